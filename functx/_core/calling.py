@@ -1,0 +1,170 @@
+"""What stands between the user's call of an operator and its compiled program.
+
+Each function here wraps one concern around a call; an operator wears only those that
+its declaration asks for, so that `add` pays for a bare `try` and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from .catalog import OpSpec
+from .devices import place
+from .errors import describe, refuse, Refused
+from .random import draw
+from .running import bound, canonicalize, with_defaults
+from .signature import frozen, WITH_VALUES
+from .values import agreed_size, enforce, on_cpu, peek
+
+
+Call = Callable[..., Any]
+
+
+def guarded(spec: OpSpec, call: Call) -> Call:
+    """Words what goes wrong in the operator's name."""
+    name = spec.name
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except Refused as refused:
+            worded = refused.by(name)
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, jax.errors.JAXTypeError) or str(error).startswith(f"{name}: "):
+                raise
+            return _second_attempt(spec, call, args, kwargs, error)
+        raise worded from None
+
+    return operator
+
+
+def _second_attempt(
+    spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Any:
+    """With hashable static arguments; failing that, an error that says what is wrong."""
+    try:
+        given = bound(spec, args, kwargs)
+        mended = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
+        if any(type(mended[k]) is not type(given[k]) for k in given):
+            return call(**mended)
+        _diagnose(spec, given, error)
+    except Refused as refused:
+        worded = refused.by(spec.name)
+    else:
+        raise error
+    raise worded from None
+
+
+def freezing(spec: OpSpec, call: Call) -> Call:
+    """Makes `dim=[0, 1]` a tuple: static arguments are hashed."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        if list in map(type, args) or list in map(type, kwargs.values()):
+            given = bound(spec, args, kwargs)
+            kwargs = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
+            args = ()
+        return call(*args, **kwargs)
+
+    return operator
+
+
+def _diagnose(spec: OpSpec, given: dict[str, Any], error: Exception) -> None:
+    for name, value in given.items():
+        if name in spec.traced:
+            for leaf in jax.tree.leaves(value):
+                if isinstance(leaf, (jax.Array, np.ndarray, np.generic, bool, float, complex)):
+                    continue
+                if isinstance(leaf, int):
+                    if isinstance(error, OverflowError):
+                        refuse(
+                            f"`{name}` does not fit the widest integer, got {leaf}",
+                            hint="functx.enable_x64() gives 64-bit integers",
+                            error=OverflowError,
+                        )
+                    continue
+                kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
+                hint = "jnp.asarray(x.numpy()) makes a JAX array" if "torch" in kind else ""
+                refuse(f"`{name}` must be an array, got {kind}", hint=hint, error=TypeError)
+        elif isinstance(value, Tracer):
+            refuse(
+                f"`{name}` must be known while tracing, got {describe(value)}",
+                hint=f"mark what it comes from as static: jax.jit(f, static_argnames='{name}')",
+                error=TypeError,
+            )
+
+
+def reformed(spec: OpSpec, call: Call, form: Callable[..., Any]) -> Call:
+    """Accepts another of PyTorch's signatures."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = form(args, kwargs)
+        return call(*args, **kwargs)
+
+    return operator
+
+
+def with_key(spec: OpSpec, call: Call) -> Call:
+    """Draws from the ambient generator where no key is given."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("key") is None:
+            kwargs["key"] = draw()
+        return call(*args, **kwargs)
+
+    return operator
+
+
+def placing(spec: OpSpec, call: Call) -> Call:
+    """Puts the result where `device=` says."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        device = kwargs.pop("device", None)
+        out = call(*args, **kwargs)
+        return out if device is None else place(out, device)
+
+    return operator
+
+
+def measuring(spec: OpSpec, call: Call, counts: Mapping[str, Call]) -> Call:
+    """Counts the sizes that were left out, where values are at hand."""
+    left_out = {name: spec.signature.parameters[name].default for name in counts}
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        given = bound(spec, args, kwargs)
+        for name, count in counts.items():
+            if given.get(name, left_out[name]) == left_out[name]:
+                given[name] = agreed_size(count(**given), name)
+        return call(**given)
+
+    return operator
+
+
+def requiring(spec: OpSpec, call: Call) -> Call:
+    """Checks values before the program runs, eagerly and on the CPU."""
+    requires = spec.requires
+    assert requires is not None
+    valued = tuple(name for name in spec.traced if spec.notes[name] in WITH_VALUES)
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        given = bound(spec, args, kwargs)
+        known = {name: jax.tree.map(_known, given[name]) for name in valued if name in given}
+        if not any(x is _UNKNOWN for x in jax.tree.leaves(known)):
+            given = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
+            canonicalize(spec, {k: v for k, v in given.items() if k != "key"})
+            enforce(requires(np, **with_defaults(spec, given | known)))
+        return call(*args, **kwargs)
+
+    return operator
+
+
+_UNKNOWN = object()
+
+
+def _known(x: Any) -> Any:
+    values = peek(x) if on_cpu(x) else None
+    return _UNKNOWN if values is None else values

@@ -1,0 +1,82 @@
+"""`OpSpec`: all that functx knows of an operator; `REGISTRY`: all operators by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .dtypes import Accepts
+from .promotion import Promote
+from .values import Requirements
+
+
+class Autocast(enum.Enum):
+    """What `functx.autocast` does to an operator's floating-point arguments."""
+
+    KEEP = enum.auto()  # leaves them alone
+    LOWER = enum.auto()  # casts to the autocast dtype:   matmul, conv
+    FLOAT32 = enum.auto()  # casts to float32:              exp, layer_norm, losses
+    WIDEST = enum.auto()  # casts to the widest among them: addcmul, cat
+
+
+@dataclasses.dataclass(frozen=True)
+class OpSpec:
+    """All that functx knows of one operator. Transforms and checks read only this."""
+
+    name: str  # torch's path and functx's: "nn.functional.gelu"
+    rule: Callable[..., Any]  # the declared function, not compiled
+    signature: inspect.Signature
+    promoting: tuple[str, ...]  # parameters that decide the dtype
+    traced: tuple[str, ...]  # those and the other array or scalar parameters
+    static: tuple[str, ...]  # the rest: part of the compilation key
+    notes: Mapping[str, str]  # each parameter's annotation
+    promote: Promote
+    accepts: Accepts
+    autocast: Autocast
+    differentiable: bool
+    random: bool  # consumes a PRNG key
+    measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
+    requires: Requirements | None  # what values must satisfy
+    aliases: tuple[str, ...]  # other full names
+
+
+REGISTRY: dict[str, OpSpec] = {}
+OPERATORS: dict[str, Callable[..., Any]] = {}  # the same keys: what users call
+
+# A family's package decides which of torch's namespaces it fills.
+_NAMESPACES = {
+    "functx._ops.nn": "nn.functional.",
+    "functx._ops.linalg": "linalg.",
+    "functx._ops.fft": "fft.",
+    "functx._ops.special": "special.",
+    "functx._ops.masked": "masked.",
+    "functx._ops.signal": "signal.windows.",
+}
+
+
+def torch_path(rule: Callable[..., Any]) -> str:
+    """The full name of an operator declared as `rule`."""
+    module = rule.__module__
+    space = next((ns for at, ns in _NAMESPACES.items() if f"{module}.".startswith(f"{at}.")), "")
+    return space + rule.__name__
+
+
+def register(spec: OpSpec, call: Callable[..., Any]) -> None:
+    """Enters an operator into the registry, once."""
+    if spec.name in REGISTRY:
+        raise AssertionError(f"operator {spec.name!r} is declared twice")
+    REGISTRY[spec.name], OPERATORS[spec.name] = spec, call
+
+
+def aliases_in(namespace: str) -> dict[str, Callable[..., Any]]:
+    """The aliases that belong in a facade: `""` for functx itself, `"linalg."` and so on."""
+    found = {}
+    for name, spec in REGISTRY.items():
+        for alias in spec.aliases:
+            space, _, last = alias.rpartition(".")
+            if (f"{space}." if space else "") == namespace:
+                found[last] = OPERATORS[name]
+    return found

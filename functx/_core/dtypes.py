@@ -1,0 +1,108 @@
+"""Dtypes: their category, their place in PyTorch's lattice, and what 64 bit means here."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .errors import refuse
+
+
+DTypeLike: TypeAlias = Any
+
+_f16, _f32, _f64 = np.dtype("float16"), np.dtype("float32"), np.dtype("float64")
+_bf16, _c64, _c128 = np.dtype(jnp.bfloat16), np.dtype("complex64"), np.dtype("complex128")
+
+DEFAULT_FLOAT = _f32
+LONG = np.dtype("int64")
+_COMPLEX = {_f16: _c64, _bf16: _c64, _f32: _c64, _f64: _c128}  # XLA has no complex32
+_REAL = {_c64: _f32, _c128: _f64}
+
+BOOLS = ("bool",)
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+COMPLEXES = ("complex64", "complex128")
+
+
+class Accepts(enum.Enum):
+    """The dtypes an operator takes, of those PyTorch has."""
+
+    ANY = BOOLS + INTEGERS + FLOATS + COMPLEXES
+    REAL = BOOLS + INTEGERS + FLOATS
+    NUMBER = INTEGERS + FLOATS + COMPLEXES
+    REAL_NUMBER = INTEGERS + FLOATS
+    INTEGRAL = BOOLS + INTEGERS
+    INTEGER = INTEGERS
+    BOOL = BOOLS
+    INEXACT = FLOATS + COMPLEXES
+    FLOATING = FLOATS
+    LAPACK = ("float32", "float64") + COMPLEXES
+    LAPACK_REAL = ("float32", "float64")
+
+
+def category(dtype: Any) -> int:
+    """bool 0, integer 1, floating 2, complex 3."""
+    if dtype == np.bool_:
+        return 0
+    if jnp.issubdtype(dtype, np.integer):
+        return 1
+    return 3 if jnp.issubdtype(dtype, np.complexfloating) else 2
+
+
+def complex_of(dtype: Any) -> np.dtype:
+    """The complex dtype as wide as a floating one: complex64 for float32 and narrower."""
+    return _COMPLEX.get(np.dtype(dtype), np.dtype(dtype))
+
+
+def real_of(dtype: Any) -> np.dtype:
+    """The real dtype of a complex one's parts; any other dtype itself."""
+    return _REAL.get(np.dtype(dtype), np.dtype(dtype))
+
+
+def available(dtype: Any) -> np.dtype:
+    """`dtype`, or its 32-bit form while 64 bit is off."""
+    return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
+
+
+def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
+    """The available NumPy dtype that `functx.float32`, `"float32"` or `float` name."""
+    try:
+        return available(jnp.dtype(dtype))
+    except TypeError:
+        refuse(
+            f"`{argument}` must be a dtype, got {dtype!r}",
+            hint="for instance functx.float32, jnp.bfloat16, 'int64' or np.dtype('bool')",
+            error=TypeError,
+        )
+
+
+def lowest(dtype: Any) -> Any:
+    """The least value of a real dtype: -inf, the least integer, or False."""
+    kind = category(dtype)
+    if kind == 0:
+        return np.False_
+    return np.iinfo(dtype).min if kind == 1 else -np.inf
+
+
+def highest(dtype: Any) -> Any:
+    """The greatest value of a real dtype: inf, the greatest integer, or True."""
+    kind = category(dtype)
+    if kind == 0:
+        return np.True_
+    return np.iinfo(dtype).max if kind == 1 else np.inf
+
+
+def fits(value: int | float, dtype: Any, argument: str) -> None:
+    """Refuses a Python integer that `dtype` cannot hold, as 32 bits may not."""
+    if category(dtype) == 1 and not isinstance(value, complex) and np.isfinite(value):
+        info = np.iinfo(dtype)
+        if not info.min <= value <= info.max:
+            refuse(
+                f"`{argument}` must fit {np.dtype(dtype).name}, got {value}",
+                hint="functx.enable_x64() gives 64-bit integers",
+                error=OverflowError,
+            )

@@ -1,0 +1,55 @@
+"""One place decides how functx words a refusal: `<who>: <what>`, and a hint below."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+
+
+_SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
+
+
+class Refused(Exception):
+    """A rule's objection, still without the operator's name. Users never see this type."""
+
+    def __init__(self, message: str, hint: str, error: type[Exception]):
+        super().__init__(message)
+        self.message, self.hint, self.error = message, hint, error
+
+    def by(self, who: str) -> Exception:
+        """The exception users do see."""
+        return self.error(
+            f"{who}: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
+        )
+
+
+def refuse(message: str, *, hint: str = "", error: type[Exception] = RuntimeError) -> NoReturn:
+    """Inside an operator's rule: objects. The catalog adds the operator's name."""
+    raise Refused(message, hint, error)
+
+
+def fail(
+    who: str, message: str, *, hint: str = "", error: type[Exception] = RuntimeError
+) -> NoReturn:
+    """Anywhere else: raises `error`, worded as every functx error is."""
+    raise Refused(message, hint, error).by(who) from None
+
+
+def describe(x: Any) -> str:
+    """`f32[2,3]` for arrays, tracers and shape structs, `repr` for everything else."""
+    if isinstance(x, (list, tuple)) and any(map(_is_array, x)):
+        inner = ", ".join(map(describe, x))
+        return f"[{inner}]" if isinstance(x, list) else f"({inner})"
+    if not _is_array(x):
+        return repr(x)
+    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
+        return f"{x.dtype}[{','.join(map(str, x.shape))}]"
+    name = np.dtype(x.dtype).name
+    kind = name.rstrip("0123456789")
+    return f"{_SHORT.get(kind, kind)}{name[len(kind) :]}[{','.join(map(str, x.shape))}]"
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))

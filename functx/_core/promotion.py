@@ -1,0 +1,83 @@
+"""PyTorch's type promotion, as a pure function of dtypes, ranks and weak types.
+
+Runs at trace time only: a compiled operator never pays for it twice.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools as ft
+from collections.abc import Iterable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .dtypes import available, category, complex_of, DEFAULT_FLOAT, LONG, real_of
+
+
+class Promote(enum.Enum):
+    """How an operator turns its promoting arguments' dtypes into a result dtype."""
+
+    NONE = enum.auto()  # no rule: the operator decides              embedding, nonzero
+    DEFAULT = enum.auto()  # the common dtype                        add, mul
+    NO_OPMATH = enum.auto()  # the same, halves not upcast inside    where, cat
+    INT_TO_FLOAT = enum.auto()  # integers become the default float  sin, mean
+    BOOL_TO_LONG = enum.auto()  # bools become int64                 pow
+    INT_TO_LONG = enum.auto()  # and so do all integers              sum, prod
+    COMPLEX_TO_FLOAT = enum.auto()  # complex results become real    abs
+    INT_TO_FLOAT_COMPLEX_TO_FLOAT = enum.auto()  # both              angle
+    ALWAYS_BOOL = enum.auto()  # compares in the common dtype        eq, lt
+
+
+_OPMATH = {np.dtype("float16"): DEFAULT_FLOAT, np.dtype(jnp.bfloat16): DEFAULT_FLOAT}
+_WEAK_DEFAULT = {2: DEFAULT_FLOAT, 3: np.dtype("complex64")}
+
+
+def result_dtype(args: Iterable[jax.Array]) -> np.dtype:
+    """The dtype PyTorch gives an elementwise operation over `args`.
+
+    Arrays with dimensions outrank 0-d arrays, which outrank Python numbers (weakly
+    typed in JAX). A lower rank counts only when its category is the higher one.
+    """
+    ranks: tuple[list[np.dtype], ...] = ([], [], [])
+    for x in args:
+        weak = getattr(jax.typeof(x), "weak_type", False)
+        ranks[2 if weak else int(x.ndim == 0)].append(np.dtype(x.dtype))
+    out: np.dtype | None = None
+    for rank, dtypes in enumerate(ranks):
+        if dtypes:
+            here = _join(dtypes)
+            if rank == 2:
+                here = _WEAK_DEFAULT.get(category(here), here)
+            out = here if out is None else _combine(out, here)
+    assert out is not None, "an operator that promotes has at least one array argument"
+    return out
+
+
+def _join(dtypes: Sequence[np.dtype]) -> np.dtype:
+    with jax.numpy_dtype_promotion("standard"):  # PyTorch's lattice, for dtypes of one rank
+        return np.dtype(ft.reduce(jnp.promote_types, dtypes))
+
+
+def _combine(upper: np.dtype, lower: np.dtype) -> np.dtype:
+    if category(lower) <= category(upper):
+        return upper
+    return complex_of(upper) if category(upper) == 2 else lower
+
+
+def compute_and_result(kind: Promote, common: np.dtype) -> tuple[np.dtype, np.dtype]:
+    """The dtype to compute in, and the dtype to hand back."""
+    integral = category(common) < 2
+    if kind in (Promote.INT_TO_FLOAT, Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT) and integral:
+        common = DEFAULT_FLOAT
+    if kind is Promote.BOOL_TO_LONG and category(common) == 0:
+        common = available(LONG)
+    if kind is Promote.INT_TO_LONG and integral:
+        common = available(LONG)
+    compute = common if kind is Promote.NO_OPMATH else _OPMATH.get(common, common)
+    if kind is Promote.ALWAYS_BOOL:
+        return compute, np.dtype(bool)
+    if kind in (Promote.COMPLEX_TO_FLOAT, Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT):
+        return compute, real_of(common)
+    return compute, common

@@ -1,0 +1,134 @@
+"""`OpInfo`: what checks need of one operator: samples, a reference, refusals, known gaps."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import describe, OpSpec
+
+from .make import Make
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """One call: positional and keyword arguments, and calls like it with other values."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    lanes: tuple[Sample, ...] = ()  # the same call under other seeds: the lanes of a batch
+
+    def __repr__(self) -> str:
+        named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
+        return f"({', '.join([*map(describe, self.args), *named])})"
+
+    def arrays(self) -> list[jax.Array]:
+        """The arrays of this call, in order."""
+        leaves = jax.tree.leaves((self.args, dict(self.kwargs)))
+        return [x for x in leaves if isinstance(x, jax.Array)]
+
+    def over_arrays(self, op: Callable[..., Any]) -> Callable[..., Any]:
+        """`op` as a function of this call's arrays alone."""
+        leaves, tree = jax.tree.flatten((self.args, dict(self.kwargs)), is_leaf=lambda x: x is None)
+        where = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
+
+        def f(*arrays: jax.Array) -> Any:
+            full = list(leaves)
+            for i, x in zip(where, arrays, strict=True):
+                full[i] = x
+            args, kwargs = tree.unflatten(full)
+            return op(*args, **kwargs)
+
+        return f
+
+
+def call(*args: Any, **kwargs: Any) -> Sample:
+    """The sample `op(*args, **kwargs)`."""
+    return Sample(args, kwargs)
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """A call that must raise `error` with a message matching the regular expression `match`."""
+
+    sample: Sample
+    match: str
+    error: type[Exception] = RuntimeError
+
+
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """A check this operator is known to fail, and why. Fails the day it passes."""
+
+    check: str
+    reason: str  # a fact
+    dtypes: frozenset[str] = frozenset()  # empty: all of them
+    devices: frozenset[str] = frozenset()  # platforms; empty: all of them
+
+
+Samples = Callable[[Make], Iterator[Sample]]
+
+
+def _no_refusals(make: Make) -> Iterator[Refusal]:
+    return iter(())
+
+
+@dataclasses.dataclass(frozen=True)
+class OpInfo:
+    """What the database knows of an operator beyond what the operator says itself."""
+
+    op: Callable[..., Any]
+    samples: Samples
+    reference: Callable[..., Any] | None = None  # NumPy in, NumPy out, the operator's signature
+    refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
+    variant: str = ""
+    # Relative and absolute alike, by dtype, where the defaults are too tight; with the reason.
+    tolerances: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    gaps: tuple[Gap, ...] = ()
+    # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
+    gauge: Callable[[Any], Any] | None = None
+    # For random operators: the (mean, standard deviation) of each element, same arguments.
+    moments: Callable[..., tuple[Any, Any]] | None = None
+    # Narrower than what the operator accepts, for a variant.
+    dtypes: tuple[str, ...] | None = None
+
+    @property
+    def spec(self) -> OpSpec:
+        return self.op.spec  # pyright: ignore[reportFunctionMemberAccess]
+
+    @property
+    def id(self) -> str:
+        return self.spec.name + (f"-{self.variant}" if self.variant else "")
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The dtypes that this entry is checked in."""
+        return self.spec.accepts.value if self.dtypes is None else self.dtypes
+
+    def gap(self, check: str, dtype: str, platform: str = "cpu") -> Gap | None:
+        """The declared reason why a check must fail here, if there is one."""
+        for gap in self.gaps:
+            here = not gap.dtypes or dtype in gap.dtypes
+            if gap.check == check and here and (not gap.devices or platform in gap.devices):
+                return gap
+        return None
+
+    def make(self, dtype: str, seed: int = 0, device: jax.Device | None = None) -> Make:
+        """What the sample generators draw their arrays from."""
+        entropy = zlib.crc32(f"{self.id}:{dtype}".encode())
+        rng = np.random.default_rng([entropy, seed])
+        return Make(np.dtype(jnp.dtype(dtype)), rng, device)
+
+    def draw(
+        self, dtype: str, *, lanes: int = 3, device: jax.Device | None = None
+    ) -> Iterator[Sample]:
+        """The samples in `dtype`, each with `lanes` calls of the same shape to batch."""
+        seeds = [self.samples(self.make(dtype, seed, device)) for seed in range(lanes)]
+        for twins in zip(*seeds, strict=True):
+            yield dataclasses.replace(twins[0], lanes=twins)
