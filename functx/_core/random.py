@@ -169,6 +169,11 @@ def draw() -> Draw:
     return generator.draw()
 
 
+_NO_GENERATOR = Refused(
+    "a draw from the ambient generator, and there is none that may be drawn from here",
+    "pass `key=`, or enter `with functx.random.scope(key):`",
+    RuntimeError,
+)
 _LANES_REFUSE = Refused(
     'a random draw inside vmap(randomness="error")',
     'choose randomness="different" (each lane its own numbers) or "same", or pass `key=`',
@@ -209,20 +214,28 @@ def split_lanes(randomness: Randomness) -> LaneStream:
     return LaneStream(base, per_lane=randomness == "different")
 
 
-def threaded(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """`fun` as a function of a generator first, giving the generator back second."""
+def threading_generator(
+    compile: Callable[[Callable[..., Any]], Callable[..., Any]], func: Callable[..., Any]
+) -> Callable[..., Any]:
+    """`func`, compiled by `compile` with the ambient generator as a further argument.
 
-    @ft.wraps(fun)
-    def with_generator(generator: Generator, *args: Any, **kwargs: Any) -> Any:
-        with scope(generator):
-            return fun(*args, **kwargs), generator
+    Where none may be drawn from, `func` is told so by the draw it attempts.
+    """
 
-    return with_generator
+    def inner(generator: Generator | None, *args: Any, **kwargs: Any) -> Any:
+        ambient = _Refusing(_NO_GENERATOR) if generator is None else generator
+        with _entered(ambient):
+            return func(*args, **kwargs), generator
 
+    compiled = compile(ft.wraps(func)(inner))
 
-def ambient_generator() -> Generator:
-    """The generator that draws come from now, or a refusal where none may."""
-    generator, _ = _current()
-    if isinstance(generator, _Refusing):
-        raise generator.refusal
-    return generator
+    @ft.wraps(func)
+    def outer(*args: Any, **kwargs: Any) -> Any:
+        generator, home = _current()
+        drawable = isinstance(generator, Generator) and staging_trace() is home
+        out, after = compiled(generator if drawable else None, *args, **kwargs)
+        if drawable:
+            generator.counter = after.counter
+        return out
+
+    return outer

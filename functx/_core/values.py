@@ -35,8 +35,8 @@ def _peek_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 def _peek_batch(args: Any, dims: Any) -> tuple[Any, Any]:
-    # Unmapped on purpose: whoever peeks wants every lane's value at once.
-    return peek_p.bind(jnp.moveaxis(args[0], dims[0], 0)), batching.not_mapped
+    # Unmapped (dim None) on purpose: whoever peeks wants every lane's value at once.
+    return peek_p.bind(jnp.moveaxis(args[0], dims[0], 0)), None
 
 
 ad.primitive_jvps[peek_p] = _peek_jvp

@@ -1,0 +1,1 @@
+"""torch.linalg: factorizations, solving, determinants, norms."""

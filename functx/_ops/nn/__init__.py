@@ -1,0 +1,1 @@
+"""torch.nn.functional: layers, losses and activations as functions."""

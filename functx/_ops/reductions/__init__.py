@@ -1,0 +1,1 @@
+"""Sums, extrema, moments, norms and scans over dimensions."""

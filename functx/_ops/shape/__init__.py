@@ -1,0 +1,1 @@
+"""Operators that move, join and split, and compute nothing."""

@@ -1,0 +1,1 @@
+"""Order: sorting, searching, unique values."""

@@ -1,0 +1,190 @@
+"""What goes into a transformed function: which arguments are differentiated, and may they be."""
+
+from __future__ import annotations
+
+import functools as ft
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import describe, fail
+
+
+Argnums = int | str | tuple[int | str, ...]
+Kind = Literal["real", "complex", "integer", "other"]
+
+_PYTHON_KINDS: dict[type, Kind] = {
+    float: "real",
+    complex: "complex",
+    int: "integer",
+    bool: "integer",
+}
+
+
+@ft.cache
+def kind_of_dtype(dtype: Any) -> Kind:
+    """Of what kind numbers of `dtype` are; `"other"` for keys, objects and strangers."""
+    try:
+        if jnp.issubdtype(dtype, np.floating):
+            return "real"
+        if jnp.issubdtype(dtype, np.complexfloating):
+            return "complex"
+        return "integer" if jnp.issubdtype(dtype, np.integer) or dtype == np.bool_ else "other"
+    except TypeError:  # the dtype of another library
+        return "other"
+
+
+def kind_of(x: Any) -> Kind:
+    """Of what kind the leaf `x` is: an array, a tracer, or a Python number."""
+    dtype = getattr(x, "dtype", None)
+    return _PYTHON_KINDS.get(type(x), "other") if dtype is None else kind_of_dtype(dtype)
+
+
+def require_callable(who: str, func: Any) -> None:
+    """Refuses what cannot be called."""
+    if not callable(func):
+        fail(who, f"`func` must be callable, got {describe(func)}", error=TypeError)
+
+
+def checked_argnums(who: str, argnums: Any) -> tuple[int | str, ...]:
+    """`argnums` as a tuple, refused where no call could make sense of it."""
+    which = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not which:
+        fail(who, "`argnums` must not be empty", error=ValueError)
+    for one in which:
+        if isinstance(one, bool) or not isinstance(one, (int, str)):
+            fail(
+                who,
+                "`argnums` must be an int, the name of a keyword argument, or a tuple of "
+                f"those, got {argnums!r}",
+                error=TypeError,
+            )
+    return which
+
+
+class Picked(NamedTuple):
+    """A call, seen as a function of its differentiated arguments only."""
+
+    function: Callable[..., Any]
+    values: tuple[Any, ...]
+    paths: tuple[str, ...]
+
+
+def pick(
+    who: str,
+    func: Callable[..., Any],
+    which: tuple[int | str, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Picked:
+    """Splits the call `func(*args, **kwargs)` at the arguments that `which` names."""
+    if len(args) == 1 and not kwargs and (which == (0,) or which == (-1,)):
+        return Picked(func, args, ("args[0]",))
+    slots = tuple(_slot(who, func, one, args, kwargs) for one in which)
+    if len(set(slots)) != len(slots):
+        fail(who, f"`argnums` must name each argument once, got {which}", error=ValueError)
+
+    def function(*picked: Any) -> Any:
+        full, named = list(args), dict(kwargs)
+        for slot, x in zip(slots, picked, strict=True):
+            if isinstance(slot, int):
+                full[slot] = x
+            else:
+                named[slot] = x
+        return func(*full, **named)
+
+    values = tuple(args[slot] if isinstance(slot, int) else kwargs[slot] for slot in slots)
+    paths = tuple(f"args[{s}]" if isinstance(s, int) else f"kwargs[{s!r}]" for s in slots)
+    return Picked(function, values, paths)
+
+
+def _slot(
+    who: str,
+    func: Callable[..., Any],
+    one: int | str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> int | str:
+    """Where the argument lies in this very call: a position, or a keyword."""
+    if isinstance(one, str):
+        if one in kwargs:
+            return one
+        position = _position(func, one)
+        if position is not None and position < len(args):
+            return position
+        names = ", ".join(kwargs) or "none"
+        fail(
+            who,
+            f"`argnums` names {one!r}, which this call does not pass; its keyword arguments: "
+            f"{names}",
+            error=TypeError,
+        )
+    if not -len(args) <= one < len(args):
+        fail(
+            who,
+            f"`argnums` {one} is out of range for {len(args)} positional arguments",
+            hint="name an argument that is passed by keyword, e.g. argnums='weight'"
+            if kwargs
+            else "",
+            error=IndexError,
+        )
+    return one % len(args)
+
+
+def _position(func: Callable[..., Any], name: str) -> int | None:
+    try:
+        parameters = list(inspect.signature(func).parameters.values())
+    except (TypeError, ValueError):  # builtins need not say
+        return None
+    for i, parameter in enumerate(parameters):
+        if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            return i
+    return None
+
+
+def require_differentiable(who: str, values: tuple[Any, ...], paths: tuple[str, ...]) -> bool:
+    """Refuses what has no derivative; says whether anything is complex."""
+    any_complex = False
+    if len(values) == 1:
+        kind = kind_of(values[0])
+        if kind == "real" or kind == "complex":
+            return kind == "complex"
+    for x in jax.tree.leaves(values):
+        kind = kind_of(x)
+        if kind == "complex":
+            any_complex = True
+        elif kind != "real":
+            _refuse_input(who, values, paths)
+    return any_complex
+
+
+def _refuse_input(who: str, values: tuple[Any, ...], paths: tuple[str, ...]) -> None:
+    for at, x in leaves_with_paths(values, paths):
+        kind = kind_of(x)
+        if kind == "integer":
+            fail(
+                who,
+                f"`{at}` must be real or complex to be differentiated, got {describe(x)}",
+                hint="convert it to a floating dtype, or do not differentiate with respect to it",
+                error=TypeError,
+            )
+        if kind == "other":
+            fail(who, f"`{at}` must be an array, got {describe(x)}", error=TypeError)
+
+
+def leaves_with_paths(values: tuple[Any, ...], paths: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The leaves of each value with their full path, such as `args[0]['w']`."""
+    return [
+        (start + jax.tree_util.keystr(path), leaf)
+        for start, value in zip(paths, values, strict=True)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(value)
+    ]
+
+
+def numbered(name: str, count: int) -> tuple[str, ...]:
+    """`("primals[0]", "primals[1]", ...)`."""
+    return tuple([f"{name}[{i}]" for i in range(count)])

@@ -1,0 +1,53 @@
+"""`checked`: what operators require of values, raised from inside compiled programs."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.experimental import checkify
+
+from functx._core.state import checking_values
+
+
+__all__ = ["checked"]
+
+
+def checked(func: Callable[..., Any]) -> Callable[..., Any]:
+    """`func`, raising where operators meet values they refuse, wherever it runs.
+
+    Eager operators check indices and probabilities on the CPU. Under `jit` and on
+    accelerators they cannot, and a read out of range gives NaN (a write, nothing); this
+    transform compiles the checks in, and reports the first that failed. It costs the
+    time of the checks and a wait for the result.
+
+    Raises `jax.experimental.checkify.JaxRuntimeError`, with the operator and the value.
+
+    >>> look_up = functx.debug.checked(jax.jit(lambda i: functx.index_select(jnp.zeros(3), 0, i)))
+    >>> look_up(jnp.asarray([7]))
+    Traceback (most recent call last):
+    ...
+    jax.experimental.checkify.JaxRuntimeError: index_select: `index` must lie in [0, 2], got 7
+    """
+
+    @ft.wraps(func)
+    def with_checks(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        where = [i for i, x in enumerate(leaves) if isinstance(x, (jax.Array, np.ndarray))]
+
+        def over_arrays(*arrays: Any) -> Any:
+            full = list(leaves)
+            for i, x in zip(where, arrays, strict=True):
+                full[i] = x
+            args, kwargs = tree.unflatten(full)
+            return func(*args, **kwargs)
+
+        with checking_values(True):
+            error, out = checkify.checkify(over_arrays)(*(leaves[i] for i in where))
+        error.throw()
+        return out
+
+    return with_checks

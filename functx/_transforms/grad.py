@@ -1,0 +1,114 @@
+"""Gradients of scalar functions."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from .arguments import (
+    Argnums,
+    checked_argnums,
+    pick,
+    require_callable,
+    require_differentiable,
+)
+from .conjugation import conjugate
+from .outputs import checking, require_scalar
+
+
+__all__ = ["grad", "grad_and_value", "value_and_grad"]
+
+
+def grad(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    r"""The gradient of `func`, which returns one real scalar.
+
+    Shapes: the result is like the argument, a tree if that is one; a tuple of `argnums`
+    gives a tuple. Complex arguments get PyTorch's gradient,
+    $\partial L/\partial x + i\,\partial L/\partial y$.
+
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end),
+      the name of an argument, or a tuple of those.
+    - `has_aux`: `func` returns `(loss, aux)`, and `(gradient, aux)` comes back.
+
+    Integer arguments and outputs are refused (`TypeError`), as is an output that is not a
+    scalar (`ValueError`).
+
+    >>> functx.grad(lambda x: (x**2).sum())(jnp.asarray([1, 2], "float32"))
+    Array([2., 4.], dtype=float32)
+    >>> functx.grad(lambda x, w: x * w, argnums="w")(jnp.float32(3), w=jnp.float32(2))
+    Array(3., dtype=float32)
+    """
+    compute = _prepared("grad", func, argnums, has_aux)
+
+    @ft.wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        gradients, _, aux = compute(args, kwargs)
+        return (gradients, aux) if has_aux else gradients
+
+    return gradient
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The gradient and the value of `func`, in PyTorch's order.
+
+    As `grad`; returns `(gradient, value)`, and `(gradient, (value, aux))` with `has_aux`.
+
+    >>> functx.grad_and_value(lambda x: x**2)(jnp.float32(3))
+    (Array(6., dtype=float32), Array(9., dtype=float32))
+    """
+    compute = _prepared("grad_and_value", func, argnums, has_aux)
+
+    @ft.wraps(func)
+    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+        gradients, value, aux = compute(args, kwargs)
+        return gradients, (value, aux) if has_aux else value
+
+    return gradient_and_value
+
+
+def value_and_grad(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The value and the gradient of `func`, in JAX's order.
+
+    As `grad`; returns `(value, gradient)`, and `((value, aux), gradient)` with `has_aux`.
+
+    >>> functx.value_and_grad(lambda x: x**2)(jnp.float32(3))
+    (Array(9., dtype=float32), Array(6., dtype=float32))
+    """
+    compute = _prepared("value_and_grad", func, argnums, has_aux)
+
+    @ft.wraps(func)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        gradients, value, aux = compute(args, kwargs)
+        return (value, aux) if has_aux else value, gradients
+
+    return value_and_gradient
+
+
+def _prepared(
+    who: str, func: Callable[..., Any], argnums: Argnums, has_aux: bool
+) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
+    require_callable(who, func)
+    which = checked_argnums(who, argnums)
+    single = not isinstance(argnums, tuple)
+
+    def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+        function, values, paths = pick(who, func, which, args, kwargs)
+        any_complex = require_differentiable(who, values, paths)
+        loss = checking(who, function, has_aux, require_scalar)
+        value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
+        gradients = pull(np.ones((), value.dtype))
+        if any_complex:
+            gradients = conjugate(gradients)
+        return gradients[0] if single else gradients, value, aux[0] if has_aux else None
+
+    return compute

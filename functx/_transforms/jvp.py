@@ -1,0 +1,83 @@
+"""Jacobian-vector products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from functx._core import describe, fail
+
+from .arguments import numbered, require_callable, require_differentiable
+from .dependence import depending_outputs
+from .outputs import checking, path_of_output, require_arrays
+from .tangents import kept_leaves, matched, without_float0
+
+
+__all__ = ["jvp"]
+
+
+def jvp(
+    func: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The value of `func` at `primals`, and its derivative along `tangents`.
+
+    Returns `(output, tangent)`, and `(output, tangent, aux)` if `has_aux` and `func` returns
+    `(output, aux)`. The tangent is like the output; that of integers is zero.
+
+    - `primals`, `tangents`: tuples of positional arguments, alike in structure, shape and
+      dtype.
+    - `strict`: an output that does not depend on the primals is an error, not a zero.
+
+    >>> functx.jvp(jnp.square, (jnp.float32(3),), (jnp.float32(1),))
+    (Array(9., dtype=float32), Array(6., dtype=float32))
+    """
+    require_callable("jvp", func)
+    primals, tangents = checked_tangents("jvp", primals, tangents)
+    function = checking("jvp", func, has_aux, require_arrays)
+    if not strict:
+        output, tangent, *aux = jax.jvp(function, primals, tangents, has_aux=has_aux)
+        return (output, _like(output, tangent), *aux)
+    output, push, *aux = jax.linearize(function, *primals, has_aux=has_aux)
+    _require_dependence(output, push, tangents)
+    return (output, _like(output, push(*tangents)), *aux)
+
+
+def _like(output: Any, tangent: Any) -> Any:
+    return without_float0(tangent, kept_leaves(output)[0])
+
+
+def checked_tangents(
+    who: str, primals: Any, tangents: Any
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """`primals`, and `tangents` with Python numbers made arrays."""
+    if not isinstance(primals, tuple) or not primals:
+        fail(
+            who,
+            f"`primals` must be a tuple of the arguments of `func`, got {describe(primals)}",
+            hint="primals=(x,) for one argument",
+            error=TypeError,
+        )
+    require_differentiable(who, primals, numbered("primals", len(primals)))
+    kept, structure = kept_leaves(primals)
+    leaves = matched(who, "tangents", tangents, kept, structure, "`primals`")
+    return primals, structure.unflatten(leaves)
+
+
+def _require_dependence(output: Any, push: Callable[..., Any], tangents: tuple[Any, ...]) -> None:
+    depends = depending_outputs(jax.make_jaxpr(push)(*tangents).jaxpr)
+    paths = jax.tree_util.tree_leaves_with_path(output)
+    for (path, _), does in zip(paths, depends, strict=True):
+        if not does:
+            fail(
+                "jvp",
+                f"`{path_of_output(path)}` does not depend on `primals`, which strict=True "
+                "demands",
+                hint="strict=False gives it a tangent of zeros",
+            )

@@ -1,0 +1,56 @@
+"""Linear approximations."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from .arguments import numbered, require_callable, require_differentiable
+from .outputs import checking, require_arrays
+from .tangents import Kept, kept_leaves, matched, without_float0
+
+
+__all__ = ["linearize"]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Pushforward:
+    """What `linearize` returns: tangents of the primals in, the output's tangent out.
+
+    A pytree, so that it may leave `jax.jit`.
+    """
+
+    push: Any
+    kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
+    structure: Any = dataclasses.field(metadata={"static": True})
+    outputs: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
+
+    def __call__(self, *tangents: Any) -> Any:
+        """The derivative along `tangents`, one per primal."""
+        leaves = matched(
+            "linearize", "tangents", tangents, self.kept, self.structure, "`primals`"
+        )
+        return without_float0(self.push(*self.structure.unflatten(leaves)), self.outputs)
+
+
+def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `func` at `primals`, and its linear approximation there.
+
+    Returns `(output, jvp_fn)`, and `(output, jvp_fn, aux)` if `has_aux` and `func` returns
+    `(output, aux)`. `jvp_fn(*tangents)` takes one tangent per primal and does not evaluate
+    `func` again, for which it keeps intermediate values; for one direction `jvp` is cheaper.
+
+    >>> output, jvp_fn = functx.linearize(jnp.square, jnp.float32(3))
+    >>> jvp_fn(jnp.float32(1)), jvp_fn(jnp.float32(2))
+    (Array(6., dtype=float32), Array(12., dtype=float32))
+    """
+    require_callable("linearize", func)
+    require_differentiable("linearize", primals, numbered("primals", len(primals)))
+    function = checking("linearize", func, has_aux, require_arrays)
+    output, push, *aux = jax.linearize(function, *primals, has_aux=has_aux)
+    kept, structure = kept_leaves(primals)
+    return (output, Pushforward(push, kept, structure, kept_leaves(output)[0]), *aux)

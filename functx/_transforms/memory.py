@@ -1,0 +1,54 @@
+"""How many bytes one lane of a mapped function needs, read off its recorded program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import Jaxpr, jaxprs_in_params, Literal
+
+from .dependence import reads
+
+
+def lane_bytes(lane: Callable[..., Any], inputs: Sequence[jax.ShapeDtypeStruct]) -> int:
+    """An upper estimate of what is alive at once in one lane, inputs and outputs included.
+
+    Values that do not depend on the lane are shared, and not counted. A compiler that fuses
+    needs less.
+    """
+    jaxpr = jax.make_jaxpr(lane)(*inputs).jaxpr
+    return _peak(jaxpr, [True] * len(jaxpr.invars))
+
+
+def _peak(jaxpr: Jaxpr, marks: Sequence[bool]) -> int:
+    lane_vars = {var for var, marked in zip(jaxpr.invars, marks, strict=True) if marked}
+    last_use = {
+        x: i for i, eqn in enumerate(jaxpr.eqns) for x in eqn.invars if not isinstance(x, Literal)
+    }
+    kept = {x for x in jaxpr.outvars if not isinstance(x, Literal)} | set(lane_vars)
+    alive = peak = sum(map(_size, lane_vars))
+    for i, eqn in enumerate(jaxpr.eqns):
+        inputs = [reads(lane_vars, x) for x in eqn.invars]
+        if not any(inputs):
+            continue
+        lane_vars.update(eqn.outvars)
+        alive += sum(map(_size, eqn.outvars))
+        inner = max((_inner_peak(sub, inputs) for sub in jaxprs_in_params(eqn.params)), default=0)
+        visible = sum(_size(x) for x, marked in zip(eqn.invars, inputs, strict=True) if marked)
+        visible += sum(map(_size, eqn.outvars))
+        peak = max(peak, alive, alive + inner - visible)
+        done = {x for x in eqn.invars if reads(lane_vars, x)} | set(eqn.outvars)
+        alive -= sum(_size(x) for x in done if last_use.get(x, i) == i and x not in kept)
+    return peak
+
+
+def _inner_peak(jaxpr: Jaxpr, inputs: Sequence[bool]) -> int:
+    aligned = len(jaxpr.invars) == len(inputs)
+    return _peak(jaxpr, inputs if aligned else [True] * len(jaxpr.invars))
+
+
+def _size(x: Any) -> int:
+    dtype = getattr(x.aval, "dtype", None)
+    return 0 if dtype is None else math.prod(x.aval.shape) * dtype.itemsize

@@ -1,0 +1,134 @@
+"""What comes out of a transformed function, judged before JAX sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from functx._core import describe, fail
+
+from .arguments import kind_of
+
+
+Check = Callable[[str, Any], None]
+
+
+def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) -> Callable[..., Any]:
+    """`func`, with what it returns checked; with `has_aux`, the first of the pair."""
+    if has_aux:
+
+        def with_aux(*args: Any) -> tuple[Any, Any]:
+            output, aux = split_aux(who, func(*args))
+            check(who, output)
+            return output, aux
+
+        return with_aux
+
+    def without_aux(*args: Any) -> Any:
+        output = func(*args)
+        check(who, output)
+        return output
+
+    return without_aux
+
+
+def split_aux(who: str, result: Any) -> tuple[Any, Any]:
+    """The pair that `has_aux=True` promises."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        fail(
+            who,
+            f"with has_aux=True `func` must return a pair (output, aux), got {_summary(result)}",
+            error=TypeError,
+        )
+    return result
+
+
+def require_scalar(who: str, output: Any) -> None:
+    """A real number, as a loss must be."""
+    kind = kind_of(output)
+    if kind == "real" and np.ndim(output) == 0:
+        return
+    if kind == "other":
+        fail(
+            who,
+            f"`func` must return one scalar array, got {_summary(output)}",
+            hint="has_aux=True lets it return (loss, anything)"
+            if isinstance(output, tuple) and len(output) == 2
+            else "vjp and jacrev take functions of any output",
+            error=TypeError,
+        )
+    if np.ndim(output) != 0:
+        fail(
+            who,
+            f"`func` must return a scalar, got {describe(output)}",
+            hint="reduce it, or use vjp or jacrev",
+            error=ValueError,
+        )
+    if kind == "complex":
+        fail(
+            who,
+            f"`func` must return a real scalar, got {describe(output)}",
+            hint="take its .real or abs(); for a holomorphic derivative use jacrev or jacfwd",
+            error=TypeError,
+        )
+    fail(
+        who,
+        f"`func` must return a floating scalar, got {describe(output)}",
+        hint="integers and booleans have no derivative",
+        error=TypeError,
+    )
+
+
+def require_arrays(who: str, output: Any) -> None:
+    """At least one leaf, and every leaf an array or a number."""
+    if kind_of(output) != "other":
+        return
+    leaves = jax.tree.leaves(output)
+    if not leaves:
+        fail(who, f"`func` must return at least one array, got {output!r}", error=TypeError)
+    for leaf in leaves:
+        if kind_of(leaf) == "other" and not is_key(leaf):
+            _refuse_leaf(who, output)
+
+
+def require_differentiable_output(who: str, output: Any) -> None:
+    """Every leaf real or complex: integers have no Jacobian."""
+    require_arrays(who, output)
+    for path, leaf in jax.tree_util.tree_leaves_with_path(output):
+        if kind_of(leaf) not in ("real", "complex"):
+            fail(
+                who,
+                f"`{path_of_output(path)}` must be real or complex, got {describe(leaf)}",
+                hint="return it as aux (has_aux=True), or convert it to a floating dtype",
+                error=TypeError,
+            )
+
+
+def is_key(x: Any) -> bool:
+    """Whether `x` is an array of PRNG keys."""
+    return isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def path_of_output(path: Any) -> str:
+    """`output['a'][0]`, for error messages."""
+    return "output" + jax.tree_util.keystr(path)
+
+
+def _refuse_leaf(who: str, output: Any) -> None:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(output):
+        if kind_of(leaf) == "other" and not is_key(leaf):
+            fail(
+                who,
+                f"`{path_of_output(path)}` must be an array, got {describe(leaf)}",
+                hint="`func` may return anything as aux where has_aux=True is offered",
+                error=TypeError,
+            )
+
+
+def _summary(x: Any) -> str:
+    if isinstance(x, (tuple, list)):
+        return f"a {type(x).__name__} of {len(x)}"
+    return describe(x)

@@ -1,0 +1,8 @@
+"""torch.linalg's names."""
+
+from . import _ops as _ops
+from ._core.catalog import aliases_in
+from ._ops.linalg import *
+
+
+globals().update(aliases_in("linalg."))

@@ -1,0 +1,3 @@
+"""torch.nn's functional half."""
+
+from . import functional as functional
