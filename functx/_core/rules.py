@@ -14,12 +14,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
-from jax.interpreters import ad, batching, mlir
 
 from .errors import describe, fail
+from .rules_primitives import Call, function_call, inexact, Linear, tangent_type
+
+
+_ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def derivative_rules(
@@ -53,7 +56,7 @@ def derivative_rules(
     >>> jax.grad(jax.grad(exp))(jnp.float32(0))
     Array(1., dtype=float32)
     """
-    name = name or getattr(forward, "__name__", None) or "derivative_rules"
+    name = name or str(getattr(forward, "__name__", "derivative_rules"))
     if jvp is None and vjp is None:
         fail(name, "`jvp` or `vjp` must be given, got neither", error=ValueError)
 
@@ -61,8 +64,9 @@ def derivative_rules(
     def function(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
         rules = _Rules(forward, jvp, vjp, name, tree)
-        call = _Call(name, rules.forward, rules.linear)
-        outputs = function_call.bind(*(_strong(x, name) for x in leaves), call=call)
+        call = Call(name, rules.forward, rules.linear)
+        operands = _equally_varying([_strong(x, name) for x in leaves])
+        outputs = function_call.bind(*operands, call=call)
         return jax.tree.unflatten(rules.out_tree, outputs)
 
     return function
@@ -81,7 +85,7 @@ class _Rules:
         return tuple(_strong(x, self.name) for x in outputs)
 
     def linear(self, perturbed):
-        return _Linear(
+        return Linear(
             self.name, ft.partial(self.tangent, perturbed), ft.partial(self.cotangent, perturbed)
         )
 
@@ -89,10 +93,10 @@ class _Rules:
         """Tangents of the inexact outputs, from those of the inputs numbered `perturbed`."""
         if self.jvp is None:
             cotangent = ft.partial(self.cotangent, perturbed, primals, outputs)
-            return _transpose(cotangent, [y for y in outputs if _inexact(y)], tangents)
+            return _transpose(cotangent, [y for y in outputs if inexact(y)], tangents)
         given = dict(zip(perturbed, tangents, strict=True))
         filled = [
-            (given[i] if i in given else jnp.zeros_like(x)) if _inexact(x) else None
+            (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
             for i, x in enumerate(primals)
         ]
         got = self.jvp(
@@ -104,7 +108,7 @@ class _Rules:
         return tuple(
             self._checked("the tangent that `jvp` returns", t, y)
             for t, y in zip(got, outputs, strict=True)
-            if _inexact(y)
+            if inexact(y)
         )
 
     def cotangent(self, perturbed, primals, outputs, cotangents):
@@ -113,7 +117,7 @@ class _Rules:
             tangent = ft.partial(self.tangent, perturbed, primals, outputs)
             return _transpose(tangent, [primals[i] for i in perturbed], cotangents)
         given = iter(cotangents)
-        filled = [next(given) if _inexact(y) else None for y in outputs]
+        filled = [next(given) if inexact(y) else None for y in outputs]
         trees = self.tree.children()
         got = self.vjp(
             jax.tree.unflatten(self.tree, primals),
@@ -149,11 +153,9 @@ class _Rules:
         """`got`, zeros if it is `None`, if it has the shape and dtype of `like`."""
         if got is None:
             return jnp.zeros_like(like)
-        if not isinstance(got, jax.Array):
-            try:
-                got = jnp.asarray(got)
-            except TypeError:
-                fail(self.name, f"{what} must be {describe(like)}, got {got!r}", error=TypeError)
+        if not isinstance(got, _ARRAYS):
+            fail(self.name, f"{what} must be {describe(like)}, got {got!r}", error=TypeError)
+        got = jnp.asarray(got)
         if got.shape != like.shape:
             message = f"{what} must have the shape of {describe(like)}, got {describe(got)}"
             fail(self.name, message, error=ValueError)
@@ -165,227 +167,38 @@ class _Rules:
         return lax.convert_element_type(got, like.dtype)
 
 
-class _Linear:
-    """The meaning of one `function_tangent`, and its transpose.
-
-    `apply(primals, outputs, tangents)` and `transpose(primals, outputs, cotangents)` take and
-    return tuples: the tangents of the perturbed inputs, the cotangents of the inexact outputs.
-    """
-
-    def __init__(self, name, apply, transpose):
-        self.name, self.apply, self.transpose = name, apply, transpose
-
-    def __repr__(self):
-        return self.name
-
-    def batched(self, primal_dims, output_dims, tangent_dims):
-        """The same along a new first axis of all operands whose dim is not `None`, but 0."""
-        apply = jax.vmap(self.apply, (primal_dims, output_dims, tangent_dims))
-
-        def transpose(primals, outputs, cotangents):
-            dims = (primal_dims, output_dims, (0,) * len(cotangents))
-            each = jax.vmap(self.transpose, dims)(primals, outputs, cotangents)
-            return tuple(
-                jnp.sum(c, 0) if dim is None else c
-                for c, dim in zip(each, tangent_dims, strict=True)
-            )
-
-        return _Linear(self.name, apply, transpose)
-
-
-class _Call:
-    """The meaning of one `function_call`. Compared by identity, and never kept in a table.
-
-    A trace of the function is kept: it is lowered from there, in the state (precision, modes) in
-    which it was called.
-    """
-
-    def __init__(self, name, forward, linear):
-        self.name, self._forward, self.linear = name, forward, linear
-        self._traces = {}
-
-    def __repr__(self):
-        return self.name
-
-    def run(self, *leaves):
-        trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
-        return jex.core.jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
-
-    def trace(self, *avals):
-        if avals not in self._traces:
-            trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
-            for x in trace.consts:
-                if isinstance(x, jax.core.Tracer):
-                    fail(
-                        self.name,
-                        f"the function closes over {describe(x)}, which is being traced",
-                        hint="pass it as an argument, so that the rules see it",
-                    )
-            self._traces[avals] = trace
-        return self._traces[avals]
-
-    def batched(self, dims):
-        def linear(perturbed):
-            one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
-            return one.batched(dims, 0, tangent_dims)
-
-        return _Call(self.name, jax.vmap(self.run, dims), linear)
-
-
-function_call = jex.core.Primitive("function_call")
-function_call.multiple_results = True
-function_tangent = jex.core.Primitive("function_tangent")
-function_tangent.multiple_results = True
-
-
-def _call_run(*primals, call):
-    return call.run(*primals)
-
-
-def _call_types(*primals, call):
-    trace = call.trace(*primals)
-    return [aval.strip_weak_type() for aval in trace.out_avals], trace.effects
-
-
-def _call_jvp(primals, dots, *, call):
-    outputs = function_call.bind(*primals, call=call)
-    perturbed = tuple(
-        i for i, (x, dot) in enumerate(zip(primals, dots, strict=True)) if _moves(x, dot)
-    )
-    zeros = [ad.Zero(_tangent_type(y)) for y in outputs]
-    if not perturbed or not any(map(_inexact, outputs)):
-        return outputs, zeros
-    tangents = function_tangent.bind(
-        *primals,
-        *outputs,
-        *(dots[i] for i in perturbed),
-        linear=call.linear(perturbed),
-        counts=(len(primals), len(outputs)),
-        types=tuple(_tangent_type(y) for y in outputs if _inexact(y)),
-    )
-    given = iter(tangents)
-    return outputs, [
-        next(given) if _inexact(y) else zero for y, zero in zip(outputs, zeros, strict=True)
-    ]
-
-
-def _call_batch(primals, dims, *, call):
-    primals, dims = _batched_first(primals, dims)
-    outputs = function_call.bind(*primals, call=call.batched(dims))
-    return outputs, [0] * len(outputs)
-
-
-# The operands of `function_tangent` are the primals, the outputs as residuals, and the tangents of
-# the perturbed primals; `counts` are the numbers of the first two, `types` those of the results.
-
-
-def _tangent_run(*operands, linear, counts, types):
-    return linear.apply(*_split(operands, counts))
-
-
-def _tangent_types(*operands, linear, counts, types):
-    return list(types)
-
-
-def _tangent_jvp(operands, dots, *, linear, counts, types):
-    primals, outputs, tangents = _split(operands, counts)
-    bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
-    results, fixed = bind(*operands), len(primals) + len(outputs)
-    moving = [i for i in range(fixed) if _moves(operands[i], dots[i])]
-    parts = []
-    if any(type(dot) is not ad.Zero for dot in dots[fixed:]):
-        parts.append(bind(*operands[:fixed], *map(ad.instantiate_zeros, dots[fixed:])))
-    if moving:
-
-        def rule(*values):
-            residuals = list(operands[:fixed])
-            for i, value in zip(moving, values, strict=True):
-                residuals[i] = value
-            return linear.apply(*_split(residuals, counts)[:2], tangents)
-
-        points, directions = zip(*((operands[i], dots[i]) for i in moving), strict=True)
-        parts.append(jax.jvp(rule, points, directions)[1])
-    if not parts:
-        return results, [ad.Zero(_tangent_type(y)) for y in results]
-    return results, [ft.reduce(lax.add, terms) for terms in zip(*parts, strict=True)]
-
-
-def _tangent_transpose(cotangents, *operands, linear, counts, types):
-    primals, outputs, tangents = _split(operands, counts)
-    unknown = [ad.is_undefined_primal(t) for t in tangents]
-    nothing = [None] * (len(primals) + len(outputs))
-    if all(type(ct) is ad.Zero for ct in cotangents):
-        return nothing + [
-            ad.Zero(t.aval) if u else None for t, u in zip(tangents, unknown, strict=True)
-        ]
-    cotangents = tuple(map(ad.instantiate_zeros, cotangents))
-    got = linear.transpose(primals, outputs, cotangents)
-    return nothing + [ct if u else None for ct, u in zip(got, unknown, strict=True)]
-
-
-def _tangent_batch(operands, dims, *, linear, counts, types):
-    operands, dims = _batched_first(operands, dims)
-    (size,) = {x.shape[0] for x, dim in zip(operands, dims, strict=True) if dim == 0}
-    results = function_tangent.bind(
-        *operands,
-        linear=linear.batched(*_split(dims, counts)),
-        counts=counts,
-        types=tuple(jax.core.ShapedArray((size, *t.shape), t.dtype) for t in types),
-    )
-    return results, [0] * len(results)
-
-
-function_call.def_impl(_call_run)
-function_call.def_effectful_abstract_eval(_call_types)
-ad.primitive_jvps[function_call] = _call_jvp
-batching.primitive_batchers[function_call] = _call_batch
-mlir.register_lowering(function_call, mlir.lower_fun(_call_run, multiple_results=True))
-
-function_tangent.def_impl(_tangent_run)
-function_tangent.def_abstract_eval(_tangent_types)
-ad.primitive_jvps[function_tangent] = _tangent_jvp
-ad.primitive_transposes[function_tangent] = _tangent_transpose
-batching.primitive_batchers[function_tangent] = _tangent_batch
-mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
-
-
-def _split(operands, counts):
-    primals, outputs = counts
-    operands = tuple(operands)
-    return operands[:primals], operands[primals : sum(counts)], operands[primals + outputs :]
-
-
-def _batched_first(operands, dims):
-    moved = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
-    return moved, tuple(None if d is None else 0 for d in dims)
-
-
 def _transpose(linear, inputs, cotangents):
     """The transpose of `linear`, which maps as many arrays as `inputs`, like them, to a tuple."""
-    types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
+    types = map(tangent_type, inputs)
     return jax.linear_transpose(lambda *xs: linear(xs), *types)(tuple(cotangents))
-
-
-def _tangent_type(x):
-    return jax.typeof(x).to_tangent_aval().strip_weak_type()
-
-
-def _inexact(x):
-    return jnp.issubdtype(x.dtype, jnp.inexact)
-
-
-def _moves(x, dot):
-    return type(dot) is not ad.Zero and _inexact(x)
 
 
 def _strong(x, name):
     """`x` as an array without a weak type, so that results do not depend on who made it."""
-    if not isinstance(x, jax.Array):
-        try:
-            x = jnp.asarray(x)
-        except TypeError:
-            fail(name, f"expected arrays, got {x!r}", error=TypeError)
+    if not isinstance(x, _ARRAYS):
+        fail(name, f"expected arrays, got {x!r}", error=TypeError)
+    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
     return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
+
+
+def _equally_varying(leaves):
+    """`leaves`, varying over the same manual axes of a `shard_map`, as every `lax` call has them.
+
+    So the cotangent of a replicated operand is summed over the devices by the cast's transpose.
+    """
+    if len(leaves) < 2 or not any(isinstance(x, jax.core.Tracer) for x in leaves):
+        return leaves
+    axes = [_varying(jax.typeof(x)) for x in leaves]
+    union = frozenset().union(*axes)
+    return [
+        lax.pcast(x, tuple(sorted(union - own)), to="varying") if union - own else x
+        for x, own in zip(leaves, axes, strict=True)
+    ]
+
+
+def _varying(aval):
+    # Named `vma` until JAX 0.9, a part of `manual_axis_type` since.
+    return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
 
 
 def _describe(tree):
