@@ -1,0 +1,17 @@
+"""The operator database and its checks, for functx's operators and for functions of yours."""
+
+from .checks import (
+    cells as cells,
+    Check as Check,
+    CHECKS as CHECKS,
+    run_cell as run_cell,
+)
+from .make import Make as Make
+from .opdb import op_db as op_db
+from .opinfo import (
+    call as call,
+    Gap as Gap,
+    OpInfo as OpInfo,
+    Refusal as Refusal,
+    Sample as Sample,
+)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, OpSpec
+from functx._core.running import run
 
 from .make import Make
 
@@ -99,17 +100,46 @@ class OpInfo:
     dtypes: tuple[str, ...] | None = None
 
     @property
-    def spec(self) -> OpSpec:
-        return self.op.spec  # pyright: ignore[reportFunctionMemberAccess]
+    def spec(self) -> OpSpec | None:
+        """The operator's declaration; a function of your own has none."""
+        return getattr(self.op, "spec", None)
+
+    @property
+    def name(self) -> str:
+        return self.spec.name if self.spec else getattr(self.op, "__name__", repr(self.op))
 
     @property
     def id(self) -> str:
-        return self.spec.name + (f"-{self.variant}" if self.variant else "")
+        return self.name + (f"-{self.variant}" if self.variant else "")
 
     @property
     def accepted(self) -> tuple[str, ...]:
         """The dtypes that this entry is checked in."""
-        return self.spec.accepts.value if self.dtypes is None else self.dtypes
+        if self.dtypes is not None:
+            return self.dtypes
+        return self.spec.accepts.value if self.spec else ("float32", "float64")
+
+    @property
+    def differentiable(self) -> bool:
+        return self.spec is None or self.spec.differentiable
+
+    @property
+    def random(self) -> bool:
+        return self.spec is not None and self.spec.random
+
+    def unmeasured(self, sample: Sample) -> list[str]:
+        """The sizes that depend on values and that this sample leaves out."""
+        if self.spec is None:
+            return []
+        given = self.spec.signature.bind(*sample.args, **sample.kwargs).arguments
+        default = {name: self.spec.signature.parameters[name].default for name in self.spec.measured}
+        return [name for name in default if given.get(name, default[name]) == default[name]]
+
+    def measure(self, name: str, sample: Sample) -> int:
+        """A size that the sample's values decide."""
+        assert self.spec is not None
+        count = run(self.spec, *sample.args, rule=self.spec.measured[name], **sample.kwargs)
+        return int(count)
 
     def gap(self, check: str, dtype: str, platform: str = "cpu") -> Gap | None:
         """The declared reason why a check must fail here, if there is one."""

@@ -1,0 +1,13 @@
+"""The checks: each a function of an `OpInfo` and a sample, for operators and for yours.
+
+A cell is an operator, a dtype and a check. `CHECKS` names the checks and says where each
+applies and how many samples it looks at.
+"""
+
+from .registry import (
+    cells as cells,
+    Check as Check,
+    CHECKS as CHECKS,
+    CheckFailed as CheckFailed,
+    run_cell as run_cell,
+)

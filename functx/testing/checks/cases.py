@@ -1,0 +1,106 @@
+"""A sample as a differentiable function of arrays, with lanes, tangents and cotangents."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools as ft
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import category
+from functx.testing.opinfo import OpInfo, Sample
+
+
+Function = Callable[..., Any]
+Arrays = list[jax.Array]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """`f` takes the sample's floating and complex arrays and gives those of the output.
+
+    `lanes` holds the same arrays under other seeds. What is not differentiable (indices,
+    masks, integer outputs) is fixed at the sample's values.
+    """
+
+    f: Function
+    xs: Arrays
+    lanes: list[Arrays]
+    what: str
+
+    @ft.cached_property
+    def outputs(self) -> list[jax.ShapeDtypeStruct]:
+        return list(jax.eval_shape(self.f, *self.xs))
+
+
+def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
+    """The case of a sample, or None if nothing in it carries a tangent."""
+    sample = sized(info, sample)
+    f, arrays = whole_function(info, sample)
+    moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
+    shapes = jax.eval_shape(f, *arrays)
+    kept = [i for i, y in enumerate(shapes) if category(y.dtype) >= 2]
+    if not moving or not kept or not any(y.size for y in shapes):
+        return None
+
+    def over_moving(*xs: jax.Array) -> tuple[jax.Array, ...]:
+        full: list[Any] = list(arrays)
+        for i, x in zip(moving, xs, strict=True):
+            full[i] = x
+        outputs = f(*full)
+        return tuple(outputs[i] for i in kept)
+
+    lanes = [[lane.arrays()[i] for i in moving] for lane in sample.lanes or (sample,)]
+    return Case(over_moving, [arrays[i] for i in moving], lanes, f"{info.id}{sample!r}")
+
+
+def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
+    """The operator as a function of all the sample's arrays, and these; outputs as a tuple.
+
+    Random operators get a fixed key; outputs pass through the entry's gauge.
+    """
+    op = ft.partial(info.op, key=jax.random.key(7)) if info.random else info.op
+    call = sample.over_arrays(op)
+
+    def f(*arrays: jax.Array) -> tuple[jax.Array, ...]:
+        out = call(*arrays)
+        return tuple(jax.tree.leaves(out if info.gauge is None else info.gauge(out)))
+
+    return f, sample.arrays()
+
+
+def sized(info: OpInfo, sample: Sample) -> Sample:
+    """The sample with every size that depends on values given: the largest of all lanes."""
+    missing = info.unmeasured(sample)
+    if not missing:
+        return sample
+    lanes = sample.lanes or (sample,)
+    sizes = {name: max(info.measure(name, lane) for lane in lanes) for name in missing}
+    give = lambda s: dataclasses.replace(s, kwargs={**s.kwargs, **sizes})
+    return dataclasses.replace(give(sample), lanes=tuple(map(give, sample.lanes)))
+
+
+def random_like(shapes: Sequence[Any], seed: int) -> Arrays:
+    """Normal arrays of given shapes and dtypes: tangents and cotangents."""
+    rng = np.random.default_rng(seed)
+
+    def one(x: Any) -> jax.Array:
+        values = rng.standard_normal(x.shape)
+        if category(x.dtype) == 3:
+            values = values + 1j * rng.standard_normal(x.shape)
+        return jnp.asarray(values, x.dtype)
+
+    return [one(x) for x in shapes]
+
+
+def inner(a: Sequence[jax.Array], b: Sequence[jax.Array]) -> jax.Array:
+    """The real inner product of two lists of arrays, where both are finite and a is not 0."""
+    total = jnp.zeros((), "float64" if jax.config.jax_enable_x64 else "float32")  # pyright: ignore
+    for x, y in zip(a, b, strict=True):
+        product = jnp.where(x == 0, 0, jnp.real(jnp.conj(x) * y))
+        total = total + jnp.sum(product.astype(total.dtype))
+    return total

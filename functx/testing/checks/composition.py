@@ -1,0 +1,190 @@
+"""Compositions of transforms, by induction on the outermost one.
+
+Its slow definition is a loop, a projection or finite differences; the inner steps are
+proved by shorter checks, and `checks.numeric` closes the circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import functx
+import jax
+import jax.numpy as jnp
+
+from functx.testing.opinfo import OpInfo, Sample
+
+from .batching import assert_no_loop, hold_batchings
+from .cases import Arrays, Case, differentiable_case, Function, inner, random_like
+from .compare import assert_close, same_kind_tolerance
+from .programs import compiled
+
+
+def vjp_of(f: Function, n: int) -> Function:
+    """`(inputs, cotangents) -> cotangents of the inputs`; `f` takes `n` arrays."""
+    return lambda *args: functx.vjp(f, *args[:n])[1](tuple(args[n:]))
+
+
+def jvp_of(f: Function, n: int) -> Function:
+    """`(inputs, tangents) -> tangents of the outputs`; `f` takes `n` arrays."""
+    return lambda *args: functx.jvp(f, tuple(args[:n]), tuple(args[n:]))[1]
+
+
+def scalarised(f: Function) -> Function:
+    """A real scalar whose gradient sees every output."""
+
+    def loss(*xs: jax.Array) -> jax.Array:
+        weigh = lambda y: jnp.cos(jnp.arange(y.size, dtype=y.real.dtype)).reshape(y.shape)
+        parts = [jnp.sum(weigh(y) * (y.real + 2 * y.imag if jnp.iscomplexobj(y) else y)) for y in f(*xs)]
+        return sum(p.astype(parts[0].dtype) for p in parts[1:]) + parts[0] if parts[1:] else parts[0]
+
+    return loss
+
+
+def grad_of(f: Function, n: int) -> Function:
+    """The gradient of the scalarised `f` in every argument."""
+    return functx.grad(scalarised(f), tuple(range(n)))
+
+
+Step = Callable[[Function, Arrays], tuple[Function, list[Any]]]
+
+
+def _vjp_step(f: Function, xs: Sequence[Any], seed: int = 11) -> tuple[Function, list[Any]]:
+    return vjp_of(f, len(xs)), [*xs, *random_like(jax.eval_shape(f, *xs), seed)]
+
+
+def _jvp_step(f: Function, xs: Sequence[Any], seed: int = 13) -> tuple[Function, list[Any]]:
+    return jvp_of(f, len(xs)), [*xs, *random_like(xs, seed)]
+
+
+def _grad_step(f: Function, xs: Sequence[Any]) -> tuple[Function, list[Any]]:
+    return grad_of(f, len(xs)), list(xs)
+
+
+STEPS: dict[str, Step] = {"vjp": _vjp_step, "jvp": _jvp_step, "grad": _grad_step}
+
+
+def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
+    """The outermost derivative against the other mode: `<w, J t> = <J* w, t>` for random `w, t`.
+
+    `("vjp", "jvp")` checks `vjp(jvp(op))`.
+    """
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+    f, xs, what = case.f, case.xs, name_of(transforms, case)
+    *inner_steps, outer = reversed(transforms)
+    for name in inner_steps:
+        f, xs = STEPS[name](f, xs)
+    n, tangents = len(xs), random_like(xs, seed=3)
+    if outer == "grad":
+        f = scalarised(f)
+    wrap = (lambda y: (y,)) if outer == "grad" else (lambda y: y)
+    g = lambda *xs: wrap(f(*xs))
+
+    def products(xs: Arrays) -> tuple[Any, ...]:
+        out, pushed = functx.jvp(g, tuple(xs), tuple(tangents))
+        if outer == "grad":
+            weights = [jnp.ones_like(out[0])]
+            pulled = functx.grad(f, tuple(range(n)))(*xs)
+        else:
+            weights = random_like(out, seed=4)
+            pulled = vjp_of(f, n)(*xs, *weights)
+        scale = inner([jnp.abs(w) for w in weights], [jnp.abs(t) for t in pushed])
+        return inner(weights, pushed), inner(tangents, pulled), scale
+
+    pushed, pulled, scale = map(float, compiled(products)(xs))
+    tolerance = 10 * same_kind_tolerance(case.xs[0].dtype, info.tolerances)
+    assert abs(pushed - pulled) <= tolerance * (1 + scale), (
+        f"{what}: <w, J t> = {pushed}, but <J* w, t> = {pulled}"
+    )
+    return True
+
+
+def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
+    """`vmap` of the composition equals a loop over lanes, for every batching of its arguments."""
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+    f, lanes = case.f, case.lanes
+    for name in reversed(transforms):
+        stepped = [STEPS[name](f, xs) for xs in lanes]
+        f = stepped[0][0]
+        lanes = [
+            [*args[: len(xs)], *random_like(args[len(xs) :], seed=20 + i)]
+            for i, ((_, args), xs) in enumerate(zip(stepped, lanes, strict=True))
+        ]
+    hold_batchings(f, lanes, name_of(("vmap", *transforms), case), info)
+    return True
+
+
+def check_batching_rule(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
+    """Batching the composition adds no loop over lanes."""
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+    f, xs = case.f, case.xs
+    for name in reversed(transforms):
+        f, xs = STEPS[name](f, xs)
+    assert_no_loop(f, xs, name_of(("vmap", *transforms), case))
+    return True
+
+
+def check_batched_cotangents(info: OpInfo, sample: Sample) -> bool:
+    """Many cotangents through one pullback equal one after the other."""
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+    lanes = [random_like(case.outputs, seed=30 + i) for i in range(3)]
+
+    def at_once(xs: Arrays, stacked: Arrays) -> Any:
+        _, pull = functx.vjp(case.f, *xs)
+        return functx.vmap(lambda *cts: pull(cts))(*stacked)
+
+    got = compiled(at_once)(case.xs, [jnp.stack(cts) for cts in zip(*lanes, strict=True)])
+    one = compiled(vjp_of(case.f, len(case.xs)))
+    want = jax.tree.map(lambda *ys: jnp.stack(ys), *(one(*case.xs, *cts) for cts in lanes))
+    what = name_of(("vmap", "pullback"), case)
+    assert_close(got, want, what=what, tolerances=info.tolerances)
+    return True
+
+
+def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
+    """A composition over `vmap` (innermost) equals the same with loops in place of `vmap`."""
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+
+    def build(mapped: Callable[[Function], Function]) -> tuple[Function, list[Any]]:
+        f: Function = case.f
+        xs: list[Any] = []
+        for name in reversed(transforms):
+            if name == "vmap":
+                lanes = [xs, [x[::-1] for x in xs]] if xs else case.lanes[:2]
+                f, xs = mapped(f), [jnp.stack(x) for x in zip(*lanes, strict=True)]
+            else:
+                f, xs = STEPS[name](f, xs)
+        return f, xs
+
+    (fast, xs), (slow, _) = build(functx.vmap), build(looped)
+    got, want = compiled(lambda xs: (fast(*xs), slow(*xs)))(xs)
+    assert_close(got, want, what=name_of(transforms, case), tolerances=info.tolerances)
+    return True
+
+
+def looped(f: Function) -> Function:
+    """What `vmap(f)` means."""
+
+    def loop(*xs: jax.Array) -> Any:
+        rows = [f(*(x[i] for x in xs)) for i in range(xs[0].shape[0])]
+        return jax.tree.map(lambda *ys: jnp.stack(ys), *rows)
+
+    return loop
+
+
+def name_of(transforms: Sequence[str], case: Case) -> str:
+    """`vmap(vjp(sin))(f32[2,3])`."""
+    return "(".join((*transforms, case.what.partition("(")[0])) + ")" * len(transforms) + (
+        "(" + case.what.partition("(")[2]
+    )

@@ -1,0 +1,179 @@
+"""Values, dtypes and refusals: what an operator returns when nothing transforms it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import as_dtype, category, compute_and_result, describe, Promote, result_dtype
+from functx.testing.opinfo import OpInfo, Sample
+
+from .cases import sized, whole_function
+from .compare import assert_close
+from .programs import compiled
+
+
+def check_reference(info: OpInfo, sample: Sample) -> None:
+    """The operator agrees with its NumPy reference, computed in double precision."""
+    assert info.reference is not None
+    arrays = sample.arrays()
+    got = info.op(*sample.args, **sample.kwargs)
+    want = sample.over_arrays(info.reference)(*map(_wide(info), arrays))
+    got = got if info.gauge is None else info.gauge(got)
+    want = want if info.gauge is None else info.gauge(want)
+    got_leaves, want_leaves = jax.tree.leaves(got), jax.tree.leaves(want)
+    assert len(got_leaves) == len(want_leaves), (
+        f"{info.id}{sample!r}: {len(got_leaves)} outputs, expected {len(want_leaves)}"
+    )
+    want_leaves = [_narrow(w, g) for g, w in zip(got_leaves, want_leaves, strict=True)]
+    assert_close(
+        got_leaves, want_leaves, what=f"{info.id}{sample!r}", tolerances=info.tolerances
+    )
+
+
+def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:
+    kinds = {2: np.float64, 3: np.complex128}
+    if info.spec is not None and info.spec.promote in (
+        Promote.INT_TO_FLOAT,
+        Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
+    ):
+        kinds |= {0: np.float64, 1: np.float64}
+    return lambda x: np.asarray(x).astype(kinds.get(category(x.dtype), np.dtype(x.dtype)))
+
+
+def _narrow(want: Any, got: jax.Array) -> jax.Array:
+    want = np.asarray(want)
+    if category(want.dtype) == 3 and category(got.dtype) < 3:
+        assert not want.imag.any(), f"expected a complex result, got {describe(got)}"
+        want = want.real
+    with np.errstate(over="ignore", invalid="ignore"):
+        return jnp.asarray(want.astype(np.dtype(got.dtype)))
+
+
+def check_dtypes(info: OpInfo, sample: Sample) -> None:
+    """Results have the dtype that promotion promises, and are never weakly typed."""
+    out = jax.tree.leaves(info.op(*sample.args, **sample.kwargs))
+    assert all(isinstance(y, jax.Array) for y in out), f"{info.id}: outputs must be arrays"
+    for y in out:
+        assert not jax.typeof(y).weak_type, f"{info.id}{sample!r}: weakly typed {describe(y)}"
+    promised = promised_dtype(info, sample)
+    if promised is not None:
+        assert out[0].dtype == promised, (
+            f"{info.id}{sample!r}: {describe(out[0])}, expected {promised.name}"
+        )
+
+
+def promised_dtype(info: OpInfo, sample: Sample) -> np.dtype | None:
+    """The dtype that the declaration gives the first output, or None if it leaves it open."""
+    spec = info.spec
+    if spec is None or spec.promote is Promote.NONE:
+        return None
+    given = spec.signature.bind(*sample.args, **sample.kwargs).arguments
+    arrays = jax.tree.leaves([given[name] for name in spec.promoting if name in given])
+    if not arrays:
+        return None
+    asked = given.get("dtype")
+    common = result_dtype(map(jnp.asarray, arrays)) if asked is None else as_dtype(asked)
+    return compute_and_result(spec.promote, common)[1]
+
+
+def check_promotion(info: OpInfo, sample: Sample) -> None:
+    """Arguments of other dtypes and 0-d arguments promote as PyTorch's do."""
+    arrays = sample.arrays()
+    for i, x in enumerate(arrays):
+        for name in ("bool", "int16", "int64", "float16", "float64", "complex64"):
+            if name not in info.accepted or category(np.dtype(name)) > category(x.dtype):
+                continue
+            mixed = _replaced(sample, i, x.real.astype(name))
+            if promised_dtype(info, mixed) is not None:
+                shapes = jax.eval_shape(whole_function(info, mixed)[0], *mixed.arrays())
+                promised = promised_dtype(info, mixed)
+                assert shapes[0].dtype == promised, (
+                    f"{info.id}{mixed!r}: {describe(shapes[0])}, expected {promised}"
+                )
+
+
+def _replaced(sample: Sample, i: int, new: jax.Array) -> Sample:
+    leaves, tree = jax.tree.flatten((sample.args, dict(sample.kwargs)))
+    where = [j for j, x in enumerate(leaves) if isinstance(x, jax.Array)]
+    leaves[where[i]] = new
+    args, kwargs = tree.unflatten(leaves)
+    return Sample(args, kwargs)
+
+
+def check_refusals(info: OpInfo, sample: Sample) -> None:
+    """Bad input gets the declared error, worded in the operator's name."""
+    for refusal in info.refusals(info.make(sample_dtype(info))):
+        what = f"{info.id}{refusal.sample!r}"
+        try:
+            info.op(*refusal.sample.args, **refusal.sample.kwargs)
+        except refusal.error as error:
+            message = str(error)
+            assert re.search(refusal.match, message), f"{what}: {message!r} lacks {refusal.match!r}"
+            if info.spec is not None:
+                assert message.startswith(f"{info.name}: "), f"{what}: {message!r} names no operator"
+        else:
+            raise AssertionError(f"{what}: accepted, expected {refusal.error.__name__}")
+
+
+def sample_dtype(info: OpInfo) -> str:
+    """float32, or the widest dtype of an entry that does not take it."""
+    return "float32" if "float32" in info.accepted else info.accepted[-1]
+
+
+def check_jit(info: OpInfo, sample: Sample) -> None:
+    """Under `jit`, the values are those of the eager call."""
+    eager, arrays = whole_function(info, sample)
+    want = eager(*arrays)
+    f, arrays = whole_function(info, sized(info, sample))
+    got = compiled(f)(*arrays)
+    if not info.unmeasured(sample):
+        assert_close(got, want, what=f"jit({info.id}){sample!r}", tolerances=info.tolerances)
+
+
+def check_x64_off(info: OpInfo, sample: Sample) -> None:
+    """With 64 bit off the results are the same in 32 bits, and nothing warns."""
+    f, arrays = whole_function(info, sized(info, sample))
+    want = f(*arrays)
+    with jax.enable_x64(False):
+        arrays = [jnp.asarray(np.asarray(x)) for x in arrays]
+        narrow = lambda y: jnp.asarray(np.asarray(y).astype(jax.dtypes.canonicalize_dtype(y.dtype)))
+        g, _ = whole_function(info, sized(info, _with_arrays(sample, arrays)))
+        got = g(*arrays)
+        want = tuple(map(narrow, want))
+        assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", tolerances=info.tolerances)
+
+
+def _with_arrays(sample: Sample, arrays: list[jax.Array]) -> Sample:
+    for i, x in enumerate(arrays):
+        sample = _replaced(sample, i, x)
+    return sample
+
+
+def check_layouts(info: OpInfo, sample: Sample) -> None:
+    """NumPy views in any memory order, committed and donated arrays give equal results."""
+    f, arrays = whole_function(info, sized(info, sample))
+    want = f(*arrays)
+    device = jax.devices()[0]
+    layouts: dict[str, Callable[[jax.Array], Any]] = {
+        "in Fortran order": lambda x: np.asfortranarray(np.asarray(x)),
+        "a strided view": lambda x: np.repeat(np.asarray(x)[None], 2, 0)[1],
+        "read backwards": lambda x: np.flip(np.flip(np.asarray(x)).copy()),
+        "committed": lambda x: jax.device_put(x, device),
+    }
+    for name, layout in layouts.items():
+        got = f(*map(layout, arrays))
+        what = f"{info.id}{sample!r}, arguments {name}"
+        assert_close(got, want, what=what, tolerances=info.tolerances)
+    copies = [jnp.array(x, copy=True) for x in arrays]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        got = jax.jit(f, donate_argnums=tuple(range(len(copies))))(*copies)
+    what = f"{info.id}{sample!r}, arguments donated"
+    assert_close(got, want, what=what, tolerances=info.tolerances)

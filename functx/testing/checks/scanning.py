@@ -1,0 +1,47 @@
+"""Derivative rules inside `lax.scan`, where partial evaluation could lose them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import functx
+import jax
+
+from functx.testing.opinfo import OpInfo, Sample
+
+from .cases import Arrays, differentiable_case, inner, random_like
+from .compare import assert_close
+from .composition import scalarised
+from .programs import compiled
+
+
+def check_hessian_in_scan(info: OpInfo, sample: Sample) -> bool:
+    """A Hessian-vector product through two scanned steps equals that of the unrolled loop."""
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+    f, xs, tangents = scalarised(case.f), case.xs, random_like(case.xs, seed=17)
+
+    def step(xs: Arrays) -> Arrays:
+        value = f(*xs)
+        return [x * (1 + 0.1 * (value / (1 + abs(value))).astype(x.dtype)) for x in xs]
+
+    def scanned(*xs: jax.Array) -> jax.Array:
+        last, _ = jax.lax.scan(lambda carry, _: (step(carry), None), list(xs), length=2)
+        return inner(last, last)
+
+    def unrolled(*xs: jax.Array) -> jax.Array:
+        last = step(step(list(xs)))
+        return inner(last, last)
+
+    def both(xs: Arrays) -> Any:
+        args = tuple(range(len(xs)))
+        return [
+            functx.jvp(functx.grad(g, args), tuple(xs), tuple(tangents))[1]
+            for g in (scanned, unrolled)
+        ]
+
+    got, want = compiled(both)(xs)
+    what = f"hessian in scan of {case.what}"
+    assert_close(got, want, what=what, tolerances=info.tolerances)
+    return True
