@@ -50,6 +50,16 @@ def require_callable(who: str, func: Any) -> None:
         fail(who, f"`func` must be callable, got {describe(func)}", error=TypeError)
 
 
+def require_randomness(who: str, randomness: Any) -> None:
+    """Refuses what is none of `vmap`'s three."""
+    if randomness not in ("error", "different", "same"):
+        fail(
+            who,
+            f"`randomness` must be 'error', 'different' or 'same', got {describe(randomness)}",
+            error=ValueError,
+        )
+
+
 def checked_argnums(who: str, argnums: Any) -> tuple[int | str, ...]:
     """`argnums` as a tuple, refused where no call could make sense of it."""
     which = argnums if isinstance(argnums, tuple) else (argnums,)
@@ -183,6 +193,11 @@ def leaves_with_paths(values: tuple[Any, ...], paths: tuple[str, ...]) -> list[t
         for start, value in zip(paths, values, strict=True)
         for path, leaf in jax.tree_util.tree_leaves_with_path(value)
     ]
+
+
+def outline(structure: Any) -> str:
+    """A tree's structure as `{'a': *, 'b': (*, *)}`."""
+    return str(structure).removeprefix("PyTreeDef(").removesuffix(")")
 
 
 def numbered(name: str, count: int) -> tuple[str, ...]:

@@ -91,21 +91,15 @@ def over_chunks(
     ]
 
 
-def _part(
-    xs: Sequence[jax.Array], dims: Sequence[int], start: int, stop: int
-) -> list[jax.Array]:
-    return [
-        lax.slice_in_dim(x, start, stop, axis=dim) for x, dim in zip(xs, dims, strict=True)
-    ]
+def _part(xs: Sequence[jax.Array], dims: Sequence[int], start: int, stop: int) -> list[jax.Array]:
+    return [lax.slice_in_dim(x, start, stop, axis=dim) for x, dim in zip(xs, dims, strict=True)]
 
 
 def _scanned(
     run: Run, xs: Sequence[jax.Array], dims: Sequence[int], chunk_size: int, whole: int
 ) -> tuple[list[list[Any]], list[int | None]]:
     stacked = [
-        jnp.moveaxis(
-            x.reshape(*x.shape[:dim], whole, chunk_size, *x.shape[dim + 1 :]), dim, 0
-        )
+        jnp.moveaxis(x.reshape(*x.shape[:dim], whole, chunk_size, *x.shape[dim + 1 :]), dim, 0)
         for x, dim in zip(_part(xs, dims, 0, whole * chunk_size), dims, strict=True)
     ]
     out_dims: list[int | None] = []
@@ -123,6 +117,6 @@ def _scanned(
 
 
 def _joined(y: jax.Array, dim: int) -> jax.Array:
-    """`[chunks, ..., lanes, ...]`, lanes at `dim` of each chunk, as `[..., chunks * lanes, ...]`."""
+    """`[chunks, ..., lanes, ...]`, lanes at `dim` of each chunk, with the two made one."""
     y = jnp.moveaxis(y, 0, dim)
     return y.reshape(*y.shape[:dim], -1, *y.shape[dim + 2 :])

@@ -10,7 +10,7 @@ import numpy as np
 
 from functx._core import describe, fail
 
-from .arguments import kind_of, leaves_with_paths
+from .arguments import kind_of, leaves_with_paths, outline
 from .outputs import is_key
 
 
@@ -40,7 +40,8 @@ def broadcast_dims(name: str, dims: Any, tree: Any, of: str) -> list[int | None]
     except ValueError:
         fail(
             "vmap",
-            f"`{name}`={dims} does not fit the structure of {of}, {jax.tree.structure(tree)}",
+            f"`{name}`={dims} does not fit the structure of {of}, "
+            f"{outline(jax.tree.structure(tree))}",
             hint="an int or None may stand for a whole subtree; containers must match in type "
             "and length",
             error=ValueError,
@@ -53,7 +54,7 @@ def broadcast_dims(name: str, dims: Any, tree: Any, of: str) -> list[int | None]
 
 
 def mapped_size(
-    leaves: list[Any], dims: list[int | None], values: tuple[Any, ...], paths: tuple[str, ...]
+    leaves: list[Any], dims: Sequence[int | None], values: tuple[Any, ...], paths: tuple[str, ...]
 ) -> tuple[int, list[int | None]]:
     """The common size of the mapped dimensions, and these counted from the front."""
     size, ragged, front = None, False, []
@@ -97,7 +98,7 @@ def mapped_size(
 
 
 def _refuse_ragged(
-    leaves: list[Any], dims: list[int | None], values: tuple[Any, ...], paths: tuple[str, ...]
+    leaves: list[Any], dims: Sequence[int | None], values: tuple[Any, ...], paths: tuple[str, ...]
 ) -> None:
     named = [at for at, _ in leaves_with_paths(values, paths)]
     sizes = [
@@ -118,9 +119,9 @@ def _shown(x: Any) -> str:
 
 def output_dims(out_dims: Any, output: Any) -> list[int | None]:
     """One dim for each leaf of one lane's output, counted from the front of the result."""
-    leaves, structure = jax.tree.flatten(output)
-    if type(out_dims) is tuple and len(out_dims) == 1 and jax.tree_util.treedef_is_leaf(structure):
-        out_dims = out_dims[0]  # as in PyTorch, for the sake of functions of any one output
+    leaves = jax.tree.leaves(output)
+    if is_single_dim(out_dims, output):
+        out_dims = out_dims[0]
     dims = broadcast_dims("out_dims", out_dims, output, "the output of `func`")
     front: list[int | None] = []
     for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
@@ -135,6 +136,11 @@ def output_dims(out_dims: Any, output: Any) -> list[int | None]:
             )
         front.append(None if dim is None else dim % rank)
     return front
+
+
+def is_single_dim(out_dims: Any, output: Any) -> bool:
+    """Whether `out_dims` is a tuple of one for an output that is no tuple; PyTorch takes it."""
+    return type(out_dims) is tuple and len(out_dims) == 1 and not isinstance(output, (tuple, list))
 
 
 def without_dims(xs: Sequence[Any], dims: Sequence[int]) -> list[jax.ShapeDtypeStruct]:

@@ -44,7 +44,7 @@ def grad(
     >>> functx.grad(lambda x, w: x * w, argnums="w")(jnp.float32(3), w=jnp.float32(2))
     Array(3., dtype=float32)
     """
-    compute = _prepared("grad", func, argnums, has_aux)
+    compute = gradients_of("grad", func, argnums, has_aux)
 
     @ft.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -64,7 +64,7 @@ def grad_and_value(
     >>> functx.grad_and_value(lambda x: x**2)(jnp.float32(3))
     (Array(6., dtype=float32), Array(9., dtype=float32))
     """
-    compute = _prepared("grad_and_value", func, argnums, has_aux)
+    compute = gradients_of("grad_and_value", func, argnums, has_aux)
 
     @ft.wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
@@ -84,7 +84,7 @@ def value_and_grad(
     >>> functx.value_and_grad(lambda x: x**2)(jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
-    compute = _prepared("value_and_grad", func, argnums, has_aux)
+    compute = gradients_of("value_and_grad", func, argnums, has_aux)
 
     @ft.wraps(func)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -94,9 +94,10 @@ def value_and_grad(
     return value_and_gradient
 
 
-def _prepared(
+def gradients_of(
     who: str, func: Callable[..., Any], argnums: Argnums, has_aux: bool
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
+    """A function from a call's arguments to gradients, value and aux (or None)."""
     require_callable(who, func)
     which = checked_argnums(who, argnums)
     single = not isinstance(argnums, tuple)

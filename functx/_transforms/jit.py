@@ -31,6 +31,8 @@ def jit(func: Callable[..., Any] | None = None, **options: Any) -> Callable[...,
         return ft.partial(jit, **options)
     for name in ("static_argnums", "donate_argnums"):
         if name in options:
-            several = options[name] if isinstance(options[name], (tuple, list)) else (options[name],)
+            several = (
+                options[name] if isinstance(options[name], (tuple, list)) else (options[name],)
+            )
             options[name] = tuple(i + 1 if i >= 0 else i for i in several)
     return threading_generator(lambda inner: jax.jit(inner, **options), func)

@@ -77,7 +77,6 @@ def _require_dependence(output: Any, push: Callable[..., Any], tangents: tuple[A
         if not does:
             fail(
                 "jvp",
-                f"`{path_of_output(path)}` does not depend on `primals`, which strict=True "
-                "demands",
+                f"`{path_of_output(path)}` does not depend on `primals`, which strict=True demands",
                 hint="strict=False gives it a tangent of zeros",
             )

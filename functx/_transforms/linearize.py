@@ -31,9 +31,7 @@ class Pushforward:
 
     def __call__(self, *tangents: Any) -> Any:
         """The derivative along `tangents`, one per primal."""
-        leaves = matched(
-            "linearize", "tangents", tangents, self.kept, self.structure, "`primals`"
-        )
+        leaves = matched("linearize", "tangents", tangents, self.kept, self.structure, "`primals`")
         return without_float0(self.push(*self.structure.unflatten(leaves)), self.outputs)
 
 

@@ -24,7 +24,7 @@ def lane_bytes(lane: Callable[..., Any], inputs: Sequence[jax.ShapeDtypeStruct])
 
 def _peak(jaxpr: Jaxpr, marks: Sequence[bool]) -> int:
     lane_vars = {var for var, marked in zip(jaxpr.invars, marks, strict=True) if marked}
-    last_use = {
+    last_use: dict[Any, int] = {
         x: i for i, eqn in enumerate(jaxpr.eqns) for x in eqn.invars if not isinstance(x, Literal)
     }
     kept = {x for x in jaxpr.outvars if not isinstance(x, Literal)} | set(lane_vars)

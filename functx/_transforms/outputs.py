@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail
@@ -109,7 +110,7 @@ def require_differentiable_output(who: str, output: Any) -> None:
 
 def is_key(x: Any) -> bool:
     """Whether `x` is an array of PRNG keys."""
-    return isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
+    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
 def path_of_output(path: Any) -> str:
@@ -123,7 +124,7 @@ def _refuse_leaf(who: str, output: Any) -> None:
             fail(
                 who,
                 f"`{path_of_output(path)}` must be an array, got {describe(leaf)}",
-                hint="`func` may return anything as aux where has_aux=True is offered",
+                hint="" if who == "vmap" else "has_aux=True lets `func` return anything as aux",
                 error=TypeError,
             )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from functx._core import describe, fail
 
-from .arguments import kind_of, kind_of_dtype
+from .arguments import kind_of, kind_of_dtype, outline
 
 
 class Kept(NamedTuple):
@@ -48,8 +48,8 @@ def matched(
     except ValueError:
         fail(
             who,
-            f"`{name}` must have the structure of {of}, {structure}, "
-            f"got {jax.tree.structure(given)}",
+            f"`{name}` must have the structure of {of}, {outline(structure)}, "
+            f"got {outline(jax.tree.structure(given))}",
             error=ValueError,
         )
     return [

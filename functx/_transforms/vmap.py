@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools as ft
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from functx._core import describe, fail
-from functx._core.random import LaneStream, Randomness, split_lanes
+from functx._core.random import Randomness, split_lanes
 
-from .arguments import numbered, require_callable
+from .arguments import numbered, require_callable, require_randomness
 from .chunking import over_chunks, require_chunk_size, resolved_chunk_size
-from .dims import broadcast_dims, mapped_size, output_dims, require_dims, without_dims
+from .dims import (
+    broadcast_dims,
+    is_single_dim,
+    mapped_size,
+    output_dims,
+    require_dims,
+    without_dims,
+)
 from .outputs import require_arrays
 
 
@@ -57,14 +62,15 @@ def vmap(
     """
     require_callable("vmap", func)
     require_chunk_size("vmap", chunk_size, max_bytes)
-    _require_randomness("vmap", randomness)
+    require_randomness("vmap", randomness)
     if type(in_dims) is list:
         in_dims = tuple(in_dims)
-    if type(in_dims) is not int and not isinstance(in_dims, tuple):
+    if in_dims is not None and type(in_dims) is not int and not isinstance(in_dims, tuple):
         fail(
             "vmap",
-            f"`in_dims` must be an int, or a tuple with one entry per argument, got {in_dims!r}",
-            error=ValueError if in_dims is None else TypeError,
+            f"`in_dims` must be an int, None, or a tuple with one entry per argument, "
+            f"got {describe(in_dims)}",
+            error=TypeError,
         )
     require_dims("in_dims", in_dims)
     require_dims("out_dims", out_dims)
@@ -74,8 +80,11 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         call = _Call(func, in_dims, out_dims, randomness, kw_in_dims or {}, args, kwargs)
         if chunk_size is None:
-            return call.at_once()
-        return call.chunked(chunk_size, max_bytes)
+            return call.over(call.xs)
+        lane = without_dims(call.xs, call.x_dims)
+        lanes = resolved_chunk_size(chunk_size, max_bytes, call.lane, lane)
+        leaves = over_chunks(call.leaves_over, call.xs, call.x_dims, lanes)
+        return call.output_structure.unflatten(leaves)
 
     return mapped
 
@@ -93,52 +102,96 @@ class _Call:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ):
-        named, self.kwargs = _split_keywords(kw_in_dims, kwargs)
-        values = (*args, *named.values())
-        self.func, self.out_dims, self.names = func, out_dims, tuple(named)
+        names = _mapped_names(kw_in_dims, kwargs)
+        values = (*args, *[kwargs[name] for name in names])
+        self.func, self.out_dims, self.randomness = func, out_dims, randomness
+        self.names, self.count = names, len(args)
+        self.kwargs = {name: x for name, x in kwargs.items() if name not in kw_in_dims}
         self.leaves, self.structure = jax.tree.flatten(values)
-        paths = (*numbered("args", len(args)), *(f"kwargs[{name!r}]" for name in named))
-        dims = _leaf_dims(in_dims, kw_in_dims, args, named)
-        size, self.dims = mapped_size(self.leaves, dims, values, paths)
-        self.mapped = [i for i, dim in enumerate(self.dims) if dim is not None]
-        self.stream = split_lanes(randomness)
-        self.per_lane = randomness == "different"
+        if names or type(in_dims) is not int:
+            leaf_dims = _leaf_dims(in_dims, kw_in_dims, args, names, values)
+        else:
+            leaf_dims = [in_dims] * len(self.leaves)
+        paths = (*numbered("args", len(args)), *(f"kwargs[{name!r}]" for name in names))
+        size, dims = mapped_size(self.leaves, leaf_dims, values, paths)
+        self.mapped = [i for i, dim in enumerate(dims) if dim is not None]
         self.xs = [self.leaves[i] for i in self.mapped]
-        self.x_dims: list[int] = [dim for dim in self.dims if dim is not None]
-        if self.per_lane:  # global indices: streams do not depend on chunks
+        self.x_dims: list[int] = [dim for dim in dims if dim is not None]
+        self.stream = split_lanes(randomness)
+        if randomness == "different":  # the lane's index in all: chunks change no stream
             self.xs.append(self.stream.lane_indices(size))
             self.x_dims.append(0)
-        self.output_structure: Any = None
         self.output_dims: list[int | None] = []
+        self.output_structure: Any = None
+        self.wrapped = False
 
     def lane(self, *xs: Any) -> Any:
-        """One lane: the mapped leaves in, the user's output out, its dims noted."""
+        """One lane: mapped leaves in, the output of the user's function out."""
         leaves = list(self.leaves)
         for i, x in zip(self.mapped, xs, strict=False):
             leaves[i] = x
         values = self.structure.unflatten(leaves)
-        count = len(values) - len(self.names)
-        named = dict(zip(self.names, values[count:], strict=True))
-        with entered(self.stream, xs[-1] if self.per_lane else None):
-            output = self.func(*values[:count], **named, **self.kwargs)
+        named = dict(zip(self.names, values[self.count :], strict=True))
+        with self.stream.enter(xs[-1] if self.randomness == "different" else None):
+            output = self.func(*values[: self.count], **named, **self.kwargs)
         require_arrays("vmap", output)
-        self.output_dims = output_dims(self.out_dims, output)
-        return output
+        if self.out_dims != 0:
+            self.output_dims = output_dims(self.out_dims, output)
+        self.wrapped = is_single_dim(self.out_dims, output)
+        return (output,) if self.wrapped else output
 
-    def leaves_of_lane(self, *xs: Any) -> list[Any]:
-        """As `lane`, for those whose dims are not alike: leaves, the stacked ones first."""
-        leaves, self.output_structure = jax.tree.flatten(self.lane(*xs))
-        return leaves
+    def over(self, xs: Sequence[Any]) -> Any:
+        """The lanes of `xs`, side by side."""
+        run = jax.vmap(self.lane, in_axes=tuple(self.x_dims), out_axes=self.out_dims)
+        if type(self.out_dims) is int:
+            return run(*xs)
+        output = refusing_stacked(run, xs)
+        return output[0] if self.wrapped else output
 
-    def at_once(self) -> Any:
-        if type(self.out_dims) is int or self.out_dims is None:
-            run = jax.vmap(self.lane, in_axes=tuple(self.x_dims), out_axes=self.out_dims)
-            return run(*self.xs) if self.out_dims is not None else unmapped(run, self.xs)
-        return self.output_structure_of(*self.run(self.xs))
+    def leaves_over(self, xs: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
+        """As `over`, with the leaves and their dims, for `over_chunks`."""
+        leaves, self.output_structure = jax.tree.flatten(self.over(xs))
+        return leaves, [0] * len(leaves) if self.out_dims == 0 else self.output_dims
 
-    def run(self, xs: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
-        """All lanes of `xs`: leaves of the output, and where their lanes are."""
-        stacked, same = jax.vmap(
-            self.leaves_apart, in_axes=tuple(self.x_dims), out_axes=(0, None)
-        )(*xs)
-        raise NotImplementedError
+
+def _mapped_names(kw_in_dims: dict[str, Any], kwargs: dict[str, Any]) -> tuple[str, ...]:
+    for name in kw_in_dims:
+        if name not in kwargs:
+            passed = ", ".join(kwargs) or "none"
+            fail(
+                "vmap",
+                f"`kw_in_dims` names {name!r}, which this call does not pass; its keyword "
+                f"arguments: {passed}",
+                error=ValueError,
+            )
+    return tuple(kw_in_dims)
+
+
+def _leaf_dims(
+    in_dims: Any,
+    kw_in_dims: dict[str, Any],
+    args: tuple[Any, ...],
+    names: tuple[str, ...],
+    values: tuple[Any, ...],
+) -> list[int | None]:
+    dims = broadcast_dims("in_dims", in_dims, args, "the arguments")
+    for name, x in zip(names, values[len(args) :], strict=True):
+        dims += broadcast_dims(f"kw_in_dims[{name!r}]", kw_in_dims[name], x, f"`{name}`")
+    return dims
+
+
+def refusing_stacked(run: Callable[..., Any], xs: Sequence[Any]) -> Any:
+    """Calls `run`; where `out_dims` is None for an output that differs by lane, says so."""
+    try:
+        return run(*xs)
+    except ValueError as error:  # JAX alone knows which outputs are batched
+        message = str(error)
+        if not message.startswith("at vmap out_axes") and "out_axes is None" not in message:
+            raise
+        path = message.removeprefix("at vmap out_axes").split(",")[0].split(" ")[0]
+    fail(
+        "vmap",
+        f"`output{path}` differs from lane to lane, but its out_dim is None",
+        hint="None promises an output that depends on no mapped input; use an int to stack it",
+        error=ValueError,
+    )

@@ -1,0 +1,76 @@
+"""Products with the Hessian, which never build it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from .arguments import numbered, require_differentiable
+from .conjugation import conjugate
+from .grad import gradients_of
+from .tangents import kept_leaves, matched
+
+
+__all__ = ["hvp", "vhp"]
+
+
+def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+    """The value of the scalar `func`, and its Hessian times `tangents`: forward over reverse.
+
+    Returns `(value, product)`, and `(value, product, aux)` if `has_aux` and `func` returns
+    `(value, aux)`, at the cost of a few evaluations of `func`.
+
+    - `primals`: a tuple of positional arguments, or one argument that is no tuple.
+    - `tangents`, and the product: like `primals` in structure, shape and dtype.
+
+    Complex primals: the product is the derivative of `grad` along `tangents`.
+
+    >>> f = lambda x: (x**3).sum()
+    >>> x, v = jnp.asarray([1, 2], "float32"), jnp.asarray([1, 0], "float32")
+    >>> functx.hvp(f, x, v)
+    (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
+    """
+    gradient, values, directions = _checked("hvp", "tangents", func, primals, tangents, has_aux)
+    _, product, (value, aux) = jax.jvp(gradient, values, directions, has_aux=True)
+    product = product if isinstance(primals, tuple) else product[0]
+    return (value, product, aux) if has_aux else (value, product)
+
+
+def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool = False) -> Any:
+    """The value of the scalar `func`, and `cotangents` times its Hessian: reverse over reverse.
+
+    As `hvp`, for functions that have no forward mode; where both work, `hvp` is cheaper.
+
+    >>> f = lambda x: (x**3).sum()
+    >>> x, v = jnp.asarray([1, 2], "float32"), jnp.asarray([1, 0], "float32")
+    >>> functx.vhp(f, x, v)
+    (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
+    """
+    gradient, values, directions = _checked("vhp", "cotangents", func, primals, cotangents, has_aux)
+    _, pull, (value, aux) = jax.vjp(gradient, *values, has_aux=True)
+    product = conjugate(pull(conjugate(directions)))
+    product = product if isinstance(primals, tuple) else product[0]
+    return (value, product, aux) if has_aux else (value, product)
+
+
+def _checked(
+    who: str, name: str, func: Callable[..., Any], primals: Any, directions: Any, has_aux: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """The gradient as a function with `(value, aux)` for aux, the primals, the directions."""
+    if not isinstance(primals, tuple):
+        primals, directions = (primals,), (directions,)
+        paths: tuple[str, ...] = ("primals",)
+    else:
+        paths = numbered("primals", len(primals))
+    compute = gradients_of(who, func, tuple(range(len(primals))), has_aux)
+    require_differentiable(who, primals, paths)
+    kept, structure = kept_leaves(primals)
+    leaves = matched(who, name, directions, kept, structure, "`primals`")
+
+    def gradient(*values: Any) -> tuple[Any, Any]:
+        gradients, value, aux = compute(values, {})
+        return gradients, (value, aux)
+
+    return gradient, primals, structure.unflatten(leaves)

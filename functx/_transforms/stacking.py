@@ -1,0 +1,103 @@
+"""Trees of arrays stacked into one, for ensembles under `vmap`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import describe, fail
+
+from .arguments import kind_of, outline
+from .outputs import is_key
+from .tangents import Kept
+
+
+__all__ = ["stack_trees", "unstack_tree"]
+
+
+def stack_trees(trees: Sequence[Any]) -> Any:
+    """One tree from many alike: each leaf stacked along a new first dimension.
+
+    PyTorch's `stack_module_state`, for parameters in a pytree: `vmap` over the result runs
+    an ensemble. Shapes: `n` leaves `[...]` give `[n, ...]`. The trees must agree in
+    structure (`ValueError`), shapes (`ValueError`) and dtypes (`TypeError`).
+
+    >>> functx.stack_trees([{"w": jnp.float32(1)}, {"w": jnp.float32(2)}])
+    {'w': Array([1., 2.], dtype=float32)}
+    """
+    if not isinstance(trees, Sequence) or isinstance(trees, str):
+        fail(
+            "stack_trees",
+            f"`trees` must be a list or tuple of trees, got {describe(trees)}",
+            error=TypeError,
+        )
+    if not trees:
+        fail("stack_trees", "`trees` must not be empty", error=ValueError)
+    first, structure = jax.tree.flatten(trees[0])
+    rows = [first]
+    for i, tree in enumerate(trees[1:], 1):
+        leaves, other = jax.tree.flatten(tree)
+        if other != structure:
+            fail(
+                "stack_trees",
+                f"`trees[{i}]` must have the structure of `trees[0]`, "
+                f"{outline(structure)}, got {outline(other)}",
+                error=ValueError,
+            )
+        rows.append(leaves)
+    for i, tree in enumerate(trees):
+        _require_like_first(trees[0], tree, i)
+    return structure.unflatten([jnp.stack(column) for column in zip(*rows, strict=True)])
+
+
+def _require_like_first(first: Any, tree: Any, i: int) -> None:
+    firsts = jax.tree.leaves(first)
+    for (path, x), like in zip(jax.tree_util.tree_leaves_with_path(tree), firsts, strict=True):
+        at = f"trees[{i}]{jax.tree_util.keystr(path)}"
+        if kind_of(x) == "other" and not is_key(x):
+            fail("stack_trees", f"`{at}` must be an array, got {describe(x)}", error=TypeError)
+        if Kept.of(x) != Kept.of(like):
+            fail(
+                "stack_trees",
+                f"`{at}` must be like that of `trees[0]`, {Kept.of(like)!r}, got {Kept.of(x)!r}",
+                error=TypeError if np.shape(x) == np.shape(like) else ValueError,
+            )
+
+
+def unstack_tree(tree: Any) -> list[Any]:
+    """The trees that `stack_trees` stacked: leaf `[n, ...]` gives `n` trees of `[...]`.
+
+    All leaves must have one first size (`ValueError`).
+
+    >>> functx.unstack_tree({"w": jnp.asarray([1, 2], "float32")})
+    [{'w': Array(1., dtype=float32)}, {'w': Array(2., dtype=float32)}]
+    """
+    leaves, structure = jax.tree.flatten(tree)
+    if not leaves:
+        fail("unstack_tree", "`tree` must hold at least one array", error=ValueError)
+    size, first = None, ""
+    for path, x in jax.tree_util.tree_leaves_with_path(tree):
+        at = f"tree{jax.tree_util.keystr(path)}"
+        if kind_of(x) == "other" and not is_key(x):
+            fail("unstack_tree", f"`{at}` must be an array, got {describe(x)}", error=TypeError)
+        if np.ndim(x) == 0:
+            fail(
+                "unstack_tree",
+                f"`{at}` must have a first dimension, got {describe(x)}",
+                error=ValueError,
+            )
+        if size is None:
+            size, first = np.shape(x)[0], at
+        elif np.shape(x)[0] != size:
+            fail(
+                "unstack_tree",
+                f"first dimensions must have one size, but `{first}` has {size} and `{at}`, "
+                f"{describe(x)}, has {np.shape(x)[0]}",
+                error=ValueError,
+            )
+    columns = [list(jnp.unstack(x)) for x in leaves]
+    return [structure.unflatten(row) for row in zip(*columns, strict=True)]
