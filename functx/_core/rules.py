@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import core, lax
 
 from .errors import describe, fail
 from .rules_primitives import Call, function_call, inexact, Linear, tangent_type
@@ -186,7 +186,7 @@ def _equally_varying(leaves):
 
     So the cotangent of a replicated operand is summed over the devices by the cast's transpose.
     """
-    if len(leaves) < 2 or not any(isinstance(x, jax.core.Tracer) for x in leaves):
+    if len(leaves) < 2 or not any(isinstance(x, core.Tracer) for x in leaves):
         return leaves
     axes = [_varying(jax.typeof(x)) for x in leaves]
     union = frozenset().union(*axes)

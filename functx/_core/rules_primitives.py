@@ -11,7 +11,7 @@ import functools as ft
 import jax
 import jax.extend as jex
 import jax.numpy as jnp
-from jax import lax
+from jax import core, lax
 from jax.interpreters import ad, batching, mlir
 
 from .errors import describe, fail
@@ -67,7 +67,7 @@ class Call:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
             for x in trace.consts:
-                if isinstance(x, jax.core.Tracer):
+                if isinstance(x, core.Tracer):
                     fail(
                         self.name,
                         f"the function closes over {describe(x)}, which is being traced",
@@ -177,9 +177,11 @@ def _tangent_transpose(cotangents, *operands, linear, counts, types):
 
 def _tangent_batch(operands, dims, *, linear, counts, types):
     operands, dims = _batched_first(operands, dims)
-    linear, split = linear.batched(*_split(dims, counts)), _split(operands, counts)
-    if all(dim == 0 for dim in _split(dims, counts)[1]):
-        types = tuple(tangent_type(y) for y in split[1] if inexact(y))
+    split, split_dims = _split(operands, counts), _split(dims, counts)
+    linear = linear.batched(*split_dims)
+    alike = [(y, dim) for y, dim in zip(split[1], split_dims[1], strict=True) if inexact(y)]
+    if all(dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)):
+        types = tuple(tangent_type(y) for y, _ in alike)
     else:  # only a trace knows how results are sharded that no operand resembles
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
