@@ -6,6 +6,7 @@ from .checks import (
     CHECKS as CHECKS,
     run_cell as run_cell,
 )
+from .dtypes import ALL_DTYPES as ALL_DTYPES
 from .make import Make as Make
 from .opdb import op_db as op_db
 from .opinfo import (

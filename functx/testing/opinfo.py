@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools as ft
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -125,7 +126,16 @@ class OpInfo:
 
     @property
     def random(self) -> bool:
-        return self.spec is not None and self.spec.random
+        """Whether the calls of this entry consume a key: all of them, or none."""
+        if self.spec is None or self.spec.draws is None:
+            return self.spec is not None and self.spec.random
+        first = next(self.samples(self.make(self.accepted[-1])))
+        return self.spec.draws_key(first.args, first.kwargs)
+
+    def with_key(self, key: jax.Array) -> Callable[..., Any]:
+        """The operator, drawing from this key."""
+        assert self.spec is not None
+        return ft.partial(self.op, **{self.spec.key_parameter: key})
 
     def unmeasured(self, sample: Sample) -> list[str]:
         """The sizes that depend on values and that this sample leaves out."""

@@ -63,7 +63,7 @@ def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
 
     Random operators get a fixed key; outputs pass through the entry's gauge.
     """
-    op = ft.partial(info.op, key=jax.random.key(7)) if info.random else info.op
+    op = info.with_key(jax.random.key(7)) if info.random else info.op
     call = sample.over_arrays(op)
 
     def f(*arrays: jax.Array) -> tuple[jax.Array, ...]:

@@ -23,7 +23,7 @@ def check_keys(info: OpInfo, sample: Sample) -> None:
     """Equal keys give equal numbers, other keys others; `vmap` over keys equals a loop."""
 
     def draw(key: Any) -> Any:
-        return info.op(*sample.args, key=key, **sample.kwargs)
+        return info.with_key(key)(*sample.args, **sample.kwargs)
 
     what, keys = f"{info.id}{sample!r}", jax.random.split(jax.random.key(3), 3)
     loop = [draw(key) for key in keys]
@@ -61,7 +61,7 @@ def check_lanes(info: OpInfo, sample: Sample) -> None:
 def check_moments(info: OpInfo, sample: Sample) -> None:
     """Means and standard deviations of many draws are those of the distribution."""
     assert info.moments is not None
-    draw = lambda key: info.op(*sample.args, key=key, **sample.kwargs)
+    draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
     draws = np.asarray(
         compiled(jax.vmap(draw))(jax.random.split(jax.random.key(1), DRAWS))
     )

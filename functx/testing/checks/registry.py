@@ -61,7 +61,8 @@ def _declared(info: OpInfo, dtype: str) -> bool:
 
 
 def _promoting(info: OpInfo, dtype: str) -> bool:
-    return info.spec is not None and len(info.spec.promoting) > 0
+    spec = info.spec
+    return spec is not None and len(spec.promoting) > 0 and spec.promote is not Promote.SAME
 
 
 def _refusing(info: OpInfo, dtype: str) -> bool:
@@ -78,7 +79,7 @@ def _with_moments(info: OpInfo, dtype: str) -> bool:
 
 
 def _taking_arrays(info: OpInfo, dtype: str) -> bool:
-    return info.spec is None or len(info.spec.traced) > info.random
+    return info.spec is None or len(info.spec.traced) > info.spec.random
 
 
 def _not_random_taking_arrays(info: OpInfo, dtype: str) -> bool:

@@ -1,0 +1,36 @@
+"""Options and settings of every test: `--device`, `--dtype`, `--samples`; 64 bit on, no mixing."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".jax_cache"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.02")
+os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
+if not any(arg.startswith("--device") for arg in sys.argv) and "JAX_PLATFORMS" not in os.environ:
+    os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax
+
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_dtype_promotion", "strict")  # a rule that mixes dtypes is a bug
+jax.config.update("jax_default_matmul_precision", "highest")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--device", default="cpu", help="where arrays live: cpu, gpu, cuda:0")
+    parser.addoption(
+        "--dtypes", default="float32", help="of the operator tests: float32,float64 or all"
+    )
+    parser.addoption("--samples", type=int, default=None, help="at most so many for each cell")
+
+
+@pytest.fixture(scope="session")
+def device(request):
+    from functx._core import find_device
+
+    return find_device(request.config.getoption("--device"))

@@ -1,0 +1,96 @@
+"""The shape of the code base, as assertions."""
+
+import ast
+import importlib
+import operator
+from pathlib import Path
+
+import pytest
+
+import functx
+from functx._core import OPERATORS, REGISTRY
+from functx.testing import op_db
+
+
+ROOT = Path(functx.__file__).parent
+FLOORS = ["_core", "_ops", "_transforms", "_aot", "(facade)", "testing", "cli"]  # bottom to top
+FILES = sorted(ROOT.rglob("*.py"))
+FAMILIES = [p for p in sorted((ROOT / "_ops").rglob("*.py")) if p.name != "__init__.py"]
+
+
+def floor(parts: tuple[str, ...]) -> int:
+    return FLOORS.index(parts[0] if parts and parts[0] in FLOORS else "(facade)")
+
+
+def imports(path: Path) -> list[str]:
+    """The functx modules a file imports by absolute name."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level <= 1, f"{path}: relative imports stay inside one folder"
+            found += [node.module or ""] if node.level == 0 else []
+    return [name for name in found if name.split(".")[0] == "functx"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_down(path):
+    here = path.relative_to(ROOT).parts
+    for module in imports(path):
+        there = tuple(module.split(".")[1:])
+        assert floor(there) <= floor(here), f"{'/'.join(here)} imports {module}, a floor above it"
+        assert here[0] != "_transforms" or there[0] != "_ops", "transforms name no operator"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_private_jax_lives_in_one_file(path):
+    if path.name != "jax_compat.py":
+        assert "jax._src" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_are_read_in_one_sitting(path):
+    assert len(path.read_text().splitlines()) <= 400, "split the file by subject"
+
+
+@pytest.mark.parametrize("path", FAMILIES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_family_exports_its_operators_and_nothing_else(path):
+    module = ".".join(("functx", *path.relative_to(ROOT).with_suffix("").parts))
+    family = importlib.import_module(module)
+    declared = [s.rule.__name__ for s in REGISTRY.values() if s.rule.__module__ == module]
+    assert getattr(family, "__all__", []) == sorted(declared)
+
+
+@pytest.mark.parametrize("path", FAMILIES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_family_has_a_twin_in_the_database(path):
+    if any(s.rule.__module__.endswith(path.stem) for s in REGISTRY.values()):
+        assert (ROOT / "testing" / "opdb" / path.relative_to(ROOT / "_ops")).exists()
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_operator_is_reachable_by_its_names(name):
+    for path in (name, *REGISTRY[name].aliases):
+        assert operator.attrgetter(path)(functx) is OPERATORS[name]
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_operator_is_documented(name):
+    assert REGISTRY[name].rule.__doc__
+
+
+def test_database_knows_every_operator():
+    assert {info.name for info in op_db} == set(REGISTRY)
+
+
+def test_database_ids_are_unique():
+    ids = [info.id for info in op_db]
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_gaps_name_checks_and_reasons():
+    from functx.testing import CHECKS
+
+    for info in op_db:
+        for gap in info.gaps:
+            assert gap.check in CHECKS and len(gap.reason) > 20, f"{info.id}: {gap}"
