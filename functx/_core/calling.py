@@ -111,9 +111,13 @@ def reformed(spec: OpSpec, call: Call, form: Callable[..., Any]) -> Call:
 def with_key(spec: OpSpec, call: Call) -> Call:
     """Draws from the ambient generator where no key is given."""
 
+    name, sometimes = spec.key_parameter, spec.draws is not None
+
     def operator(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("key") is None:
-            kwargs["key"] = draw()
+        if sometimes and not spec.draws_key(*args, **kwargs):
+            kwargs.pop(name, None)
+        elif kwargs.get(name) is None:
+            kwargs[name] = draw()
         return call(*args, **kwargs)
 
     return operator
@@ -155,7 +159,7 @@ def requiring(spec: OpSpec, call: Call) -> Call:
         known = {name: jax.tree.map(_known, given[name]) for name in valued if name in given}
         if not any(x is _UNKNOWN for x in jax.tree.leaves(known)):
             given = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
-            canonicalize(spec, {k: v for k, v in given.items() if k != "key"})
+            canonicalize(spec, {k: v for k, v in given.items() if spec.notes[k] != "Key"})
             enforce(requires(np, **with_defaults(spec, given | known)))
         return call(*args, **kwargs)
 

@@ -38,9 +38,23 @@ class OpSpec:
     autocast: Autocast
     differentiable: bool
     random: bool  # consumes a PRNG key
+    draws: Callable[..., bool] | None  # whether a call does, by its arguments; None: each does
     measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
     requires: Requirements | None  # what values must satisfy
     aliases: tuple[str, ...]  # other full names
+
+    @property
+    def key_parameter(self) -> str:
+        """The parameter of a random operator that takes the key."""
+        return next(name for name, note in self.notes.items() if note.startswith("Key"))
+
+    def draws_key(self, *args: Any, **kwargs: Any) -> bool:
+        """Whether a call consumes a key."""
+        if self.draws is None:
+            return self.random
+        given = self.signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        return self.draws(**given.arguments)
 
 
 REGISTRY: dict[str, OpSpec] = {}

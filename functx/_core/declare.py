@@ -37,6 +37,7 @@ def operator(
     autocast: Autocast = Autocast.KEEP,
     differentiable: bool = True,
     random: bool = False,
+    draws: Callable[..., bool] | None = None,
     measured: Mapping[str, Callable[..., Any]] | None = None,
     requires: Requirements | None = None,
     form: Form | None = None,
@@ -46,7 +47,10 @@ def operator(
 
     - `promote`, `accepts`, `autocast`: what happens to dtypes; see the enumerations.
     - `differentiable`: false if no output ever carries a tangent.
-    - `random`: the function has a parameter `key: Key = None` and always receives a key.
+    - `random`: the function has a parameter `key: Key = None` and always receives a key. One
+      that PyTorch calls `key` itself may name it otherwise: the annotation counts.
+    - `draws`: a function of all arguments by name that says whether a call of a random operator
+      needs a key; if not, none is drawn, and the function receives None.
     - `measured`: for each size that depends on values, a function of the same arguments
       that counts it; the static parameter of that name is then left out by most callers.
     - `requires`: what the values of the arguments must satisfy. Checked eagerly on the
@@ -71,6 +75,7 @@ def operator(
             autocast=autocast,
             differentiable=differentiable,
             random=random,
+            draws=draws,
             measured=dict(measured or {}),
             requires=requires,
             aliases=aliases,

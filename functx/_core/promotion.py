@@ -21,6 +21,7 @@ class Promote(enum.Enum):
 
     NONE = enum.auto()  # no rule: the operator decides              embedding, nonzero
     DEFAULT = enum.auto()  # the common dtype                        add, mul
+    SAME = enum.auto()  # the same, and different ones are refused   matmul, conv
     NO_OPMATH = enum.auto()  # the same, halves not upcast inside    where, cat
     INT_TO_FLOAT = enum.auto()  # integers become the default float  sin, mean
     BOOL_TO_LONG = enum.auto()  # bools become int64                 pow

@@ -115,6 +115,8 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     arrays, tree = jax.tree.flatten(named)
     _check_dtypes(spec, arrays)
     arrays = _autocast(spec, [jnp.asarray(x) for x in arrays])
+    if spec.promote is Promote.SAME:
+        _check_alike(arrays)
     result = None
     if spec.promote is not Promote.NONE and arrays:
         asked = given.get("dtype")
@@ -173,6 +175,16 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
         if x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
             wanted = spec.accepts.name.lower().replace("_", " ")
             refuse(f"expected {wanted} arrays, got {describe(x)}", error=TypeError)
+
+
+def _check_alike(arrays: list[jax.Array]) -> None:
+    strong = [x for x in arrays if not getattr(jax.typeof(x), "weak_type", False)]
+    if any(x.dtype != strong[0].dtype for x in strong):
+        refuse(
+            f"arrays must have the same dtype, got {', '.join(map(describe, strong))}",
+            hint="x.astype(y.dtype) converts",
+            error=TypeError,
+        )
 
 
 def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:

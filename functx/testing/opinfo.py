@@ -130,7 +130,7 @@ class OpInfo:
         if self.spec is None or self.spec.draws is None:
             return self.spec is not None and self.spec.random
         first = next(self.samples(self.make(self.accepted[-1])))
-        return self.spec.draws_key(first.args, first.kwargs)
+        return self.spec.draws_key(*first.args, **first.kwargs)
 
     def with_key(self, key: jax.Array) -> Callable[..., Any]:
         """The operator, drawing from this key."""

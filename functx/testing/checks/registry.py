@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from functx._core import category
+from functx._core import category, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
 from . import batching, composition, forward, numeric, randomness, scanning
