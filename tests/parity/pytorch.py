@@ -1,0 +1,105 @@
+"""PyTorch's operator database, and how its inputs become functx's."""
+
+import dataclasses
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import functx
+import jax.numpy as jnp
+import numpy as np
+import torch
+from functx._core import REGISTRY
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+
+NOT_HERE = {"requires_grad", "layout", "memory_format", "pin_memory", "out", "device", "generator"}
+NAMES = set(REGISTRY) | {alias for spec in REGISTRY.values() for alias in spec.aliases}
+ENTRIES = [entry for entry in op_db if entry.name in NAMES]
+
+
+def lookup(entry):
+    """functx's operator of a PyTorch entry."""
+    return operator.attrgetter(entry.name)(functx)
+
+
+def to_functx(x: Any) -> Any:
+    if isinstance(x, torch.Tensor):
+        x = x.detach().resolve_conj().resolve_neg()
+        if x.dtype == torch.bfloat16:
+            return jnp.asarray(x.float().numpy(), jnp.bfloat16)
+        return jnp.asarray(x.numpy())
+    if isinstance(x, torch.dtype):
+        return jnp.dtype(str(x).removeprefix("torch."))
+    return tuple(x) if isinstance(x, torch.Size) else x
+
+
+def to_numpy(x: Any) -> np.ndarray:
+    if isinstance(x, torch.Tensor):
+        x = x.detach().resolve_conj().resolve_neg()
+        return x.float().numpy() if x.dtype == torch.bfloat16 else x.numpy()
+    x = np.asarray(x)
+    return x.astype(np.float32) if x.dtype == jnp.bfloat16 else x
+
+
+def dtype_name(x: Any) -> str:
+    return str(x.dtype).removeprefix("torch.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One of PyTorch's inputs, split into the differentiable tensors and the rest."""
+
+    entry: Any
+    args: tuple
+    kwargs: dict
+
+    def torch(self) -> Any:
+        return self.entry.op(*tree_map(detached, self.args), **tree_map(detached, self.kwargs))
+
+    def functx(self) -> Any:
+        args, kwargs = tree_map(to_functx, (self.args, self.kwargs))
+        return lookup(self.entry)(*args, **kwargs)
+
+    def split(self, convert) -> tuple[list, Any]:
+        """The differentiable tensors, and how to call an operator with others in their place."""
+        leaves, tree = tree_flatten((self.args, self.kwargs))
+        where = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor) and x.requires_grad]
+        rest = [None if i in where else convert(x) for i, x in enumerate(leaves)]
+
+        def call(op, moving):
+            full = list(rest)
+            for i, x in zip(where, moving, strict=True):
+                full[i] = x
+            args, kwargs = tree_unflatten(full, tree)
+            return flat(op(*args, **kwargs))
+
+        return [leaves[i] for i in where], call
+
+
+def detached(x: Any) -> Any:
+    return x.detach() if isinstance(x, torch.Tensor) else x
+
+
+def flat(out: Any) -> list:
+    """The arrays or tensors of an output, in order."""
+    return tree_flatten(tuple(out) if hasattr(out, "_fields") else out)[0]
+
+
+def calls(entry, dtype: torch.dtype, most: int) -> Iterator[Call]:
+    """At most `most` of PyTorch's inputs, spread evenly, the first and last included."""
+    grad = entry.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+    found = list(entry.sample_inputs("cpu", dtype, requires_grad=grad))
+    if len(found) > most:
+        found = [found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)]
+    for sample in found:
+        kwargs = {k: v for k, v in sample.kwargs.items() if k not in NOT_HERE}
+        yield Call(entry, (sample.input, *sample.args), kwargs)
+
+
+def assert_agrees(got: Any, want: Any, what: str, tolerance: dict[str, float]) -> None:
+    assert dtype_name(got) == dtype_name(want), f"{what}: {dtype_name(got)}, PyTorch {want.dtype}"
+    assert tuple(got.shape) == tuple(want.shape), f"{what}: {got.shape}, PyTorch {want.shape}"
+    near = tolerance.get(dtype_name(want), 0)
+    np.testing.assert_allclose(to_numpy(got), to_numpy(want), near, near, err_msg=what)

@@ -1,0 +1,111 @@
+"""Values, dtypes, gradients and refusals are PyTorch's. Nothing here names an operator."""
+
+import jax
+import pytest
+
+
+torch = pytest.importorskip("torch", reason="parity is measured against an installed PyTorch")
+
+import functx
+from functx._core import OPERATORS
+from functx.testing import op_db as functx_op_db
+
+from .pytorch import assert_agrees, calls, detached, ENTRIES, flat, lookup, to_functx
+
+
+SAMPLES = 4
+DTYPES = ["float32", "complex64", "int64", "bfloat16"]
+TOLERANCE = {"float32": 5e-4, "complex64": 5e-4, "bfloat16": 4e-2, "float16": 2e-2, "float64": 1e-6}
+RANDOM = {OPERATORS[info.name] for info in functx_op_db if info.random}
+GAUGED = {OPERATORS[info.name]: info.gauge for info in functx_op_db if info.gauge}
+
+each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.full_name)
+
+
+@each_entry
+@pytest.mark.parametrize("name", DTYPES)
+def test_values(entry, name):
+    dtype = getattr(torch, name)
+    if dtype not in entry.dtypes or name not in lookup(entry).spec.accepts.value:
+        pytest.skip(f"PyTorch's CPU kernel or functx takes no {name} here")
+    for call in calls(entry, dtype, SAMPLES if name == "float32" else 2):
+        op, want, got = lookup(entry), call.torch(), call.functx()
+        gauge = GAUGED.get(op, lambda out: out)
+        want = jax.tree.unflatten(jax.tree.structure(got), [to_functx(y) for y in flat(want)])
+        got, want = flat(gauge(got)), flat(gauge(want))
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            if op in RANDOM:
+                assert (g.shape, g.dtype) == (w.shape, w.dtype)
+            else:
+                assert_agrees(g, w, repr(call), TOLERANCE)
+
+
+@each_entry
+def test_gradients(entry):
+    op = lookup(entry)
+    if not entry.supports_autograd or torch.float32 not in entry.dtypes or op in RANDOM:
+        pytest.skip("PyTorch has no gradient here")
+    if op in GAUGED:
+        pytest.skip("its outputs are fixed up to a gauge: see its database entry")
+    for call in calls(entry, torch.float32, SAMPLES):
+        hold_gradients(op, call)
+
+
+def hold_gradients(op, call):
+    tensors, on_tensors = call.split(detached)
+    tensors = [t.detach().clone().requires_grad_() for t in tensors]
+    outputs = on_tensors(call.entry.op, tensors) if tensors else []
+    kept = [i for i, y in enumerate(outputs) if isinstance(y, torch.Tensor) and y.requires_grad]
+    if not kept:
+        return
+    generator = torch.Generator().manual_seed(1)
+    cotangents = [torch.randn(outputs[i].shape, generator=generator) for i in kept]
+    cotangents = [
+        torch.where(torch.isnan(outputs[i]), 0, ct) for i, ct in zip(kept, cotangents, strict=True)
+    ]
+    want = torch.autograd.grad(
+        [outputs[i] for i in kept], tensors, cotangents, materialize_grads=True, allow_unused=True
+    )
+    arrays, on_arrays = call.split(to_functx)
+
+    def f(*arrays):
+        out = on_arrays(op, arrays)
+        return tuple(out[i] for i in kept)
+
+    _, pull = functx.vjp(f, *map(to_functx, arrays))
+    got = pull(tuple(map(to_functx, cotangents)))
+    for g, w in zip(got, want, strict=True):
+        assert_agrees(g, w, repr(call), {name: 2 * at for name, at in TOLERANCE.items()})
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in ENTRIES if e.error_inputs_func], ids=lambda e: e.full_name
+)
+def test_refusals(entry):
+    """What PyTorch refuses is refused, and in the operator's name."""
+    for error in entry.error_inputs("cpu"):
+        sample = error.sample_input
+        args, kwargs = (sample.input, *sample.args), dict(sample.kwargs)
+        if about_tensors_only(error, kwargs) or accepted_by_torch(entry, args, kwargs):
+            continue
+        op = lookup(entry)
+        args, kwargs = torch.utils._pytree.tree_map(to_functx, (args, kwargs))
+        with pytest.raises((TypeError, ValueError, IndexError, RuntimeError, OverflowError)) as got:
+            op(*args, **kwargs)
+        assert str(got.value).startswith(f"{op.spec.name}: ")
+
+
+def about_tensors_only(error, kwargs) -> bool:
+    """Storage, devices and `out=`, of which functx has none."""
+    words = ("device", "layout", "sparse", "requires grad", "overlap", "storage", "memory", "Half")
+    return "out" in kwargs or any(word in str(error.error_regex) for word in words)
+
+
+def accepted_by_torch(entry, args, kwargs) -> bool:
+    """Some of PyTorch's bad inputs are bad for the method form only."""
+    try:
+        entry.op(*args, **kwargs)
+    except Exception:
+        return False
+    return True
