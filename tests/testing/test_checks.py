@@ -1,0 +1,153 @@
+"""The checks catch what they are for: each wrong function here fails the check named."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+import functx.testing
+from functx._core.rules import derivative_rules
+from functx.testing import call, CHECKS, OpInfo, Refusal, run_cell
+
+
+def samples(make):
+    yield call(make.nonzero(2, 3))
+
+
+def info(f, **known):
+    return OpInfo(f, samples, **known)
+
+
+def sine(x):
+    return jnp.sin(x)
+
+
+wrong_forward_rule = derivative_rules(
+    jnp.sin,
+    jvp=lambda primals, output, tangents: 2 * jnp.cos(primals[0]) * tangents[0],
+    vjp=lambda primals, output, cotangent: (jnp.cos(primals[0]) * cotangent,),
+)
+wrong_reverse_rule = derivative_rules(
+    jnp.sin,
+    jvp=lambda primals, output, tangents: jnp.cos(primals[0]) * tangents[0],
+    vjp=lambda primals, output, cotangent: (2 * jnp.cos(primals[0]) * cotangent,),
+)
+wrong_in_both = derivative_rules(
+    jnp.sin, jvp=lambda primals, output, tangents: 2 * jnp.cos(primals[0]) * tangents[0]
+)
+# Right at first order: its own derivative forgets that the cosine moves.
+wrong_at_second_order = derivative_rules(
+    jnp.sin,
+    jvp=lambda primals, output, tangents: jax.lax.stop_gradient(jnp.cos(primals[0])) * tangents[0],
+)
+
+
+@jax.custom_jvp
+def forgets_its_rule(x):
+    return jnp.sin(x)
+
+
+@forgets_its_rule.defjvp
+def _(primals, tangents):
+    return forgets_its_rule(primals[0]), 3 * tangents[0]
+
+
+def sees_its_batch(x):
+    return x if isinstance(x, jax.core.Tracer) and "Batch" in type(x).__name__ else x * 2
+
+
+def loops_over_lanes(x):
+    @jax.custom_batching.custom_vmap
+    def f(x):
+        return jnp.sin(x)
+
+    @f.def_vmap
+    def _(size, batched, x):
+        return jnp.stack([jnp.sin(x[i]) for i in range(size)]), True
+
+    return f(x)
+
+
+def weakly_typed(x):
+    return jax.lax.convert_element_type_p.bind(
+        x, new_dtype=x.dtype, weak_type=True, sharding=None
+    )
+
+
+def differs_under_jit(x):
+    return x + 1 if isinstance(x, jax.core.Tracer) else x
+
+
+def differs_by_layout(x):
+    return x + 1 if isinstance(x, np.ndarray) else x
+
+
+@pytest.mark.parametrize(
+    "name, wrong, dtype",
+    [
+        ("gradient", wrong_forward_rule, "float64"),
+        ("gradient", wrong_reverse_rule, "float64"),
+        ("gradient", wrong_in_both, "float64"),
+        ("second_gradient", wrong_at_second_order, "float64"),
+        ("vjp", wrong_forward_rule, "float32"),
+        ("vjp", wrong_reverse_rule, "float32"),
+        ("grad", wrong_reverse_rule, "float32"),
+        ("hessian_in_scan", forgets_its_rule, "float32"),
+        ("vmap", sees_its_batch, "float32"),
+        ("vmap_eager", sees_its_batch, "float32"),
+        ("vmap_rule", loops_over_lanes, "float32"),
+        ("dtypes", weakly_typed, "float32"),
+        ("jit", differs_under_jit, "float32"),
+        ("layouts", differs_by_layout, "float32"),
+    ],
+)
+def test_wrong_function_fails(name, wrong, dtype):
+    with pytest.raises(AssertionError):
+        run_cell(info(wrong), dtype, name)
+
+
+def test_wrong_value_fails_the_reference():
+    with pytest.raises(AssertionError, match="expected"):
+        run_cell(info(sine, reference=np.cos), "float32", "reference")
+
+
+def test_accepted_bad_input_fails_the_refusals():
+    refusals = lambda make: iter([Refusal(call(make(2)), "never")])
+    with pytest.raises(AssertionError, match="accepted"):
+        run_cell(info(sine, refusals=refusals), "float32", "refusals")
+
+
+def test_wrong_error_message_fails_the_refusals():
+    bad = lambda make: iter([Refusal(call(make(2), make(3)), "apples", TypeError)])
+    with pytest.raises(AssertionError, match="apples"):
+        run_cell(info(sine, refusals=bad), "float32", "refusals")
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_right_function_passes(name):
+    mine = info(sine, reference=np.sin)
+    dtype = "float64" if "gradient" in name else "float32"
+    if CHECKS[name].applies(mine, dtype):
+        run_cell(mine, dtype, name)
+
+
+def test_cell_without_anything_to_check_fails():
+    constant = lambda x: jnp.zeros(3, "int32")
+    with pytest.raises(AssertionError, match="no sample has anything to check"):
+        run_cell(info(constant), "float32", "vjp")
+
+
+def test_lanes_are_the_same_call_with_other_values():
+    [sample] = info(sine).draw("float32")
+    first, second, third = (lane.arrays()[0] for lane in sample.lanes)
+    assert first.shape == second.shape == third.shape
+    assert not (first == second).any() and not (second == third).any()
+
+
+def test_gap_is_found_by_check_dtype_and_platform():
+    gap = functx.testing.Gap("vmap", "a fact", frozenset({"float16"}), frozenset({"gpu"}))
+    mine = info(sine, gaps=(gap,))
+    assert mine.gap("vmap", "float16", "gpu") is gap
+    assert mine.gap("vmap", "float16", "cpu") is None
+    assert mine.gap("vmap", "float32", "gpu") is None
