@@ -14,7 +14,8 @@ from .arguments import kind_of, leaves_with_paths, outline
 from .outputs import is_key
 
 
-_is_none = lambda x: x is None
+def _is_none(x: Any) -> bool:
+    return x is None
 
 
 def require_dims(name: str, dims: Any) -> None:

@@ -26,7 +26,7 @@ from .arguments import (
 from .chunking import over_chunks, require_chunk_size, resolved_chunk_size
 from .conjugation import conjugate_leaf
 from .holomorphy import require_forward_pairs, require_holomorphic_pairs, require_reverse_pairs
-from .outputs import checking, require_differentiable_output
+from .outputs import checking, require_differentiable_output, signed
 from .tangents import Kept, kept_leaves
 
 
@@ -137,6 +137,7 @@ def _jacrev(
         outputs, output_structure = kept_leaves(output)
         inputs, input_structure = kept_leaves(values)
 
+        @signed
         def row(*cotangents: Any) -> list[Any]:
             return jax.tree.leaves(pull(output_structure.unflatten(cotangents)))
 
@@ -242,9 +243,11 @@ class _Column:
 
     def side_by_side(self, xs: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
         """The columns of `xs`, last in each leaf."""
-        columns, aux = jax.vmap(self, out_axes=(-1, 0 if self.per_lane else None))(*xs)
+        aux_dim = 0 if self.per_lane else None
+        lane = signed(lambda *tangents: self(*tangents))
+        columns, aux = jax.vmap(lane, out_axes=(-1, aux_dim))(*xs)
         dims: list[int | None] = [y.ndim - 1 for y in columns]
-        dims += [0 if self.per_lane else None] * len(aux)
+        dims += [aux_dim] * len(aux)
         return [*columns, *aux], dims
 
     def aux(self, arrays: Sequence[Any]) -> Any:

@@ -9,10 +9,10 @@ import jax
 
 from functx._core import describe, fail
 
-from .arguments import numbered, require_callable, require_differentiable
+from .arguments import kind_of_dtype, numbered, require_callable, require_differentiable
 from .dependence import depending_outputs
 from .outputs import checking, path_of_output, require_arrays
-from .tangents import kept_leaves, matched, without_float0
+from .tangents import matched, without_float0
 
 
 __all__ = ["jvp"]
@@ -50,7 +50,7 @@ def jvp(
 
 
 def _like(output: Any, tangent: Any) -> Any:
-    return without_float0(tangent, kept_leaves(output)[0])
+    return without_float0(tangent, jax.tree.leaves(output))
 
 
 def checked_tangents(
@@ -64,10 +64,27 @@ def checked_tangents(
             hint="primals=(x,) for one argument",
             error=TypeError,
         )
-    require_differentiable(who, primals, numbered("primals", len(primals)))
-    kept, structure = kept_leaves(primals)
-    leaves = matched(who, "tangents", tangents, kept, structure, "`primals`")
-    return primals, structure.unflatten(leaves)
+    leaves, structure = jax.tree.flatten(primals)
+    try:
+        directions = structure.flatten_up_to(tangents)
+        plain = all(map(_is_tangent, leaves, directions))
+    except ValueError:
+        plain = False
+    if not plain:  # numbers to convert, or something to refuse
+        require_differentiable(who, primals, numbered("primals", len(primals)))
+        directions = matched(who, "tangents", tangents, leaves, structure, "`primals`")
+        tangents = structure.unflatten(directions)
+    return primals, tangents
+
+
+def _is_tangent(primal: Any, tangent: Any) -> bool:
+    return (
+        isinstance(primal, jax.Array)
+        and isinstance(tangent, jax.Array)
+        and tangent.dtype == primal.dtype
+        and tangent.shape == primal.shape
+        and kind_of_dtype(primal.dtype) in ("real", "complex")
+    )
 
 
 def _require_dependence(output: Any, push: Callable[..., Any], tangents: tuple[Any, ...]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,12 +16,26 @@ from .arguments import kind_of
 
 
 Check = Callable[[str, Any], None]
+F = TypeVar("F", bound=Callable[..., Any])
+
+_ANY_ARGUMENTS = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+
+
+def signed(function: F) -> F:
+    """`function` of `*args`, knowing its signature.
+
+    JAX asks `inspect` for it at every eager transform, to name arguments in its own errors:
+    without the answer at hand that takes a tenth of an eager `vmap`.
+    """
+    function.__dict__["__signature__"] = _ANY_ARGUMENTS
+    return function
 
 
 def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) -> Callable[..., Any]:
     """`func`, with what it returns checked; with `has_aux`, the first of the pair."""
     if has_aux:
 
+        @signed
         def with_aux(*args: Any) -> tuple[Any, Any]:
             output, aux = split_aux(who, func(*args))
             check(who, output)
@@ -28,6 +43,7 @@ def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) ->
 
         return with_aux
 
+    @signed
     def without_aux(*args: Any) -> Any:
         output = func(*args)
         check(who, output)

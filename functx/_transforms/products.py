@@ -10,7 +10,8 @@ import jax
 from .arguments import numbered, require_differentiable
 from .conjugation import conjugate
 from .grad import gradients_of
-from .tangents import kept_leaves, matched
+from .outputs import signed
+from .tangents import matched
 
 
 __all__ = ["hvp", "vhp"]
@@ -66,9 +67,10 @@ def _checked(
         paths = numbered("primals", len(primals))
     compute = gradients_of(who, func, tuple(range(len(primals))), has_aux)
     require_differentiable(who, primals, paths)
-    kept, structure = kept_leaves(primals)
-    leaves = matched(who, name, directions, kept, structure, "`primals`")
+    likes, structure = jax.tree.flatten(primals)
+    leaves = matched(who, name, directions, likes, structure, "`primals`")
 
+    @signed
     def gradient(*values: Any) -> tuple[Any, Any]:
         gradients, value, aux = compute(values, {})
         return gradients, (value, aux)

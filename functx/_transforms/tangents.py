@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -21,7 +22,7 @@ class Kept(NamedTuple):
 
     @classmethod
     def of(cls, x: Any) -> Kept:
-        if isinstance(x, jax.Array):
+        if isinstance(x, (jax.Array, Kept)):
             return cls(x.shape, x.dtype)
         return cls(np.shape(x), jnp.result_type(x))
 
@@ -36,12 +37,12 @@ def kept_leaves(tree: Any) -> tuple[tuple[Kept, ...], Any]:
 
 
 def matched(
-    who: str, name: str, given: Any, kept: tuple[Kept, ...], structure: Any, of: str
+    who: str, name: str, given: Any, likes: Sequence[Any], structure: Any, of: str
 ) -> list[Any]:
-    """The leaves of `given`, which must be like `kept`; Python numbers take their dtype.
+    """The leaves of `given`, which must be like `likes`; Python numbers take their dtype.
 
-    Where `kept` is an integer there is nothing to match: JAX's float0 zeros take the place
-    of whatever was given, `None` too.
+    `likes` are leaves, or what `Kept` keeps of them. Where one is an integer there is
+    nothing to match: JAX's float0 zeros take the place of whatever was given, `None` too.
     """
     try:
         leaves = structure.flatten_up_to(given)
@@ -54,13 +55,16 @@ def matched(
         )
     return [
         x
-        if isinstance(x, jax.Array) and x.shape == like.shape and x.dtype == like.dtype
+        if isinstance(x, jax.Array)
+        and x.shape == getattr(like, "shape", None)
+        and x.dtype == like.dtype
         else _adapted(who, name, x, like, structure, i, of)
-        for i, (x, like) in enumerate(zip(leaves, kept, strict=True))
+        for i, (x, like) in enumerate(zip(leaves, likes, strict=True))
     ]
 
 
-def _adapted(who: str, name: str, x: Any, like: Kept, structure: Any, i: int, of: str) -> Any:
+def _adapted(who: str, name: str, x: Any, like: Any, structure: Any, i: int, of: str) -> Any:
+    like = like if isinstance(like, Kept) else Kept.of(like)
     if kind_of_dtype(like.dtype) not in ("real", "complex"):
         return np.zeros(like.shape, jax.dtypes.float0)
     kind = kind_of(x)
@@ -87,14 +91,17 @@ def _summary(x: Any) -> str:
     return "a " + type(x).__name__ if isinstance(x, (tuple, list, dict)) else describe(x)
 
 
-def without_float0(tangent: Any, outputs: tuple[Kept, ...]) -> Any:
-    """JAX's float0 tangents of integer outputs, as PyTorch's zeros of the output's dtype."""
+def without_float0(tangent: Any, outputs: Sequence[Any]) -> Any:
+    """JAX's float0 tangents of integer outputs, as PyTorch's zeros of the output's dtype.
+
+    `outputs` are the leaves of the output, or what `Kept` keeps of them.
+    """
     leaves, structure = jax.tree.flatten(tangent)
     if all(t.dtype != jax.dtypes.float0 for t in leaves):
         return tangent
     return structure.unflatten(
         [
-            jnp.zeros(like.shape, like.dtype) if t.dtype == jax.dtypes.float0 else t
+            jnp.zeros(t.shape, Kept.of(like).dtype) if t.dtype == jax.dtypes.float0 else t
             for t, like in zip(leaves, outputs, strict=True)
         ]
     )

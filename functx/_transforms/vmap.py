@@ -21,7 +21,7 @@ from .dims import (
     require_dims,
     without_dims,
 )
-from .outputs import require_arrays
+from .outputs import require_arrays, signed
 
 
 __all__ = ["vmap"]
@@ -89,6 +89,7 @@ def vmap(
     return mapped
 
 
+@jax.tree_util.register_static
 class _Call:
     """One call of a mapped function, its mapped leaves apart from the rest."""
 
@@ -142,16 +143,27 @@ class _Call:
 
     def over(self, xs: Sequence[Any]) -> Any:
         """The lanes of `xs`, side by side."""
-        run = jax.vmap(self.lane, in_axes=tuple(self.x_dims), out_axes=self.out_dims)
         if type(self.out_dims) is int:
-            return run(*xs)
-        output = refusing_stacked(run, xs)
+            return _mapper(tuple(self.x_dims), self.out_dims)(self, *xs)
+        run = jax.vmap(_lane, in_axes=(None, *self.x_dims), out_axes=self.out_dims)
+        output = _refusing_stacked(run, (self, *xs))
         return output[0] if self.wrapped else output
 
     def leaves_over(self, xs: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
         """As `over`, with the leaves and their dims, for `over_chunks`."""
         leaves, self.output_structure = jax.tree.flatten(self.over(xs))
         return leaves, [0] * len(leaves) if self.out_dims == 0 else self.output_dims
+
+
+@signed
+def _lane(call: _Call, *xs: Any) -> Any:
+    return call.lane(*xs)
+
+
+@ft.lru_cache(maxsize=256)
+def _mapper(x_dims: tuple[int, ...], out_dim: int) -> Callable[..., Any]:
+    """`jax.vmap` of `_lane`, made once: making it takes a tenth of the time of calling it."""
+    return jax.vmap(_lane, in_axes=(None, *x_dims), out_axes=out_dim)
 
 
 def _mapped_names(kw_in_dims: dict[str, Any], kwargs: dict[str, Any]) -> tuple[str, ...]:
@@ -180,7 +192,7 @@ def _leaf_dims(
     return dims
 
 
-def refusing_stacked(run: Callable[..., Any], xs: Sequence[Any]) -> Any:
+def _refusing_stacked(run: Callable[..., Any], xs: Sequence[Any]) -> Any:
     """Calls `run`; where `out_dims` is None for an output that differs by lane, says so."""
     try:
         return run(*xs)
