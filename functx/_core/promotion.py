@@ -21,7 +21,7 @@ class Promote(enum.Enum):
 
     NONE = enum.auto()  # no rule: the operator decides              embedding, nonzero
     DEFAULT = enum.auto()  # the common dtype                        add, mul
-    SAME = enum.auto()  # the same, and different ones are refused   matmul, conv
+    SAME = enum.auto()  # the same, not upcast; mixing is refused  matmul, conv
     NO_OPMATH = enum.auto()  # the same, halves not upcast inside    where, cat
     INT_TO_FLOAT = enum.auto()  # integers become the default float  sin, mean
     BOOL_TO_LONG = enum.auto()  # bools become int64                 pow
@@ -76,7 +76,8 @@ def compute_and_result(kind: Promote, common: np.dtype) -> tuple[np.dtype, np.dt
         common = available(LONG)
     if kind is Promote.INT_TO_LONG and integral:
         common = available(LONG)
-    compute = common if kind is Promote.NO_OPMATH else _OPMATH.get(common, common)
+    as_is = kind in (Promote.NO_OPMATH, Promote.SAME)
+    compute = common if as_is else _OPMATH.get(common, common)
     if kind is Promote.ALWAYS_BOOL:
         return compute, np.dtype(bool)
     if kind in (Promote.COMPLEX_TO_FLOAT, Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT):
