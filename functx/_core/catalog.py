@@ -13,6 +13,10 @@ from .promotion import Promote
 from .values import Requirements
 
 
+# Another of PyTorch's forms of a call, rewritten into the declared one.
+Form = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+
+
 class Autocast(enum.Enum):
     """What `functx.autocast` does to an operator's floating-point arguments."""
 
@@ -41,7 +45,15 @@ class OpSpec:
     draws: Callable[..., bool] | None  # whether a call does, by its arguments; None: each does
     measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
     requires: Requirements | None  # what values must satisfy
+    form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
     aliases: tuple[str, ...]  # other full names
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by name, those left out left out."""
+        kwargs = dict(kwargs)
+        if self.form is not None:
+            args, kwargs = self.form(args, kwargs)
+        return dict(self.signature.bind(*args, **kwargs).arguments)
 
     @property
     def key_parameter(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import jax
 
 from .calling import freezing, guarded, measuring, placing, reformed, requiring, with_key
-from .catalog import Autocast, OpSpec, register, torch_path
+from .catalog import Autocast, Form, OpSpec, register, torch_path
 from .dtypes import Accepts
 from .promotion import Promote
 from .running import run
@@ -25,9 +25,6 @@ from .values import Requirements
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-# Another of PyTorch's forms of a call, rewritten into the declared one.
-Form = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 
 
 def operator(
@@ -78,6 +75,7 @@ def operator(
             draws=draws,
             measured=dict(measured or {}),
             requires=requires,
+            form=form,
             aliases=aliases,
         )
         compiled = _compiled(spec, ft.partial(run, spec))

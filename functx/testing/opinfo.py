@@ -124,12 +124,12 @@ class OpInfo:
     def differentiable(self) -> bool:
         return self.spec is None or self.spec.differentiable
 
-    @property
+    @ft.cached_property
     def random(self) -> bool:
         """Whether the calls of this entry consume a key: all of them, or none."""
         if self.spec is None or self.spec.draws is None:
             return self.spec is not None and self.spec.random
-        first = next(self.samples(self.make(self.accepted[-1])))
+        first = next(self.samples(self.make(self.accepted[0])))
         return self.spec.draws_key(*first.args, **first.kwargs)
 
     def with_key(self, key: jax.Array) -> Callable[..., Any]:
@@ -141,15 +141,15 @@ class OpInfo:
         """The sizes that depend on values and that this sample leaves out."""
         if self.spec is None:
             return []
-        given = self.spec.signature.bind(*sample.args, **sample.kwargs).arguments
-        default = {name: self.spec.signature.parameters[name].default for name in self.spec.measured}
+        given = self.spec.arguments(sample.args, sample.kwargs)
+        default = {n: self.spec.signature.parameters[n].default for n in self.spec.measured}
         return [name for name in default if given.get(name, default[name]) == default[name]]
 
     def measure(self, name: str, sample: Sample) -> int:
         """A size that the sample's values decide."""
         assert self.spec is not None
-        count = run(self.spec, *sample.args, rule=self.spec.measured[name], **sample.kwargs)
-        return int(count)
+        given = self.spec.arguments(sample.args, sample.kwargs)
+        return int(run(self.spec, rule=self.spec.measured[name], **given))
 
     def gap(self, check: str, dtype: str, platform: str = "cpu") -> Gap | None:
         """The declared reason why a check must fail here, if there is one."""

@@ -1,0 +1,71 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, operator, refuse, Scalar
+
+
+__all__ = ["gelu", "relu", "silu", "softplus"]
+
+
+@operator(accepts=Accepts.REAL_NUMBER)
+def relu(input: ArrayLike, inplace: bool = False) -> Array:
+    r"""Rectified linear unit: $y = \max(x, 0)$.
+
+    The derivative at 0 is 0. `inplace` has no effect: arrays are immutable.
+
+    >>> functx.nn.functional.relu(jnp.asarray([-1.0, 2.0], "float32"))
+    Array([0., 2.], dtype=float32)
+    """
+    return jnp.where(input <= 0, jnp.zeros_like(input), input)
+
+
+@operator(accepts=Accepts.FLOATING)
+def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Array:
+    r"""Gaussian error linear unit: $y = x \cdot \Phi(x)$ (Hendrycks and Gimpel, 2016).
+
+    `approximate="tanh"` uses the cheaper fit
+    $\tfrac{x}{2}(1 + \tanh(\sqrt{2/\pi}\,(x + 0.044715 x^3)))$.
+
+    >>> functx.nn.functional.gelu(jnp.asarray([0.0, 10.0], "float32"))
+    Array([ 0., 10.], dtype=float32)
+    """
+    if approximate == "none":
+        return input * 0.5 * lax.erfc(-input * math.sqrt(0.5))
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input * input * input)
+        return 0.5 * input * (1 + jnp.tanh(inner))
+    refuse(f"`approximate` must be 'none' or 'tanh', got {approximate!r}", error=ValueError)
+
+
+@operator(accepts=Accepts.INEXACT)
+def silu(input: ArrayLike, inplace: bool = False) -> Array:
+    r"""Sigmoid linear unit, or swish: $y = x \cdot \sigma(x)$.
+
+    `inplace` has no effect: arrays are immutable.
+
+    >>> functx.nn.functional.silu(jnp.asarray([0.0, 20.0], "float32"))
+    Array([ 0., 20.], dtype=float32)
+    """
+    return input * lax.logistic(input)
+
+
+@operator(accepts=Accepts.FLOATING)
+def softplus(input: ArrayLike, beta: Scalar = 1, threshold: Scalar = 20) -> Array:
+    r"""A smooth maximum of $x$ and 0: $y = \tfrac{1}{\beta} \log(1 + e^{\beta x})$.
+
+    Where $\beta x$ exceeds `threshold`, $y = x$, and the derivative is exactly 1.
+
+    >>> functx.nn.functional.softplus(jnp.asarray([30.0], "float32"))
+    Array([30.], dtype=float32)
+    """
+    scaled = input * beta
+    linear = scaled > threshold
+    smooth = jnp.log1p(jnp.exp(jnp.where(linear, jnp.zeros_like(scaled), scaled))) / beta
+    return jnp.where(linear, input, smooth)

@@ -1,0 +1,195 @@
+"""Losses of class numbers and class probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    category,
+    describe,
+    Index,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
+
+from .reduction import reduction_of
+from .softmax import log_probabilities
+
+
+__all__ = ["cross_entropy", "nll_loss"]
+
+
+def _targets_exist(
+    xp: ModuleType, *, input: Any, target: Any, ignore_index: int, **_: Any
+) -> Iterator[Requirement]:
+    target = xp.asarray(target)
+    shape = jnp.shape(input)
+    if category(target.dtype) < 2 and shape:
+        classes = shape[0] if len(shape) == 1 else shape[1]
+        yield Requirement(
+            (target == ignore_index) | ((target >= 0) & (target < classes)),
+            f"`target` must lie in [0, {classes - 1}] or be ignore_index={ignore_index}, got {{got}}",
+            target,
+            IndexError,
+        )
+
+
+@operator(
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+    promote=Promote.SAME,
+    requires=_targets_exist,
+)
+def nll_loss(
+    input: ArrayLike,
+    target: Index,
+    weight: ArrayLike | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    r"""Negative log likelihood: $\ell_i = -w_{t_i} x_{i, t_i}$, given log probabilities.
+
+    Shapes: `input` is `[C]`, `[N, C]` or `[N, C, *d]`; `target` the same without `C`; `weight`
+    is `[C]`. Where the target is `ignore_index`, the loss is 0 and does not count. The mean is
+    $\sum_i \ell_i / \sum_i w_{t_i}$: NaN if nothing counts. Under `jit` and on accelerators, the
+    loss of a class that does not exist is NaN.
+
+    >>> log_p = jnp.asarray([[-1.0, -2.0]], "float32")
+    >>> functx.nn.functional.nll_loss(log_p, jnp.asarray([1]))
+    Array(2., dtype=float32)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _of_class_numbers(input, jnp.asarray(target), weight, ignore_index, reduction, 0.0)
+
+
+@operator(
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+    promote=Promote.SAME,
+    requires=_targets_exist,
+)
+def cross_entropy(
+    input: ArrayLike,
+    target: Index,
+    weight: ArrayLike | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Array:
+    r"""Cross entropy of unnormalised logits: `nll_loss` of their log softmax.
+
+    Shapes are those of `nll_loss`, or `target` has the shape of `input` and holds the
+    probabilities of the classes: $\ell_i = -\sum_c w_c t_{ic} \log p_{ic}$. `label_smoothing`
+    mixes the target with the uniform distribution.
+
+    >>> functx.nn.functional.cross_entropy(jnp.zeros((1, 2), "float32"), jnp.asarray([1]))
+    Array(0.6931472, dtype=float32)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    target = jnp.asarray(target)
+    if not 0 <= label_smoothing <= 1:
+        refuse(f"`label_smoothing` must lie in [0, 1], got {label_smoothing}")
+    if input.ndim == 0:
+        refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
+    log_p = log_probabilities(input, 0 if input.ndim == 1 else 1) if input.size else input
+    if category(target.dtype) < 2:
+        return _of_class_numbers(log_p, target, weight, ignore_index, reduction, label_smoothing)
+    if ignore_index >= 0:
+        refuse(f"`ignore_index` goes with class numbers, got {ignore_index} and probabilities")
+    return _of_probabilities(log_p, target, weight, reduction, label_smoothing)
+
+
+def _of_class_numbers(
+    log_p: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Array:
+    log_p, target, unbatched = _batched(log_p, target)
+    classes = log_p.shape[1]
+    _check_weight(weight, classes)
+    counted = target != ignore_index
+    exists = (target >= 0) & (target < classes)
+    at = jnp.where(counted & exists, target, 0)[:, None]
+    if classes == 0:
+        picked = jnp.zeros(target.shape, log_p.dtype)
+    else:
+        picked = jnp.take_along_axis(log_p, at, axis=1, mode="promise_in_bounds")[:, 0]
+    picked = jnp.where(exists, picked, jnp.nan)
+    share = jnp.ones(target.shape, log_p.dtype) if weight is None else weight[at[:, 0]]
+    loss = jnp.where(counted, -picked * share, 0)
+    share = jnp.where(counted, share, 0)
+    smooth = None
+    if smoothing:
+        smooth = jnp.where(counted, -jnp.sum(_weighted(log_p, weight), axis=1), 0)
+        loss = (1 - smoothing) * loss + smoothing / classes * smooth
+    if reduction == "none":
+        return loss[0] if unbatched else loss
+    return jnp.sum(loss) / jnp.sum(share) if reduction == "mean" else jnp.sum(loss)
+
+
+def _of_probabilities(
+    log_p: Array, target: Array, weight: Array | None, reduction: str, smoothing: float
+) -> Array:
+    if log_p.shape != target.shape:
+        refuse(
+            f"`target` must hold class numbers, or have the shape of `input`, {describe(log_p)}, "
+            f"got {describe(target)}"
+        )
+    unbatched = log_p.ndim == 1
+    if unbatched:
+        log_p, target = log_p[None], target[None]
+    classes = log_p.shape[1]
+    _check_weight(weight, classes)
+    target = target.astype(log_p.dtype)
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    loss = -jnp.sum(_weighted(log_p * target, weight), axis=1)
+    if reduction == "none":
+        return loss[0] if unbatched else loss
+    return jnp.sum(loss) / loss.size if reduction == "mean" else jnp.sum(loss)
+
+
+def _batched(log_p: Array, target: Array) -> tuple[Array, Array, bool]:
+    """Both with a batch dimension, and whether it is new."""
+    if category(target.dtype) != 1:
+        refuse(f"`target` must hold integers, got {describe(target)}", error=TypeError)
+    if log_p.ndim == 0:
+        refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
+    if log_p.ndim == 1 and target.ndim == 0:
+        return log_p[None], target[None], True
+    if log_p.ndim == 1 and target.shape == (1,):
+        return log_p[None], target, False
+    want = log_p.shape[:1] + log_p.shape[2:]
+    if log_p.ndim == 1 or target.shape != want:
+        refuse(
+            f"`target` must have the shape {list(want)} of `input`, {describe(log_p)}, without its "
+            f"classes, got {describe(target)}",
+            error=ValueError,
+        )
+    return log_p, target, False
+
+
+def _check_weight(weight: Array | None, classes: int) -> None:
+    if weight is not None and weight.shape != (classes,):
+        refuse(f"`weight` must be [{classes}], one for each class, got {describe(weight)}")
+
+
+def _weighted(x: Array, weight: Array | None) -> Array:
+    return x if weight is None else x * weight.reshape(-1, *(1,) * (x.ndim - 2))

@@ -1,0 +1,105 @@
+"""Softmax and its logarithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    category,
+    describe,
+    Dim,
+    DType,
+    operator,
+    Promote,
+    refuse,
+)
+
+
+__all__ = ["log_softmax", "softmax"]
+
+
+def _dtype_may_come_third(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """`torch.softmax(x, dim, dtype)` beside `torch.nn.functional.softmax(x, dim, 3, dtype)`."""
+    if len(args) == 3 and not isinstance(args[2], int):
+        return args[:2], {"dtype": args[2], **kwargs}
+    return args, kwargs
+
+
+@operator(
+    accepts=Accepts.ANY,
+    autocast=Autocast.FLOAT32,
+    promote=Promote.DEFAULT,
+    form=_dtype_may_come_third,
+    aliases=("softmax", "special.softmax"),
+)
+def softmax(
+    input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Array:
+    r"""Exponentials that sum to 1 along `dim`: $y_i = e^{x_i} / \sum_j e^{x_j}$.
+
+    With `dim=None`, dimension 0 of an array of 0, 1 or 3 dimensions, else dimension 1, as in
+    PyTorch; `_stacklevel` has no effect. `dtype`, if given, is what the input is cast to
+    first; integers need it.
+
+    >>> functx.softmax(jnp.zeros(4, "float32"), dim=0)
+    Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
+    """
+    return _along(dim, input, _softmax)
+
+
+@operator(
+    accepts=Accepts.ANY,
+    autocast=Autocast.FLOAT32,
+    promote=Promote.DEFAULT,
+    form=_dtype_may_come_third,
+    aliases=("log_softmax", "special.log_softmax"),
+)
+def log_softmax(
+    input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Array:
+    r"""The logarithm of softmax, without overflow: $y_i = x_i - \log \sum_j e^{x_j}$.
+
+    `dim`, `_stacklevel` and `dtype` are as in `softmax`.
+
+    >>> functx.log_softmax(jnp.zeros(1, "float32"), dim=0)
+    Array([0.], dtype=float32)
+    """
+    return _along(dim, input, log_probabilities)
+
+
+def _along(dim: int | None, x: Array, f: Callable[[Array, int], Array]) -> Array:
+    if category(x.dtype) < 2:
+        refuse(
+            f"expected floating arrays, got {describe(x)}",
+            hint="dtype=functx.float32 casts first",
+            error=TypeError,
+        )
+    if dim is None:
+        dim = 0 if x.ndim in (0, 1, 3) else 1
+    if x.size == 0:
+        return x
+    return f(x, dim) if x.ndim else f(x.reshape(1), 0).reshape(())
+
+
+def _shifted(x: Array, dim: int) -> Array:
+    """`x` less its maximum: the result does not depend on the shift, nor does its derivative."""
+    top = jnp.max(x.real, axis=dim, keepdims=True)
+    return x - lax.stop_gradient(top).astype(x.dtype)
+
+
+def _softmax(x: Array, dim: int) -> Array:
+    exponentials = jnp.exp(_shifted(x, dim))
+    return exponentials / jnp.sum(exponentials, axis=dim, keepdims=True)
+
+
+def log_probabilities(x: Array, dim: int) -> Array:
+    """`x - log sum exp x` along `dim`."""
+    shifted = _shifted(x, dim)
+    return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=dim, keepdims=True))

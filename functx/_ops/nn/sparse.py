@@ -1,0 +1,127 @@
+"""Operators on class and token numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    ArrayLike,
+    available,
+    category,
+    describe,
+    Index,
+    index_in_range,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
+
+
+__all__ = ["embedding", "one_hot"]
+
+
+def _rows_exist(xp: ModuleType, *, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
+    yield index_in_range(xp, input, jnp.shape(weight)[0], name="input")
+
+
+@operator(promote=Promote.NO_OPMATH, requires=_rows_exist)
+def embedding(
+    input: Index,
+    weight: ArrayLike,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Array:
+    r"""Rows of a table: $y_i = W_{x_i}$.
+
+    Shapes: `input` is `[*n]`, `weight` is `[rows, width]`, the result `[*n, width]`.
+
+    - `padding_idx`: a row that gets no gradient.
+    - `max_norm`: rows whose `norm_type`-norm exceeds it come scaled down to it. PyTorch scales
+      the table in place; here `weight` is left alone. As there, the gradient does not see it.
+    - `scale_grad_by_freq`: divides a row's gradient by how often `input` names it.
+    - `sparse` has no effect: gradients are dense.
+
+    Under `jit` and on accelerators, rows that do not exist are NaN (0 for integer tables).
+
+    >>> functx.nn.functional.embedding(jnp.asarray([1, 1]), jnp.asarray([[1.0], [2.0]], "float32"))
+    Array([[2.],
+           [2.]], dtype=float32)
+    """
+    index = jnp.asarray(input)
+    if category(index.dtype) != 1:
+        refuse(f"`input` must hold integers, got {describe(index)}", error=TypeError)
+    if weight.ndim != 2:
+        refuse(f"`weight` must have 2 dimensions, got {describe(weight)}")
+    rows = weight.shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            refuse(f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
+                   error=IndexError)
+        padding = (jnp.arange(rows) == padding_idx % rows)[:, None]
+        weight = jnp.where(padding, lax.stop_gradient(weight), weight)
+    beyond = jnp.where(index < 0, rows, index)
+    fill = jnp.nan if category(weight.dtype) >= 2 else 0
+    out = weight.at[beyond].get(mode="fill", fill_value=fill)
+    if max_norm is not None:
+        out = out + lax.stop_gradient(_clipped(out, max_norm, norm_type) - out)
+    if scale_grad_by_freq:
+        counts = jnp.zeros(rows, out.dtype).at[beyond.ravel()].add(1, mode="drop")
+        share = 1 / counts.at[beyond].get(mode="fill", fill_value=1)[..., None]
+        out = out * share + lax.stop_gradient(out * (1 - share))
+    return out
+
+
+def _clipped(rows: Array, max_norm: float, norm_type: float) -> Array:
+    norms = jnp.linalg.norm(rows, norm_type, axis=-1, keepdims=True)
+    return jnp.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+
+
+def _count_classes(tensor: Index, num_classes: int = -1) -> Array:
+    if jnp.size(tensor) == 0:
+        refuse("the number of classes of an empty array is unknown", hint="pass `num_classes=`")
+    return jnp.max(jnp.asarray(tensor)) + 1
+
+
+def _classes_exist(
+    xp: ModuleType, *, tensor: Any, num_classes: int, **_: Any
+) -> Iterator[Requirement]:
+    tensor = xp.asarray(tensor)
+    yield Requirement(tensor >= 0, "class numbers must not be negative, got {got}", tensor)
+    if num_classes != -1:
+        message = f"class numbers must be less than num_classes={num_classes}, got {{got}}"
+        yield Requirement(tensor < num_classes, message, tensor)
+
+
+@operator(
+    promote=Promote.NONE,
+    differentiable=False,
+    measured={"num_classes": _count_classes},
+    requires=_classes_exist,
+)
+def one_hot(tensor: Index, num_classes: int = -1) -> Array:
+    """A 1 at each element's class number, and 0 elsewhere.
+
+    Shapes: `[*n] -> [*n, num_classes]`, by default the greatest class number plus one, which
+    `jit` cannot know. Dtypes: int64. A class that does not exist is a row of zeros under
+    `jit` and on accelerators.
+
+    >>> functx.nn.functional.one_hot(jnp.asarray([0, 2])).tolist()
+    [[1, 0, 0], [0, 0, 1]]
+    """
+    tensor = jnp.asarray(tensor)
+    if category(tensor.dtype) != 1:
+        refuse(f"`tensor` must hold integers, got {describe(tensor)}", error=TypeError)
+    if num_classes < 0:
+        refuse(f"`num_classes` must be -1 or more, got {num_classes}", error=ValueError)
+    classes = lax.iota(tensor.dtype, num_classes)
+    return (tensor[..., None] == classes).astype(available(LONG))

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    weight = lambda: make(3, low=0.5)
+    yield call(make(4, 3), make.index(3, 4), weight())
+    yield call(make(4, 3), make.index(3, 4), reduction="sum")
+    yield call(make(2, 3, 2, 1), make.index(3, 2, 2, 1), weight(), reduction="none")
+    yield call(make(4, 3), make.put([0, 1, 1, 2], "int64"), ignore_index=1)
+    yield call(make(3), make.index(3))
+    yield call(make(3), make.index(3), reduction="none")
+    yield call(make(4, 3), make.put([-100, 1, -100, 2], "int64"), weight())
+
+
+def cross_entropy_samples(make: Make) -> Iterator[Sample]:
+    yield from samples(make)
+    yield call(make(4, 3), make.index(3, 4), make(3, low=0.5), label_smoothing=0.2)
+    yield call(make(4, 3, low=-200, high=200), make.index(3, 4), label_smoothing=0.2)
+
+
+def probability_samples(make: Make) -> Iterator[Sample]:
+    chances = lambda *shape: make(*shape, low=0, high=1)
+    yield call(make(4, 3), chances(4, 3), make(3, low=0.5))
+    yield call(make(2, 3, 2), chances(2, 3, 2), label_smoothing=0.3)
+    yield call(make(3), chances(3), reduction="none")
+    yield call(make(4, 3), chances(4, 3), reduction="sum")
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    there = make.put([0, 1], "int64")
+    yield Refusal(call(make(2, 3), there + 2), r"`target` must lie in \[0, 2\].*got 3", IndexError)
+    yield Refusal(call(make(3, 3), there), "`target` must have the shape", ValueError)
+    yield Refusal(call(make(2, 3), there, make(2)), r"`weight` must be \[3\]")
+    yield Refusal(call(make(), there[0]), "at least 1 dimension", ValueError)
+    yield Refusal(call(make(2, 3), there, reduction="max"), "`reduction` must be", ValueError)
+
+
+def nll_refusals(make: Make) -> Iterator[Refusal]:
+    yield from refusals(make)
+    yield Refusal(call(make(2, 3), make(2)), "`target` must hold integers, got f32", TypeError)
+
+
+def cross_entropy_refusals(make: Make) -> Iterator[Refusal]:
+    yield from refusals(make)
+    yield Refusal(call(make(2, 3), make(2)), "`target` must hold class numbers, or")
+    yield Refusal(call(make(2, 3), make(2, 3), ignore_index=0), "`ignore_index` goes with class")
+    there = make.put([0, 1], "int64")
+    yield Refusal(call(make(2, 3), there, label_smoothing=2.0), "`label_smoothing` must lie in")
+
+
+def np_cross_entropy(x, t, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+    axis = 0 if x.ndim == 1 else 1
+    shifted = x - x.max(axis, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+    return np_loss(log_p, t, weight, ignore_index, reduction, label_smoothing)
+
+
+def np_loss(log_p, t, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+    axis, unbatched = (0 if log_p.ndim == 1 else 1), log_p.ndim == 1
+    log_p = np.moveaxis(log_p, axis, -1)
+    classes = log_p.shape[-1]
+    w = np.ones(classes) if weight is None else weight
+    if t.dtype.kind == "i":
+        counted = t != ignore_index
+        target = np.eye(classes)[np.where(counted, t, 0)] * counted[..., None]
+        share = (target * w).sum()
+        uniform = counted[..., None] / classes
+    else:
+        target = np.moveaxis(t, axis, -1)
+        share, uniform = (1 if unbatched else target[..., 0].size), 1 / classes
+    target = target * (1 - label_smoothing) + label_smoothing * uniform
+    loss = -(log_p * target * w).sum(-1)
+    return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / share}[reduction]
+
+
+OPS = [
+    OpInfo(F.nll_loss, samples, reference=np_loss, refusals=nll_refusals),
+    OpInfo(
+        F.cross_entropy,
+        cross_entropy_samples,
+        reference=np_cross_entropy,
+        refusals=cross_entropy_refusals,
+    ),
+    OpInfo(
+        F.cross_entropy,
+        probability_samples,
+        reference=np_cross_entropy,
+        variant="probabilities",
+    ),
+]

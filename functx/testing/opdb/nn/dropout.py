@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx._core import Accepts
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make(3), 0.25)
+    yield call(make(2, 0, 3), p=0.5)
+    yield call(make(), p=0.2)
+
+
+def without_draw(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), training=False)
+    yield call(make(2, 3), 0.0)
+    yield call(make(2, 3), 1.0)
+    yield call(make(2, 3), 0.5, False, True)
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3), 1.5), r"`p` must lie in \[0, 1\], got 1.5", ValueError)
+
+
+def moments(x, p=0.5):
+    return x, np.abs(x) * np.sqrt(p / (1 - p))
+
+
+def np_without_draw(x, p=0.5, training=True, inplace=False):
+    return x * 0 if training and p == 1 else x
+
+
+OPS = [
+    OpInfo(F.dropout, samples, refusals=refusals, moments=moments, dtypes=Accepts.INEXACT.value),
+    OpInfo(F.dropout, without_draw, reference=np_without_draw, variant="without_draw"),
+]

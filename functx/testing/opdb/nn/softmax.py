@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+import functx.nn.functional as F
+from functx._core import Accepts
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3), dim=0)
+    yield call(make(2, 3, 2), -1)
+    yield call(make(2, 3, low=-500, high=500), 1)
+    yield call(make(3))
+    yield call(make(2, 3, 2), None)
+    yield call(make(), 0)
+    yield call(make(0, 2), 0)
+
+
+def with_dtype(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1, dtype=functx.float64)
+    yield call(make(2, 3), 0, functx.float32)
+    yield call(make(2, 3), 0, 3, functx.float32)
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(3, dtype="int64"), 0), "expected floating arrays, got i64", TypeError)
+
+
+def np_log_softmax(x, dim=None, _stacklevel=3, dtype=None):
+    if dim is None:
+        dim = 0 if x.ndim in (0, 1, 3) else 1
+    if x.size == 0:
+        return x
+    axis = dim if x.ndim else None
+    shifted = x - x.real.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+def np_softmax(x, dim=None, _stacklevel=3, dtype=None):
+    return np.exp(np_log_softmax(x, dim))
+
+
+INEXACT = Accepts.INEXACT.value
+OPS = [
+    OpInfo(F.softmax, samples, reference=np_softmax, refusals=refusals, dtypes=INEXACT),
+    OpInfo(F.log_softmax, samples, reference=np_log_softmax, refusals=refusals, dtypes=INEXACT),
+    OpInfo(F.softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value),
+    OpInfo(F.log_softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value),
+]

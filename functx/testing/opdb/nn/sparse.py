@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def embedding_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.index(4, 2, 3), make(4, 2))
+    yield call(make.index(4, 5), make(4, 2))
+    yield call(make.index(4), make(4, 2), sparse=True)
+    yield call(make.index(4, 0), make(4, 2))
+    yield call(make.index(4, 5, dtype="int32"), make(4, 2))
+
+
+def embedding_refusals(make: Make) -> Iterator[Refusal]:
+    one = make.index(1, 1)
+    yield Refusal(call(one + 4, make(4, 2)), r"`input` must lie in \[0, 3\], got 4", IndexError)
+    yield Refusal(call(one - 1, make(4, 2)), r"`input` must lie in \[0, 3\], got -1", IndexError)
+    yield Refusal(call(make(2), make(4, 2)), "`input` must hold integers", TypeError)
+    yield Refusal(call(one, make(4)), "`weight` must have 2 dimensions")
+    yield Refusal(call(one, make(4, 2), padding_idx=4), "`padding_idx` must lie in", IndexError)
+
+
+def np_embedding(x, weight, sparse=False):
+    return weight[x]
+
+
+def one_hot_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.index(3, 2, 3), 4)
+    yield call(make.put([[0, 2], [1, 0]], "int64"))
+    yield call(make.put([0, 2], "int64"), -1)
+    yield call(make.index(3, 0), 2)
+    yield call(make.index(3), num_classes=3)
+
+
+def one_hot_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make.put([3], "int64"), 3), "less than num_classes=3, got 3")
+    yield Refusal(call(make.put([-1], "int64"), 3), "must not be negative, got -1")
+    yield Refusal(call(make.put([], "int64")), "the number of classes of an empty array")
+    yield Refusal(call(make(2), 3), "`tensor` must hold integers", TypeError)
+    yield Refusal(call(make.put([0], "int64"), -2), "less than num_classes=-2")
+
+
+def np_one_hot(x, num_classes=-1):
+    return np.eye(x.max() + 1 if num_classes == -1 else num_classes, dtype="int64")[x]
+
+
+OPS = [
+    OpInfo(
+        F.embedding, embedding_samples, reference=np_embedding, refusals=embedding_refusals
+    ),
+    OpInfo(F.one_hot, one_hot_samples, reference=np_one_hot, refusals=one_hot_refusals, dtypes=("int64",)),
+]

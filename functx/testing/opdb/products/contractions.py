@@ -1,0 +1,97 @@
+"""Samples of contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def einsum_samples(make: Make) -> Iterator[Sample]:
+    yield call("ij,jk->ik", make(2, 3), make(3, 2))
+    yield call("...ij,...jk", make(2, 1, 2), make(1, 2, 2))
+    yield call("ii->i", make(3, 3))
+    yield call("i,ij,j->", make(2), make(2, 3), make(3))
+    yield call("bA,b...->A...", make(2, 3), make(2, 2))
+    yield call(" j i ", make(2, 3))
+    yield call("ij,jk->ik", make(2, 1), make(3, 2))
+    yield call("ij,ij", [make(2, 3), make(2, 3)])
+    yield call("i,j->ij", make(0), make(2))
+    yield call("", make())
+
+
+def numbered_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), [0, 1], make(3, 2), [1, 2], [0, 2])
+    yield call(make(2, 3), [1, 0])
+    yield call(make(2, 2, 3), [..., 1], [..., 1])
+
+
+def einsum_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call("i"), "at least one operand", ValueError)
+    yield Refusal(call("ij,jk", x), "one term for each operand")
+    yield Refusal(call("ijk", x), "must name every dimension")
+    yield Refusal(call("i", x), "must name every dimension")
+    yield Refusal(call("i1", x), "subscripts must be letters")
+    yield Refusal(call(". . .ij.", x), "subscripts must be letters")
+    yield Refusal(call("ij->ik", x), "must name subscripts of the operands, got 'k'")
+    yield Refusal(call("ij->ii", x), "must name a subscript once")
+    yield Refusal(call("ii", x), "is repeated in one term")
+    yield Refusal(call("ij,jk", x, x), "einsum")
+    yield Refusal(call(x, [0, 52]), r"must lie in \[0, 51\]", ValueError)
+
+
+def np_einsum(*args: Any) -> Any:
+    if isinstance(args[0], str):
+        equation = args[0].replace(" ", "")
+        operands = args[1] if isinstance(args[1], list) else args[1:]
+        return np.einsum(equation, *operands)
+    return np.einsum(*args)
+
+
+def tensordot_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(3, 2), dims=1)
+    yield call(make(2, 3, 2), make(2, 3, 2), ([0, -2], [2, 1]))
+    yield call(make(2, 3), make(2, 3))
+    yield call(make(2), make(3), dims=0)
+    yield call(make(), make(2), dims=0)
+    yield call(make(2, 0), make(0, 2), 1)
+
+
+def one_long_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 1), make(3, 2), 1)
+    yield call(make(2, 3), make(1, 2), ([1], [0]))
+
+
+def tensordot_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call(x, x, -1), r"`dims` must lie in \[0, 2\], got -1")
+    yield Refusal(call(x, x, 3), r"`dims` must lie in \[0, 2\], got 3")
+    yield Refusal(call(x, x, 1), "must pair dimensions of one length, got 3")
+    yield Refusal(call(x, x, ([0, 1], [0])), "must pair dimensions of `a` and `b`")
+    yield Refusal(call(x, x, ([0, 0], [0, 0])), "names a dimension twice")
+    yield Refusal(call(x, x, ([5], [0])), r"`dims` must lie in \[-2, 1\], got 5", IndexError)
+    yield Refusal(call(x, x, (0, 0)), "an int or two lists of ints", TypeError)
+
+
+def np_tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    return np.tensordot(a, b, dims)
+
+
+def np_one_long(a: Any, b: Any, dims: Any) -> Any:
+    return np.einsum("ij,kl->il", a, b)
+
+
+OPS = [
+    OpInfo(functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals),
+    OpInfo(functx.einsum, numbered_samples, reference=np_einsum, variant="numbered"),
+    OpInfo(
+        functx.tensordot, tensordot_samples, reference=np_tensordot, refusals=tensordot_refusals
+    ),
+    OpInfo(functx.tensordot, one_long_samples, reference=np_one_long, variant="one_long"),
+]

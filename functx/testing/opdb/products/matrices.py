@@ -1,0 +1,115 @@
+"""Samples of the products of matrices and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def matmul_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(3, 2))
+    yield call(make(2, 1, 2, 3), make(2, 3, 2))
+    yield call(make(3), make(3))
+    yield call(make(2, 3), make(3))
+    yield call(make(3), make(2, 3, 2))
+    yield call(make(1, 2, 3), make(4, 3, 1))
+    yield call(make(2, 0), make(0, 3))
+    yield call(make(0, 2), make(2))
+
+
+def matmul_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(), make(2)), "must have at least 1 dimension")
+    yield Refusal(call(make(2, 3), make(2, 3)), "must be as long as the rows of `other`")
+    yield Refusal(call(make(2, 2, 3), make(3, 3, 2)), "matmul")
+    yield Refusal(call(make(2, 2), make(2, 2, dtype="float16")), "dtype", TypeError)
+    yield Refusal(call(make.mask(2, 2), make.mask(2, 2)), "expected number", TypeError)
+
+
+def mm_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(3, 2))
+    yield call(make(2, 0), make(0, 3))
+    yield call(make(0, 2), make(2, 1))
+
+
+def mm_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 2, 2), make(2, 2)), "`input` must have 2 dimensions")
+    yield Refusal(call(make(2, 3), make(2, 3)), "`mat2` must have 3 rows")
+
+
+def bmm_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 2, 3), make(2, 3, 2))
+    yield call(make(1, 3, 1), make(1, 1, 2))
+    yield call(make(0, 2, 3), make(0, 3, 1))
+    yield call(make(2, 2, 0), make(2, 0, 2))
+
+
+def bmm_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 2), make(2, 2)), "`input` must have 3 dimensions")
+    yield Refusal(call(make(2, 2, 2), make(1, 2, 2)), "must be as many matrices")
+    yield Refusal(call(make(2, 2, 3), make(2, 2, 3)), "`mat2` must have 3 rows")
+
+
+def mv_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(3))
+    yield call(make(2, 0), make(0))
+    yield call(make(0, 2), make(2))
+
+
+def mv_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), make(3, 1)), "`vec` must have 1 dimension")
+    yield Refusal(call(make(2, 3), make(2)), "`vec` must have 3 elements")
+
+
+def dot_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3), make(3))
+    yield call(make(0), make(0))
+    yield call(make(1), make(1))
+
+
+def dot_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 2), make(2)), "`input` must have 1 dimension")
+    yield Refusal(call(make(2), make(3)), "`tensor` must have 2 elements")
+
+
+def addmm_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 2), make(2, 3), make(3, 2))
+    yield call(make(2), make(2, 3), make(3, 2), beta=2, alpha=3)
+    yield call(make(), make(2, 3), make(3, 2), beta=0)
+    yield call(make(2, 1), make(2, 0), make(0, 2), alpha=2)
+    yield call(make(1, 2), make(3, 1), make(1, 2), beta=3)
+
+
+def addmm_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3, 2), make(2, 3), make(3, 2)), "`input` must broadcast")
+    yield Refusal(call(make(1, 2, 2), make(2, 3), make(3, 2)), "`input` must broadcast")
+    yield Refusal(call(make(2), make(3), make(3, 2)), "`mat1` must have 2 dimensions")
+    yield Refusal(call(make(2), make(2, 2), make(3, 2)), "`mat2` must have 2 rows")
+    yield Refusal(
+        call(make(2, dtype="float32"), *(make(2, 2, dtype="float32") for _ in "ab"), alpha=1j),
+        "`alpha` must not be complex",
+        TypeError,
+    )
+
+
+def np_product(input: Any, other: Any) -> Any:
+    return np.matmul(input, other)
+
+
+def np_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    return beta * input + alpha * (mat1 @ mat2)
+
+
+OPS = [
+    OpInfo(functx.matmul, matmul_samples, reference=np_product, refusals=matmul_refusals),
+    OpInfo(functx.mm, mm_samples, reference=np_product, refusals=mm_refusals),
+    OpInfo(functx.bmm, bmm_samples, reference=np_product, refusals=bmm_refusals),
+    OpInfo(functx.mv, mv_samples, reference=np_product, refusals=mv_refusals),
+    OpInfo(functx.dot, dot_samples, reference=np_product, refusals=dot_refusals),
+    OpInfo(functx.addmm, addmm_samples, reference=np_addmm, refusals=addmm_refusals),
+]
