@@ -31,7 +31,7 @@ mlir.register_lowering(peek_p, lambda ctx, x: [x])
 
 def _peek_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     value = peek_p.bind(*primals)
-    return value, ad.Zero.from_primal_value(value)
+    return value, ad.Zero(jax.typeof(value).to_tangent_aval())
 
 
 def _peek_batch(args: Any, dims: Any) -> tuple[Any, Any]:

@@ -1,0 +1,173 @@
+"""Reading and writing along one dimension, and what may be an index.
+
+One `lax` gather or scatter each. Reads outside of the array give NaN (floating), the least
+integer (of unsigned ones the greatest) or True; writes outside of it are dropped. Negative
+positions are outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import as_dtype, category, describe, LONG, refuse
+
+
+_OUTSIDE = lax.GatherScatterMode.FILL_OR_DROP
+_HALVES = (np.dtype("float16"), np.dtype(jnp.bfloat16))
+
+
+def read_along(x: Array, index: Array, dim: int) -> Array:
+    """`x[.., index[i], ..]`: both of one rank, `index` no larger than `x` except along `dim`."""
+    others = tuple(d for d in range(x.ndim) if d != dim)
+    limits = [x.shape[d] if d == dim else index.shape[d] for d in range(x.ndim)]
+    x = lax.slice(x, [0] * x.ndim, limits)
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=(),
+        collapsed_slice_dims=(dim,),
+        start_index_map=(dim,),
+        operand_batching_dims=others,
+        start_indices_batching_dims=others,
+    )
+    return lax.gather(
+        x, lax.expand_dims(index, [index.ndim]), numbers, (1,) * x.ndim, mode=_OUTSIDE
+    )
+
+
+def write_along(
+    x: Array, index: Array, updates: Array, dim: int, write: Callable[..., Array] = lax.scatter
+) -> Array:
+    """The inverse of `read_along`: `write` is one of `lax.scatter`, `lax.scatter_add`, ..."""
+    others = tuple(d for d in range(x.ndim) if d != dim)
+    missing = [(0, 0 if d == dim else x.shape[d] - index.shape[d], 0) for d in range(x.ndim)]
+    index = lax.pad(index, np.asarray(x.shape[dim], index.dtype), missing)
+    updates = lax.pad(updates, np.zeros((), updates.dtype), missing)
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=(),
+        inserted_window_dims=(dim,),
+        scatter_dims_to_operand_dims=(dim,),
+        operand_batching_dims=others,
+        scatter_indices_batching_dims=others,
+    )
+    return write(x, lax.expand_dims(index, [index.ndim]), updates, numbers, mode=_OUTSIDE)
+
+
+def read_slices(x: Array, index: Array, dim: int) -> Array:
+    """The slices of `x` across `dim` that a vector `index` names."""
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(d for d in range(x.ndim) if d != dim),
+        collapsed_slice_dims=(dim,),
+        start_index_map=(dim,),
+    )
+    sizes = tuple(1 if d == dim else n for d, n in enumerate(x.shape))
+    return lax.gather(x, lax.expand_dims(index, [1]), numbers, sizes, mode=_OUTSIDE)
+
+
+def add_slices(x: Array, index: Array, updates: Array, dim: int) -> Array:
+    """`x` with the slices of `updates` across `dim` added where a vector `index` says."""
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(d for d in range(x.ndim) if d != dim),
+        inserted_window_dims=(dim,),
+        scatter_dims_to_operand_dims=(dim,),
+    )
+    write = lax.scatter_max if category(x.dtype) == 0 else lax.scatter_add
+    return write(x, lax.expand_dims(index, [1]), updates, numbers, mode=_OUTSIDE)
+
+
+def sum_into(x: Array, index: Array, updates: Array, dim: int) -> Array:
+    """`write_along`, adding; of bools, the logical or."""
+    write = lax.scatter_max if category(x.dtype) == 0 else lax.scatter_add
+    return write_along(x, index, updates, dim, write)
+
+
+def positions_where(mask: Array, size: int) -> Array:
+    """The first `size` positions in the vector `mask` that are True; `mask.size` where none is."""
+    long = as_dtype(LONG)
+    slot = jnp.where(mask, jnp.cumsum(mask, dtype=long) - 1, size)
+    nowhere = jnp.full(size, mask.size, long)
+    return nowhere.at[slot].set(jnp.arange(mask.size, dtype=long), mode="drop")
+
+
+def as_line(x: Array) -> Array:
+    """A 0-d array as one of a single element, which has a dimension to index."""
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def as_index(index: Any, name: str = "index") -> Array:
+    """An array of positions, int32 or int64; if it is empty, of any dtype."""
+    index = jnp.asarray(index)
+    if index.size == 0 and category(index.dtype) < 2:
+        return index.astype(as_dtype(LONG))
+    if index.dtype not in (np.int32, np.int64):
+        refuse(f"`{name}` must be int32 or int64, got {describe(index)}", error=TypeError)
+    return index
+
+
+def check_ranks(input: Array, index: Array, dim: int) -> None:
+    """`index` has the rank of `input` and is no larger, except along `dim`."""
+    if max(index.ndim, 1) != max(input.ndim, 1):
+        refuse(
+            f"`index` must have as many dimensions as `input`, got {describe(index)} for "
+            f"{describe(input)}"
+        )
+    for d in range(input.ndim if index.ndim else 0):
+        if d != dim and index.shape[d] > input.shape[d]:
+            refuse(
+                f"`index` must be no larger than `input` except in dimension {dim}, got "
+                f"{describe(index)} for {describe(input)}"
+            )
+
+
+def check_same_dtype(input: Array, other: Array, name: str) -> None:
+    """Writes do not promote: both sides have one dtype."""
+    if input.dtype != other.dtype and not getattr(other, "weak_type", False):
+        refuse(
+            f"`{name}` must have the dtype of `input`, got {describe(other)} for {describe(input)}",
+            hint=f"{name}.astype({input.dtype.name!r})",
+            error=TypeError,
+        )
+
+
+def check_source(input: Array, index: Array, src: Array, dim: int) -> None:
+    """`src` has the dtype and the rank of `input`, and is no smaller than `index`."""
+    check_same_dtype(input, src, "src")
+    check_ranks(input, index, dim)
+    if max(src.ndim, 1) != max(index.ndim, 1):
+        refuse(
+            f"`src` must have as many dimensions as `index`, got {describe(src)} for "
+            f"{describe(index)}"
+        )
+    if any(i > s for i, s in zip(as_line(index).shape, as_line(src).shape, strict=True)):
+        refuse(f"`index` must be no larger than `src`, got {describe(index)} for {describe(src)}")
+
+
+def cropped(src: Array, index: Array) -> Array:
+    """The part of `src` that `index` has positions for."""
+    src, shape = as_line(src), as_line(index).shape
+    return lax.slice(src, [0] * src.ndim, shape)
+
+
+def cast_number(value: Any, dtype: Any, name: str) -> Array:
+    """A number in the dtype of the array it goes into, which must not drop an imaginary part."""
+    value = jnp.asarray(value)
+    if category(value.dtype) == 3 and category(dtype) < 3:
+        refuse(
+            f"`{name}` must be real for {np.dtype(dtype).name} arrays, got {describe(value)}",
+            error=TypeError,
+        )
+    return lax.convert_element_type(value, dtype)
+
+
+def widened(dtype: Any) -> np.dtype:
+    """The dtype to accumulate in: float32 for halves."""
+    return np.dtype("float32") if np.dtype(dtype) in _HALVES else np.dtype(dtype)
+
+
+def size_along(x: Any, dim: int) -> int:
+    """The extent of `dim`; a 0-d array or a number has one element to name."""
+    shape = np.shape(x)
+    return shape[dim] if shape else 1

@@ -1,0 +1,235 @@
+"""Writing at positions given for several dimensions at once, as `x[i, j] = v` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from functx._core import (
+    ArrayLike,
+    Autocast,
+    category,
+    describe,
+    index_in_range,
+    operator,
+    Others,
+    peek,
+    Promote,
+    refuse,
+    Requirement,
+)
+from functx._core.values import on_cpu
+
+from .addressing import cast_number, check_same_dtype, positions_where, widened
+
+
+__all__ = ["index_put"]
+
+
+def _is_mask(index: Any) -> bool:
+    return getattr(index, "dtype", None) == np.bool_ or isinstance(index, bool)
+
+
+def _form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Checks what masks count, here where lanes of a mask are known from its dimensions."""
+    given = dict(zip(("input", "indices", "values"), args, strict=False)) | kwargs
+    indices, values = given.get("indices"), given.get("values")
+    if isinstance(indices, (tuple, list)) and any(map(_is_mask, indices)):
+        counts = [_count(i) for i in indices if _is_mask(i)]
+        if all(c is not None for c in counts):
+            _check_counts(given.get("input"), indices, counts, values)
+    return args, kwargs
+
+
+def _count(mask: Any) -> np.ndarray | None:
+    known = peek(mask) if on_cpu(mask) else None
+    if known is None:
+        return None
+    return np.count_nonzero(known, axis=tuple(range(known.ndim - np.ndim(mask), known.ndim)))
+
+
+def _check_counts(input: Any, indices: Any, counts: list[Any], values: Any) -> None:
+    lengths = [(i.shape or (1,))[-1] for i in indices if i is not None and not _is_mask(i)]
+    several = [c for c in (*counts, *map(np.asarray, lengths)) if np.any(c != 1)]
+    for c in several:
+        if np.any(c != several[0]):
+            refuse(
+                f"`indices` must pick equally many positions, got {[np.max(c) for c in several]}",
+                error=IndexError,
+            )
+    # The picked positions are one dimension, followed by those that no index consumed.
+    advanced = [n for n, i in enumerate(indices) if i is not None]
+    together = advanced == list(range(advanced[0], advanced[0] + len(advanced)))
+    flat = all(np.ndim(i) <= 1 or _is_mask(i) for i in indices if i is not None)
+    consumed = sum(1 if i is None else np.ndim(i) if _is_mask(i) else 1 for i in indices)
+    trailing = np.ndim(input) - consumed + (sum(i is None for i in indices[advanced[-1] :]))
+    if not flat or not together or np.ndim(values) <= trailing:
+        return
+    offered = np.shape(values)[np.ndim(values) - trailing - 1]
+    picked = several[0] if several else np.asarray(1)
+    if offered != 1 and np.any(picked != offered):
+        refuse(
+            f"`values` must have 1 or {np.max(picked)} entries for the mask, got {describe(values)}"
+        )
+
+
+def _inside(xp, *, input, indices, **_) -> Iterator[Requirement]:
+    at = 0
+    shape = np.shape(input)
+    for n, index in enumerate(indices):
+        if index is None:
+            at += 1
+        elif _is_mask(index):
+            return  # how many dimensions it takes is not known under lanes
+        elif at < len(shape):
+            yield index_in_range(xp, index, shape[at], name=f"indices[{n}]", negative=True)
+            at += 1
+
+
+@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_inside, form=_form)
+def index_put(
+    input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
+) -> Array:
+    r"""A copy of `input` with `values` at `input[indices]`, or added there if `accumulate`.
+
+    Each of `indices` is an array of positions for one dimension (negative ones count from
+    the end), a bool mask for as many as it has, or None for a whole dimension. Positions
+    broadcast together, as in NumPy's indexing.
+
+    Shapes: `values` broadcasts to the shape of `input[indices]`.
+    Dtypes: `values` has that of `input`; sums of halves are added in float32.
+    Gradients: of several values written to one place, the one that stays gets the gradient.
+    Errors: IndexError for positions outside of `[-n, n)`. Under `jit` such writes are dropped,
+    and so are `values` beyond what a mask picks.
+
+    >>> functx.index_put(
+    ...     jnp.zeros((2, 2), "float32"), (jnp.asarray([0, 1]), jnp.asarray([1, 1])), jnp.float32(5)
+    ... )
+    Array([[0., 5.],
+           [0., 5.]], dtype=float32)
+    """
+    if not indices:
+        refuse("`indices` must name at least one dimension, got none", error=IndexError)
+    if values.ndim == 0 and getattr(values, "weak_type", False):
+        values = cast_number(values, input.dtype, "values")
+    check_same_dtype(input, values, "values")
+    index = [None if i is None else jnp.asarray(i) for i in indices]
+    x, index = _with_dimensions_for_0d_masks(input, index)
+    positions, picked = _positions(x, input, index)
+    if picked is not None:
+        values = _padded_to(values, x, positions, picked)
+    at = x.at[tuple(slice(None) if p is None else p for p in positions)]
+    if not accumulate:
+        out = at.set(values, mode="drop")
+    elif category(x.dtype) == 0:
+        out = at.max(values, mode="drop")
+    else:
+        wide = widened(x.dtype)
+        at = x.astype(wide).at[at.index]
+        out = at.add(values.astype(wide), mode="drop").astype(x.dtype)
+    return out.reshape(input.shape)
+
+
+def _with_dimensions_for_0d_masks(
+    x: Array, index: list[Array | None]
+) -> tuple[Array, list[Array | None]]:
+    """A 0-d mask picks from a further dimension of one element: this one, if it is True."""
+    out, at = [], 0
+    for i in index:
+        if i is not None and i.dtype == np.bool_ and i.ndim == 0:
+            x, i = jnp.expand_dims(x, at), i.reshape(1)
+        out.append(i)
+        at += i.ndim if i is not None and i.dtype == np.bool_ else 1
+    return x, out
+
+
+def _positions(
+    x: Array, input: Array, index: list[Array | None]
+) -> tuple[list[Array | None], int | None]:
+    """For every dimension its positions, non-negative; the length that masks were given.
+
+    A mask becomes as many positions as it has elements, those beyond its True ones outside
+    of the array. So the shape depends on no value, and what is outside is dropped.
+    """
+    consumed = sum(i.ndim if i is not None and i.dtype == np.bool_ else 1 for i in index)
+    if consumed > x.ndim:
+        refuse(
+            f"`indices` must name at most {input.ndim} dimensions, got {len(index)}",
+            error=IndexError,
+        )
+    at, out, masks = 0, [], []
+    for n, i in enumerate(index):
+        if i is None:
+            out.append(None)
+            at += 1
+        elif i.dtype == np.bool_:
+            shape = x.shape[at : at + i.ndim]
+            if i.shape != shape:
+                refuse(
+                    f"`indices[{n}]` must have the shape {list(shape)} of the dimensions it masks, "
+                    f"got {describe(i)}",
+                    error=IndexError,
+                )
+            masks.append((len(out), i))
+            out.extend([None] * i.ndim)
+            at += i.ndim
+        elif i.dtype in (np.int32, np.int64):
+            out.append(jnp.where(i < 0, i + x.shape[at], i))
+            # What is still negative would count from the end once more.
+            out[-1] = jnp.where(out[-1] < 0, x.shape[at], out[-1])
+            at += 1
+        else:
+            refuse(
+                f"`indices[{n}]` must be int32, int64 or bool, got {describe(i)}", error=IndexError
+            )
+    if not masks:
+        return out, None
+    return _with_masks(x, out, masks)
+
+
+def _with_masks(
+    x: Array, positions: list[Array | None], masks: list[tuple[int, Array]]
+) -> tuple[list[Array | None], int]:
+    others = [n for n, p in enumerate(positions) if p is not None]
+    lengths = [(positions[n].shape or (1,))[-1] for n in others]  # pyright: ignore
+    length = max([mask.size for _, mask in masks] + lengths)
+    counts = [jnp.count_nonzero(mask) for _, mask in masks]
+    picked = counts[0]
+    for count in (*counts[1:], *lengths):
+        picked = jnp.where(picked == 1, count, picked)
+    slots = jnp.arange(length)
+    for n in others:
+        p = jnp.atleast_1d(positions[n])  # pyright: ignore
+        if p.shape[-1] != 1:
+            outside = [(0, 0)] * (p.ndim - 1) + [(0, length - p.shape[-1])]
+            p = jnp.pad(p, outside, constant_values=x.shape[n])
+        positions[n] = p
+    for (n, mask), count in zip(masks, counts, strict=True):
+        flat = positions_where(mask.ravel(), length)
+        flat = jnp.where(count == 1, flat[:1], flat)
+        inside = (slots < picked) & (flat < mask.size)
+        for d in reversed(range(mask.ndim)):
+            extent = max(mask.shape[d], 1)
+            positions[n + d] = jnp.where(inside, flat % extent, x.shape[n + d])
+            flat = flat // extent
+    return positions, length
+
+
+def _padded_to(values: Array, x: Array, positions: list[Array | None], length: int) -> Array:
+    """`values` as long as the positions that masks became, where it is not to be broadcast."""
+    advanced = [n for n, p in enumerate(positions) if p is not None]
+    together = advanced[-1] - advanced[0] == len(advanced) - 1
+    after = sum(p is None for p in positions[advanced[-1] :]) + x.ndim - len(positions)
+    # Split by a whole dimension, the picked ones come first, as in NumPy.
+    trailing = after if together else x.ndim - len(advanced)
+    axis = values.ndim - 1 - trailing
+    if axis < 0 or values.shape[axis] in (1, length):
+        return values
+    if values.shape[axis] > length:
+        refuse(f"`values` must have at most {length} entries for the mask, got {describe(values)}")
+    padding = [(0, length - values.shape[d] if d == axis else 0) for d in range(values.ndim)]
+    return jnp.pad(values, padding)

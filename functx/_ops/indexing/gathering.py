@@ -1,0 +1,108 @@
+"""Reading at positions given as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    ArrayLike,
+    describe,
+    Dim,
+    Index,
+    index_in_range,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
+
+from .addressing import as_index, as_line, check_ranks, read_along, read_slices, size_along
+
+
+__all__ = ["gather", "index_select", "take_along_dim"]
+
+
+def _inside(xp, *, input, dim, index, **_) -> Iterator[Requirement]:
+    yield index_in_range(xp, index, size_along(input, dim))
+
+
+@operator(promote=Promote.NONE, requires=_inside)
+def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = False) -> Array:
+    r"""Reads along `dim`: for `dim=0`, $y_{ij} = x_{\mathrm{index}_{ij},\,j}$.
+
+    Shapes: `index` has the rank of `input` and is no larger except along `dim`; the result
+    has the shape of `index`.
+    Errors: IndexError for an index outside of `[0, n)`. Under `jit`, where values are not
+    known, such a read gives NaN, of integers the least (uint8: the greatest), of bools True.
+    `sparse_grad` changes nothing: gradients are dense.
+
+    >>> functx.gather(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1, jnp.asarray([[1], [0]]))
+    Array([[2.],
+           [3.]], dtype=float32)
+    """
+    index = as_index(index)
+    if index.size == 0:
+        return jnp.zeros(index.shape, input.dtype)
+    check_ranks(input, index, dim)
+    return read_along(as_line(input), as_line(index), dim).reshape(index.shape)
+
+
+@operator(promote=Promote.NONE, requires=_inside)
+def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
+    r"""The slices across `dim` that a vector of positions names: for `dim=0`, $y_i = x_{\mathrm{index}_i}$.
+
+    Shapes: `[..., n, ...], [m] -> [..., m, ...]`; a 0-d `index` counts as `[1]`.
+    Errors: as for `gather`.
+
+    >>> functx.index_select(jnp.asarray([[1, 2, 3], [4, 5, 6]], "int32"), 1, jnp.asarray([2, 0]))
+    Array([[3, 1],
+           [6, 4]], dtype=int32)
+    """
+    index = as_index(index)
+    if index.ndim > 1:
+        refuse(f"`index` must be a vector, got {describe(index)}", error=IndexError)
+    if input.ndim == 0 and index.size != 1:
+        refuse(f"`index` into a 0-d array must have one element, got {describe(index)}")
+    out = read_slices(as_line(input), as_line(index), dim)
+    return out.reshape(()) if input.ndim == 0 else out
+
+
+def _inside_wrapping(xp, *, input, indices, dim, **_) -> Iterator[Requirement]:
+    size = getattr(input, "size", 1) if dim is None else size_along(input, dim)
+    yield index_in_range(xp, indices, size, name="indices", negative=True)
+
+
+@operator(promote=Promote.NONE, requires=_inside_wrapping)
+def take_along_dim(input: ArrayLike, indices: Index, dim: Dim | None = None) -> Array:
+    r"""Reads along `dim`, broadcasting the others; with `dim=None` both are flattened first.
+
+    With what `argsort(x, dim)` returns it sorts: `take_along_dim(x, argsort(x, dim), dim)`.
+
+    Shapes: `[..., n, ...], [..., m, ...] -> [..., m, ...]`, the dots broadcast.
+    Errors: IndexError for an index outside of `[-n, n)`; negative ones count from the end.
+    PyTorch takes those outside modulo `n`. Under `jit` they read as for `gather`.
+
+    >>> x = jnp.asarray([[3, 1, 2]], "int32")
+    >>> functx.take_along_dim(x, functx.argsort(x, 1), 1)
+    Array([[1, 2, 3]], dtype=int32)
+    """
+    index = as_index(indices, "indices")
+    if dim is None:
+        input, index, dim = input.reshape(-1), index.reshape(-1), 0
+    if input.ndim == 0:
+        refuse("`dim` must be None for a 0-d array", error=IndexError)
+    if index.ndim != input.ndim:
+        refuse(
+            f"`indices` must have as many dimensions as `input`, got {describe(index)} for "
+            f"{describe(input)}"
+        )
+    n, m = input.shape[dim], index.shape[dim]
+    one = [1 if d == dim else k for d, k in enumerate(input.shape)]
+    other = [1 if d == dim else k for d, k in enumerate(index.shape)]
+    shape = list(jnp.broadcast_shapes(tuple(one), tuple(other)))
+    input = jnp.broadcast_to(input, shape[:dim] + [n] + shape[dim + 1 :])
+    index = jnp.broadcast_to(index, shape[:dim] + [m] + shape[dim + 1 :])
+    return read_along(input, jnp.where(index < 0, index + n, index), dim)

@@ -1,0 +1,143 @@
+"""Selecting with booleans, and finding where values are not zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    ArrayLike,
+    as_dtype,
+    category,
+    describe,
+    LONG,
+    Mask,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+)
+
+from .addressing import cast_number, positions_where, read_slices
+
+
+__all__ = ["masked_fill", "masked_select", "nonzero"]
+
+
+def _as_mask(mask: Mask) -> Array:
+    mask = jnp.asarray(mask)
+    if mask.dtype != np.bool_:
+        refuse(f"`mask` must be bool, got {describe(mask)}", error=TypeError)
+    return mask
+
+
+def _value_fits(xp, *, input, value, **_) -> Iterator[Requirement]:
+    dtype, value = getattr(input, "dtype", None), xp.asarray(value)
+    if dtype is None or category(dtype) in (0, 3) or category(value.dtype) == 3:
+        return
+    value = value.astype(float)
+    if category(dtype) == 1:
+        info = np.iinfo(dtype)
+        # PyTorch lets negative numbers wrap in unsigned dtypes.
+        low, high = min(info.min, -info.max), info.max
+    else:
+        high = float(jnp.finfo(dtype).max)
+        low = -high
+    ok = (value >= low) & (value <= high)
+    if category(dtype) == 2:
+        ok = ok | ~xp.isfinite(value)
+    yield Requirement(
+        ok, f"`value` must fit {np.dtype(dtype).name}, got {{got}}", got=value, error=OverflowError
+    )
+
+
+@operator(promote=Promote.NONE, requires=_value_fits)
+def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
+    r"""A copy of `input` with `value` where `mask` is True, broadcasting both.
+
+    `value` is a number or a 0-d array, and has a gradient: the sum over what it filled.
+
+    Dtypes: that of `input`, to which `value` is cast; a complex one is refused for real
+    arrays, and eagerly on the CPU one that does not fit.
+
+    >>> functx.masked_fill(jnp.ones(3, "float32"), jnp.asarray([True, False, True]), 5)
+    Array([5., 1., 5.], dtype=float32)
+    """
+    mask, value = _as_mask(mask), jnp.asarray(value)
+    if value.ndim:
+        refuse(f"`value` must be a number or a 0-d array, got {describe(value)}")
+    value = cast_number(value, input.dtype, "value")
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    return jnp.where(mask, jnp.broadcast_to(value, shape), jnp.broadcast_to(input, shape))
+
+
+def _selected(
+    input: Array, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
+) -> Array:
+    mask = _as_mask(mask)
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    here = jnp.count_nonzero(mask)
+    return here * (math.prod(shape) // max(mask.size, 1))
+
+
+@operator(promote=Promote.NONE, measured={"size": _selected})
+def masked_select(
+    input: ArrayLike, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
+) -> Array:
+    """The elements of `input` where `mask` is True, broadcasting both, in order.
+
+    Shapes: `[...], [...] -> [m]` with `m` the number of True. Under `jit` pass `size=m`:
+    what is missing is `fill_value`, what is too many is left out.
+
+    >>> functx.masked_select(jnp.asarray([1, 2, 3], "int32"), jnp.asarray([True, False, True]))
+    Array([1, 3], dtype=int32)
+    """
+    assert size is not None
+    mask = _as_mask(mask)
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    found = positions_where(jnp.broadcast_to(mask, shape).ravel(), size)
+    out = read_slices(jnp.broadcast_to(input, shape).ravel(), found, 0)
+    filling = cast_number(fill_value, input.dtype, "fill_value")
+    return jnp.where(found < math.prod(shape), out, filling)
+
+
+def _not_zero(
+    input: Array, *, as_tuple: bool = False, size: int | None = None, fill_value: Scalar = -1
+) -> Array:
+    return jnp.count_nonzero(input)
+
+
+@operator(promote=Promote.NONE, differentiable=False, measured={"size": _not_zero})
+def nonzero(
+    input: ArrayLike, *, as_tuple: bool = False, size: int | None = None, fill_value: Scalar = -1
+) -> Array | tuple[Array, ...]:
+    """The positions of the elements that are not zero, in row-major order.
+
+    Shapes: `[d1, ..., dn] -> [m, n]`; with `as_tuple` a tuple of `n` vectors `[m]`, one for
+    each dimension (of a 0-d array one). Under `jit` pass `size=m`: what is missing is
+    `fill_value`, what is too many is left out.
+    Dtypes: int64.
+
+    >>> functx.nonzero(jnp.asarray([[0, 1], [2, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    assert size is not None
+    long = as_dtype(LONG)
+    shape = input.shape if input.ndim or not as_tuple else (1,)
+    found = positions_where(input.ravel().astype(bool), size)
+    missing = found >= input.size
+    filling = lax.convert_element_type(fill_value, long)
+    columns, rest = [], found
+    for n in reversed(shape):
+        columns.append(jnp.where(missing, filling, rest % max(n, 1)))
+        rest = rest // max(n, 1)
+    columns.reverse()
+    if as_tuple:
+        return tuple(columns)
+    return jnp.stack(columns, 1) if columns else jnp.zeros((size, 0), long)

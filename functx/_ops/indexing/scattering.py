@@ -1,0 +1,152 @@
+"""Writing and adding at positions given as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    ArrayLike,
+    Autocast,
+    describe,
+    Dim,
+    Index,
+    index_in_range,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+)
+
+from .addressing import (
+    add_slices,
+    as_index,
+    as_line,
+    cast_number,
+    check_same_dtype,
+    check_source,
+    cropped,
+    size_along,
+    sum_into,
+    widened,
+    write_along,
+)
+from .combining import product_into
+
+
+__all__ = ["index_add", "scatter", "scatter_add"]
+
+
+def _inside(xp, *, input, dim, index, **_) -> Iterator[Requirement]:
+    """Every position lies in `input` along `dim`; negative ones do not."""
+    yield index_in_range(xp, index, size_along(input, dim))
+
+
+def _value_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if "value" in kwargs and "src" not in kwargs:
+        kwargs = dict(kwargs)
+        kwargs["src"] = kwargs.pop("value")
+    return args, kwargs
+
+
+@operator(promote=Promote.NONE, requires=_inside, form=_value_form)
+def scatter(
+    input: ArrayLike,
+    dim: Dim,
+    index: Index,
+    src: ArrayLike,
+    *,
+    reduce: Literal["add", "multiply"] | None = None,
+) -> Array:
+    r"""A copy of `input` with `src` written along `dim`: for `dim=0`, $y_{\mathrm{index}_{ij},\,j} = s_{ij}$.
+
+    `src` is an array or a number (PyTorch's `value`). `reduce` adds or multiplies instead.
+
+    Shapes: `input`, `index` and `src` have one rank; `index` is no larger than `src`, nor
+    than `input` except along `dim`. The result has the shape of `input`.
+    Dtypes: `src` has that of `input`; a number is cast to it.
+    Gradients: of several values written to one place, the one that stays gets the gradient,
+    where PyTorch gives it to all. With `reduce`, PyTorch has none.
+    Errors: IndexError for an index outside of `[0, n)`; under `jit` such a write is dropped.
+
+    >>> functx.scatter(jnp.zeros((2, 3), "float32"), 1, jnp.asarray([[2], [0]]), 5.0)
+    Array([[0., 0., 5.],
+           [5., 0., 0.]], dtype=float32)
+    """
+    if reduce not in (None, "add", "multiply"):
+        refuse(f"`reduce` must be 'add', 'multiply' or None, got {reduce!r}", error=ValueError)
+    index = as_index(index)
+    if src.ndim == 0 and getattr(src, "weak_type", False):
+        src = jnp.broadcast_to(cast_number(src, input.dtype, "value"), index.shape)
+    if index.size == 0:
+        return input
+    check_source(input, index, src, dim)
+    line, index, src = as_line(input), as_line(index), cropped(src, index)
+    if reduce is None:
+        out = write_along(line, index, src, dim)
+    else:
+        combine = sum_into if reduce == "add" else product_into
+        wide = widened(input.dtype)
+        out = combine(line.astype(wide), index, src.astype(wide), dim).astype(input.dtype)
+    return out.reshape(input.shape)
+
+
+@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_inside)
+def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Array:
+    r"""A copy of `input` with `src` added along `dim`: for `dim=0`, $y_{\mathrm{index}_{ij},\,j} \mathrel{+}= s_{ij}$.
+
+    Shapes, dtypes, errors: as for `scatter`. Halves are added in float32; bools with "or".
+
+    >>> functx.scatter_add(jnp.zeros(3, "float32"), 0, jnp.asarray([2, 2]), jnp.ones(2, "float32"))
+    Array([0., 0., 2.], dtype=float32)
+    """
+    index = as_index(index)
+    if index.size == 0:
+        return input
+    check_source(input, index, src, dim)
+    wide = widened(input.dtype)
+    line, added = as_line(input).astype(wide), cropped(src, index).astype(wide)
+    return sum_into(line, as_line(index), added, dim).astype(input.dtype).reshape(input.shape)
+
+
+@operator(promote=Promote.NONE, requires=_inside)
+def index_add(
+    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Scalar = 1
+) -> Array:
+    r"""A copy of `input` with slices added: for `dim=0`, $y_{\mathrm{index}_i} \mathrel{+}= \alpha\, s_i$.
+
+    Shapes: `input: [..., n, ...]`, `index: [m]`, `source: [..., m, ...]`.
+    Dtypes: `source` has that of `input`; `alpha` is cast to it.
+    Errors: as for `scatter`.
+
+    >>> functx.index_add(
+    ...     jnp.zeros(3, "float32"), 0, jnp.asarray([0, 2]), jnp.ones(2, "float32"), alpha=2
+    ... )
+    Array([2., 0., 2.], dtype=float32)
+    """
+    index = as_index(index)
+    if index.ndim > 1:
+        refuse(f"`index` must be a vector, got {describe(index)}", error=IndexError)
+    check_same_dtype(input, source, "source")
+    line, index, slices = as_line(input), as_line(index), source
+    if source.ndim == 0 and input.ndim == 0:
+        slices = as_line(source)
+    expected = list(line.shape)
+    expected[dim] = index.size
+    if list(slices.shape) != expected:
+        refuse(
+            f"`source` must have shape {expected} for {describe(input)} and {index.size} positions, "
+            f"got {describe(source)}"
+        )
+    wide = widened(input.dtype)
+    scaled = slices.astype(wide)
+    if not (isinstance(alpha, int) and alpha == 1):
+        number = cast_number(alpha, wide, "alpha")
+        scaled = scaled & number if wide == bool else scaled * number
+    return (
+        add_slices(line.astype(wide), index, scaled, dim).astype(input.dtype).reshape(input.shape)
+    )

@@ -1,0 +1,121 @@
+"""Finding places in what is sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    as_dtype,
+    describe,
+    Index,
+    index_in_range,
+    LONG,
+    operator,
+    refuse,
+    Requirement,
+)
+
+
+__all__ = ["searchsorted"]
+
+
+def _other_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """PyTorch names the second argument `self` if it is a number, and documents `values`."""
+    for name in ("self", "values"):
+        if name in kwargs and "input" not in kwargs:
+            kwargs = dict(kwargs)
+            kwargs["input"] = kwargs.pop(name)
+    return args, kwargs
+
+
+def _sorter_inside(xp, *, sorted_sequence, sorter, **_) -> Iterator[Requirement]:
+    if sorter is not None and np.ndim(sorted_sequence):
+        yield index_in_range(xp, sorter, np.shape(sorted_sequence)[-1], name="sorter")
+
+
+@operator(
+    accepts=Accepts.REAL_NUMBER, differentiable=False, requires=_sorter_inside, form=_other_names
+)
+def searchsorted(
+    sorted_sequence: ArrayLike,
+    input: ArrayLike,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: Literal["left", "right"] | None = None,
+    sorter: Index | None = None,
+) -> Array:
+    r"""Where to insert values so that the last dimension stays sorted.
+
+    Gives the first position `i` with `sorted_sequence[i] >= value`, or with `right` (or
+    `side="right"`) the first with `sorted_sequence[i] > value`. NaN goes to the end.
+    `sorter` is what `argsort` gives for a sequence that is not sorted.
+
+    Shapes: `[..., n], [..., m] -> [..., m]`; `[n], [...] -> [...]`, where `input` may be a number.
+    Dtypes: int64, or int32 with `out_int32`; the arguments are compared in their common dtype.
+
+    >>> functx.searchsorted(jnp.asarray([1, 3, 5]), jnp.asarray([3, 6]), right=True).tolist()
+    [2, 3]
+    """
+    if side not in (None, "left", "right"):
+        refuse(f"`side` must be 'left', 'right' or None, got {side!r}", error=ValueError)
+    if right and side == "left":
+        refuse("`side` must not be 'left' where `right` is True", error=ValueError)
+    sequence = sorted_sequence
+    if sequence.ndim == 0:
+        refuse(f"`sorted_sequence` must have a dimension, got {describe(sequence)}")
+    if sequence.ndim > 1 and sequence.shape[:-1] != input.shape[:-1]:
+        refuse(
+            f"`sorted_sequence` must be a vector or agree with `input` up to the last dimension, "
+            f"got {describe(sequence)} for {describe(input)}"
+        )
+    if sequence.ndim > 1 and input.ndim != sequence.ndim:
+        refuse(
+            f"`input` must have as many dimensions as `sorted_sequence`, got {describe(input)} "
+            f"for {describe(sequence)}"
+        )
+    if sorter is not None:
+        sequence = _permuted(sequence, jnp.asarray(sorter))
+    values = input if sequence.ndim > 1 else input.reshape(-1)
+    found = _bisected(sequence, values, right or side == "right").reshape(input.shape)
+    return found.astype(np.int32 if out_int32 else as_dtype(LONG))
+
+
+def _permuted(sequence: Array, sorter: Array) -> Array:
+    if sorter.shape != sequence.shape:
+        refuse(
+            f"`sorter` must have the shape of `sorted_sequence`, got {describe(sorter)} for "
+            f"{describe(sequence)}"
+        )
+    if sorter.dtype not in (np.int32, np.int64):
+        refuse(f"`sorter` must be int64, got {describe(sorter)}", error=TypeError)
+    outside = sequence.shape[-1]
+    return jnp.take_along_axis(sequence, jnp.where(sorter < 0, outside, sorter), -1, mode="fill")
+
+
+def _bisected(sequence: Array, values: Array, right: bool) -> Array:
+    """Bisection with PyTorch's comparisons, which decide where NaN and the unsorted go."""
+    n = sequence.shape[-1]
+
+    def halve(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = low + (high - low) // 2
+        at = jnp.take_along_axis(sequence, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
+        beyond = ~(at > values if right else at >= values)
+        open = low < high
+        return (
+            jnp.where(open & beyond, middle + 1, low),
+            jnp.where(open & ~beyond, middle, high),
+        )
+
+    if n == 0:
+        return jnp.zeros(values.shape, as_dtype(LONG))
+    low = jnp.zeros(values.shape, as_dtype(LONG))
+    return lax.fori_loop(0, n.bit_length(), halve, (low, jnp.full_like(low, n)))[0]

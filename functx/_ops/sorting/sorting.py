@@ -1,0 +1,126 @@
+"""Ordering along a dimension. NaN counts as greater than every number."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    as_dtype,
+    canonical_dim,
+    category,
+    describe,
+    Dim,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+)
+
+
+__all__ = ["argsort", "sort", "topk"]
+
+
+class SortResult(NamedTuple):
+    """Values in order, and where in the input each one was."""
+
+    values: Array
+    indices: Array
+
+
+class TopkResult(NamedTuple):
+    """The extreme values, and where in the input each one was."""
+
+    values: Array
+    indices: Array
+
+
+def _sorted(input: Array, dim: int, descending: bool) -> SortResult:
+    dim = canonical_dim(dim, input.ndim)
+    positions = lax.broadcasted_iota(as_dtype(LONG), input.shape or (1,), dim)
+    keys = input.reshape(positions.shape)
+    # Reversed before and after, equal elements keep their order when descending too.
+    if descending:
+        keys, positions = lax.rev(keys, (dim,)), lax.rev(positions, (dim,))
+    values, indices = lax.sort((keys, positions), dimension=dim, num_keys=1, is_stable=True)
+    if descending:
+        values, indices = lax.rev(values, (dim,)), lax.rev(indices, (dim,))
+    return SortResult(values.reshape(input.shape), indices.reshape(input.shape))
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL)
+def sort(
+    input: ArrayLike, dim: Dim = -1, descending: bool = False, *, stable: bool = False
+) -> SortResult:
+    """Sorts along `dim`: `(values, indices)`, with `values[i] = input[indices[i]]`.
+
+    Equal elements always keep their order, as `stable` asks. NaN counts as the greatest.
+
+    Shapes: both results have the shape of `input`.
+    Dtypes: `indices` are int64.
+
+    >>> values, indices = functx.sort(jnp.asarray([2, 3, 1], "int32"), descending=True)
+    >>> values, indices.tolist()
+    (Array([3, 2, 1], dtype=int32), [1, 0, 2])
+    """
+    return _sorted(input, dim, descending)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL, differentiable=False)
+def argsort(
+    input: ArrayLike, dim: Dim = -1, descending: bool = False, *, stable: bool = False
+) -> Array:
+    """The positions that sort `input` along `dim`: the `indices` of `sort`.
+
+    >>> functx.argsort(jnp.asarray([2, 3, 1])).tolist()
+    [2, 0, 1]
+    """
+    return _sorted(input, dim, descending).indices
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER)
+def topk(
+    input: ArrayLike, k: int, dim: Dim | None = None, largest: bool = True, sorted: bool = True
+) -> TopkResult:
+    """The `k` greatest elements along `dim` (by default the last), the greatest first.
+
+    With `largest=False` the least, the least first. NaN counts as the greatest. Of equal
+    elements those that come first are taken, in their order. `sorted=False` promises no
+    order; here the result is sorted all the same.
+
+    Shapes: `[..., n, ...] -> [..., k, ...]`; of a 0-d array 0-d.
+    Dtypes: `indices` are int64.
+
+    >>> values, indices = functx.topk(jnp.asarray([2, 3, 1], "int32"), 2)
+    >>> values, indices.tolist()
+    (Array([3, 2], dtype=int32), [1, 0])
+    """
+    dim = max(input.ndim - 1, 0) if dim is None else dim
+    line = input.reshape(1) if input.ndim == 0 else input
+    if not 0 <= k <= line.shape[dim]:
+        refuse(
+            f"`k` must lie in [0, {line.shape[dim]}] along dimension {dim}, got {k} for "
+            f"{describe(input)}",
+            error=ValueError,
+        )
+    last = line.ndim - 1
+    line = jnp.moveaxis(line, dim, last)
+    indices = lax.top_k(_rising(line, largest), k)[1]
+    values = jnp.take_along_axis(line, indices, last, mode="promise_in_bounds")
+    values, indices = (jnp.moveaxis(x, last, dim) for x in (values, indices.astype(as_dtype(LONG))))
+    if input.ndim == 0:
+        values, indices = (x.reshape(()) if k else x for x in (values, indices))
+    return TopkResult(values, indices)
+
+
+def _rising(x: Array, largest: bool) -> Array:
+    """Keys that `lax.top_k` orders as asked: its total order tells zeros and NaNs apart."""
+    x = lax.stop_gradient(x)
+    if category(x.dtype) < 2:
+        return x if largest else ~x
+    x = jnp.where(jnp.isnan(x), jnp.nan, jnp.where(x == 0, 0, x))
+    return x if largest else -x
