@@ -1,1 +1,4 @@
-"""Products of matrices and tensors."""
+"""Products of matrices and vectors, and contractions of arrays of any rank."""
+
+from .contractions import *
+from .matrices import *

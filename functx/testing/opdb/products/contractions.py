@@ -13,22 +13,22 @@ from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
 
 def einsum_samples(make: Make) -> Iterator[Sample]:
-    yield call("ij,jk->ik", make(2, 3), make(3, 2))
-    yield call("...ij,...jk", make(2, 1, 2), make(1, 2, 2))
-    yield call("ii->i", make(3, 3))
-    yield call("i,ij,j->", make(2), make(2, 3), make(3))
-    yield call("bA,b...->A...", make(2, 3), make(2, 2))
-    yield call(" j i ", make(2, 3))
-    yield call("ij,jk->ik", make(2, 1), make(3, 2))
-    yield call("ij,ij", [make(2, 3), make(2, 3)])
-    yield call("i,j->ij", make(0), make(2))
-    yield call("", make())
+    yield call("ij,jk->ik", [make(2, 3), make(3, 2)])
+    yield call("...ij,...jk", [make(2, 1, 2), make(1, 2, 2)])
+    yield call("ii->i", [make(3, 3)])
+    yield call("i,ij,j->", [make(2), make(2, 3), make(3)])
+    yield call("bA,b...->A...", [make(2, 3), make(2, 2)])
+    yield call("ij,jk->ik", [make(2, 1), make(3, 2)])
+    yield call("i,j->ij", [make(0), make(2)])
+    yield call("", [make()])
 
 
-def numbered_samples(make: Make) -> Iterator[Sample]:
+def spread_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), [0, 1], make(3, 2), [1, 2], [0, 2])
+    yield call("ij,jk", make(2, 3), make(3, 2))
     yield call(make(2, 3), [1, 0])
     yield call(make(2, 2, 3), [..., 1], [..., 1])
+    yield call(" j i ", make(2, 3))
 
 
 def einsum_refusals(make: Make) -> Iterator[Refusal]:
@@ -41,9 +41,15 @@ def einsum_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(". . .ij.", x), "subscripts must be letters")
     yield Refusal(call("ij->ik", x), "must name subscripts of the operands, got 'k'")
     yield Refusal(call("ij->ii", x), "must name a subscript once")
-    yield Refusal(call("ii", x), "is repeated in one term")
-    yield Refusal(call("ij,jk", x, x), "einsum")
+    yield Refusal(call("ii", x), "must name equal lengths within a term, got 2 and 3")
+    yield Refusal(call("ij,jk", x, x), "'j' must name equal lengths, got 3 and 2")
     yield Refusal(call(x, [0, 52]), r"must lie in \[0, 51\]", ValueError)
+    yield Refusal(call(x, 0), "must be a list of ints", TypeError)
+
+
+def spread_einsum(*args: Any) -> Any:
+    """`einsum` as called with operands one by one: no call that its declaration binds."""
+    return functx.einsum(*args)
 
 
 def np_einsum(*args: Any) -> Any:
@@ -89,7 +95,7 @@ def np_one_long(a: Any, b: Any, dims: Any) -> Any:
 
 OPS = [
     OpInfo(functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals),
-    OpInfo(functx.einsum, numbered_samples, reference=np_einsum, variant="numbered"),
+    OpInfo(spread_einsum, spread_samples, reference=np_einsum),
     OpInfo(
         functx.tensordot, tensordot_samples, reference=np_tensordot, refusals=tensordot_refusals
     ),

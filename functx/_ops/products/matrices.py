@@ -1,0 +1,165 @@
+"""Products of matrices and vectors.
+
+All of them are one `lax.dot_general`. Its precision is JAX's: full float32 on CPUs, and on
+accelerators what `jax.default_matmul_precision` says, which may be TF32 or bfloat16 passes;
+`with jax.default_matmul_precision("highest"):` asks for full float32 everywhere. Halves
+accumulate in float32, integers wrap around in their own dtype.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    category,
+    describe,
+    operator,
+    Promote,
+    refuse,
+    Scalar,
+)
+
+
+__all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv"]
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    aliases=("linalg.matmul",),
+)
+def matmul(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Matrix product: $y_{ij} = \sum_k x_{ik} z_{kj}$, batched over leading dimensions.
+
+    Shapes: `[*b, m, k], [*b, k, n] -> [*b, m, n]`; the batch dimensions broadcast. A vector
+    on the left is a row, on the right a column, and its dimension is missing in the result.
+
+    >>> functx.matmul(jnp.asarray([[1.0, 2.0]]), jnp.asarray([3.0, 4.0]))
+    Array([11.], dtype=float32)
+    """
+    if input.ndim == 0 or other.ndim == 0:
+        refuse(
+            "`input` and `other` must have at least 1 dimension, "
+            f"got {describe(input)} and {describe(other)}"
+        )
+    if input.shape[-1] != other.shape[-min(other.ndim, 2)]:
+        refuse(
+            "the last dimension of `input` must be as long as the rows of `other`, "
+            f"got {describe(input)} and {describe(other)}"
+        )
+    return jnp.matmul(input, other)
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def mm(input: ArrayLike, mat2: ArrayLike) -> Array:
+    r"""Product of two matrices: $y_{ij} = \sum_k x_{ik} z_{kj}$.
+
+    Shapes: `[m, k], [k, n] -> [m, n]`.
+
+    >>> functx.mm(jnp.asarray([[1.0, 2.0]]), jnp.asarray([[3.0], [4.0]]))
+    Array([[11.]], dtype=float32)
+    """
+    _check_ranks(input=(input, 2), mat2=(mat2, 2))
+    _check_inner(input, mat2, "mat2")
+    return input @ mat2
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def bmm(input: ArrayLike, mat2: ArrayLike) -> Array:
+    r"""Products of a batch of matrices: $y_{bij} = \sum_k x_{bik} z_{bkj}$.
+
+    Shapes: `[b, m, k], [b, k, n] -> [b, m, n]`; the batch does not broadcast.
+
+    >>> functx.bmm(jnp.ones((2, 1, 3), "float32"), jnp.ones((2, 3, 1), "float32")).shape
+    (2, 1, 1)
+    """
+    _check_ranks(input=(input, 3), mat2=(mat2, 3))
+    if input.shape[0] != mat2.shape[0]:
+        refuse(
+            "`input` and `mat2` must be as many matrices, "
+            f"got {describe(input)} and {describe(mat2)}",
+            hint="functx.matmul broadcasts the batch",
+        )
+    _check_inner(input, mat2, "mat2")
+    return lax.dot_general(input, mat2, (((2,), (1,)), ((0,), (0,))))
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def mv(input: ArrayLike, vec: ArrayLike) -> Array:
+    r"""Product of a matrix and a vector: $y_i = \sum_k x_{ik} v_k$.
+
+    Shapes: `[m, k], [k] -> [m]`.
+
+    >>> functx.mv(jnp.asarray([[1.0, 2.0]]), jnp.asarray([3.0, 4.0]))
+    Array([11.], dtype=float32)
+    """
+    _check_ranks(input=(input, 2), vec=(vec, 1))
+    _check_inner(input, vec, "vec")
+    return input @ vec
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def dot(input: ArrayLike, tensor: ArrayLike) -> Array:
+    r"""Product of two vectors, without conjugation: $y = \sum_k x_k z_k$.
+
+    Shapes: `[k], [k] -> []`.
+
+    >>> functx.dot(jnp.asarray([1.0, 2.0]), jnp.asarray([3.0, 4.0]))
+    Array(11., dtype=float32)
+    """
+    _check_ranks(input=(input, 1), tensor=(tensor, 1))
+    _check_inner(input, tensor, "tensor")
+    return input @ tensor
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def addmm(
+    input: ArrayLike,
+    mat1: ArrayLike,
+    mat2: ArrayLike,
+    *,
+    beta: Scalar = 1,
+    alpha: Scalar = 1,
+) -> Array:
+    r"""Scaled matrix product, added to an array: $y = \beta x + \alpha\, (A B)$.
+
+    Shapes: `input` broadcasts to the product, `[m, k], [k, n] -> [m, n]`.
+    With `beta=0`, infinities and NaNs of `input` count as zero.
+
+    >>> functx.addmm(jnp.ones(2, "float32"), jnp.eye(2), jnp.eye(2), alpha=2)
+    Array([[3., 1.],
+           [1., 3.]], dtype=float32)
+    """
+    _check_ranks(mat1=(mat1, 2), mat2=(mat2, 2))
+    _check_inner(mat1, mat2, "mat2")
+    shape = (mat1.shape[0], mat2.shape[1])
+    if input.ndim > 2 or any(
+        n not in (1, m) for n, m in zip(input.shape[::-1], shape[::-1], strict=False)
+    ):
+        refuse(f"`input` must broadcast to {list(shape)}, got {describe(input)}")
+    if isinstance(beta, Array) and category(input.dtype) >= 2:
+        input = jnp.where((beta == 0) & ~jnp.isfinite(input), 0, input)
+    return beta * input + alpha * (mat1 @ mat2)
+
+
+def _check_ranks(**arrays: tuple[Array, int]) -> None:
+    for name, (x, ndim) in arrays.items():
+        if x.ndim != ndim:
+            refuse(
+                f"`{name}` must have {ndim} dimension{'s' * (ndim > 1)}, got {describe(x)}",
+                hint="functx.matmul takes vectors, matrices and batches of them",
+            )
+
+
+def _check_inner(input: Array, other: Array, name: str) -> None:
+    if input.shape[-1] != other.shape[-min(other.ndim, 2)]:
+        rows = "rows" if other.ndim > 1 else "elements"
+        refuse(
+            f"`{name}` must have {input.shape[-1]} {rows}, "
+            f"got {describe(other)} beside {describe(input)}"
+        )
