@@ -1,0 +1,60 @@
+"""Logarithms of sums of exponentials, without overflow."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, Autocast, category, Dim, Dims, operator, Promote
+
+from .scans import scanned
+
+
+__all__ = ["logcumsumexp", "logsumexp"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.logsumexp",))
+def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
+    r"""$\log \sum_i e^{x_i}$ over `dim`.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1. Of nothing, $-\infty$.
+    The gradient is the softmax, and 0 where the result is infinite (NaN in PyTorch).
+
+    >>> functx.logsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
+    Array(1000.6931, dtype=float32)
+    """
+    axes = dim or tuple(range(input.ndim))
+    real = lax.real(input) if category(input.dtype) == 3 else input
+    # The result does not depend on the shift, so neither do its derivatives.
+    top = lax.stop_gradient(jnp.max(real, axis=axes, keepdims=True, initial=-jnp.inf))
+    infinite = jnp.isinf(top)
+    shifted = jnp.where(infinite, 0, input - jnp.where(infinite, 0, top).astype(input.dtype))
+    total = jnp.sum(jnp.exp(shifted), axis=axes, keepdims=True)
+    out = jnp.log(jnp.where(infinite, 1, total)) + top.astype(input.dtype)
+    return out if keepdim else jnp.squeeze(out, axes)
+
+
+@operator(accepts=Accepts.INEXACT)
+def logcumsumexp(input: ArrayLike, dim: Dim) -> Array:
+    r"""$y_i = \log \sum_{j \le i} e^{x_j}$ along `dim`.
+
+    Shapes: the input's. An infinite result has gradient 0 (NaN in PyTorch).
+
+    >>> functx.logcumsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
+    Array([1000.    , 1000.6931], dtype=float32)
+    """
+    return scanned(lambda x, axis: lax.associative_scan(_log_add_exp, x, axis=axis), input, dim)
+
+
+def _log_add_exp(left: Array, right: Array) -> Array:
+    """Smooth in both, ties included: which one is larger decides the rounding only."""
+    complex_ = category(left.dtype) == 3
+    a, b = (lax.real(left), lax.real(right)) if complex_ else (left, right)
+    swap = (a < b) | jnp.isnan(b)
+    high, low = jnp.where(swap, right, left), jnp.where(swap, left, right)
+    top = lax.stop_gradient(lax.real(high) if complex_ else high)
+    infinite = jnp.isinf(top)
+    shift = jnp.where(infinite, 0, top).astype(left.dtype)
+    excess = lax.expm1(jnp.where(infinite, 0, high - shift))
+    added = lax.exp(jnp.where(infinite, 0, low - shift))
+    return jnp.where(infinite, lax.stop_gradient(high), shift + lax.log1p(excess + added))

@@ -1,0 +1,231 @@
+"""Largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    available,
+    describe,
+    Dim,
+    Dims,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+)
+
+from .ties import shared_evenly, taken
+
+
+__all__ = ["amax", "amin", "argmax", "argmin", "max", "min"]
+
+
+class MaxResult(NamedTuple):
+    """What `max` over one dimension gives."""
+
+    values: Array
+    indices: Array
+
+
+class MinResult(NamedTuple):
+    """What `min` over one dimension gives."""
+
+    values: Array
+    indices: Array
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
+def amax(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Largest element over `dim`, or of all if it is `None` or empty. NaN is the largest.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Ties share the gradient evenly.
+    Errors: IndexError if a named dimension is empty, RuntimeError if the array is.
+
+    >>> functx.amax(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), (0,))
+    Array([3., 5.], dtype=float32)
+    """
+    return _extremum(jnp.max, input, dim, keepdim)
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
+def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Smallest element over `dim`, or of all if it is `None` or empty. NaN is the smallest.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Ties share the gradient evenly.
+    Errors: IndexError if a named dimension is empty, RuntimeError if the array is.
+
+    >>> functx.amin(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1)
+    Array([1., 2.], dtype=float32)
+    """
+    return _extremum(jnp.min, input, dim, keepdim)
+
+
+def _two_arrays(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """`max(input, other)` beside `max(input, dim)`."""
+    if len(args) == 2 and isinstance(args[1], (jax.Array, np.ndarray)):
+        args, kwargs = args[:1], kwargs | {"other": args[1]}
+    if args and kwargs.get("other") is not None and isinstance(args[0], (bool, int, float)):
+        refuse(f"`input` must be an array beside `other`, got {args[0]!r}", error=TypeError)
+    return args, kwargs
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL, form=_two_arrays)
+def max(
+    input: ArrayLike,
+    dim: Dim | None = None,
+    keepdim: bool = False,
+    *,
+    other: ArrayLike | None = None,
+) -> Array | MaxResult:
+    """Largest element; with `dim`, `(values, indices)` along it. NaN is the largest.
+
+    `max(input, other)` is elementwise, broadcasting: `functx.maximum`.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
+    Dtypes: indices are int64.
+    Ties: the index is the first one's, and it gets the gradient; without `dim`, they share it
+    evenly; between two arrays, each gets half.
+    Errors: IndexError if the dimension is empty, RuntimeError if the array is.
+
+    >>> functx.max(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1).values
+    Array([5., 3.], dtype=float32)
+    """
+    if other is not None:
+        return _between(lax.max, input, other, dim, keepdim)
+    if dim is None:
+        return _of_all(jnp.max, input, keepdim)
+    return MaxResult(*_along(lax.argmax, input, dim, keepdim))
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL, form=_two_arrays)
+def min(
+    input: ArrayLike,
+    dim: Dim | None = None,
+    keepdim: bool = False,
+    *,
+    other: ArrayLike | None = None,
+) -> Array | MinResult:
+    """Smallest element; with `dim`, `(values, indices)` along it. NaN is the smallest.
+
+    `min(input, other)` is elementwise, broadcasting: `functx.minimum`.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
+    Dtypes: indices are int64.
+    Ties: the index is the first one's, and it gets the gradient; without `dim`, they share it
+    evenly; between two arrays, each gets half.
+    Errors: IndexError if the dimension is empty, RuntimeError if the array is.
+
+    >>> functx.min(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1).values
+    Array([1., 2.], dtype=float32)
+    """
+    if other is not None:
+        return _between(lax.min, input, other, dim, keepdim)
+    if dim is None:
+        return _of_all(jnp.min, input, keepdim)
+    return MinResult(*_along(lax.argmin, input, dim, keepdim))
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
+def argmax(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array:
+    """Where the largest element is along `dim`, or in the flattened array if it is `None`.
+
+    The first of several; a NaN counts as the largest.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1. Dtypes: int64.
+    Errors: IndexError if there is no element to find.
+
+    >>> print(functx.argmax(jnp.asarray([[1, 5], [3, 2]]), dim=1))
+    [1 0]
+    """
+    return _position(lax.argmax, input, dim, keepdim)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
+def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array:
+    """Where the smallest element is along `dim`, or in the flattened array if it is `None`.
+
+    The first of several; a NaN counts as the smallest.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1. Dtypes: int64.
+    Errors: IndexError if there is no element to find.
+
+    >>> print(functx.argmin(jnp.asarray([[1, 5], [3, 2]]), dim=1))
+    [0 1]
+    """
+    return _position(lax.argmin, input, dim, keepdim)
+
+
+def _extremum(
+    reduce: Callable[..., Array], input: Array, dim: tuple[int, ...] | None, keepdim: bool
+) -> Array:
+    axes = dim or tuple(range(input.ndim))
+    for axis in axes:
+        if input.shape[axis] == 0 and dim:
+            refuse_empty(input, axis)
+    if input.size == 0 and not dim:
+        refuse_nothing(input)
+    out = shared_evenly(ft.partial(reduce, axis=axes), axes)(input)
+    return jnp.expand_dims(out, axes) if keepdim else out
+
+
+def _of_all(reduce: Callable[..., Array], input: Array, keepdim: bool) -> Array:
+    if keepdim:
+        refuse("`keepdim` goes with `dim`, got no `dim`", error=TypeError)
+    return _extremum(reduce, input, None, False)
+
+
+def _along(
+    find: Callable[..., Array], input: Array, dim: int, keepdim: bool
+) -> tuple[Array, Array]:
+    index = _position(find, input, dim, keepdim=True)
+    if input.ndim == 0:
+        return input, index
+    values = taken(input, index, dim)
+    return (values, index) if keepdim else (jnp.squeeze(values, dim), jnp.squeeze(index, dim))
+
+
+def _between(
+    pick: Callable[..., Array], input: Array, other: Array, dim: int | None, keepdim: bool
+) -> Array:
+    if dim is not None or keepdim:
+        refuse("`dim` and `keepdim` do not go with `other`", error=TypeError)
+    return pick(*jnp.broadcast_arrays(input, other))
+
+
+def _position(find: Callable[..., Array], input: Array, dim: int | None, keepdim: bool) -> Array:
+    if input.ndim == 0:
+        return jnp.zeros((), available(LONG))
+    if dim is not None and input.shape[dim] == 0:
+        refuse_empty(input, dim)
+    if dim is None and input.size == 0:
+        refuse_nothing(input, IndexError)
+    out = find(jnp.ravel(input) if dim is None else input, dim or 0, available(LONG))
+    if not keepdim:
+        return out
+    return jnp.reshape(out, (1,) * input.ndim) if dim is None else jnp.expand_dims(out, dim)
+
+
+def refuse_empty(input: Array, dim: int) -> None:
+    """Of no elements along a dimension, none can be picked."""
+    refuse(f"dimension {dim} must not be empty, got {describe(input)}", error=IndexError)
+
+
+def refuse_nothing(input: Array, error: type[Exception] = RuntimeError) -> None:
+    """Of no elements at all, none can be picked."""
+    refuse(
+        f"`input` must not be empty, got {describe(input)}",
+        hint="`dim` may name a dimension that is not empty",
+        error=error,
+    )

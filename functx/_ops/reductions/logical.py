@@ -1,0 +1,45 @@
+"""Whether all elements are true, or any."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import ArrayLike, Dims, operator, Promote
+
+
+__all__ = ["all", "any"]
+
+
+@operator(promote=Promote.NONE, differentiable=False)
+def all(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Whether every element over `dim` is nonzero; over all dimensions if it is `None`.
+
+    Over no dimension (`dim=()`), each element by itself.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: bool; uint8 for uint8, as in PyTorch.
+
+    >>> functx.all(jnp.asarray([[1, 0], [2, 3]]), dim=1)
+    Array([False,  True], dtype=bool)
+    """
+    return _truth(input, jnp.all(input != 0, axis=dim, keepdims=keepdim))
+
+
+@operator(promote=Promote.NONE, differentiable=False)
+def any(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Whether some element over `dim` is nonzero; over all dimensions if it is `None`.
+
+    Over no dimension (`dim=()`), each element by itself.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: bool; uint8 for uint8, as in PyTorch.
+
+    >>> functx.any(jnp.asarray([[0, 0], [2, 3]]), dim=1)
+    Array([False,  True], dtype=bool)
+    """
+    return _truth(input, jnp.any(input != 0, axis=dim, keepdims=keepdim))
+
+
+def _truth(input: Array, out: Array) -> Array:
+    return out.astype(input.dtype) if input.dtype == jnp.uint8 else out

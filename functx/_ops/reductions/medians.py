@@ -1,0 +1,87 @@
+"""The middle element in order of size."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    available,
+    category,
+    Dim,
+    LONG,
+    lowest,
+    operator,
+    Promote,
+    refuse,
+)
+
+from .extrema import refuse_empty
+from .ties import shared_evenly, taken
+
+
+__all__ = ["median"]
+
+
+class MedianResult(NamedTuple):
+    """What `median` over one dimension gives."""
+
+    values: Array
+    indices: Array
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+def median(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array | MedianResult:
+    """The middle element; of an even number, the smaller of the two. NaN if there is a NaN.
+
+    Without `dim`, of all elements; with it, `(values, indices)` along it. Of an empty array it
+    is NaN, or the least integer.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
+    Dtypes: indices are int64.
+    Ties: the index is where a stable sort has it, and it gets the gradient; without `dim`, equal
+    elements share it evenly.
+    Errors: IndexError if the dimension is empty.
+
+    >>> functx.median(jnp.asarray([[4.0, 1.0, 3.0], [0.0, 2.0, 9.0]], "float32"), 1).values
+    Array([3., 2.], dtype=float32)
+    """
+    if dim is None:
+        if keepdim:
+            refuse("`keepdim` goes with `dim`, got no `dim`", error=TypeError)
+        return _of_all(jnp.ravel(input))
+    if input.ndim == 0:
+        return MedianResult(input, jnp.zeros((), available(LONG)))
+    if input.shape[dim] == 0:
+        refuse_empty(input, dim)
+    index = _position(input, dim)
+    values = taken(input, index, dim)
+    if keepdim:
+        return MedianResult(values, index)
+    return MedianResult(jnp.squeeze(values, dim), jnp.squeeze(index, dim))
+
+
+def _of_all(flat: Array) -> Array:
+    if flat.size == 0:
+        return jnp.full(
+            (), jnp.nan if category(flat.dtype) == 2 else lowest(flat.dtype), flat.dtype
+        )
+    return shared_evenly(lambda x: taken(x, _position(x, 0), 0)[0], (0,))(flat)
+
+
+def _position(input: Array, dim: int) -> Array:
+    """The index of the median along `dim`, which stays with size 1."""
+    fixed = lax.stop_gradient(input)  # an index has no derivative, and needs none of the sort's
+    places = lax.broadcasted_iota(available(LONG), input.shape, dim)
+    order = lax.sort((fixed, places), dimension=dim, num_keys=1)[1]
+    middle = (input.shape[dim] - 1) // 2
+    index = lax.slice_in_dim(order, middle, middle + 1, axis=dim)
+    if category(input.dtype) < 2:
+        return index
+    nan = jnp.isnan(fixed)
+    first = jnp.expand_dims(lax.argmax(nan, dim, available(LONG)), dim)
+    return jnp.where(jnp.any(nan, axis=dim, keepdims=True), first, index)

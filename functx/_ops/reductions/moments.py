@@ -1,0 +1,96 @@
+"""Variances and standard deviations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, category, Dims, operator, Promote, refuse
+
+
+__all__ = ["std", "var", "var_mean"]
+
+
+def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """`(input, unbiased)` and `(input, dim, unbiased, keepdim)` beside `correction=`."""
+    if len(args) == 2 and isinstance(args[1], bool):
+        args, named = args[:1], {"unbiased": args[1]}
+    elif 2 < len(args) < 5:
+        args, named = args[:2], dict(zip(("unbiased", "keepdim"), args[2:], strict=False))
+    else:
+        named = {}
+    for name in named.keys() & kwargs.keys():
+        refuse(f"`{name}` is given twice", error=TypeError)
+    kwargs = kwargs | named
+    if "unbiased" in kwargs:
+        if "correction" in kwargs:
+            refuse("`unbiased` and `correction` exclude each other", error=TypeError)
+        kwargs["correction"] = int(kwargs.pop("unbiased"))
+    return args, kwargs
+
+
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
+def var(
+    input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
+) -> Array:
+    r"""Variance: $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$, $c$ the `correction`.
+
+    Over `dim`, or over every dimension if it is `None` or empty. `unbiased=True` and `False`
+    are corrections of 1 and 0.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: real for complex.
+
+    >>> functx.var(jnp.asarray([1.0, 2.0, 6.0], "float32"))
+    Array(7., dtype=float32)
+    """
+    return _moments(input, dim, correction, keepdim)[0]
+
+
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
+def std(
+    input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
+) -> Array:
+    r"""Standard deviation: the root of `functx.var`, with its arguments.
+
+    Where it is 0, so is its gradient.
+
+    >>> functx.std(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
+    Array(1., dtype=float32)
+    """
+    variance = _moments(input, dim, correction, keepdim)[0]
+    constant = variance == 0
+    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
+
+
+@operator(accepts=Accepts.INEXACT, form=_unbiased)
+def var_mean(
+    input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
+) -> tuple[Array, Array]:
+    """`(functx.var(...), functx.mean(...))`, with the arguments of `functx.var`.
+
+    Dtypes: of complex arrays, the variance is real and the mean complex.
+
+    >>> functx.var_mean(jnp.asarray([1.0, 2.0, 6.0], "float32"))
+    (Array(7., dtype=float32), Array(3., dtype=float32))
+    """
+    return _moments(input, dim, correction, keepdim)
+
+
+def _moments(
+    input: Array, dim: tuple[int, ...] | None, correction: float | None, keepdim: bool
+) -> tuple[Array, Array]:
+    axes = dim or tuple(range(input.ndim))
+    count = math.prod(input.shape[axis] for axis in axes)
+    mean = jnp.mean(input, axis=axes, keepdims=True)
+    off = input - mean
+    if category(input.dtype) == 3:
+        squares = lax.real(off) ** 2 + lax.imag(off) ** 2
+    else:
+        squares = lax.square(off)
+    divisor = max(count - (1 if correction is None else correction), 0)
+    variance = jnp.sum(squares, axis=axes, keepdims=keepdim) / divisor
+    return variance, mean if keepdim else jnp.squeeze(mean, axes)

@@ -1,0 +1,147 @@
+"""Running sums, products and maxima, and differences along a dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    available,
+    canonical_dim,
+    category,
+    describe,
+    Dim,
+    DType,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+)
+
+from .ties import taken
+
+
+__all__ = ["cummax", "cumprod", "cumsum", "diff"]
+
+
+class CummaxResult(NamedTuple):
+    """What `cummax` gives."""
+
+    values: Array
+    indices: Array
+
+
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
+    r"""Running sum along `dim`: $y_i = \sum_{j \le i} x_j$.
+
+    Shapes: the input's. Dtypes: bools and integers accumulate in int64; `dtype`, if given, wins.
+
+    >>> functx.cumsum(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0)
+    Array([1., 3., 6.], dtype=float32)
+    """
+    _refuse_bool(input)
+    return scanned(lax.cumsum, input, dim)
+
+
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
+    r"""Running product along `dim`: $y_i = \prod_{j \le i} x_j$.
+
+    Shapes: the input's. Dtypes: bools and integers multiply in int64; `dtype`, if given, wins.
+    Derivatives divide by no element, so zeros are no exception.
+
+    >>> functx.cumprod(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0)
+    Array([1., 2., 6.], dtype=float32)
+    """
+    _refuse_bool(input)
+    return scanned(lax.cumprod, input, dim)
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
+def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
+    """Running maximum along `dim`, `(values, indices)`. A NaN stays the maximum.
+
+    Shapes: both the input's. Dtypes: indices are int64.
+    Ties: the index is the last one's so far, and it gets the gradient.
+
+    >>> functx.cummax(jnp.asarray([1.0, 3.0, 2.0], "float32"), 0).values
+    Array([1., 3., 3.], dtype=float32)
+    """
+    long = available(LONG)
+    if input.ndim == 0:
+        return CummaxResult(input, jnp.zeros((), long))
+    fixed = lax.stop_gradient(input)  # an index has no derivative
+    if category(input.dtype) == 0:
+        fixed = fixed.astype(jnp.uint8)
+    reached = fixed == lax.cummax(fixed, axis=dim)
+    if category(input.dtype) == 2:
+        reached |= jnp.isnan(fixed)
+    places = lax.broadcasted_iota(long, input.shape, dim)
+    indices = lax.cummax(jnp.where(reached, places, 0), axis=dim)
+    return CummaxResult(taken(input, indices, dim), indices)
+
+
+@operator()
+def diff(
+    input: ArrayLike,
+    n: int = 1,
+    dim: Dim = -1,
+    prepend: ArrayLike | None = None,
+    append: ArrayLike | None = None,
+) -> Array:
+    r"""The `n`-th difference along `dim`: $y_i = x_{i+1} - x_i$, `n` times over.
+
+    `prepend` and `append` are joined to the input first (not if `n` is 0). Of bools, the
+    difference is `xor`.
+
+    Shapes: `[..., m, ...] -> [..., max(m - n, 0), ...]`; `prepend` and `append` may differ from
+    the input in `dim` only.
+    Errors: RuntimeError for a 0-d input, a negative `n`, or shapes that cannot be joined.
+
+    >>> functx.diff(jnp.asarray([1.0, 4.0, 9.0], "float32"), append=jnp.zeros(1, "float32"))
+    Array([ 3.,  5., -9.], dtype=float32)
+    """
+    if input.ndim == 0:
+        refuse(f"`input` must have a dimension, got {describe(input)}")
+    if n < 0:
+        refuse(f"`n` must not be negative, got {n}")
+    dim = canonical_dim(dim, input.ndim)
+    for name, extra in (("prepend", prepend), ("append", append)):
+        if extra is not None:
+            _refuse_misfit(name, extra, input, dim)
+    if n == 0:
+        return input
+    parts = [part for part in (prepend, input, append) if part is not None]
+    out = jnp.concatenate(parts, axis=dim) if len(parts) > 1 else input
+    size = out.shape[dim]
+    for left in range(size, max(size - n, 0), -1):
+        later = lax.slice_in_dim(out, 1, left, axis=dim)
+        earlier = lax.slice_in_dim(out, 0, left - 1, axis=dim)
+        out = later ^ earlier if category(out.dtype) == 0 else later - earlier
+    return out
+
+
+def scanned(scan: Callable[..., Array], input: Array, dim: int) -> Array:
+    """`scan(input, axis=dim)`, which leaves a 0-d array as it is."""
+    return scan(input, axis=dim) if input.ndim else input
+
+
+def _refuse_bool(input: Array) -> None:
+    if category(input.dtype) == 0:
+        refuse("`dtype` must be a dtype of numbers, got bool", error=TypeError)
+
+
+def _refuse_misfit(name: str, extra: Array, input: Array, dim: int) -> None:
+    rest = lambda x: x.shape[:dim] + x.shape[dim + 1 :]
+    if extra.ndim != input.ndim or rest(extra) != rest(input):
+        refuse(
+            f"`{name}` must have the shape of {describe(input)} outside of dimension {dim}, "
+            f"got {describe(extra)}"
+        )

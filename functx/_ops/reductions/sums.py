@@ -1,0 +1,111 @@
+"""Sums, means, products and counts."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    available,
+    category,
+    describe,
+    Dim,
+    Dims,
+    DType,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+)
+
+
+__all__ = ["count_nonzero", "mean", "prod", "sum", "trace"]
+
+
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+def sum(
+    input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Sum over `dim`, or over every dimension if it is `None` or empty.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: bools and integers accumulate in int64; `dtype`, if given, wins: the input is cast
+    first.
+
+    >>> functx.sum(jnp.ones((2, 3), "float32"), dim=-1)
+    Array([3., 3.], dtype=float32)
+    """
+    if category(input.dtype) == 0:
+        return jnp.any(input, axis=dim or None, keepdims=keepdim)
+    return jnp.sum(input, axis=dim or None, keepdims=keepdim, promote_integers=False)
+
+
+@operator()
+def mean(
+    input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Mean over `dim`, or over every dimension if it is `None` or empty. Of nothing, it is NaN.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: floating or complex; integers need a `dtype`.
+    Errors: TypeError if the dtype, given or not, is neither floating nor complex.
+
+    >>> functx.mean(jnp.asarray([1, 2, 6]), dtype=jnp.float32)
+    Array(3., dtype=float32)
+    """
+    if category(input.dtype) < 2:
+        refuse(
+            f"expected a floating or complex dtype, got {describe(input)}",
+            hint="pass `dtype=functx.float32`",
+            error=TypeError,
+        )
+    return jnp.mean(input, axis=dim or None, keepdims=keepdim)
+
+
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+def prod(
+    input: ArrayLike, dim: Dim | None = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Product over `dim`, or over every dimension if it is `None`.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: bools and integers multiply in int64; `dtype`, if given, wins.
+    Derivatives multiply the other elements and divide by none, so zeros are no exception.
+
+    >>> functx.prod(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 0)
+    Array([3., 8.], dtype=float32)
+    """
+    axes = None if dim is None or input.ndim == 0 else dim
+    if category(input.dtype) == 0:
+        return jnp.all(input, axis=axes, keepdims=keepdim)
+    return jnp.prod(input, axis=axes, keepdims=keepdim, promote_integers=False)
+
+
+@operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)
+def trace(input: ArrayLike) -> Array:
+    """Sum of the diagonal of a matrix.
+
+    Shapes: `[m, n] -> []`. Dtypes: integers accumulate in int64.
+    Errors: RuntimeError unless `input` has two dimensions.
+
+    >>> functx.trace(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
+    Array(5., dtype=float32)
+    """
+    if input.ndim != 2:
+        refuse(f"`input` must be a matrix, got {describe(input)}")
+    return jnp.sum(jnp.diagonal(input), promote_integers=False)
+
+
+@operator(promote=Promote.NONE, differentiable=False)
+def count_nonzero(input: ArrayLike, dim: Dims = None) -> Array:
+    """How many elements are not zero, over `dim` or over every dimension. NaN is not zero.
+
+    Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: int64.
+
+    >>> print(functx.count_nonzero(jnp.asarray([[0, 1], [2, 3]]), dim=0))
+    [1 2]
+    """
+    return jnp.sum(input != 0, axis=dim or None, dtype=available(LONG))
