@@ -140,8 +140,8 @@ def output_dims(out_dims: Any, output: Any) -> list[int | None]:
 
 
 def is_single_dim(out_dims: Any, output: Any) -> bool:
-    """Whether `out_dims` is a tuple of one for an output that is no tuple; PyTorch takes it."""
-    return type(out_dims) is tuple and len(out_dims) == 1 and not isinstance(output, (tuple, list))
+    """Whether `out_dims` is a tuple of one for an output that is one array: PyTorch takes it."""
+    return type(out_dims) is tuple and len(out_dims) == 1 and jax.tree_util.all_leaves([output])
 
 
 def without_dims(xs: Sequence[Any], dims: Sequence[int]) -> list[jax.ShapeDtypeStruct]:

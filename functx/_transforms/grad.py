@@ -18,6 +18,7 @@ from .arguments import (
 )
 from .conjugation import conjugate
 from .outputs import checking, require_scalar
+from .tangents import Kept
 
 
 __all__ = ["grad", "grad_and_value", "value_and_grad"]
@@ -107,7 +108,7 @@ def gradients_of(
         any_complex = require_differentiable(who, values, paths)
         loss = checking(who, function, has_aux, require_scalar)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
-        gradients = pull(np.ones((), value.dtype))
+        gradients = pull(np.ones((), Kept.of(value).dtype))
         if any_complex:
             gradients = conjugate(gradients)
         return gradients[0] if single else gradients, value, aux[0] if has_aux else None

@@ -7,6 +7,8 @@ from typing import Any
 
 import jax
 
+from functx._core import fail
+
 from .arguments import numbered, require_differentiable
 from .conjugation import conjugate
 from .grad import gradients_of
@@ -65,6 +67,8 @@ def _checked(
         paths: tuple[str, ...] = ("primals",)
     else:
         paths = numbered("primals", len(primals))
+    if not primals:
+        fail(who, "`primals` must not be empty", error=ValueError)
     compute = gradients_of(who, func, tuple(range(len(primals))), has_aux)
     require_differentiable(who, primals, paths)
     likes, structure = jax.tree.flatten(primals)

@@ -74,6 +74,12 @@ def vmap(
         )
     require_dims("in_dims", in_dims)
     require_dims("out_dims", out_dims)
+    if kw_in_dims is not None and not isinstance(kw_in_dims, dict):
+        fail(
+            "vmap",
+            f"`kw_in_dims` must be a dict from names to dims, got {describe(kw_in_dims)}",
+            error=TypeError,
+        )
     require_dims("kw_in_dims", kw_in_dims or {})
 
     @ft.wraps(func)
