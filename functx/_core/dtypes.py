@@ -42,6 +42,8 @@ class Accepts(enum.Enum):
     FLOATING = FLOATS
     LAPACK = ("float32", "float64") + COMPLEXES
     LAPACK_REAL = ("float32", "float64")
+    WHOLE = BOOLS + INTEGERS + LAPACK  # no halves: Fourier transforms
+    WHOLE_REAL = BOOLS + INTEGERS + LAPACK_REAL
 
 
 def category(dtype: Any) -> int:
