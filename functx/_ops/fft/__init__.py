@@ -1,1 +1,3 @@
 """torch.fft: discrete Fourier transforms."""
+
+from .transforms import *

@@ -1,1 +1,7 @@
-"""torch.linalg: factorizations, solving, determinants, norms."""
+"""torch.linalg: factorisations, solving, determinants and norms."""
+
+from .determinants import *
+from .factorizations import *
+from .singular_values import *
+from .solving import *
+from .vector_norms import *

@@ -1,0 +1,128 @@
+"""Factorisations that end in finitely many steps or in eigenvalues: Cholesky, QR, eigh."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, fail, operator, refuse
+from functx._core.rules import derivative_rules
+
+from .matrices import adjoint, check_matrices, hermitian
+
+
+__all__ = ["cholesky", "eigh", "qr"]
+
+
+@operator(accepts=Accepts.LAPACK)
+def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
+    r"""Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
+
+    Shapes: `A: [..., n, n]`, Hermitian positive definite, gives `[..., n, n]`.
+    Only the triangle that is asked for is read; the gradient is Hermitian, as PyTorch's.
+    Where `A` is not positive definite, the result is NaN: values are not checked.
+
+    >>> functx.linalg.cholesky(jnp.asarray([[4.0, 2.0], [2.0, 10.0]]))
+    Array([[2., 0.],
+           [1., 3.]], dtype=float32)
+    """
+    check_matrices(A, square=True)
+    whole = hermitian(adjoint(A) if upper else A)
+    factor = lax.linalg.cholesky(whole, symmetrize_input=False)
+    return adjoint(factor) if upper else factor
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues `[..., n]`, ascending, and eigenvectors `[..., n, n]` in columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+@operator(accepts=Accepts.LAPACK)
+def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
+    r"""Eigenvalues and eigenvectors of a Hermitian matrix: $A = Q \operatorname{diag}(\lambda) Q^H$.
+
+    - `UPLO`: `"L"` reads the lower triangle of `A`, `"U"` the upper.
+
+    Shapes: `A: [..., n, n]` gives `[..., n]`, ascending, and `[..., n, n]`.
+    The gradient is Hermitian, as PyTorch's. Eigenvectors are determined up to a phase, and have
+    no derivative where eigenvalues coincide: it is infinite or NaN there.
+
+    >>> functx.linalg.eigh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+    Array([1., 2.], dtype=float32)
+    """
+    check_matrices(A, square=True)
+    if UPLO not in ("L", "l", "U", "u"):
+        refuse(f"`UPLO` must be 'L' or 'U', got {UPLO!r}")
+    whole = hermitian(adjoint(A) if UPLO in "Uu" else A)
+    vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
+    return EighResult(values, vectors)
+
+
+class QRResult(NamedTuple):
+    """Orthonormal columns `Q` and an upper triangular `R`."""
+
+    Q: Array
+    R: Array
+
+
+@operator(accepts=Accepts.LAPACK)
+def qr(A: ArrayLike, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResult:
+    r"""QR decomposition: $A = Q R$ with orthonormal columns in $Q$ and an upper triangular $R$.
+
+    Shapes: `A: [..., m, n]` and k = min(m, n) give `[..., m, k]` and `[..., k, n]`; with
+    `mode="complete"`, `[..., m, m]` and `[..., m, n]`; with `mode="r"`, an empty `[0]` and
+    `[..., k, n]`.
+
+    As in PyTorch, `mode="r"` has no derivative, nor has `mode="complete"` where m > n. In the
+    other cases the first k columns of `A` must be linearly independent for a finite one.
+
+    >>> functx.linalg.qr(jnp.asarray([[0.0], [2.0]])).R.shape
+    (1, 1)
+    """
+    check_matrices(A)
+    if mode not in ("reduced", "complete", "r"):
+        refuse(f"`mode` must be 'reduced', 'complete' or 'r', got {mode!r}")
+    m, n = A.shape[-2:]
+    if mode == "complete" and m > n:
+        return QRResult(*_complete(A))
+    if mode == "r":
+        return QRResult(jnp.zeros((0,), A.dtype), _triangle(A))
+    return QRResult(*_reduced(A))
+
+
+def _reduced(A: Array) -> tuple[Array, Array]:
+    """The factors; of a wide matrix, those of its square part determine the rest.
+
+    `lax` has no derivative for the wide one.
+    """
+    m, n = A.shape[-2:]
+    Q, R = lax.linalg.qr(A[..., :m], full_matrices=False)
+    if n > m:
+        R = jnp.concatenate([R, adjoint(Q) @ A[..., m:]], axis=-1)
+    return Q, R
+
+
+def _refusal(message: str, hint: str):
+    def jvp(primals, output, tangents):
+        fail("linalg.qr", message, hint=hint)
+
+    return jvp
+
+
+_complete = derivative_rules(
+    lambda A: lax.linalg.qr(A, full_matrices=True),
+    jvp=_refusal(
+        "mode='complete' must not be differentiated for matrices with more rows than columns",
+        "their last columns of Q are arbitrary; mode='reduced' leaves them out",
+    ),
+    name="linalg.qr",
+)
+_triangle = derivative_rules(
+    lambda A: lax.linalg.qr(A, full_matrices=False)[1],
+    jvp=_refusal("mode='r' must not be differentiated", "take R of mode='reduced'"),
+    name="linalg.qr",
+)

@@ -1,0 +1,36 @@
+"""What is asked of the matrices that operators of torch.linalg take."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import describe, refuse
+from functx._core.rules import derivative_rules
+
+
+def check_matrices(A: Array, *, square: bool = False) -> None:
+    """Refuses what is not `[..., m, n]`, or not `[..., n, n]` if `square`."""
+    if A.ndim < 2 or (square and A.shape[-2] != A.shape[-1]):
+        wanted = "[..., n, n]" if square else "[..., m, n]"
+        refuse(f"`A` must be {wanted}, got {describe(A)}")
+
+
+def adjoint(A: Array) -> Array:
+    r"""Conjugate transpose $A^H$ of each matrix."""
+    return jnp.conj(A.mT)
+
+
+def _lower_half(A: Array) -> Array:
+    strict = jnp.tril(A, -1)
+    diagonal = jnp.eye(A.shape[-1], dtype=bool)
+    return strict + adjoint(strict) + jnp.where(diagonal, jnp.real(A), 0).astype(A.dtype)
+
+
+# Reads one triangle, and spreads the gradient over both: PyTorch's convention for operators
+# of Hermitian matrices, which may only be perturbed to Hermitian ones.
+hermitian = derivative_rules(
+    _lower_half,
+    jvp=lambda primals, output, tangents: (tangents[0] + adjoint(tangents[0])) / 2,
+    name="hermitian",
+)

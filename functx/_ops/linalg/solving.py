@@ -1,0 +1,51 @@
+"""Solutions of linear systems."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse
+
+from .matrices import check_matrices
+
+
+__all__ = ["inv", "solve"]
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.LAPACK)
+def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
+    r"""Solution $X$ of the linear system $A X = B$, or of $X A = B$ if not `left`.
+
+    Shapes: `A: [..., n, n]`, `B: [..., n, k]` (`[..., k, n]` if not `left`), whose leading
+    dimensions broadcast, or vectors: `B: [n]`, or `[..., n]` as long as the batch of `A`.
+    Where `A` is singular, the result is infinite or NaN: values are not checked.
+
+    >>> functx.linalg.solve(jnp.asarray([[2.0, 0.0], [0.0, 4.0]]), jnp.asarray([2.0, 2.0]))
+    Array([1. , 0.5], dtype=float32)
+    """
+    check_matrices(A, square=True)
+    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    if B.ndim == 0:
+        refuse(f"`B` must have at least 1 dimension, got {describe(B)}")
+    right = B[..., None] if vector else B
+    if right.shape[-2 if left else -1] != A.shape[-1]:
+        equation = "A X = B" if left else "X A = B"
+        refuse(f"`A` and `B` do not fit {equation}, got {describe(A)} and {describe(B)}")
+    out = jnp.linalg.solve(A, right) if left else jnp.linalg.solve(A.mT, right.mT).mT
+    return out[..., 0] if vector else out
+
+
+@operator(accepts=Accepts.LAPACK, aliases=("inverse",))
+def inv(A: ArrayLike) -> Array:
+    r"""Inverse matrix: $A^{-1} A = I$.
+
+    Shapes: `A: [..., n, n]` gives `[..., n, n]`.
+    Where `A` is singular, the result is infinite or NaN: values are not checked.
+
+    >>> functx.linalg.inv(jnp.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    Array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
+    check_matrices(A, square=True)
+    return jnp.linalg.solve(A, jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype), A.shape))
