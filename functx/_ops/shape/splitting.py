@@ -1,0 +1,154 @@
+"""One array as several, cut along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax import Array, lax
+
+from functx._core import ArrayLike, category, describe, Dim, operator, peek, Promote, refuse
+
+
+__all__ = ["chunk", "split", "tensor_split", "unbind"]
+
+
+def _tuple_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """Lists of sizes as tuples, which can be hashed."""
+    freeze = lambda x: tuple(x) if isinstance(x, list) else x
+    sizes = "split_size_or_sections"
+    if sizes in kwargs:
+        kwargs = kwargs | {sizes: freeze(kwargs[sizes])}
+    return (*args[:1], *map(freeze, args[1:])), kwargs
+
+
+@operator(promote=Promote.NO_OPMATH, form=_tuple_form)
+def split(
+    tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
+) -> tuple[Array, ...]:
+    """Pieces of one size along `dim`, the last one maybe smaller; or of the sizes listed.
+
+    >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), 2)]
+    [(2,), (2,), (1,)]
+    >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), [1, 4])]
+    [(1,), (4,)]
+    """
+    size = _size(tensor, dim)
+    if isinstance(split_size_or_sections, tuple):
+        sizes = split_size_or_sections
+        if sum(sizes) != size or min(sizes, default=0) < 0:
+            refuse(
+                f"`split_size_or_sections` must hold non-negative sizes that add up to {size}, "
+                f"got {list(sizes)}"
+            )
+        return _pieces(tensor, sizes, dim)
+    step = split_size_or_sections
+    if step < 0 or (step == 0 and size):
+        refuse(f"`split_size_or_sections` must be positive, got {step}")
+    return _pieces(tensor, _equal(size, step) or (0,), dim)
+
+
+@operator(promote=Promote.NO_OPMATH)
+def chunk(input: ArrayLike, chunks: int, dim: Dim = 0) -> tuple[Array, ...]:
+    r"""Pieces of size $\lceil n / \mathrm{chunks} \rceil$: at most `chunks`, maybe fewer.
+
+    >>> [x.shape for x in functx.chunk(jnp.zeros(6, "float32"), 4)]
+    [(2,), (2,), (2,)]
+    """
+    size = _size(input, dim)
+    if chunks <= 0:
+        refuse(f"`chunks` must be positive, got {chunks}")
+    return _pieces(input, _equal(size, -(-size // chunks)) or (0,) * chunks, dim)
+
+
+def _positions_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """One name for PyTorch's three, and an array of positions as the ints it holds."""
+    name = "indices_or_sections"
+    if len(args) > 1:
+        return (args[0], _ints(args[1]), *args[2:]), kwargs
+    kwargs = dict(kwargs)
+    for synonym in ("sections", "indices", "tensor_indices_or_sections", name):
+        if synonym in kwargs:
+            kwargs[name] = _ints(kwargs.pop(synonym))
+            break
+    return args, kwargs
+
+
+def _ints(positions: Any) -> Any:
+    if isinstance(positions, list):
+        return tuple(positions)
+    if not isinstance(positions, (jax.Array, np.ndarray)):
+        return positions
+    if category(positions.dtype) != 1 or positions.ndim > 1:
+        refuse(
+            "`indices_or_sections` must be an int or integers in one dimension, "
+            f"got {describe(positions)}"
+        )
+    values = peek(positions)
+    if values is None:
+        refuse(
+            "the shapes of the outputs depend on `indices_or_sections`, whose values `jit` "
+            "does not know",
+            hint="pass an int or a tuple of ints",
+        )
+    lanes = values.reshape(-1, *positions.shape)
+    if (lanes != lanes[:1]).any():
+        refuse(
+            "the lanes of `vmap` differ in where they split",
+            hint="pass an int or a tuple of ints, or loop over the lanes",
+        )
+    return tuple(lanes[0].tolist()) if positions.ndim else int(lanes[0])
+
+
+@operator(promote=Promote.NO_OPMATH, form=_positions_form)
+def tensor_split(
+    input: ArrayLike, indices_or_sections: int | tuple[int, ...], dim: Dim = 0
+) -> tuple[Array, ...]:
+    """Pieces as equal as can be, the larger first; or cut before the positions listed.
+
+    Positions mean what they mean in a Python slice. They may be an array, whose values have
+    to be known: under `jit`, pass a tuple.
+
+    >>> [x.shape for x in functx.tensor_split(jnp.zeros(5, "float32"), 3)]
+    [(2,), (2,), (1,)]
+    >>> [x.shape for x in functx.tensor_split(jnp.zeros(5, "float32"), (1, 3))]
+    [(1,), (2,), (2,)]
+    """
+    size = _size(input, dim)
+    if not isinstance(indices_or_sections, tuple):
+        sections = indices_or_sections
+        if sections <= 0:
+            refuse(f"`indices_or_sections` must be positive, got {sections}")
+        small, larger = divmod(size, sections)
+        return _pieces(input, [small + (i < larger) for i in range(sections)], dim)
+    cuts = zip((None, *indices_or_sections), (*indices_or_sections, None), strict=True)
+    bounds = [slice(start, stop).indices(size)[:2] for start, stop in cuts]
+    return tuple(lax.slice_in_dim(input, a, max(a, b), axis=dim) for a, b in bounds)
+
+
+@operator(promote=Promote.NO_OPMATH)
+def unbind(input: ArrayLike, dim: Dim = 0) -> tuple[Array, ...]:
+    """The slices along `dim`, without it: as many as its size.
+
+    >>> functx.unbind(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1)
+    (Array([1., 3.], dtype=float32), Array([2., 4.], dtype=float32))
+    """
+    if not input.ndim:
+        refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
+    slices = _pieces(input, (1,) * input.shape[dim], dim)
+    return tuple(lax.squeeze(x, [dim]) for x in slices)
+
+
+def _size(input: Array, dim: int) -> int:
+    if not input.ndim:
+        refuse(f"expected an array with a dimension to split, got {describe(input)}")
+    return input.shape[dim]
+
+
+def _equal(size: int, step: int) -> tuple[int, ...]:
+    return tuple(min(step, size - start) for start in range(0, size, step)) if size else ()
+
+
+def _pieces(input: Array, sizes: Any, dim: int) -> tuple[Array, ...]:
+    return tuple(lax.split(input, sizes, axis=dim)) if len(sizes) else ()
