@@ -76,7 +76,8 @@ def compute_and_result(kind: Promote, common: np.dtype) -> tuple[np.dtype, np.dt
         common = available(LONG)
     if kind is Promote.INT_TO_LONG and integral:
         common = available(LONG)
-    as_is = kind in (Promote.NO_OPMATH, Promote.SAME)
+    # A comparison rounds a Python number to the halves it meets: half(0.1) == 0.1.
+    as_is = kind in (Promote.NO_OPMATH, Promote.SAME, Promote.ALWAYS_BOOL)
     compute = common if as_is else _OPMATH.get(common, common)
     if kind is Promote.ALWAYS_BOOL:
         return compute, np.dtype(bool)

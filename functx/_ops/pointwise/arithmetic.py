@@ -1,22 +1,141 @@
-"""Arithmetic on two broadcastable arrays."""
+"""Sums, products and signs, on broadcastable arrays."""
 
 from __future__ import annotations
 
-from jax import Array
+from typing import Any
 
-from functx._core import ArrayLike, operator, Scalar
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    category,
+    DEFAULT_FLOAT,
+    operator,
+    Promote,
+    refuse,
+    Scalar,
+)
 
 
-__all__ = ["add"]
+__all__ = ["abs", "add", "addcmul", "lerp", "mul", "neg", "sign", "sub"]
 
 
 @operator()
 def add(input: ArrayLike, other: ArrayLike, *, alpha: Scalar = 1) -> Array:
     r"""Adds `other`, scaled: $y = x + \alpha \cdot \mathrm{other}$, broadcasting.
 
-    Dtypes: promotes to the common dtype; `alpha` takes no part in it.
+    Dtypes: promotes to the common dtype; `alpha` takes no part in it. Bools give their OR.
 
     >>> functx.add(jnp.asarray([1, 2]), 0.5, alpha=2)
     Array([2., 3.], dtype=float32)
     """
-    return input + alpha * other
+    return input + _scaled(other, alpha)
+
+
+@operator(accepts=Accepts.NUMBER, aliases=("subtract",))
+def sub(input: ArrayLike, other: ArrayLike, *, alpha: Scalar = 1) -> Array:
+    r"""Subtracts `other`, scaled: $y = x - \alpha \cdot \mathrm{other}$, broadcasting.
+
+    Dtypes: promotes to the common dtype; bools are refused.
+
+    >>> functx.sub(jnp.asarray([1.0, 2.0], "float32"), 1, alpha=2)
+    Array([-1.,  0.], dtype=float32)
+    """
+    return input - _scaled(other, alpha)
+
+
+def _scaled(other: Array, alpha: Any) -> Array:
+    return other if isinstance(alpha, int) else alpha * other
+
+
+@operator(aliases=("multiply",))
+def mul(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Product of elements: $y = x \cdot \mathrm{other}$, broadcasting. Bools give their AND.
+
+    >>> functx.mul(jnp.asarray([1.0, 2.0], "float32"), 3)
+    Array([3., 6.], dtype=float32)
+    """
+    return input * other
+
+
+@operator(accepts=Accepts.NUMBER, aliases=("negative",))
+def neg(input: ArrayLike) -> Array:
+    """Negative of each element; unsigned integers wrap.
+
+    >>> functx.neg(jnp.asarray([1.0, -2.0], "float32"))
+    Array([-1.,  2.], dtype=float32)
+    """
+    return lax.neg(input)
+
+
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.NUMBER, aliases=("absolute",))
+def abs(input: ArrayLike) -> Array:
+    r"""Absolute value of each element, $|x_i|$.
+
+    Dtypes: complex arrays give real ones. The gradient at zero, and at NaN, is 0.
+
+    >>> functx.abs(jnp.asarray([-1.0, 2.0], "float32"))
+    Array([1., 2.], dtype=float32)
+    """
+    if category(input.dtype) == 1:
+        return input if input.dtype.kind == "u" else lax.abs(input)
+    if category(input.dtype) == 3:
+        return lax.abs(input)
+    missing = lax.ne(input, input)
+    return jnp.where(missing, jnp.nan, lax.abs(jnp.where(missing, 0, input)))
+
+
+@operator(accepts=Accepts.REAL)
+def sign(input: ArrayLike) -> Array:
+    """Sign of each element: -1, 0 or 1, and 0 for NaN. The gradient is 0.
+
+    >>> functx.sign(jnp.asarray([-3.0, 0.0, 2.0], "float32"))
+    Array([-1.,  0.,  1.], dtype=float32)
+    """
+    if category(input.dtype) == 0:
+        return input
+    above, below = (input > 0).astype(input.dtype), (input < 0).astype(input.dtype)
+    return above - below
+
+
+@operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST)
+def addcmul(
+    input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: Scalar = 1
+) -> Array:
+    r"""Adds a scaled product: $y = x + \mathrm{value} \cdot t_1 \cdot t_2$, broadcasting.
+
+    Dtypes: promotes to the common dtype, which must not be bool.
+
+    >>> functx.addcmul(jnp.ones(2, "float32"), jnp.ones(2, "float32"), 3.0, value=2)
+    Array([7., 7.], dtype=float32)
+    """
+    if category(input.dtype) == 0:
+        refuse("expected arrays of numbers, got bools alone", error=TypeError)
+    return input + _scaled(tensor1 * tensor2, value)
+
+
+def _weight_as_wide(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    weight = args[2] if len(args) > 2 else kwargs.get("weight")
+    if type(weight) is complex and args and category(jnp.result_type(args[0])) < 3:
+        refuse(f"`weight` must be real for real arrays, got {weight}", error=TypeError)
+    return args, kwargs
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.INEXACT, form=_weight_as_wide)
+def lerp(input: ArrayLike, end: ArrayLike, weight: ArrayLike) -> Array:
+    r"""Interpolates linearly: $y = x + w \cdot (\mathrm{end} - x)$, broadcasting.
+
+    From $|w| = \tfrac12$ on it is computed from the other end, so that both ends are exact.
+
+    Dtypes: all arrays must have the same; `weight` may be a Python number.
+
+    >>> functx.lerp(jnp.zeros(2, "float32"), jnp.asarray([1.0, 2.0], "float32"), 0.25)
+    Array([0.25, 0.5 ], dtype=float32)
+    """
+    if input.dtype.itemsize == 2:
+        input, end, weight = (x.astype(DEFAULT_FLOAT) for x in (input, end, weight))
+    way = end - input
+    return jnp.where(lax.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))

@@ -1,0 +1,151 @@
+"""Comparisons, tests of single elements, and the logic of truth values."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, operator, Promote
+
+from .operands import ArraysOnly
+
+
+__all__ = [
+    "eq",
+    "ge",
+    "gt",
+    "isfinite",
+    "isnan",
+    "le",
+    "logical_and",
+    "logical_not",
+    "lt",
+    "ne",
+]
+
+_first = ArraysOnly("input", hint="the number comes second")
+_both = ArraysOnly("input", "other")
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, form=_first)
+def eq(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether elements are equal, broadcasting. Compares in the common dtype.
+
+    >>> functx.eq(jnp.asarray([1, 2]), 2)
+    Array([False,  True], dtype=bool)
+    """
+    return input == other
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, form=_first, aliases=("not_equal",))
+def ne(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether elements differ, broadcasting. Compares in the common dtype.
+
+    >>> functx.ne(jnp.asarray([1, 2]), 2)
+    Array([ True, False], dtype=bool)
+    """
+    return input != other
+
+
+@operator(
+    promote=Promote.ALWAYS_BOOL,
+    accepts=Accepts.REAL,
+    differentiable=False,
+    form=_first,
+    aliases=("less",),
+)
+def lt(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether `input` is less than `other`, elementwise, broadcasting.
+
+    >>> functx.lt(jnp.asarray([1, 2]), 2)
+    Array([ True, False], dtype=bool)
+    """
+    return input < other
+
+
+@operator(
+    promote=Promote.ALWAYS_BOOL,
+    accepts=Accepts.REAL,
+    differentiable=False,
+    form=_first,
+    aliases=("less_equal",),
+)
+def le(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether `input` is at most `other`, elementwise, broadcasting.
+
+    >>> functx.le(jnp.asarray([1, 2, 3]), 2)
+    Array([ True,  True, False], dtype=bool)
+    """
+    return input <= other
+
+
+@operator(
+    promote=Promote.ALWAYS_BOOL,
+    accepts=Accepts.REAL,
+    differentiable=False,
+    form=_first,
+    aliases=("greater",),
+)
+def gt(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether `input` is greater than `other`, elementwise, broadcasting.
+
+    >>> functx.gt(jnp.asarray([1, 3]), 2)
+    Array([False,  True], dtype=bool)
+    """
+    return input > other
+
+
+@operator(
+    promote=Promote.ALWAYS_BOOL,
+    accepts=Accepts.REAL,
+    differentiable=False,
+    form=_first,
+    aliases=("greater_equal",),
+)
+def ge(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether `input` is at least `other`, elementwise, broadcasting.
+
+    >>> functx.ge(jnp.asarray([1, 2, 3]), 2)
+    Array([False,  True,  True], dtype=bool)
+    """
+    return input >= other
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def isnan(input: ArrayLike) -> Array:
+    """Whether each element is NaN; of a complex one, either part.
+
+    >>> functx.isnan(jnp.asarray([1.0, jnp.nan]))
+    Array([False,  True], dtype=bool)
+    """
+    return input != input
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def isfinite(input: ArrayLike) -> Array:
+    """Whether each element is neither infinite nor NaN; of a complex one, both parts.
+
+    >>> functx.isfinite(jnp.asarray([1.0, jnp.inf]))
+    Array([ True, False], dtype=bool)
+    """
+    return jnp.isfinite(input)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, form=_both)
+def logical_and(input: ArrayLike, other: ArrayLike) -> Array:
+    """Whether both elements are nonzero, broadcasting. NaN is nonzero.
+
+    >>> functx.logical_and(jnp.asarray([0, 1, 2]), jnp.asarray([1, 1, 0]))
+    Array([False,  True, False], dtype=bool)
+    """
+    return (input != 0) & (other != 0)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def logical_not(input: ArrayLike) -> Array:
+    """Whether each element is zero.
+
+    >>> functx.logical_not(jnp.asarray([0, 1]))
+    Array([ True, False], dtype=bool)
+    """
+    return input == 0

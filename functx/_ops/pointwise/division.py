@@ -1,0 +1,159 @@
+"""Quotients and remainders."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    category,
+    compute_and_result,
+    operator,
+    Promote,
+    refuse,
+    result_dtype,
+)
+from functx._core.rules import derivative_rules
+
+from .operands import nonzero_divisor, OneArray
+
+
+__all__ = ["div", "floor_divide", "reciprocal", "remainder"]
+
+_one_array = OneArray("input", "other")
+
+
+def _rounding_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return nonzero_divisor(args, kwargs) if kwargs.get("rounding_mode") else (args, kwargs)
+
+
+def _remainder_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return nonzero_divisor(*_one_array(args, kwargs))
+
+
+# The rounding mode decides how dtypes promote, hence `Promote.NONE`: the rule does it.
+@operator(promote=Promote.NONE, form=_rounding_form, aliases=("divide",))
+def div(
+    input: ArrayLike,
+    other: ArrayLike,
+    *,
+    rounding_mode: Literal["trunc", "floor"] | None = None,
+) -> Array:
+    r"""Quotient of elements, $y = x / \mathrm{other}$, broadcasting.
+
+    `rounding_mode="trunc"` rounds it towards zero, `"floor"` down; the gradient is then 0.
+
+    Dtypes: integers are divided as float32, unless the quotient is rounded: then they stay
+    integers, and a zero in `other` is refused where its values are at hand.
+
+    >>> functx.div(jnp.asarray([7, -7], "int32"), 2)
+    Array([ 3.5, -3.5], dtype=float32)
+    >>> functx.div(jnp.asarray([7, -7], "int32"), 2, rounding_mode="floor")
+    Array([ 3, -4], dtype=int32)
+    """
+    if rounding_mode not in (None, "trunc", "floor"):
+        refuse(
+            f"`rounding_mode` must be None, 'trunc' or 'floor', got {rounding_mode!r}",
+            error=ValueError,
+        )
+    kind = Promote.INT_TO_FLOAT if rounding_mode is None else Promote.DEFAULT
+    compute, result = compute_and_result(kind, result_dtype([input, other]))
+    x, y = lax.convert_element_type(input, compute), lax.convert_element_type(other, compute)
+    if rounding_mode is None:
+        quotient = x / y
+    else:
+        _check_real_number(compute)
+        quotient = (_floored if rounding_mode == "floor" else _truncated)(x, y)
+    return lax.convert_element_type(quotient, result)
+
+
+@operator(accepts=Accepts.REAL, form=nonzero_divisor)
+def floor_divide(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Quotient rounded down: $y = \lfloor x / \mathrm{other} \rfloor$, broadcasting.
+
+    Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
+    `other` is refused where its values are at hand. The gradient is 0.
+
+    >>> functx.floor_divide(jnp.asarray([7.0, -7.0], "float32"), 2)
+    Array([ 3., -4.], dtype=float32)
+    """
+    _check_real_number(input.dtype)
+    return _floored(input, other)
+
+
+@operator(accepts=Accepts.REAL, form=_remainder_form)
+def remainder(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""What floored division leaves: $y = x - \mathrm{other} \lfloor x/\mathrm{other} \rfloor$.
+
+    It has the sign of `other`, as Python's `%` has.
+
+    Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
+    `other` is refused where its values are at hand.
+
+    >>> functx.remainder(jnp.asarray([7.0, -7.0], "float32"), 4)
+    Array([3., 1.], dtype=float32)
+    """
+    _check_real_number(input.dtype)
+    return _remainder(*jnp.broadcast_arrays(input, other))
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def reciprocal(input: ArrayLike) -> Array:
+    r"""Reciprocal of each element, $1 / x_i$.
+
+    >>> functx.reciprocal(jnp.asarray([2, 4], "int32"))
+    Array([0.5 , 0.25], dtype=float32)
+    """
+    return 1 / input
+
+
+def _check_real_number(dtype: np.dtype) -> None:
+    if category(dtype) in (0, 3):
+        refuse(
+            f"expected real numbers, got {np.dtype(dtype).name} arrays",
+            hint="only `div` without rounding takes them",
+            error=TypeError,
+        )
+
+
+def _truncated(x: Array, y: Array) -> Array:
+    x, y = map(lax.stop_gradient, jnp.broadcast_arrays(x, y))
+    return lax.div(x, y) if category(x.dtype) == 1 else jnp.trunc(x / y)
+
+
+def _floored(x: Array, y: Array) -> Array:
+    x, y = map(lax.stop_gradient, jnp.broadcast_arrays(x, y))
+    if category(x.dtype) == 1:
+        inexact = (lax.rem(x, y) != 0) & ((x < 0) != (y < 0))
+        return lax.div(x, y) - inexact.astype(x.dtype)
+    # x / y may round up to an integer; what `rem` leaves is exact, so divide without it.
+    left = lax.rem(x, y)
+    quotient = (x - left) / y - jnp.where((left != 0) & ((y < 0) != (left < 0)), 1, 0).astype(
+        x.dtype
+    )
+    whole = lax.round(quotient, lax.RoundingMethod.TO_NEAREST_EVEN)
+    signed_zero = jnp.copysign(jnp.zeros_like(x), x / y)
+    return jnp.where(y == 0, x / y, jnp.where(quotient == 0, signed_zero, whole))
+
+
+def _remainder_of(x: Array, y: Array) -> Array:
+    left = lax.rem(x, y)
+    return jnp.where((left != 0) & ((y < 0) != (left < 0)), left + y, left)
+
+
+# The derivative of `rem` goes by x / y, which may round to the next integer.
+_with_slope = derivative_rules(
+    _remainder_of,
+    vjp=lambda primals, output, cotangent: (cotangent, -cotangent * _floored(*primals)),
+    name="remainder",
+)
+
+
+def _remainder(x: Array, y: Array) -> Array:
+    return (_remainder_of if category(x.dtype) == 1 else _with_slope)(x, y)

@@ -1,0 +1,91 @@
+"""Exponentials and logarithms."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, Autocast, category, operator, Promote, refuse
+
+from .operands import ArraysOnly, OneArray
+
+
+__all__ = ["exp", "log", "log1p", "logaddexp", "sigmoid", "xlogy"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def exp(input: ArrayLike) -> Array:
+    r"""Exponential of each element, $e^{x_i}$.
+
+    >>> functx.exp(jnp.zeros(2, "int32"))
+    Array([1., 1.], dtype=float32)
+    """
+    return lax.exp(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def log(input: ArrayLike) -> Array:
+    r"""Natural logarithm of each element, $\ln x_i$; NaN below zero.
+
+    >>> functx.log(jnp.asarray([1.0, 2.0], "float32")).round(3)
+    Array([0.   , 0.693], dtype=float32)
+    """
+    return lax.log(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.log1p",))
+def log1p(input: ArrayLike) -> Array:
+    r"""Natural logarithm of one plus each element, $\ln(1 + x_i)$, exact for small ones.
+
+    >>> functx.log1p(jnp.asarray([0.0, 1e-8], "float32"))
+    Array([0.e+00, 1.e-08], dtype=float32)
+    """
+    return lax.log1p(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.sigmoid", "special.expit"))
+def sigmoid(input: ArrayLike) -> Array:
+    r"""Logistic function of each element, $1 / (1 + e^{-x_i})$.
+
+    >>> functx.sigmoid(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([0.5  , 0.731], dtype=float32)
+    """
+    return lax.logistic(input)
+
+
+@operator(accepts=Accepts.ANY, form=ArraysOnly("input", "other"))
+def logaddexp(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Logarithm of a sum of exponentials, $\ln(e^x + e^{\mathrm{other}})$, broadcasting.
+
+    Dtypes: promotes to the common dtype, which must be floating or complex. Where both are
+    the same infinity, the gradient goes to `input`.
+
+    >>> functx.logaddexp(jnp.zeros(2, "float32"), jnp.zeros(2, "float32")).round(3)
+    Array([0.693, 0.693], dtype=float32)
+    """
+    if category(input.dtype) < 2:
+        refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
+    x, y = jnp.broadcast_arrays(input, other)
+    first = lax.real(x) >= lax.real(y) if category(x.dtype) == 3 else x >= y
+    high, low = jnp.where(first, x, y), jnp.where(first, y, x)
+    # Swapping is smooth where they are equal: every derivative is right there, unlike |x - y|'s.
+    gap = jnp.where((x == y) & jnp.isinf(x), 0, low - high)
+    return high + lax.log1p(lax.exp(gap))
+
+
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    accepts=Accepts.REAL,
+    form=OneArray("input", "other"),
+    aliases=("special.xlogy",),
+)
+def xlogy(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Product with a logarithm, $x \ln \mathrm{other}$, and 0 where $x = 0$, broadcasting.
+
+    Where $x = 0$ and $\mathrm{other} \le 0$ both gradients are 0. NaN in `other` stays NaN.
+
+    >>> functx.xlogy(jnp.asarray([0.0, 2.0], "float32"), jnp.asarray([0.0, 1.0], "float32"))
+    Array([0., 0.], dtype=float32)
+    """
+    dead = (input == 0) & ((other <= 0) | (other == jnp.inf))
+    return input * lax.log(jnp.where(dead, 1, other))

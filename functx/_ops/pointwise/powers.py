@@ -1,0 +1,120 @@
+"""Powers and roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, Autocast, category, operator, Promote, refuse
+from functx._core.rules import derivative_rules
+
+from .operands import is_integral, OneArray
+
+
+__all__ = ["pow", "rsqrt", "sqrt", "square"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT)
+def sqrt(input: ArrayLike) -> Array:
+    r"""Square root of each element, $\sqrt{x_i}$; NaN below zero.
+
+    >>> functx.sqrt(jnp.asarray([4, 9], "int32"))
+    Array([2., 3.], dtype=float32)
+    """
+    return lax.sqrt(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def rsqrt(input: ArrayLike) -> Array:
+    r"""Reciprocal square root of each element, $1 / \sqrt{x_i}$.
+
+    >>> functx.rsqrt(jnp.asarray([4, 16], "int32"))
+    Array([0.5 , 0.25], dtype=float32)
+    """
+    return lax.rsqrt(input)
+
+
+@operator(promote=Promote.BOOL_TO_LONG)
+def square(input: ArrayLike) -> Array:
+    """Square of each element, without conjugation. Bools give int64.
+
+    >>> functx.square(jnp.asarray([2.0, -3.0], "float32"))
+    Array([4., 9.], dtype=float32)
+    """
+    return input * input
+
+
+_one_array = OneArray("input", "exponent")
+
+
+def _exponent_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
+    if type(exponent) is int and exponent < 0 and is_integral(args[0] if args else kwargs["input"]):
+        refuse(
+            f"`exponent` must not be negative for integers, got {exponent}",
+            hint=f"functx.pow(x, {exponent}.0) gives floats",
+        )
+    return _one_array(args, kwargs)
+
+
+@operator(accepts=Accepts.ANY, autocast=Autocast.FLOAT32, form=_exponent_form)
+def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
+    r"""Each element raised to a power: $y = x^e$, broadcasting. $0^0 = 1$.
+
+    Dtypes: promotes to the common dtype, which must not be bool. Integers wrap; a negative
+    exponent in an array of integers gives what truncation leaves: 0, 1 or -1.
+
+    Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$; where
+    $x < 0$ it is NaN, since $x^e$ is real for integer $e$ only. Where $e = 0$ the gradient
+    for `input` is 0, at $x = 0$ and at NaN too.
+
+    >>> functx.pow(jnp.asarray([2.0, 3.0], "float32"), 2)
+    Array([4., 9.], dtype=float32)
+    """
+    if category(input.dtype) == 0:
+        refuse("expected arrays of numbers, got bools alone", error=TypeError)
+    x, y = jnp.broadcast_arrays(input, exponent)
+    return _integer_power(x, y) if category(x.dtype) == 1 else _power(x, y)
+
+
+def _slope_in_base(x: Array, y: Array) -> Array:
+    # Only 0 and NaN are kept from the power: elsewhere y = 0 makes it vanish, smoothly.
+    flat = (y == 0) & ((x == 0) | (x != x))
+    return jnp.where(flat, 0, y * _power(jnp.where(flat, 1, x), y - 1))
+
+
+def _slope_in_exponent(x: Array, y: Array) -> Array:
+    if category(x.dtype) == 3:
+        growing = (lax.real(y) >= 0) & (lax.imag(y) == 0)
+    else:
+        growing = y >= 0
+    flat = (x == 0) & growing
+    base = jnp.where(flat, 1, x)
+    return jnp.where(flat, 0, _power(base, y) * lax.log(base))
+
+
+# lax.pow makes d/dx vanish wherever the exponent is 0, which spoils the mixed derivative 1/x.
+_power = derivative_rules(
+    lax.pow,
+    vjp=lambda primals, output, cotangent: (
+        cotangent * _slope_in_base(*primals),
+        cotangent * _slope_in_exponent(*primals),
+    ),
+    name="pow",
+)
+
+
+def _integer_power(x: Array, y: Array) -> Array:
+    """By squaring, modulo the integers' range."""
+
+    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        power, x, y = state
+        return jnp.where(y % 2 == 1, power * x, power), x * x, lax.shift_right_logical(y, 1 + 0 * y)
+
+    start = jnp.ones_like(x), x, jnp.maximum(y, 0)
+    power, _, _ = lax.while_loop(lambda state: (state[2] != 0).any(), step, start)
+    odd = y % 2 == 1
+    truncated = jnp.where(x == 1, 1, jnp.where(x + 1 == 0, jnp.where(odd, -1, 1), 0))
+    return power if x.dtype.kind == "u" else jnp.where(y < 0, truncated.astype(x.dtype), power)

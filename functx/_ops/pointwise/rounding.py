@@ -1,0 +1,65 @@
+"""Rounding to integers and to decimal places. Integers stay as they are; gradients are 0."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, category, operator, refuse
+
+
+__all__ = ["ceil", "floor", "round", "trunc"]
+
+
+@operator(accepts=Accepts.REAL_NUMBER)
+def floor(input: ArrayLike) -> Array:
+    r"""Largest integer not above each element, $\lfloor x_i \rfloor$.
+
+    >>> functx.floor(jnp.asarray([1.5, -1.5], "float32"))
+    Array([ 1., -2.], dtype=float32)
+    """
+    return input if category(input.dtype) == 1 else lax.floor(input)
+
+
+@operator(accepts=Accepts.REAL_NUMBER)
+def ceil(input: ArrayLike) -> Array:
+    r"""Smallest integer not below each element, $\lceil x_i \rceil$.
+
+    >>> functx.ceil(jnp.asarray([1.5, -1.5], "float32"))
+    Array([ 2., -1.], dtype=float32)
+    """
+    return input if category(input.dtype) == 1 else lax.ceil(input)
+
+
+@operator(accepts=Accepts.REAL_NUMBER, aliases=("fix",))
+def trunc(input: ArrayLike) -> Array:
+    """Integer part of each element: rounded towards zero.
+
+    >>> functx.trunc(jnp.asarray([1.5, -1.5], "float32"))
+    Array([ 1., -1.], dtype=float32)
+    """
+    return input if category(input.dtype) == 1 else jnp.trunc(input)
+
+
+@operator(accepts=Accepts.REAL_NUMBER, aliases=("special.round",))
+def round(input: ArrayLike, *, decimals: int = 0) -> Array:
+    r"""Nearest integer to each element, halves to the even one.
+
+    `decimals` rounds to so many decimal places, negative ones to powers of ten:
+    $\mathrm{round}(10^d x_i) / 10^d$. Integers take none.
+
+    >>> functx.round(jnp.asarray([0.5, 1.5, 2.125], "float32"))
+    Array([0., 2., 2.], dtype=float32)
+    """
+    if category(input.dtype) == 1:
+        if decimals != 0:
+            refuse(f"`decimals` must be 0 for integers, got {decimals}", error=TypeError)
+        return input
+    if decimals == 0:
+        return lax.round(input, lax.RoundingMethod.TO_NEAREST_EVEN)
+    with np.errstate(over="ignore"):
+        scale = np.power(10.0, np.abs(decimals)).astype(input.dtype)
+    scaled = input * scale if decimals > 0 else input / scale
+    whole = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return whole / scale if decimals > 0 else whole * scale

@@ -1,0 +1,232 @@
+"""Choosing between values: bounds, extrema of two, conditions, replacements of NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    available,
+    category,
+    describe,
+    LONG,
+    Mask,
+    operator,
+    Promote,
+    refuse,
+)
+from functx._core.rules import derivative_rules
+
+from .operands import ArraysOnly, number_fits
+
+
+__all__ = ["clamp", "maximum", "minimum", "nan_to_num", "where"]
+
+_both = ArraysOnly("input", "other", hint="clamp takes numbers as bounds")
+
+
+@operator(accepts=Accepts.REAL, form=_both)
+def maximum(input: ArrayLike, other: ArrayLike) -> Array:
+    """Larger of two elements, NaN if either is, broadcasting.
+
+    Where they are equal, each gets half of the gradient.
+
+    >>> functx.maximum(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, 2.0], "float32"))
+    Array([3., 5.], dtype=float32)
+    """
+    return _extremum(input, other, _larger, lax.max)
+
+
+@operator(accepts=Accepts.REAL, form=_both)
+def minimum(input: ArrayLike, other: ArrayLike) -> Array:
+    """Smaller of two elements, NaN if either is, broadcasting.
+
+    Where they are equal, each gets half of the gradient.
+
+    >>> functx.minimum(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, 2.0], "float32"))
+    Array([1., 2.], dtype=float32)
+    """
+    return _extremum(input, other, _smaller, lax.min)
+
+
+def _extremum(input: Array, other: Array, floating: Any, integral: Any) -> Array:
+    x, y = jnp.broadcast_arrays(input, other)
+    return (floating if category(x.dtype) == 2 else integral)(x, y)
+
+
+def _split(x: Array, y: Array, below: Array) -> Array:
+    """The share of `x`: none where it loses, half where it ties, all where it wins or is NaN."""
+    return jnp.where(below, 0, jnp.where(x == y, 0.5, 1)).astype(x.dtype)
+
+
+_larger = derivative_rules(
+    lax.max,
+    jvp=lambda p, output, t: (
+        t[0] * _split(p[0], p[1], p[0] < p[1]) + t[1] * _split(p[1], p[0], p[1] < p[0])
+    ),
+    name="maximum",
+)
+_smaller = derivative_rules(
+    lax.min,
+    jvp=lambda p, output, t: (
+        t[0] * _split(p[0], p[1], p[0] > p[1]) + t[1] * _split(p[1], p[0], p[1] > p[0])
+    ),
+    name="minimum",
+)
+
+
+def _bounds_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if args and kwargs or len(args) > 1:
+        for at, name in ((1, "min"), (2, "max")):
+            number_fits(args[at] if len(args) > at else kwargs.get(name), args[0], name)
+    return args, kwargs
+
+
+@operator(accepts=Accepts.REAL_NUMBER, form=_bounds_form, aliases=("clip",))
+def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
+    r"""Each element kept within bounds: $\min(\max(x, \mathrm{min}), \mathrm{max})$.
+
+    The bounds are numbers or broadcastable arrays; at least one is needed, and where
+    `min > max`, `max` wins. NaN anywhere gives NaN.
+
+    Dtypes: the bounds take part in promotion. At a bound, the gradient goes to `input`.
+
+    >>> functx.clamp(jnp.asarray([-2.0, 0.5, 2.0], "float32"), min=-1, max=1)
+    Array([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    if min is None and max is None:
+        refuse("`min` or `max` must be given, got neither", error=ValueError)
+    if category(input.dtype) == 1:
+        raised = input if min is None else jnp.maximum(input, min)
+        return raised if max is None else jnp.minimum(raised, max)
+    if max is None:
+        return _clamp_below(*jnp.broadcast_arrays(input, min))
+    if min is None:
+        return _clamp_above(*jnp.broadcast_arrays(input, max))
+    return _clamp_between(*jnp.broadcast_arrays(input, min, max))
+
+
+def _masked(mask: Array, tangent: Array) -> Array:
+    return jnp.where(mask, tangent, 0)
+
+
+_clamp_below = derivative_rules(
+    lax.max,
+    jvp=lambda p, output, t: _masked(p[0] >= p[1], t[0]) + _masked(p[0] < p[1], t[1]),
+    name="clamp",
+)
+_clamp_above = derivative_rules(
+    lax.min,
+    jvp=lambda p, output, t: _masked(p[0] <= p[1], t[0]) + _masked(p[0] > p[1], t[1]),
+    name="clamp",
+)
+_clamp_between = derivative_rules(
+    lambda x, low, high: lax.min(lax.max(x, low), high),
+    jvp=lambda p, output, t: (
+        _masked((p[0] >= p[1]) & (p[0] <= p[2]), t[0])
+        + _masked((p[0] < p[1]) & (p[1] < p[2]), t[1])
+        + _masked((p[0] > p[2]) | (p[2] < p[1]), t[2])
+    ),
+    name="clamp",
+)
+
+
+def _choice_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) == 3 or "other" in kwargs:
+        if len(args) == 3 and _kind(args[0]) not in _CONDITIONS and _kind(args[1]) == "bool":
+            args = (args[1], args[0], args[2])  # Tensor.where(x, condition, other)
+        input = args[1] if len(args) > 1 else kwargs.get("input")
+        other = args[2] if len(args) > 2 else kwargs.get("other")
+        number_fits(other, input, "other")
+        number_fits(input, other, "input")
+        kwargs = {"size": 0, **kwargs}  # a choice has no size to count
+    return args, kwargs
+
+
+_CONDITIONS = ("bool", "uint8")  # uint8 as in PyTorch, which deprecates it
+
+
+def _kind(x: Any) -> str:
+    return x.dtype.name if hasattr(x, "dtype") else type(x).__name__
+
+
+def _count(
+    condition: Mask,
+    input: ArrayLike | None = None,
+    other: ArrayLike | None = None,
+    **_: Any,
+) -> Array:
+    if other is not None:
+        return jnp.zeros((), available(LONG))
+    return jnp.count_nonzero(condition)
+
+
+@operator(promote=Promote.NO_OPMATH, measured={"size": _count}, form=_choice_form)
+def where(
+    condition: Mask,
+    input: ArrayLike | None = None,
+    other: ArrayLike | None = None,
+    *,
+    size: int | None = None,
+    fill_value: int = -1,
+) -> Array | tuple[Array, ...]:
+    """`input` where `condition` holds, and `other` elsewhere, broadcasting.
+
+    `where(condition)` alone gives the positions of the nonzero elements, one int64 array of
+    shape `[k]` for each dimension. Under `jit`, pass their number as `size`: what is missing
+    is filled with `fill_value`, what is too much left out.
+
+    `where(x, condition, other)`, the order of PyTorch's method, is understood if `x` is not of
+    bools and `condition` is.
+
+    >>> functx.where(jnp.asarray([True, False]), jnp.asarray([1.0, 2.0], "float32"), 0)
+    Array([1., 0.], dtype=float32)
+    >>> [x.tolist() for x in functx.where(jnp.asarray([[0, 1], [2, 0]]))]
+    [[0, 1], [1, 0]]
+    """
+    condition = jnp.asarray(condition)
+    if (input is None) != (other is None):
+        refuse("`input` and `other` must be given together, got one", error=TypeError)
+    if input is not None and other is not None:
+        if condition.dtype.name not in _CONDITIONS:
+            refuse(f"`condition` must be of bools, got {describe(condition)}", error=TypeError)
+        return jnp.where(condition.astype(bool), input, other)
+    assert size is not None
+    found = jnp.nonzero(jnp.atleast_1d(condition), size=size, fill_value=fill_value)
+    return tuple(at.astype(available(LONG)) for at in found)
+
+
+@operator(promote=Promote.NO_OPMATH)
+def nan_to_num(
+    input: ArrayLike,
+    nan: float | None = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Array:
+    """Replaces NaN by `nan`, and infinities by `posinf` and `neginf`; complex parts each.
+
+    Left out, these are the dtype's greatest and least finite values. The gradient is 0 where
+    a value is replaced. Integers stay as they are.
+
+    >>> functx.nan_to_num(jnp.asarray([1.0, jnp.nan], "float32"), nan=2.0)
+    Array([1., 2.], dtype=float32)
+    """
+    kind = category(input.dtype)
+    if kind < 2:
+        return input
+    if kind == 3:
+        parts = (lax.real(input), lax.imag(input))
+        return lax.complex(*(_replaced(part, nan, posinf, neginf) for part in parts))
+    return _replaced(input, nan, posinf, neginf)
+
+
+def _replaced(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
+    info = jnp.finfo(x.dtype)
+    like = lambda value, default: jnp.asarray(default if value is None else value, x.dtype)
+    x = jnp.where(x != x, like(nan, 0.0), x)
+    out = jnp.where(x == jnp.inf, like(posinf, info.max), x)
+    return jnp.where(x == -jnp.inf, like(neginf, info.min), out)

@@ -1,0 +1,109 @@
+"""Trigonometric and hyperbolic functions."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, Autocast, category, operator, Promote
+from functx._core.rules import derivative_rules
+
+from .operands import ArraysOnly
+
+
+__all__ = ["angle", "atan2", "cos", "sin", "tan", "tanh"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT)
+def sin(input: ArrayLike) -> Array:
+    r"""Sine of each element, in radians: $\sin x_i$.
+
+    >>> functx.sin(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([0.   , 0.841], dtype=float32)
+    """
+    return lax.sin(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT)
+def cos(input: ArrayLike) -> Array:
+    r"""Cosine of each element, in radians: $\cos x_i$.
+
+    >>> functx.cos(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([1.  , 0.54], dtype=float32)
+    """
+    return lax.cos(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def tan(input: ArrayLike) -> Array:
+    r"""Tangent of each element, in radians: $\tan x_i$.
+
+    >>> functx.tan(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([0.   , 1.557], dtype=float32)
+    """
+    return lax.tan(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.tanh",))
+def tanh(input: ArrayLike) -> Array:
+    r"""Hyperbolic tangent of each element, $\tanh x_i$.
+
+    >>> functx.tanh(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([0.   , 0.762], dtype=float32)
+    """
+    return lax.tanh(input)
+
+
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    accepts=Accepts.REAL,
+    autocast=Autocast.WIDEST,
+    form=ArraysOnly("input", "other"),
+    aliases=("arctan2",),
+)
+def atan2(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Angle of the point $(\mathrm{other}, x)$, in $[-\pi, \pi]$, broadcasting.
+
+    Both gradients are 0 at the origin.
+
+    >>> functx.atan2(jnp.asarray([1.0, 0.0], "float32"), jnp.asarray([0.0, -1.0], "float32"))
+    Array([1.5707964, 3.1415927], dtype=float32)
+    """
+    return _atan2(*jnp.broadcast_arrays(input, other))
+
+
+@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT)
+def angle(input: ArrayLike) -> Array:
+    r"""Argument of each element, in $[-\pi, \pi]$; of real ones, 0, $\pi$ or NaN.
+
+    The gradient is 0 at the origin and on real arrays.
+
+    >>> functx.angle(jnp.asarray([1.0, -1.0, 1.0j], "complex64"))
+    Array([0.       , 3.1415927, 1.5707964], dtype=float32)
+    """
+    if category(input.dtype) == 3:
+        return _atan2(lax.imag(input), lax.real(input))
+    turn = jnp.where(input < 0, jnp.asarray(jnp.pi, input.dtype), 0)
+    return jnp.where(input != input, jnp.nan, turn)
+
+
+def _over_square(a: Array, y: Array, x: Array) -> Array:
+    """`a / (x**2 + y**2)`, 0 at the origin, without overflow or underflow."""
+    origin = (x == 0) & (y == 0)
+    # The scale cancels, so that its own derivative would be 0.
+    scale = lax.stop_gradient(jnp.where(origin, 1, jnp.maximum(jnp.abs(x), jnp.abs(y))))
+    scale = jnp.where(jnp.isinf(scale), 1, scale)
+    x, y = x / scale, y / scale
+    norm = jnp.where(origin, 1, x * x + y * y)
+    return jnp.where(origin, 0, a / scale / norm / scale)
+
+
+# lax.atan2 squares the arguments: NaN at the origin, and near it where squares underflow.
+_atan2 = derivative_rules(
+    lax.atan2,
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * _over_square(primals[1], *primals)
+        - tangents[1] * _over_square(primals[0], *primals)
+    ),
+    name="atan2",
+)
