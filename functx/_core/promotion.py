@@ -67,14 +67,16 @@ def _combine(upper: np.dtype, lower: np.dtype) -> np.dtype:
     return complex_of(upper) if category(upper) == 2 else lower
 
 
-def compute_and_result(kind: Promote, common: np.dtype) -> tuple[np.dtype, np.dtype]:
-    """The dtype to compute in, and the dtype to hand back."""
+def compute_and_result(
+    kind: Promote, common: np.dtype, *, asked: bool = False
+) -> tuple[np.dtype, np.dtype]:
+    """The dtype to compute in, and the dtype to hand back; one that was asked for stays."""
     integral = category(common) < 2
     if kind in (Promote.INT_TO_FLOAT, Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT) and integral:
         common = DEFAULT_FLOAT
     if kind is Promote.BOOL_TO_LONG and category(common) == 0:
         common = available(LONG)
-    if kind is Promote.INT_TO_LONG and integral:
+    if kind is Promote.INT_TO_LONG and integral and not asked:
         common = available(LONG)
     # A comparison rounds a Python number to the halves it meets: half(0.1) == 0.1.
     as_is = kind in (Promote.NO_OPMATH, Promote.SAME, Promote.ALWAYS_BOOL)

@@ -121,7 +121,7 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     if spec.promote is not Promote.NONE and arrays:
         asked = given.get("dtype")
         common = result_dtype(arrays) if asked is None else as_dtype(asked)
-        compute, result = compute_and_result(spec.promote, common)
+        compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
         arrays = [_cast(x, compute) for x in arrays]
     given.update(jax.tree.unflatten(tree, arrays))
     if arrays and spec.promote is not Promote.NONE:

@@ -23,7 +23,7 @@ def all(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     >>> functx.all(jnp.asarray([[1, 0], [2, 3]]), dim=1)
     Array([False,  True], dtype=bool)
     """
-    return _truth(input, jnp.all(input != 0, axis=dim, keepdims=keepdim))
+    return _truth(input, jnp.all(nonzero(input), axis=dim, keepdims=keepdim))
 
 
 @operator(promote=Promote.NONE, differentiable=False)
@@ -38,7 +38,12 @@ def any(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     >>> functx.any(jnp.asarray([[0, 0], [2, 3]]), dim=1)
     Array([False,  True], dtype=bool)
     """
-    return _truth(input, jnp.any(input != 0, axis=dim, keepdims=keepdim))
+    return _truth(input, jnp.any(nonzero(input), axis=dim, keepdims=keepdim))
+
+
+def nonzero(input: Array) -> Array:
+    """Which elements are true in the sense of Python."""
+    return input != jnp.zeros((), input.dtype)
 
 
 def _truth(input: Array, out: Array) -> Array:

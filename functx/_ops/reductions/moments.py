@@ -8,7 +8,17 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, category, Dims, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    category,
+    compute_and_result,
+    Dims,
+    operator,
+    Promote,
+    real_of,
+    refuse,
+)
 
 
 __all__ = ["std", "var", "var_mean"]
@@ -66,7 +76,7 @@ def std(
     return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
 
 
-@operator(accepts=Accepts.INEXACT, form=_unbiased)
+@operator(promote=Promote.NONE, accepts=Accepts.INEXACT, form=_unbiased)
 def var_mean(
     input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:
@@ -77,7 +87,9 @@ def var_mean(
     >>> functx.var_mean(jnp.asarray([1.0, 2.0, 6.0], "float32"))
     (Array(7., dtype=float32), Array(3., dtype=float32))
     """
-    return _moments(input, dim, correction, keepdim)
+    compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
+    variance, mean = _moments(input.astype(compute), dim, correction, keepdim)
+    return variance.astype(real_of(dtype)), mean.astype(dtype)
 
 
 def _moments(

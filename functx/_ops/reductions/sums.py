@@ -21,6 +21,8 @@ from functx._core import (
     refuse,
 )
 
+from .logical import nonzero
+
 
 __all__ = ["count_nonzero", "mean", "prod", "sum", "trace"]
 
@@ -108,4 +110,4 @@ def count_nonzero(input: ArrayLike, dim: Dims = None) -> Array:
     >>> print(functx.count_nonzero(jnp.asarray([[0, 1], [2, 3]]), dim=0))
     [1 2]
     """
-    return jnp.sum(input != 0, axis=dim or None, dtype=available(LONG))
+    return jnp.sum(nonzero(input), axis=dim or None, dtype=available(LONG))

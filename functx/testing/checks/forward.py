@@ -16,7 +16,6 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function
 from .compare import assert_close
-from .programs import compiled
 
 
 def check_reference(info: OpInfo, sample: Sample) -> None:
@@ -80,7 +79,7 @@ def promised_dtype(info: OpInfo, sample: Sample) -> np.dtype | None:
         return None
     asked = given.get("dtype")
     common = result_dtype(map(jnp.asarray, arrays)) if asked is None else as_dtype(asked)
-    return compute_and_result(spec.promote, common)[1]
+    return compute_and_result(spec.promote, common, asked=asked is not None)[1]
 
 
 def check_promotion(info: OpInfo, sample: Sample) -> None:
@@ -136,7 +135,7 @@ def check_jit(info: OpInfo, sample: Sample) -> None:
     eager, arrays = whole_function(info, sample)
     want = eager(*arrays)
     f, arrays = whole_function(info, sized(info, sample))
-    got = compiled(f)(*arrays)
+    got = jax.jit(f)(*arrays)
     if not info.unmeasured(sample):
         assert_close(got, want, what=f"jit({info.id}){sample!r}", tolerances=info.tolerances)
 

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .sums import axes_of, dim_refusals, dims_refusals
+
+
+def logsumexp_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3, 2), (0, -1), keepdim=True)
+    yield call(make(), 0)
+    yield call(make(2, 0), 1)
+    yield call(make(2, 3), dim=[0, 1])
+
+
+def logcumsumexp_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(5, 2), -2)
+    yield call(make(), 0)
+    yield call(make(2, 0), dim=1)
+
+
+def logcumsumexp_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dim_refusals(make)
+    yield Refusal(call(make(3, dtype="int32"), 0), "expected inexact arrays", TypeError)
+
+
+def np_logsumexp(x, dim, keepdim=False):
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(np.exp(x), axis=axes_of(dim), keepdims=keepdim))
+
+
+def np_logcumsumexp(x, dim):
+    return np.log(np.cumsum(np.exp(x), axis=dim)).reshape(x.shape)
+
+
+OPS = [
+    OpInfo(functx.logsumexp, logsumexp_samples, reference=np_logsumexp, refusals=dims_refusals),
+    OpInfo(
+        functx.logcumsumexp,
+        logcumsumexp_samples,
+        reference=np_logcumsumexp,
+        refusals=logcumsumexp_refusals,
+    ),
+]

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .sums import axes_of, dim_refusals, dims_refusals
+
+
+def extremum_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3), 1)
+    yield call(make.distinct(2, 3, 2), (0, -1), keepdim=True)
+    yield call(make.distinct(2, 3))
+    yield call(make.distinct(2, 3), dim=[])
+    yield call(make.distinct(), 0)
+    yield call(make.distinct(2, 0), 0)
+
+
+def along_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3), 1)
+    yield call(make.distinct(2, 3), -2, True)
+    yield call(make.distinct(3, 2, 2), dim=0, keepdim=True)
+    yield call(make.distinct(), 0)
+    yield call(make.distinct(2, 0), 0)
+
+
+def of_all_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3))
+    yield call(make.distinct())
+    yield call(make.distinct(1))
+
+
+def between_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3), make.distinct(2, 3) * make.put(0.5))
+    yield call(make.distinct(2, 1), other=make.distinct(3) * make.put(0.5))
+    yield call(make.distinct(2), make.distinct())
+    yield call(make.distinct(2, 0), make.distinct(1, 1))
+
+
+def position_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 4), 1)
+    yield call(make(2, 3))
+    yield call(make(2, 3), None, True)
+    yield call(make(2, 3), -2, keepdim=True)
+    yield call(make(), 0)
+    yield call(make(2, 0), 0)
+
+
+def nothing_refusals(make: Make) -> Iterator[Refusal]:
+    empty = "dimension 1 must not be empty"
+    yield Refusal(call(make(2, 0), 1), empty, IndexError)
+
+
+def extremum_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dims_refusals(make)
+    yield from nothing_refusals(make)
+    yield Refusal(call(make(2, 0)), "`input` must not be empty")
+    yield Refusal(call(make(3, dtype="complex64")), "expected real arrays", TypeError)
+
+
+def overloaded_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dim_refusals(make)
+    yield from nothing_refusals(make)
+    yield Refusal(call(make(2, 0)), "`input` must not be empty")
+    yield Refusal(call(make(2), keepdim=True), "`keepdim` goes with `dim`", TypeError)
+    yield Refusal(call(make(2), 0, other=make(2)), "do not go with `other`", TypeError)
+    yield Refusal(call(2, make(3)), "`input` must be an array beside `other`", TypeError)
+    yield Refusal(call(make(2), make(3)), "shapes do not fit")
+
+
+def position_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dim_refusals(make)
+    yield from nothing_refusals(make)
+    yield Refusal(call(make(2, 0)), "`input` must not be empty", IndexError)
+    yield Refusal(call(make.mask(2)), "expected real number arrays", TypeError)
+
+
+def np_amax(x, dim=None, keepdim=False):
+    return np.max(x, axis=axes_of(dim), keepdims=keepdim)
+
+
+def np_amin(x, dim=None, keepdim=False):
+    return np.min(x, axis=axes_of(dim), keepdims=keepdim)
+
+
+def np_argmax(x, dim=None, keepdim=False):
+    return np.argmax(x, axis=dim, keepdims=keepdim)
+
+
+def np_argmin(x, dim=None, keepdim=False):
+    return np.argmin(x, axis=dim, keepdims=keepdim)
+
+
+def np_max(x, dim, keepdim=False):
+    return np_amax(x, dim, keepdim), np_argmax(x, dim, keepdim)
+
+
+def np_min(x, dim, keepdim=False):
+    return np_amin(x, dim, keepdim), np_argmin(x, dim, keepdim)
+
+
+def np_maximum(x, other):
+    return np.maximum(x, other)
+
+
+def np_minimum(x, other):
+    return np.minimum(x, other)
+
+
+OPS = [
+    OpInfo(functx.amax, extremum_samples, reference=np_amax, refusals=extremum_refusals),
+    OpInfo(functx.amin, extremum_samples, reference=np_amin, refusals=extremum_refusals),
+    OpInfo(functx.max, along_samples, reference=np_max, refusals=overloaded_refusals),
+    OpInfo(functx.max, of_all_samples, reference=np.max, variant="of_all"),
+    OpInfo(functx.max, between_samples, reference=np_maximum, variant="between"),
+    OpInfo(functx.min, along_samples, reference=np_min, refusals=overloaded_refusals),
+    OpInfo(functx.min, of_all_samples, reference=np.min, variant="of_all"),
+    OpInfo(functx.min, between_samples, reference=np_minimum, variant="between"),
+    OpInfo(functx.argmax, position_samples, reference=np_argmax, refusals=position_refusals),
+    OpInfo(functx.argmin, position_samples, reference=np_argmin, refusals=position_refusals),
+]

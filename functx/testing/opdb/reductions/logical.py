@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Sample
+
+from .sums import dims_refusals
+
+
+def truth_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 4), 1)
+    yield call(make(2, 3, 2), (0, -1), keepdim=True)
+    yield call(make(2, 3))
+    yield call(make(2, 3), dim=[])
+    yield call(make(), 0)
+    yield call(make(2, 0), -1)
+    yield call(make.mask(3, 2), dim=0)
+
+
+def _axis(dim):
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def np_all(x, dim=None, keepdim=False):
+    return np.all(x != 0, axis=_axis(dim), keepdims=keepdim)
+
+
+def np_any(x, dim=None, keepdim=False):
+    return np.any(x != 0, axis=_axis(dim), keepdims=keepdim)
+
+
+OPS = [
+    OpInfo(functx.all, truth_samples, reference=np_all, refusals=dims_refusals),
+    OpInfo(functx.any, truth_samples, reference=np_any, refusals=dims_refusals),
+]

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .sums import axes_of, dims_refusals
+
+
+def moment_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3), correction=0)
+    yield call(make(2, 3, 2), (0, -1), correction=0.5, keepdim=True)
+    yield call(make(3, 2), 0, False, True)
+    yield call(make(3), True)
+    yield call(make(3), unbiased=False)
+    yield call(make(2, 3), None, correction=None)
+    yield call(make(), 0, correction=0)
+    yield call(make(0, 2), 0)
+    yield call(make(2, 2), 1, correction=2)
+
+
+def moment_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dims_refusals(make)
+    both = call(make(3), 0, True, correction=1)
+    yield Refusal(both, "`unbiased` and `correction` exclude each other", TypeError)
+    yield Refusal(call(make(3), 0, True, unbiased=True), "`unbiased` is given twice", TypeError)
+    yield Refusal(call(make(3, dtype="int32")), "expected inexact arrays", TypeError)
+
+
+def np_var_mean(x, dim=None, unbiased=None, keepdim=False, correction=1):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        correction = int(unbiased)
+    axes = axes_of(dim)
+    count = np.sum(np.ones(x.shape), axis=axes, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.sum(x, axis=axes, keepdims=True) / count
+        squares = np.sum(np.abs(x - mean) ** 2, axis=axes, keepdims=True)
+        var = squares / np.maximum(0, count - (1 if correction is None else correction))
+    return (var, mean) if keepdim else (np.squeeze(var, axes), np.squeeze(mean, axes))
+
+
+def np_var(*args, **kwargs):
+    return np_var_mean(*args, **kwargs)[0]
+
+
+def np_std(*args, **kwargs):
+    return np.sqrt(np_var_mean(*args, **kwargs)[0])
+
+
+OPS = [
+    OpInfo(functx.var, moment_samples, reference=np_var, refusals=moment_refusals),
+    OpInfo(functx.std, moment_samples, reference=np_std, refusals=moment_refusals),
+    OpInfo(functx.var_mean, moment_samples, reference=np_var_mean, refusals=moment_refusals),
+]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .sums import axes_of, dims_refusals
+
+
+def euclidean_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), dim=1)
+    yield call(make(2, 3))
+    yield call(make(2, 3, 2), "fro", (0, -1), True)
+    yield call(make(2, 3), None, dim=())
+    yield call(make.nonzero(), 2, 0)
+    yield call(make(2, 0), 2, 1, keepdim=True)
+    yield call(make(3), 2, dtype="complex128" if make.dtype.kind == "c" else "float64")
+
+
+def power_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.nonzero(2, 3), 3, 1)
+    yield call(make.nonzero(2, 3), 1)
+    yield call(make.nonzero(2, 3), 0.5, -2)
+    yield call(make.nonzero(2, 2), -1, (0, 1), True)
+    yield call(make(2, 3), 4, 0)
+    yield call(make(2, 3), 0, 0)
+
+
+def extreme_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3), math.inf, 1)
+    yield call(make.distinct(2, 3), -math.inf, 1)
+    yield call(make.distinct(2, 2, 2), math.inf, (0, -1), True)
+    yield call(make.distinct(2, 0), math.inf, 0)
+
+
+def nuclear_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 2), "nuc")
+    yield call(make.matrix(2, 2, 3), "nuc", (1, -1), True)
+    yield call(make.matrix(3, 3), "nuc")
+    yield call(make(0, 2), "nuc")
+
+
+def norm_refusals(make: Make) -> Iterator[Refusal]:
+    for refusal in dims_refusals(make):
+        input, dim = refusal.sample.args
+        yield Refusal(call(input, 2, dim), refusal.match, refusal.error)
+    yield Refusal(call(make(2, 2), "max"), "`p` must be a number, 'fro' or 'nuc', got 'max'")
+    yield Refusal(call(make(2, 2, 2), "nuc"), "two dimensions of a matrix")
+    yield Refusal(call(make(2, 2), "nuc", 0), "two dimensions of a matrix")
+    yield Refusal(call(make(2, 2, 2), "fro", (0, 1, 2)), "at most two dimensions")
+    yield Refusal(call(make(2, 0), math.inf), "`input` must not be empty for p=inf")
+    yield Refusal(call(make(2, 0), -1, 1), "`input` must not be empty for p=-1")
+    yield Refusal(call(make(2), dtype="complex64"), "`dtype` must hold the values", TypeError)
+    yield Refusal(call(make(2), dtype="float16"), "`dtype` must hold the values", TypeError)
+    yield Refusal(call(make(2, dtype="int32")), "expected inexact arrays", TypeError)
+
+
+def np_norm(x, p="fro", dim=None, keepdim=False, dtype=None):
+    if p == "nuc":
+        axes = dim or (0, 1)
+        values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
+        total = np.sum(values, axis=-1)
+        return np.expand_dims(total, axes) if keepdim else total
+    p = 2 if p in ("fro", None) else p
+    reduce = {"axis": axes_of(dim), "keepdims": keepdim}
+    if math.isinf(p):
+        return (np.max if p > 0 else np.min)(np.abs(x), **reduce)
+    if p == 0:
+        return np.sum(x != 0, **reduce)
+    return np.sum(np.abs(x) ** p, **reduce) ** (1 / p)
+
+
+OPS = [
+    OpInfo(functx.norm, euclidean_samples, reference=np_norm, refusals=norm_refusals),
+    OpInfo(functx.norm, power_samples, reference=np_norm, variant="powers"),
+    OpInfo(functx.norm, extreme_samples, reference=np_norm, variant="extremes"),
+    OpInfo(functx.norm, nuclear_samples, reference=np_norm, variant="nuclear"),
+]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .sums import dim_refusals, INEXACT
+
+
+def scan_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(4, 2), -2)
+    yield call(make(), 0)
+    yield call(make(2, 0), dim=1)
+    yield call(make(3), 0, dtype="complex64")
+    yield call(make(3, dtype="uint8"), 0, dtype="int16")
+
+
+def cumprod_of_zeros_samples(make: Make) -> Iterator[Sample]:
+    for zeros in (1, 2):
+        rows = np.asarray(make.nonzero(2, 2))
+        yield call(make.put(np.concatenate([rows[:1], np.zeros((zeros, 2)), rows[1:]])), 0)
+
+
+def cummax_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 4), 1)
+    yield call(make.distinct(4, 2), -2)
+    yield call(make.distinct(), 0)
+    yield call(make.distinct(2, 0), dim=1)
+    yield call(make.put([1, 2, 2, 0, 2]), 0)
+
+
+def diff_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 4), 2, prepend=make(2, 1), append=make(2, 2))
+    yield call(make(2, 3))
+    yield call(make(3, 2), dim=0, append=make(1, 2))
+    yield call(make(2, 3), 0, prepend=make(2, 1))
+    yield call(make(2, 3), 5)
+    yield call(make(3), 1, -1, make(1))
+    yield call(make(0, 2), 1, 0)
+
+
+def bool_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dim_refusals(make)
+    yield Refusal(call(make.mask(3), 0, dtype="bool"), "`dtype` must be", TypeError)
+
+
+def diff_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make()), "`input` must have a dimension")
+    yield Refusal(call(make(3), -1), "`n` must not be negative")
+    yield Refusal(call(make(3), 1, 1), "`dim` must lie in", IndexError)
+    yield Refusal(call(make(2, 3), prepend=make(3)), "`prepend` must have the shape of")
+    yield Refusal(call(make(2, 3), append=make(3, 1)), "`append` must have the shape of")
+
+
+def np_cumsum(x, dim, dtype=None):
+    return np.cumsum(x.astype(dtype or x.dtype), axis=dim).reshape(x.shape)
+
+
+def np_cumprod(x, dim, dtype=None):
+    return np.cumprod(x.astype(dtype or x.dtype), axis=dim).reshape(x.shape)
+
+
+def np_cummax(x, dim):
+    if x.ndim == 0:
+        return x, np.zeros((), int)
+    x = np.moveaxis(x, dim, 0)
+    indices = np.zeros(x.shape, int)
+    for i in range(1, len(x)):
+        best = np.take_along_axis(x, indices[i - 1 : i], 0)[0]
+        indices[i] = np.where(x[i] >= best, i, indices[i - 1])
+    values = np.take_along_axis(x, indices, 0)
+    return np.moveaxis(values, 0, dim), np.moveaxis(indices, 0, dim)
+
+
+def np_diff(x, n=1, dim=-1, prepend=None, append=None):
+    if n:
+        x = np.concatenate([y for y in (prepend, x, append) if y is not None], axis=dim)
+    return np.diff(x, n, axis=dim)
+
+
+OPS = [
+    OpInfo(functx.cumsum, scan_samples, reference=np_cumsum, refusals=bool_refusals),
+    OpInfo(functx.cumprod, scan_samples, reference=np_cumprod, refusals=bool_refusals),
+    OpInfo(
+        functx.cumprod,
+        cumprod_of_zeros_samples,
+        reference=np_cumprod,
+        variant="zeros",
+        dtypes=INEXACT,
+    ),
+    OpInfo(functx.cummax, cummax_samples, reference=np_cummax, refusals=dim_refusals),
+    OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals),
+]

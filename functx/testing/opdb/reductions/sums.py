@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+INEXACT = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+def reductions(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3, 2), (0, -1), keepdim=True)
+    yield call(make(2, 3))
+    yield call(make(2, 3), dim=[])
+    yield call(make(), 0)
+    yield call(make(2, 0), -1)
+    yield call(make(2, 3), None, True)
+
+
+def sum_samples(make: Make) -> Iterator[Sample]:
+    yield from reductions(make)
+    yield call(make(2, 3), 0, dtype="complex64")
+    yield call(make(2, 3, dtype="uint8"), dtype="int32")
+    yield call(make(2, 3, dtype="int64"), 1, dtype="bool")
+
+
+def mean_samples(make: Make) -> Iterator[Sample]:
+    yield from reductions(make)
+    yield call(make(2, 3), 0, dtype="complex64")
+    yield call(make(2, 3, dtype="int32"), 1, dtype="float32")
+
+
+def prod_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3))
+    yield call(make(2, 3), -2, True)
+    yield call(make(), 0)
+    yield call(make(0, 2), 0)
+    yield call(make(3), 0, dtype="complex64")
+    yield call(make(2, 3, dtype="int64"), 1, dtype="bool")
+
+
+def prod_of_zeros_samples(make: Make) -> Iterator[Sample]:
+    for zeros in (1, 2, 3):
+        yield call(make.put(np.r_[np.zeros(zeros), np.asarray(make.nonzero(2))]))
+    yield call(make.put(np.zeros((2, 3))), 1)
+
+
+def trace_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 3))
+    yield call(make(2, 4))
+    yield call(make(0, 3))
+
+
+def count_nonzero_samples(make: Make) -> Iterator[Sample]:
+    for sample in reductions(make):
+        if "keepdim" not in sample.kwargs and len(sample.args) < 3:
+            yield sample
+    yield call(make(2, 3, 2), dim=(0, 2))
+
+
+def dim_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(), -2), r"`dim` must lie in \[-1, 0\]", IndexError)
+    yield Refusal(call(make(2, 3), 0.5), "`dim` must be an int", TypeError)
+
+
+def dims_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dim_refusals(make)
+    yield Refusal(call(make(2, 3), (0, -2)), "`dim` names a dimension twice")
+
+
+def mean_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dims_refusals(make)
+    needs = "expected a floating or complex dtype"
+    yield Refusal(call(make(3, dtype="int32")), needs, TypeError)
+    yield Refusal(call(make(3), dtype="int32"), needs, TypeError)
+
+
+def trace_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), "`input` must be a matrix")
+    yield Refusal(call(make(2, 3, 3)), "`input` must be a matrix")
+
+
+def axes_of(dim: Any) -> Any:
+    """NumPy's `axis` for PyTorch's `dim`, where none means all."""
+    if dim is None or isinstance(dim, int):
+        return dim
+    return tuple(dim) or None
+
+
+def np_sum(x, dim=None, keepdim=False, dtype=None):
+    return np.sum(x.astype(dtype or x.dtype), axis=axes_of(dim), keepdims=keepdim)
+
+
+def np_mean(x, dim=None, keepdim=False, dtype=None):
+    x = x.astype(dtype or x.dtype)
+    count = np.sum(np.ones_like(x), axis=axes_of(dim), keepdims=keepdim)
+    with np.errstate(invalid="ignore"):
+        return np.sum(x, axis=axes_of(dim), keepdims=keepdim) / count
+
+
+def np_prod(x, dim=None, keepdim=False, dtype=None):
+    return np.prod(x.astype(dtype or x.dtype), axis=dim, keepdims=keepdim)
+
+
+def np_count_nonzero(x, dim=None):
+    return np.count_nonzero(x, axis=axes_of(dim))
+
+
+OPS = [
+    OpInfo(functx.sum, sum_samples, reference=np_sum, refusals=dims_refusals),
+    OpInfo(functx.mean, mean_samples, reference=np_mean, refusals=mean_refusals, dtypes=INEXACT),
+    OpInfo(functx.prod, prod_samples, reference=np_prod, refusals=dim_refusals),
+    OpInfo(functx.prod, prod_of_zeros_samples, reference=np_prod, variant="zeros", dtypes=INEXACT),
+    OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals),
+    OpInfo(
+        functx.count_nonzero,
+        count_nonzero_samples,
+        reference=np_count_nonzero,
+        refusals=dims_refusals,
+    ),
+]
