@@ -194,16 +194,15 @@ def _positions(
 def _with_masks(
     x: Array, positions: list[Array | None], masks: list[tuple[int, Array]]
 ) -> tuple[list[Array | None], int]:
-    others = [n for n, p in enumerate(positions) if p is not None]
-    lengths = [(positions[n].shape or (1,))[-1] for n in others]  # pyright: ignore
+    others = [(n, jnp.atleast_1d(p)) for n, p in enumerate(positions) if p is not None]
+    lengths = [p.shape[-1] for _, p in others]
     length = max([mask.size for _, mask in masks] + lengths)
     counts = [jnp.count_nonzero(mask) for _, mask in masks]
     picked = counts[0]
     for count in (*counts[1:], *lengths):
         picked = jnp.where(picked == 1, count, picked)
     slots = jnp.arange(length)
-    for n in others:
-        p = jnp.atleast_1d(positions[n])  # pyright: ignore
+    for n, p in others:
         if p.shape[-1] != 1:
             outside = [(0, 0)] * (p.ndim - 1) + [(0, length - p.shape[-1])]
             p = jnp.pad(p, outside, constant_values=x.shape[n])

@@ -132,8 +132,9 @@ def scatter_reduce(
     *,
     include_self: bool = True,
 ) -> Array:
-    r"""Reduces what `src` brings to each place: for `dim=0`, $y_{kj} = \mathrm{reduce}\{s_{ij} : \mathrm{index}_{ij} = k\}$.
+    r"""Reduces what `src` brings to each place along `dim`.
 
+    For `dim=0`, $y_{kj} = \mathrm{reduce}\,\{s_{ij} : \mathrm{index}_{ij} = k\}$.
     With `include_self` the element of `input` takes part; without it, it stays only where
     nothing was brought.
 

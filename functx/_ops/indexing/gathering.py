@@ -52,7 +52,7 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
 
 @operator(promote=Promote.NONE, requires=_inside)
 def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
-    r"""The slices across `dim` that a vector of positions names: for `dim=0`, $y_i = x_{\mathrm{index}_i}$.
+    r"""The slices across `dim` at a vector of positions: $y_i = x_{\mathrm{index}_i}$ for `dim=0`.
 
     Shapes: `[..., n, ...], [m] -> [..., m, ...]`; a 0-d `index` counts as `[1]`.
     Errors: as for `gather`.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from functx._core import (
@@ -62,8 +63,9 @@ def scatter(
     *,
     reduce: Literal["add", "multiply"] | None = None,
 ) -> Array:
-    r"""A copy of `input` with `src` written along `dim`: for `dim=0`, $y_{\mathrm{index}_{ij},\,j} = s_{ij}$.
+    r"""A copy of `input` with `src` written along `dim`.
 
+    For `dim=0`, $y_{\mathrm{index}_{ij},\,j} = s_{ij}$.
     `src` is an array or a number (PyTorch's `value`). `reduce` adds or multiplies instead.
 
     Shapes: `input`, `index` and `src` have one rank; `index` is no larger than `src`, nor
@@ -97,7 +99,9 @@ def scatter(
 
 @operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_inside)
 def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Array:
-    r"""A copy of `input` with `src` added along `dim`: for `dim=0`, $y_{\mathrm{index}_{ij},\,j} \mathrel{+}= s_{ij}$.
+    r"""A copy of `input` with `src` added along `dim`.
+
+    For `dim=0`, $y_{\mathrm{index}_{ij},\,j} = x_{\mathrm{index}_{ij},\,j} + \sum s_{ij}$.
 
     Shapes, dtypes, errors: as for `scatter`. Halves are added in float32; bools with "or".
 
@@ -117,7 +121,7 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
 def index_add(
     input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Scalar = 1
 ) -> Array:
-    r"""A copy of `input` with slices added: for `dim=0`, $y_{\mathrm{index}_i} \mathrel{+}= \alpha\, s_i$.
+    r"""A copy of `input` with slices $\alpha\, s_i$ across `dim` added at positions.
 
     Shapes: `input: [..., n, ...]`, `index: [m]`, `source: [..., m, ...]`.
     Dtypes: `source` has that of `input`; `alpha` is cast to it.
@@ -139,14 +143,14 @@ def index_add(
     expected[dim] = index.size
     if list(slices.shape) != expected:
         refuse(
-            f"`source` must have shape {expected} for {describe(input)} and {index.size} positions, "
-            f"got {describe(source)}"
+            f"`source` must have shape {expected} for {describe(input)} and {index.size} "
+            f"positions, got {describe(source)}"
         )
     wide = widened(input.dtype)
     scaled = slices.astype(wide)
     if not (isinstance(alpha, int) and alpha == 1):
         number = cast_number(alpha, wide, "alpha")
-        scaled = scaled & number if wide == bool else scaled * number
+        scaled = scaled & number if wide == np.bool_ else scaled * number
     return (
         add_slices(line.astype(wide), index, scaled, dim).astype(input.dtype).reshape(input.shape)
     )

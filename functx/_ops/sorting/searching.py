@@ -18,8 +18,10 @@ from functx._core import (
     index_in_range,
     LONG,
     operator,
+    Promote,
     refuse,
     Requirement,
+    result_dtype,
 )
 
 
@@ -41,7 +43,11 @@ def _sorter_inside(xp, *, sorted_sequence, sorter, **_) -> Iterator[Requirement]
 
 
 @operator(
-    accepts=Accepts.REAL_NUMBER, differentiable=False, requires=_sorter_inside, form=_other_names
+    promote=Promote.NONE,
+    accepts=Accepts.REAL_NUMBER,
+    differentiable=False,
+    requires=_sorter_inside,
+    form=_other_names,
 )
 def searchsorted(
     sorted_sequence: ArrayLike,
@@ -68,7 +74,8 @@ def searchsorted(
         refuse(f"`side` must be 'left', 'right' or None, got {side!r}", error=ValueError)
     if right and side == "left":
         refuse("`side` must not be 'left' where `right` is True", error=ValueError)
-    sequence = sorted_sequence
+    common = result_dtype([sorted_sequence, input])
+    sequence, input = sorted_sequence.astype(common), input.astype(common)
     if sequence.ndim == 0:
         refuse(f"`sorted_sequence` must have a dimension, got {describe(sequence)}")
     if sequence.ndim > 1 and sequence.shape[:-1] != input.shape[:-1]:

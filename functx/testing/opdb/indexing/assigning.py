@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def index_put_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 4), (make.index(3, 5), make.index(4, 5)), make(5), accumulate=True)
+    yield call(make(3, 2), (make.put([-1, 0], "int64"),), make(2, 2))
+    yield call(make(2, 3), (None, make.index(3, 2, dtype="int32")), make(), True)
+    yield call(make(3, 2, 2), (make.index(3, 2, 1), make.index(2, 1, 3)), make(2, 3, 2))
+    yield call(make(2, 3, 2), (make.index(2, 2), None, make.index(2, 2)), make(2, 3))
+    yield call(make(3), (make.put(1, "int64"),), make())
+
+
+def masked_samples(make: Make) -> Iterator[Sample]:
+    """As many True in every lane, so that `values` fit."""
+    yield call(make(4, 2), (some(make, 2, 4),), make(2, 2))
+    yield call(make(2, 3), [some(make, 3, 2, 3)], make(3), accumulate=True)
+    yield call(make(2, 4), (None, some(make, 2, 4)), make())
+    yield call(make(3, 4), (make.index(3, 2), some(make, 2, 4)), make(2))
+    yield call(make(3, 4), (some(make, 1, 3), make.index(4, 2)), make(2))
+    yield call(make(3, 4), (some(make, 2, 3), some(make, 1, 4)), make(2))
+    yield call(make(2, 3, 2), (some(make, 1, 2), None, make.index(2, 2)), make(2, 3))
+    yield call(make(2, 3), (make.put(True, bool),), make(3))
+    yield call(make(2), (some(make, 0, 2),), make(0))
+
+
+def some(make: Make, count: int, *shape: int):
+    """A mask with `count` True."""
+    order = make.rng.permutation(int(np.prod(shape))).reshape(shape)
+    return make.put(order < count, bool)
+
+
+def index_put_refusals(make: Make) -> Iterator[Refusal]:
+    x, rows = make(3, 4), make.index(3, 2)
+    for outside in (3, -4):
+        yield Refusal(
+            call(x, (make.put([0, outside], "int64"),), make(4)),
+            rf"`indices\[0\]` must lie in \[-3, 2\], got {outside}",
+            IndexError,
+        )
+    yield Refusal(call(x, (), make(4)), "at least one dimension", IndexError)
+    yield Refusal(call(x, (rows, rows, rows), make(2)), "at most 2 dimensions", IndexError)
+    yield Refusal(call(x, (rows.astype("int8"),), make(4)), "int32, int64 or bool", IndexError)
+    yield Refusal(call(x, (rows,), make(3, 4)), "cannot take|shapes do not fit", Exception)
+    yield Refusal(call(x, (rows,), make(4, dtype="float16")), "dtype of `input`", TypeError)
+    yield Refusal(call(x, (make.mask(4),), make(4)), r"must have the shape \[3\]", IndexError)
+    yield Refusal(
+        call(x, (make.put([True, False, True], bool),), make(3, 4)), "must have 1 or 2 entries"
+    )
+    yield Refusal(
+        call(x, (make.put([True, False, True], bool), make.index(4, 3)), make()),
+        "equally many positions",
+        IndexError,
+    )
+
+
+def np_index_put(x, indices, values, accumulate=False):
+    out = np.array(x)
+    at = tuple(slice(None) if i is None else i for i in indices)
+    if accumulate:
+        np.add.at(out, at, values)
+    else:
+        out[at] = values
+    return out
+
+
+OPS = [
+    OpInfo(
+        functx.index_put, index_put_samples, reference=np_index_put, refusals=index_put_refusals
+    ),
+    OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks"),
+]

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample, Samples
+
+from .scattering import source_refusals
+
+
+def samples_of(reduce: str) -> Samples:
+    def samples(make: Make) -> Iterator[Sample]:
+        # Distinct, so that no two values tie where an extremum is differentiated.
+        values = make.distinct(18)
+        yield call(
+            values[:8].reshape(2, 4), 1, make.index(4, 2, 5), values[8:].reshape(2, 5), reduce
+        )
+        yield call(
+            values[:6].reshape(3, 2),
+            0,
+            make.index(3, 4, 1),
+            values[6:14].reshape(4, 2),
+            reduce,
+            include_self=False,
+        )
+        yield call(values[:3], -1, make.index(3, 6, dtype="int32"), values[3:9], reduce=reduce)
+        yield call(values[0], 0, make.put(0, "int64"), values[1], reduce)
+        yield call(values[:3], 0, make.put([], "int64"), values[3:5], reduce, include_self=False)
+
+    return samples
+
+
+def samples_with_zeros(make: Make) -> Iterator[Sample]:
+    """None, one and several factors of a product are zero."""
+    x, src = make.nonzero(2, 4), make.nonzero(2, 6)
+    index = make.put([[0, 1, 1, 2, 2, 2], [3, 3, 0, 1, 1, 0]], "int64")
+    src = src * make.put([[0, 0, 1, 0, 0, 1], [1, 1, 0, 0, 0, 1]])
+    yield call(x, 1, index, src, "prod")
+    yield call(x * make.put([[1, 1, 0, 0], [0, 1, 1, 1]]), 1, index, src, "prod")
+    yield call(x, 1, index, src, "prod", include_self=False)
+
+
+def scatter_reduce_refusals(make: Make) -> Iterator[Refusal]:
+    for refusal in source_refusals(make):
+        x = refusal.sample.args
+        yield Refusal(call(*x, "sum"), refusal.match, refusal.error)
+    index = make.index(3, 2)
+    yield Refusal(call(make(3), 0, index, make(2), "add"), "`reduce` must be", ValueError)
+    for dtype, reduce in (("complex64", "amax"), ("bool", "mean")):
+        x, src = make(3, dtype=dtype), make(2, dtype=dtype)
+        yield Refusal(call(x, 0, index, src, reduce), f"`reduce` cannot be {reduce!r}", TypeError)
+
+
+def np_scatter_reduce(x, dim, index, src, reduce, include_self=True):
+    out = np.atleast_1d(np.array(x))
+    brought: dict[tuple[int, ...], list] = {}
+    if index.size == 0:
+        return x
+    index, src = np.atleast_1d(index), np.atleast_1d(src)
+    for where in np.ndindex(index.shape):
+        at = list(where)
+        at[dim] = index[where]
+        brought.setdefault(tuple(at), []).append(src[where])
+    for at, values in brought.items():
+        values = np.array([out[at], *values] if include_self else values)
+        if reduce == "mean" and values.dtype.kind in "iu":
+            out[at] = values.sum() // len(values)
+        else:
+            name = {"amax": "max", "amin": "min"}.get(reduce, reduce)
+            out[at] = getattr(values, name)()
+    return out.reshape(x.shape)
+
+
+REAL = functx.sort.spec.accepts.value
+NUMBERS = functx.scatter_reduce.spec.accepts.value[1:]
+DTYPES = {"mean": NUMBERS, "amax": REAL, "amin": REAL}
+
+OPS = [
+    OpInfo(
+        functx.scatter_reduce,
+        samples_of(reduce),
+        reference=np_scatter_reduce,
+        refusals=scatter_reduce_refusals,
+        variant=reduce,
+        dtypes=DTYPES.get(reduce),
+    )
+    for reduce in ("sum", "prod", "mean", "amax", "amin")
+] + [
+    OpInfo(
+        functx.scatter_reduce,
+        samples_with_zeros,
+        reference=np_scatter_reduce,
+        variant="zeros",
+        dtypes=("float32", "float64", "complex128"),
+    )
+]

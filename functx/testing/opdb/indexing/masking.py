@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def masked_fill_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make.mask(2, 3), make())
+    yield call(make(3), make.mask(2, 1), 1)
+    yield call(make(2, 3), mask=make.mask(3), value=0)
+    yield call(make(), make.mask(2), make())
+    yield call(make(0, 3), make.mask(3), 1)
+
+
+def masked_fill_refusals(make: Make) -> Iterator[Refusal]:
+    x, mask = make(3), make.mask(3)
+    yield Refusal(call(x, mask.astype("int32"), 1), "`mask` must be bool", TypeError)
+    yield Refusal(call(x, mask, make(1)), "`value` must be a number or a 0-d array")
+    yield Refusal(call(x, mask, 1j), "`value` must be real", TypeError)
+    yield Refusal(call(x, make.mask(2), 1), "cannot take", ValueError)
+    small, half = make(3, dtype="int8"), make(3, dtype="float16")
+    yield Refusal(call(small, mask, 1000), "`value` must fit int8, got 1000", OverflowError)
+    yield Refusal(call(half, mask, 1e6), "`value` must fit float16", OverflowError)
+
+
+def np_masked_fill(x, mask, value):
+    return np.where(mask, np.asarray(value, x.dtype), x)
+
+
+def masked_select_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make.mask(2, 3))
+    yield call(make(3), make.mask(2, 1))
+    yield call(make(2, 3), mask=make.mask())
+    yield call(make(), make.mask(3), size=2)
+    yield call(make(4), make.mask(4), size=6, fill_value=1)
+    yield call(make(0, 2), make.mask(2))
+
+
+def masked_select_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), make.index(2, 2)), "`mask` must be bool", TypeError)
+    yield Refusal(call(make(2), make.mask(3)), "cannot take", ValueError)
+
+
+def padded(rows, size, fill_value):
+    """The first `size` rows; what is missing is `fill_value`."""
+    out = np.full((size, *rows.shape[1:]), fill_value, rows.dtype)
+    out[: len(rows)] = rows[:size]
+    return out
+
+
+def np_masked_select(x, mask, size=None, fill_value=0):
+    x, mask = np.broadcast_arrays(x, mask)
+    return x[mask] if size is None else padded(x[mask], size, fill_value)
+
+
+def nonzero_samples(make: Make) -> Iterator[Sample]:
+    sparse = make(2, 3) * make.mask(2, 3).astype(make.dtype)
+    yield call(sparse)
+    yield call(make(4) * make.mask(4).astype(make.dtype), as_tuple=True)
+    yield call(sparse, size=3)
+    yield call(sparse, as_tuple=True, size=7, fill_value=9)
+    yield call(make.nonzero())
+    yield call(make.put(0), as_tuple=True)
+    yield call(make(2, 0))
+
+
+def nonzero_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call([1, 2]), "`input` must be an array", TypeError)
+
+
+def np_nonzero(x, as_tuple=False, size=None, fill_value=-1):
+    rows = np.argwhere(np.atleast_1d(x) if as_tuple else x)
+    if size is not None:
+        rows = padded(rows, size, fill_value)
+    return tuple(rows.T) if as_tuple else rows
+
+
+OPS = [
+    OpInfo(
+        functx.masked_fill,
+        masked_fill_samples,
+        reference=np_masked_fill,
+        refusals=masked_fill_refusals,
+    ),
+    OpInfo(
+        functx.masked_select,
+        masked_select_samples,
+        reference=np_masked_select,
+        refusals=masked_select_refusals,
+    ),
+    OpInfo(functx.nonzero, nonzero_samples, reference=np_nonzero, refusals=nonzero_refusals),
+]

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def once(make: Make, dim: int, size: int, *shape: int):
+    """Positions along `dim` of which no two coincide."""
+    keys = make.rng.random([size if d == dim else n for d, n in enumerate(shape)])
+    return make.put(np.argsort(keys, axis=dim)[tuple(map(slice, shape))], "int64")
+
+
+def scatter_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 4), 1, once(make, 1, 4, 2, 3), make(2, 3))
+    yield call(make(3, 2), 0, make.index(3, 2, 2), make(3, 2), reduce="multiply")
+    yield call(make(3, 2), -2, make.index(3, 4, 1), make(4, 2), reduce="add")
+    yield call(make(4), 0, make.index(4, 6), make(6))
+    yield call(make(2, 3), 1, make.index(3, 2, 2, dtype="int32"), 1)
+    yield call(make(2, 3), 1, once(make, 1, 3, 2, 1), value=1)
+    yield call(make(), 0, make.put([0], "int64"), make(1))
+    yield call(make(2), 0, make.put(1, "int64"), make())
+    yield call(make(2, 3), 1, make.put(np.zeros((0, 3)), "int64"), make(2, 3))
+
+
+def source_refusals(make: Make) -> Iterator[Refusal]:
+    """What scatter, scatter_add and scatter_reduce refuse alike, but for their last argument."""
+    for outside in (3, -1):
+        yield Refusal(
+            call(make(2, 3), 1, make.put([[outside]], "int64"), make(1, 1)),
+            rf"`index` must lie in \[0, 2\], got {outside}",
+            IndexError,
+        )
+    x, src = make(3, 2), make(2, 2)
+    yield Refusal(call(x, 0, make.index(3, 2), src), "as many dimensions as `input`")
+    yield Refusal(call(x, 0, make.index(3, 2, 2), make(2, 2, 1)), "`src` must have as many")
+    yield Refusal(call(x, 0, make.index(3, 3, 1), src), "no larger than `src`")
+    yield Refusal(call(x, 1, make.index(2, 4, 1), make(4, 1)), "no larger than `input`")
+    yield Refusal(
+        call(x, 0, make.index(3, 2, 2), make(2, 2, dtype="float16")),
+        "`src` must have the dtype of `input`",
+        TypeError,
+    )
+    yield Refusal(call(x, 0, make.index(3, 2, 2, dtype="uint8"), src), "int32 or int64", TypeError)
+    yield Refusal(call(x, 2, make.index(3, 2, 2), src), "`dim` must lie in", IndexError)
+
+
+def scatter_refusals(make: Make) -> Iterator[Refusal]:
+    yield from source_refusals(make)
+    x, index = make(3), make.index(3, 2)
+    yield Refusal(call(x, 0, index, make(2), reduce="sum"), "`reduce` must be", ValueError)
+    yield Refusal(call(x, 0, index, 1j), "`value` must be real", TypeError)
+
+
+def np_scatter(x, dim, index, src=None, reduce=None, value=None):
+    src = np.broadcast_to(
+        value if src is None else src, index.shape if np.ndim(src) == 0 else src.shape
+    )
+    out = np.array(np.atleast_1d(x))
+    src, index = np.atleast_1d(src), np.atleast_1d(index)
+    for where in np.ndindex(index.shape):
+        at = list(where)
+        at[dim] = index[where]
+        at, new = tuple(at), src[where]
+        out[at] = new if reduce is None else out[at] + new if reduce == "add" else out[at] * new
+    return out.reshape(x.shape)
+
+
+def scatter_add_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 4), 1, make.index(4, 2, 5), make(2, 5))
+    yield call(make(3, 2), -2, make.index(3, 4, 1), make(4, 2))
+    yield call(make(3), 0, index=make.index(3, 5, dtype="int32"), src=make(5))
+    yield call(make(), 0, make.put(0, "int64"), make())
+    yield call(make(2, 3), 1, make.put([], "int64"), make(2, 3))
+
+
+def np_scatter_add(x, dim, index, src):
+    if index.size == 0:
+        return x
+    return np_scatter(x, dim, index, src, reduce="add")
+
+
+def index_add_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 4), 1, make.index(4, 5), make(3, 5), alpha=2)
+    yield call(make(3, 2, 2), -3, make.index(3, 2), make(2, 2, 2))
+    yield call(make(3), 0, make.index(3, dtype="int32"), make(1))
+    yield call(make(), 0, make.put([0], "int64"), make(), alpha=0)
+    yield call(make(2, 3), dim=0, index=make.put([], "int64"), source=make(0, 3))
+
+
+def index_add_refusals(make: Make) -> Iterator[Refusal]:
+    for outside in (3, -1):
+        yield Refusal(
+            call(make(3), 0, make.put([outside], "int64"), make(1)),
+            rf"`index` must lie in \[0, 2\], got {outside}",
+            IndexError,
+        )
+    x, index = make(3, 2), make.index(3, 2)
+    yield Refusal(call(x, 0, index, make(2)), r"`source` must have shape \[2, 2\]")
+    yield Refusal(call(x, 0, index, make(3, 2)), r"`source` must have shape \[2, 2\]")
+    yield Refusal(call(x, 0, make.index(3, 2, 1), make(2, 2)), "must be a vector", IndexError)
+    yield Refusal(call(x, 0, index, make(2, 2, dtype="float16")), "dtype of `input`", TypeError)
+    yield Refusal(call(x, 0, index, make(2, 2), alpha=1j), "`alpha` must be real", TypeError)
+
+
+def np_index_add(x, dim, index, source, alpha=1):
+    out = np.atleast_1d(np.array(x))
+    moved = np.moveaxis(out, dim, 0)
+    slices = np.moveaxis(source.reshape(source.shape or (1,)), dim, 0)
+    for i, row in zip(np.atleast_1d(index), slices, strict=True):
+        moved[i] += np.asarray(alpha, x.dtype) * row
+    return out.reshape(x.shape)
+
+
+OPS = [
+    OpInfo(functx.scatter, scatter_samples, reference=np_scatter, refusals=scatter_refusals),
+    OpInfo(
+        functx.scatter_add,
+        scatter_add_samples,
+        reference=np_scatter_add,
+        refusals=source_refusals,
+    ),
+    OpInfo(
+        functx.index_add,
+        index_add_samples,
+        reference=np_index_add,
+        refusals=index_add_refusals,
+    ),
+]

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def ascending(make: Make, *shape: int):
+    return make.put(np.sort(np.asarray(make(*shape)), axis=-1))
+
+
+def searchsorted_samples(make: Make) -> Iterator[Sample]:
+    yield call(ascending(make, 5), make(2, 3))
+    yield call(ascending(make, 2, 4), make(2, 3), right=True)
+    yield call(ascending(make, 4), make(3), side="right", out_int32=True)
+    yield call(ascending(make, 4), make(), side="left", right=False)
+    yield call(ascending(make, 3), 1)
+    yield call(ascending(make, 3), input=ascending(make, 3), right=True, side="right")
+    yield call(make.put([3, 1, 2]), make(4), sorter=make.put([1, 2, 0], "int64"))
+    yield call(ascending(make, 0), make(2))
+    yield call(ascending(make, 2, 3), make(2, 0))
+
+
+def searchsorted_refusals(make: Make) -> Iterator[Refusal]:
+    x, values = ascending(make, 3), make(2)
+    yield Refusal(call(x, values, side="middle"), "`side` must be", ValueError)
+    yield Refusal(call(x, values, side="left", right=True), "must not be 'left'", ValueError)
+    yield Refusal(call(make(), values), "`sorted_sequence` must have a dimension")
+    yield Refusal(call(ascending(make, 2, 3), make(2)), "must be a vector or agree")
+    yield Refusal(call(ascending(make, 1, 3), 1), "must be a vector or agree")
+    yield Refusal(call(x, values, sorter=make.index(3, 2)), "`sorter` must have the shape")
+    yield Refusal(
+        call(x, values, sorter=make.put([0, 1, 3], "int64")),
+        r"`sorter` must lie in \[0, 2\], got 3",
+        IndexError,
+    )
+    yield Refusal(call(x, values, sorter=make(3, low=0, high=0.4)), "must be int64", TypeError)
+    yield Refusal(call(x, make(2, dtype="complex64")), "expected real number arrays", TypeError)
+
+
+def np_searchsorted(x, input, out_int32=False, right=False, side=None, sorter=None):
+    side = "right" if right or side == "right" else "left"
+    if x.ndim == 1:
+        out = np.searchsorted(x, input, side=side, sorter=sorter)
+    elif input.size == 0:
+        out = np.zeros(input.shape)
+    else:
+        pairs = zip(x.reshape(-1, x.shape[-1]), input.reshape(-1, input.shape[-1]), strict=True)
+        out = np.reshape([np.searchsorted(a, v, side=side) for a, v in pairs], input.shape)
+    return np.asarray(out, "int32" if out_int32 else "int64")
+
+
+OPS = [
+    OpInfo(
+        functx.searchsorted,
+        searchsorted_samples,
+        reference=np_searchsorted,
+        refusals=searchsorted_refusals,
+    ),
+]

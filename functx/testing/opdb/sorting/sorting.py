@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def sort_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(3, 4))
+    yield call(make.distinct(3, 2), 0, True)
+    yield call(make.distinct(2, 3, 2), dim=-2, descending=True, stable=True)
+    yield call(make.distinct())
+    yield call(make.distinct(), -1, True)
+    yield call(make.distinct(2, 0), 1)
+    yield call(make.distinct(0, 2), 1, stable=False)
+
+
+def tied_samples(make: Make) -> Iterator[Sample]:
+    tied = make.put(make.rng.integers(0, 3, (2, 6)))
+    for descending in (False, True):
+        yield call(tied, descending=descending, stable=True)
+        if make.dtype.kind == "f":
+            special = make.put([1, np.nan, -np.inf, 0.0, np.nan, -0.0, np.inf])
+            yield call(special, 0, descending)
+
+
+def sort_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(), 1), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays", TypeError)
+
+
+def np_argsort(x, dim=-1, descending=False, stable=False):
+    if x.ndim == 0:
+        return np.zeros((), "int64")
+    if descending:
+        forward = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
+        return x.shape[dim] - 1 - np.flip(forward, dim)
+    return np.argsort(x, axis=dim, kind="stable")
+
+
+def np_sort(x, dim=-1, descending=False, stable=False):
+    order = np_argsort(x, dim, descending)
+    return np.take_along_axis(x, order, dim) if x.ndim else x, order
+
+
+def topk_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(3, 4), 2)
+    yield call(make.distinct(4, 3), 3, 0, False)
+    yield call(make.distinct(2, 3, 2), k=1, dim=-2, largest=True, sorted=True)
+    yield call(make.distinct(5), 5, largest=False, sorted=False)
+    yield call(make.distinct(), 1)
+    yield call(make.distinct(), 1, -1, False)
+    yield call(make.distinct(3), 0)
+    yield call(make.distinct(0, 3), 2)
+
+
+def tied_topk_samples(make: Make) -> Iterator[Sample]:
+    """The greatest and least integers, NaN of either sign, zeros of either sign."""
+    for largest in (True, False):
+        if make.dtype.kind == "f":
+            bits = [1, np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 0.0]
+            yield call(make.put(bits), 8, largest=largest)
+        else:
+            info = np.iinfo(make.dtype)
+            yield call(make.put([3, info.min, info.max, 3, info.max]), 4, largest=largest)
+
+
+def topk_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 4), r"`k` must lie in \[0, 3\]", ValueError)
+    yield Refusal(call(make(3), -1), r"`k` must lie in \[0, 3\]", ValueError)
+    yield Refusal(call(make(3), 1, 1), "`dim` must lie in", IndexError)
+    yield Refusal(call(make(3, dtype="bool"), 1), "expected real number arrays", TypeError)
+
+
+def np_topk(x, k, dim=-1, largest=True, sorted=True):
+    values, order = np_sort(x, dim, descending=False)
+    if x.ndim == 0:
+        return values, order
+    if largest:
+        values, order = np_sort(x, dim, descending=True)
+    first = lambda a: np.take(a, np.arange(k), axis=dim)
+    return first(values), first(order)
+
+
+OPS = [
+    OpInfo(functx.sort, sort_samples, reference=np_sort, refusals=sort_refusals),
+    OpInfo(functx.argsort, sort_samples, reference=np_argsort, refusals=sort_refusals),
+    OpInfo(functx.argsort, tied_samples, reference=np_argsort, variant="ties"),
+    OpInfo(functx.topk, topk_samples, reference=np_topk, refusals=topk_refusals),
+    OpInfo(
+        functx.topk,
+        tied_topk_samples,
+        reference=np_topk,
+        variant="ties",
+        dtypes=("int8", "uint8", "int64", "float16", "float32", "float64"),
+    ),
+]

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def distinct_samples(make: Make) -> Iterator[Sample]:
+    """No repetitions among floating values, which finite differences would tear apart."""
+    yield call(make.distinct(2, 3), return_inverse=True)
+    yield call(make.distinct(3, 2), dim=0)
+    yield call(make.distinct(2, 3), True, True, True, -1)
+    yield call(make.distinct(3), sorted=False, return_counts=True)
+    yield call(make.distinct(), return_inverse=True, return_counts=True)
+    yield call(make.distinct(4), size=6, fill_value=1, return_counts=True)
+    yield call(make.distinct(0, 2), return_inverse=True, return_counts=True)
+    yield call(make.distinct(0, 2), return_inverse=True, dim=0)
+
+
+def repeated_samples(make: Make) -> Iterator[Sample]:
+    few = lambda *shape: make.put(make.rng.integers(0, 2, shape))
+    yield call(few(6), return_inverse=True, return_counts=True)
+    yield call(few(2, 3), return_counts=True)
+    yield call(few(4, 2), return_inverse=True, return_counts=True, dim=0)
+    yield call(few(2, 3, 2), return_inverse=True, dim=-2)
+    yield call(few(6), size=1, return_inverse=True, return_counts=True)
+    yield call(few(4, 2), size=5, return_inverse=True, return_counts=True, dim=0)
+
+
+def unique_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), dim=2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(), dim=0), "`dim` must be None for a 0-d array", IndexError)
+    yield Refusal(call(make(2, 0), dim=0), "must not be empty in a dimension other than `dim`")
+    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays", TypeError)
+
+
+def np_unique(
+    x,
+    sorted=True,
+    return_inverse=False,
+    return_counts=False,
+    dim=None,
+    size=None,
+    fill_value=0,
+):
+    values, inverse, counts = np.unique(
+        x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
+    )
+    if size is not None:
+        axis, have = dim or 0, min(len(counts), size)
+        shape = [size if d == axis % values.ndim else n for d, n in enumerate(values.shape)]
+        out = np.full(shape, fill_value, values.dtype)
+        np.moveaxis(out, axis, 0)[:have] = np.moveaxis(values, axis, 0)[:size]
+        values, counts = out, np.pad(counts[:have], (0, size - have))
+    inverse = inverse.reshape(x.shape if dim is None else -1)
+    out = [values, *[inverse] * return_inverse, *[counts] * return_counts]
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+OPS = [
+    OpInfo(functx.unique, distinct_samples, reference=np_unique, refusals=unique_refusals),
+    OpInfo(
+        functx.unique,
+        repeated_samples,
+        reference=np_unique,
+        variant="repeats",
+        dtypes=("bool", "uint8", "int32", "int64"),
+    ),
+]
