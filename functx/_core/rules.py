@@ -197,7 +197,7 @@ def _equally_varying(leaves):
 
 
 def _varying(aval):
-    # Named `vma` until JAX 0.9, a part of `manual_axis_type` since.
+    # Older JAX calls it `vma`; in 0.10.2 it is a part of `manual_axis_type`.
     return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
 
 
