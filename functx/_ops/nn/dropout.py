@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, Key, operator, refuse
@@ -39,5 +40,5 @@ def dropout(
         return input
     if p == 1:
         return input * 0
-    kept = jax.random.bernoulli(key, 1 - p, input.shape)
+    kept = jax.random.bernoulli(key, jnp.asarray(1 - p, "float32"), input.shape)
     return input * (kept.astype(input.dtype) / (1 - p))

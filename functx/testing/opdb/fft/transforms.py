@@ -1,0 +1,49 @@
+"""Samples of discrete Fourier transforms of one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 4))
+    yield call(make(3, 2), 5, dim=0, norm="ortho")
+    yield call(make(5), n=3, norm="forward")
+    yield call(make(2, 3), 4, -1, "backward")
+    yield call(make(1), 2)
+    yield call(make(0, 3), n=2)
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call(x, 0), "must be at least 1, got 0")
+    yield Refusal(call(x, -1), "must be at least 1, got -1")
+    yield Refusal(call(make(2, 0)), "must be at least 1, got")
+    yield Refusal(call(make()), "`input` must have at least 1 dimension", IndexError)
+    yield Refusal(call(x, dim=5), r"`dim` must lie in \[-2, 1\], got 5", IndexError)
+    yield Refusal(call(x, norm="x"), "`norm` must be 'backward', 'ortho' or 'forward'")
+    yield Refusal(call(make(2, dtype="float16")), "expected whole", TypeError)
+
+
+def real_refusals(make: Make) -> Iterator[Refusal]:
+    yield from refusals(make)
+    yield Refusal(call(make(3, dtype="complex64")), "expected whole real arrays", TypeError)
+
+
+def half_refusals(make: Make) -> Iterator[Refusal]:
+    yield from refusals(make)
+    yield Refusal(call(make(1)), "must be at least 1, got 0")
+
+
+OPS = [
+    OpInfo(functx.fft.fft, samples, np.fft.fft, refusals),
+    OpInfo(functx.fft.ifft, samples, np.fft.ifft, refusals),
+    OpInfo(functx.fft.rfft, samples, np.fft.rfft, real_refusals),
+    OpInfo(functx.fft.irfft, samples, np.fft.irfft, half_refusals),
+]

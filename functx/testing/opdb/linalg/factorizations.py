@@ -1,0 +1,156 @@
+"""Samples of Cholesky, QR and eigendecompositions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Gap, OpInfo, Refusal, Sample
+
+
+def cholesky_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.positive_definite(3, 3))
+    yield call(make.positive_definite(2, 2, 2), upper=True)
+    yield call(make.positive_definite(1, 1))
+    yield call(make.positive_definite(0, 0))
+    yield call(make.positive_definite(2, 0, 0))
+
+
+def one_triangle_samples(make: Make) -> Iterator[Sample]:
+    """The other triangle holds something else, and is not read."""
+    yield call(make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1))
+    yield call(make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1), upper=True)
+
+
+def square_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`A` must be \[..., n, n\], got f\d\d\[3\]")
+    yield Refusal(call(make(2, 3)), r"`A` must be \[..., n, n\], got f\d\d\[2,3\]")
+    yield Refusal(call(make(2, 2, dtype="float16")), "expected lapack arrays", TypeError)
+    yield Refusal(call(make(2, 2, dtype="int32")), "expected lapack arrays", TypeError)
+
+
+def np_hermitian(A: Any, upper: bool) -> Any:
+    if upper:
+        A = np.swapaxes(A, -1, -2).conj()
+    strict = np.tril(A, -1)
+    diagonal = np.eye(A.shape[-1]) * A.real
+    return strict + np.swapaxes(strict, -1, -2).conj() + diagonal
+
+
+def np_cholesky(A: Any, *, upper: bool = False) -> Any:
+    L = np.linalg.cholesky(np_hermitian(A, upper))
+    return np.swapaxes(L, -1, -2).conj() if upper else L
+
+
+def eigh_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.positive_definite(3, 3))
+    yield call(make.positive_definite(2, 2, 2), UPLO="U")
+    yield call(make.positive_definite(1, 1), "l")
+    yield call(make.positive_definite(0, 0))
+    yield call(make.positive_definite(0, 2, 2))
+
+
+def eigh_one_triangle_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1))
+    yield call(make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1), "U")
+
+
+def eigh_refusals(make: Make) -> Iterator[Refusal]:
+    yield from square_refusals(make)
+    yield Refusal(call(make(2, 2), "X"), "`UPLO` must be 'L' or 'U', got 'X'")
+
+
+def np_eigh(A: Any, UPLO: str = "L") -> Any:
+    return tuple(np.linalg.eigh(np_hermitian(A, UPLO in "Uu")))
+
+
+def spectral_gauge(out: Any) -> Any:
+    """Eigenvalues, and a matrix in which each vector's phase cancels."""
+    values, vectors = out
+    weights = jnp.arange(1, values.shape[-1] + 1, dtype=values.dtype)
+    return values, (vectors * weights) @ jnp.conj(jnp.swapaxes(vectors, -1, -2))
+
+
+def qr_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 2))
+    yield call(make.matrix(2, 2, 3))
+    yield call(make.matrix(2, 2), "complete")
+    yield call(make.matrix(2, 3), mode="complete")
+    yield call(make.matrix(1, 1))
+    yield call(make.matrix(0, 2))
+    yield call(make.matrix(2, 3, 0))
+
+
+def qr_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`A` must be \[..., m, n\]")
+    yield Refusal(call(make(2, 2), "full"), "`mode` must be 'reduced', 'complete' or 'r'")
+
+
+def np_qr(A: Any, mode: str = "reduced") -> Any:
+    if mode == "r":
+        return np.zeros((0,), A.dtype), np.linalg.qr(A, mode)
+    return tuple(np.linalg.qr(A, mode))
+
+
+def signless(out: Any) -> Any:
+    """`R` with a positive diagonal, and `Q` to match; of a complete `Q`, what `R` meets."""
+    Q, R = out
+    k = min(R.shape[-2:])
+    diagonal = jnp.diagonal(R, axis1=-2, axis2=-1)[..., :k]
+    phase = jnp.where(jnp.real(diagonal) < 0, -1, 1).astype(R.dtype)
+    R = phase[..., None] * R[..., :k, :]
+    return (Q[..., :k] * phase[..., None, :], R) if Q.ndim > 1 else (Q, R)
+
+
+def of_hermitian(op: Callable[..., Any]) -> Callable[..., Any]:
+    """`op` of the Hermitian part, where finite differences see the gradient that it declares."""
+
+    def composed(A: Any) -> Any:
+        return op((A + jnp.conj(jnp.swapaxes(A, -1, -2))) / 2)
+
+    composed.__name__ = f"{op.__name__}_of_hermitian"
+    return composed
+
+
+def hermitian_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.positive_definite(3, 3))
+    yield call(make.positive_definite(2, 2, 2))
+
+
+SPREAD = tuple(
+    Gap(check, "one triangle is read, but the gradient is spread over both, as PyTorch's is")
+    for check in ("gradient", "second_gradient")
+)
+FLOATING = ("float32", "float64", "complex64", "complex128")
+
+OPS = [
+    OpInfo(functx.linalg.cholesky, cholesky_samples, np_cholesky, square_refusals, gaps=SPREAD),
+    OpInfo(
+        functx.linalg.cholesky,
+        one_triangle_samples,
+        np_cholesky,
+        variant="one_triangle",
+        gaps=SPREAD,
+    ),
+    OpInfo(of_hermitian(functx.linalg.cholesky), hermitian_samples, dtypes=FLOATING),
+    OpInfo(
+        functx.linalg.eigh, eigh_samples, np_eigh, eigh_refusals, gaps=SPREAD, gauge=spectral_gauge
+    ),
+    OpInfo(
+        functx.linalg.eigh,
+        eigh_one_triangle_samples,
+        np_eigh,
+        variant="one_triangle",
+        gaps=SPREAD,
+        gauge=spectral_gauge,
+    ),
+    OpInfo(
+        of_hermitian(functx.linalg.eigh), hermitian_samples, gauge=spectral_gauge, dtypes=FLOATING
+    ),
+    OpInfo(functx.linalg.qr, qr_samples, np_qr, qr_refusals, gauge=signless),
+]

@@ -1,0 +1,59 @@
+"""Samples of the singular value decomposition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def svd_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 2), full_matrices=False)
+    yield call(make.matrix(2, 3))
+    yield call(make.matrix(3, 2))
+    yield call(make.matrix(2, 2, 2))
+    yield call(make.matrix(1, 1))
+    yield call(make.matrix(0, 2))
+    yield call(make.matrix(2, 2, 0), False)
+
+
+def svdvals_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 2))
+    yield call(make.matrix(2, 2, 3))
+    yield call(make.matrix(2, 2))
+    yield call(make.matrix(0, 2))
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`A` must be \[..., m, n\]")
+    yield Refusal(call(make(2, 2), driver="gesvd"), "`driver` must be None")
+    yield Refusal(call(make(2, 2, dtype="bfloat16")), "expected lapack arrays", TypeError)
+
+
+def np_svd(A: Any, full_matrices: bool = True) -> Any:
+    return tuple(np.linalg.svd(A, full_matrices))
+
+
+def np_svdvals(A: Any) -> Any:
+    return np.linalg.svd(A, compute_uv=False)
+
+
+def phaseless(out: Any) -> Any:
+    """Singular values, and matrices in which the phase of each pair of vectors cancels."""
+    U, S, Vh = out
+    k = S.shape[-1]
+    weights = jnp.arange(1, k + 1, dtype=S.dtype)
+    left = U[..., :k] * weights
+    return S, left @ Vh[..., :k, :], left @ jnp.conj(jnp.swapaxes(U[..., :k], -1, -2))
+
+
+OPS = [
+    OpInfo(functx.linalg.svd, svd_samples, np_svd, refusals, gauge=phaseless),
+    OpInfo(functx.linalg.svdvals, svdvals_samples, np_svdvals, refusals),
+]

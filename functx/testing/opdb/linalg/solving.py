@@ -1,0 +1,55 @@
+"""Samples of linear systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .factorizations import square_refusals
+
+
+def solve_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 3), make(3, 2))
+    yield call(make.matrix(2, 2, 2), make(2, 2))
+    yield call(make.matrix(2, 2), make(2))
+    yield call(make.matrix(2, 2), make(3, 2), left=False)
+    yield call(make.matrix(2, 1, 2, 2), make(3, 2, 1))
+    yield call(make.matrix(2, 2), make(2, 2, 1))
+    yield call(make.matrix(0, 0), make(0, 2))
+    yield call(make.matrix(2, 2), make(2, 0))
+
+
+def solve_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), make(2)), r"`A` must be \[..., n, n\]")
+    yield Refusal(call(make(2, 2), make()), "`B` must have at least 1 dimension")
+    yield Refusal(call(make(2, 2), make(3, 1)), "do not fit A X = B")
+    yield Refusal(call(make(2, 2), make(2), left=False), "do not fit X A = B")
+    yield Refusal(call(make(3, 2, 2), make(4, 2, 1)), "linalg.solve")
+
+
+def np_solve(A: Any, B: Any, *, left: bool = True) -> Any:
+    if B.ndim == 1 or B.shape == A.shape[:-1]:
+        return np.linalg.solve(A, B[..., None])[..., 0]
+    if left:
+        return np.linalg.solve(A, B)
+    return B @ np.linalg.inv(A)
+
+
+def inv_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 3))
+    yield call(make.matrix(2, 2, 2))
+    yield call(make.matrix(1, 1))
+    yield call(make.matrix(0, 0))
+    yield call(make.matrix(0, 2, 2))
+
+
+OPS = [
+    OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals),
+    OpInfo(functx.linalg.inv, inv_samples, np.linalg.inv, square_refusals),
+]

@@ -1,0 +1,69 @@
+"""Samples of norms of vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(make.nonzero(2, 3), dim=-1)
+    yield call(make.nonzero(2, 3), 3, dim=0, keepdim=True)
+    yield call(make.nonzero(2, 3))
+    yield call(make.distinct(2, 3), math.inf, 1)
+    yield call(make.nonzero(2, 3), 1, (0, 1))
+    yield call(make.distinct(5), -math.inf)
+    yield call(make.nonzero(2, 3), 0.5, -1)
+    yield call(make.nonzero(4), -1.5)
+    yield call(make.nonzero(2, 3), 0, dim=1)
+    yield call(make.nonzero(), keepdim=True)
+    yield call(make.nonzero(), -2)
+    yield call(make(2, 0), dim=1)
+    yield call(make(0, 3), math.inf, dim=1)
+    yield call(make.nonzero(2, 3), dim=())
+
+
+def wider_samples(make: Make) -> Iterator[Sample]:
+    wide = "complex128" if make.dtype.kind == "c" else "float64"
+    yield call(make.nonzero(2, 3), dtype=wide)
+    yield call(make.nonzero(2, 3), 3, dim=1, dtype=wide)
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3, dtype="float32")
+    yield Refusal(call(make(3, dtype="int32")), "expected inexact arrays", TypeError)
+    yield Refusal(call(make(0), math.inf), "`dim` must not be empty for ord=inf")
+    yield Refusal(call(make(0, 2), -1, dim=0), "`dim` must not be empty for ord=-1")
+    yield Refusal(call(x, "fro"), "`ord` must be a real number", TypeError)
+    yield Refusal(call(x, 1j), "`ord` must be a real number", TypeError)
+    yield Refusal(call(x, dim=2), r"`dim` must lie in \[-2, 1\]", IndexError)
+    yield Refusal(call(x, dim=(0, 0)), "names a dimension twice")
+    yield Refusal(call(x, dtype="float16"), "`dtype` must be floating and no narrower")
+    yield Refusal(call(x, dtype="complex64"), "`dtype` must be floating and no narrower")
+    yield Refusal(call(x, dtype="int32"), "`dtype` must be floating and no narrower")
+
+
+def np_vector_norm(
+    x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    x = np.abs(x)
+    axes = tuple(range(x.ndim)) if dim is None or dim == () else dim
+    if ord == 0:
+        return np.sum(x != 0, axis=axes, keepdims=keepdim)
+    if math.isinf(ord):
+        extremum = np.max if ord > 0 else np.min
+        return extremum(x, axis=axes, keepdims=keepdim)
+    return np.sum(x**ord, axis=axes, keepdims=keepdim) ** (1 / ord)
+
+
+OPS = [
+    OpInfo(functx.linalg.vector_norm, samples, np_vector_norm, refusals),
+    OpInfo(functx.linalg.vector_norm, wider_samples, np_vector_norm, variant="dtype"),
+]

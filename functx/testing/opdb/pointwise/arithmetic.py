@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx._core import Accepts, category
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .operands import binary_and_number, unary, unary_nonzero, unbroadcastable
+
+
+def scaled_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 3), alpha=2)
+    yield from binary_and_number(make)
+    if category(make.dtype) >= 2:
+        yield call(make(2), make(2), alpha=-0.5)
+
+
+def scaled_refusals(make: Make) -> Iterator[Refusal]:
+    yield from unbroadcastable(make)
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, integers, alpha=0.5), "`alpha` must not be floating", TypeError)
+    yield Refusal(call(make(2), make(2), alpha=1j), "`alpha` must not be complex", TypeError)
+    yield Refusal(call([1.0], make(1)), "`input` must be an array", TypeError)
+    yield Refusal(call(make(2), make(2), out=make(2)), "`out` does not exist", TypeError)
+
+
+def sub_refusals(make: Make) -> Iterator[Refusal]:
+    yield from scaled_refusals(make)
+    yield Refusal(call(make.mask(2), make.mask(2)), "expected number arrays, got bool", TypeError)
+
+
+def bool_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make.mask(2)), "expected number arrays, got bool", TypeError)
+
+
+def sign_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays, got c64", TypeError)
+
+
+def abs_samples(make: Make) -> Iterator[Sample]:
+    yield from unary_nonzero(make)
+    if category(make.dtype) == 1:
+        yield call(make.put([np.iinfo(make.dtype).min, 0]))
+
+
+def addcmul_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 3), make(2, 3), value=2)
+    yield call(make(3), make(2, 1), make(1, 3))
+    yield call(make(), make(), make())
+    yield call(make(0, 3), make(3), make())
+    if category(make.dtype) >= 2:
+        yield call(make(2), make(2), make(2), value=-1.5)
+
+
+def addcmul_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), make(3), make(2)), "shapes do not fit")
+    yield Refusal(call(make(2), make(2), make(2), value=1j), "`value` must not be", TypeError)
+    mask = make.mask(2)
+    yield Refusal(call(mask, mask, mask), "expected arrays of numbers", TypeError)
+
+
+def lerp_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 3), make(2, 3, low=0, high=1))
+    yield call(make(2, 3), make(3), 0.4)
+    yield call(make(3), make(2, 3), make(2, 1))
+    yield call(make(2), make(2), 1)
+    yield call(make(), make(), 0.75)
+    yield call(make(0, 3), make(3), 0.5)
+
+
+def lerp_refusals(make: Make) -> Iterator[Refusal]:
+    wide = make(2, dtype="float64")
+    yield Refusal(call(make(2), wide, 0.5), "must have the same dtype", TypeError)
+    yield Refusal(call(make(2), make(2), wide), "must have the same dtype", TypeError)
+    yield Refusal(call(make(2), make(2), 1j), "`weight` must be real", TypeError)
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, integers, 0.5), "expected inexact arrays", TypeError)
+    yield Refusal(call(make(2), make(3), 0.5), "shapes do not fit")
+
+
+def np_add(x, y, *, alpha=1):
+    return x | y if x.dtype == bool and np.asarray(y).dtype == bool else x + alpha * y
+
+
+def np_mul(x, y):
+    return x & y if x.dtype == bool and np.asarray(y).dtype == bool else x * y
+
+
+OPS = [
+    OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals),
+    OpInfo(
+        functx.sub,
+        scaled_samples,
+        reference=lambda x, y, *, alpha=1: x - alpha * y,
+        refusals=sub_refusals,
+    ),
+    OpInfo(functx.mul, binary_and_number, reference=np_mul, refusals=unbroadcastable),
+    OpInfo(functx.neg, unary(), reference=np.negative, refusals=bool_refusals),
+    OpInfo(functx.abs, abs_samples, reference=np.abs, refusals=bool_refusals),
+    OpInfo(
+        functx.sign,
+        unary_nonzero,
+        reference=lambda x: x if x.dtype == bool else np.sign(x),
+        refusals=sign_refusals,
+    ),
+    OpInfo(
+        functx.addcmul,
+        addcmul_samples,
+        reference=lambda x, a, b, *, value=1: x + value * a * b,
+        refusals=addcmul_refusals,
+        dtypes=Accepts.NUMBER.value,
+    ),
+    OpInfo(
+        functx.lerp,
+        lerp_samples,
+        reference=lambda x, end, weight: x + weight * (end - x),
+        refusals=lerp_refusals,
+    ),
+]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx._core import category
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .operands import PAIRS, SHAPES, sparse, unbroadcastable, without_numbers
+
+
+def pairs(make: Make) -> Iterator[Sample]:
+    for first, second in PAIRS:
+        yield call(sparse(make, *first), sparse(make, *second))
+    if category(make.dtype) == 2:
+        yield call(make.put([np.nan, 0.0, np.inf]), make.put([np.nan, -0.0, np.inf]))
+
+
+def pairs_and_number(make: Make) -> Iterator[Sample]:
+    yield from pairs(make)
+    yield call(sparse(make, 2, 3), 1)
+    yield call(sparse(make, 2), 0.5)
+
+
+def single(make: Make) -> Iterator[Sample]:
+    for shape in SHAPES:
+        yield call(sparse(make, *shape))
+    if category(make.dtype) == 2:
+        yield call(make.put([np.nan, np.inf, -np.inf, 0.0, 1.0]))
+    if category(make.dtype) == 3:
+        yield call(make.put([complex(0, np.nan), complex(np.inf, 1), 1j, 0]))
+
+
+def number_first(make: Make) -> Iterator[Refusal]:
+    yield from unbroadcastable(make)
+    yield Refusal(call(2, make(2)), "`input` must be an array, got 2", TypeError)
+
+
+def ordered(make: Make) -> Iterator[Refusal]:
+    yield from number_first(make)
+    yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays, got c64", TypeError)
+
+
+OPS = [
+    OpInfo(functx.eq, pairs_and_number, reference=np.equal, refusals=number_first),
+    OpInfo(functx.ne, pairs_and_number, reference=np.not_equal, refusals=number_first),
+    OpInfo(functx.lt, pairs_and_number, reference=np.less, refusals=ordered),
+    OpInfo(functx.le, pairs_and_number, reference=np.less_equal, refusals=ordered),
+    OpInfo(functx.gt, pairs_and_number, reference=np.greater, refusals=ordered),
+    OpInfo(functx.ge, pairs_and_number, reference=np.greater_equal, refusals=ordered),
+    OpInfo(functx.isnan, single, reference=np.isnan),
+    OpInfo(functx.isfinite, single, reference=np.isfinite),
+    OpInfo(functx.logical_and, pairs, reference=np.logical_and, refusals=without_numbers),
+    OpInfo(functx.logical_not, single, reference=np.logical_not),
+]

@@ -1,0 +1,70 @@
+"""Samples that most pointwise operators share."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Refusal, Sample
+
+
+SHAPES = [(2, 3), (), (2, 0, 3), (5,)]
+# Of two operands: equal shapes, three ways of broadcasting, 0-d, empty.
+PAIRS = [((2, 3), (2, 3)), ((2, 1), (3,)), ((), (2,)), ((3,), (2, 3)), ((), ()), ((0, 3), (3,))]
+
+
+def unary(**limits: float) -> Callable[[Make], Iterator[Sample]]:
+    """One array, its values between `low` and `high`."""
+
+    def samples(make: Make) -> Iterator[Sample]:
+        for shape in SHAPES:
+            yield call(make(*shape, **limits))
+
+    return samples
+
+
+def unary_nonzero(make: Make) -> Iterator[Sample]:
+    for shape in SHAPES:
+        yield call(make.nonzero(*shape))
+
+
+def binary(make: Make) -> Iterator[Sample]:
+    for first, second in PAIRS:
+        yield call(make(*first), make(*second))
+
+
+def binary_and_number(make: Make) -> Iterator[Sample]:
+    yield from binary(make)
+    yield call(make(2, 3), 2)
+    yield call(make(3), 0.5)
+
+
+def sparse(make: Make, *shape: int) -> jax.Array:
+    """Zeros and ones, as many of the one as of the other."""
+    return make.put(make.mask(*shape))
+
+
+def unbroadcastable(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), make(3)), r"shapes do not fit: f32\[2\], f32\[3\]")
+
+
+def without_numbers(make: Make) -> Iterator[Refusal]:
+    yield from unbroadcastable(make)
+    yield Refusal(call(make(2), 2.0), r"must be an array, got 2\.0", TypeError)
+    yield Refusal(call(2, make(2)), "must be an array, got 2", TypeError)
+
+
+def quiet(reference: Callable[..., Any]) -> Callable[..., Any]:
+    """A NumPy function that does not warn of infinities and NaN."""
+
+    @ft.wraps(reference)
+    def silent(*args: Any, **kwargs: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return reference(*args, **kwargs)
+
+    return silent

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx._core import category
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .operands import unary
+
+
+def round_samples(make: Make) -> Iterator[Sample]:
+    yield from unary()(make)
+    if category(make.dtype) == 2:
+        yield call(make(2, 3), decimals=2)
+        yield call(make(2, 3, low=-900, high=900), decimals=-1)
+        yield call(make.put([0.5, 1.5, -0.5, -2.5]))
+        yield call(make.put([np.inf, -np.inf, np.nan]))
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make.mask(2)), "expected real number arrays, got bool", TypeError)
+    yield Refusal(call(make(2, dtype="complex64")), "expected real number arrays", TypeError)
+
+
+def round_refusals(make: Make) -> Iterator[Refusal]:
+    yield from refusals(make)
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, decimals=1), "`decimals` must be 0 for integers", TypeError)
+
+
+def rounding(function):
+    return lambda x: x if x.dtype.kind in "iu" else function(x)
+
+
+def np_round(x, *, decimals=0):
+    return x if x.dtype.kind in "iu" else np.round(x, decimals)
+
+
+OPS = [
+    OpInfo(functx.floor, unary(), reference=rounding(np.floor), refusals=refusals),
+    OpInfo(functx.ceil, unary(), reference=rounding(np.ceil), refusals=refusals),
+    OpInfo(functx.trunc, unary(), reference=rounding(np.trunc), refusals=refusals),
+    OpInfo(functx.round, round_samples, reference=np_round, refusals=round_refusals),
+]

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx._core import category
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .operands import binary, unary, without_numbers
+
+
+def extremum_samples(make: Make) -> Iterator[Sample]:
+    yield from binary(make)
+    if category(make.dtype) == 2:
+        yield call(make.put([np.nan, 1, np.inf]), make.put([1, np.nan, -np.inf]))
+
+
+def extremum_refusals(make: Make) -> Iterator[Refusal]:
+    yield from without_numbers(make)
+    numbers = make(2, dtype="complex64")
+    yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
+
+
+def clamp_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 3, low=0, high=1), make(3, low=1, high=2))
+    yield call(make(2, 3), 1, 2)
+    yield call(make(2, 3), max=0.5)
+    yield call(make(3), min=make(2, 1))
+    yield call(make(3), max=make(2, 3))
+    yield call(make(3), 2, 1)
+    yield call(make(), 0)
+    yield call(make(0, 3), make(3), 3)
+    if category(make.dtype) == 2:
+        yield call(make.put([np.nan, 1, 1]), make.put([0, np.nan, 0]), make.put([2, 2, np.nan]))
+
+
+def clamp_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2)), "`min` or `max` must be given", ValueError)
+    yield Refusal(call(make(2), make(3)), "shapes do not fit")
+    yield Refusal(call(make(2, dtype="complex64"), 0), "expected real number arrays", TypeError)
+    small = make(2, dtype="int8")
+    yield Refusal(call(small, 0, 300), r"`max` must lie in \[-128, 127\]", OverflowError)
+
+
+def where_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.mask(2, 3), make(2, 3), make(2, 3))
+    yield call(make.mask(2, 1), make(3), make(2, 3))
+    yield call(make.mask(2), make(2), 2)
+    yield call(make.mask(2), 0.5, make(2))
+    yield call(make.mask(), make(), make())
+    yield call(make.mask(0, 1), make(3), make())
+
+
+def where_refusals(make: Make) -> Iterator[Refusal]:
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, make(2), make(2)), "`condition` must be of bools", TypeError)
+    yield Refusal(call(make.mask(2), make(2)), "must be given together", TypeError)
+    yield Refusal(call(make.mask(2), make(3), make(2)), "cannot take|shapes do not fit", Exception)
+    small = make(2, dtype="int8")
+    yield Refusal(call(make.mask(2), small, 300), "`other` must lie in", OverflowError)
+
+
+def positions(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), size=6)
+    yield call(make(2, 3), size=2, fill_value=7)
+    yield call(make(), size=1)
+    yield call(make(2, 0))
+    yield call(make.put(np.eye(3)))
+
+
+def np_positions(condition, *, size=None, fill_value=-1):
+    found = np.nonzero(np.atleast_1d(condition))
+    if size is None:
+        return found
+    fill = np.full(max(size - len(found[0]), 0), fill_value)
+    return tuple(np.concatenate([x[:size], fill]) for x in found)
+
+
+def nan_to_num_samples(make: Make) -> Iterator[Sample]:
+    yield from unary()(make)
+    if category(make.dtype) == 2:
+        special = lambda: make.put([np.nan, np.inf, -np.inf, 1.0])
+        yield call(special(), 1.0, posinf=2.0, neginf=-2.0)
+        yield call(special())
+        yield call(special(), nan=None)
+    if category(make.dtype) == 3:
+        special = make.put([complex(np.nan, 1), complex(2, -np.inf)])
+        yield call(special, nan=1.0, neginf=3.0)
+
+
+def np_nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    return np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+def np_clamp(x, min=None, max=None):
+    raised = x if min is None else np.maximum(x, min)
+    return raised if max is None else np.minimum(raised, max)
+
+
+OPS = [
+    OpInfo(functx.maximum, extremum_samples, reference=np.maximum, refusals=extremum_refusals),
+    OpInfo(functx.minimum, extremum_samples, reference=np.minimum, refusals=extremum_refusals),
+    OpInfo(functx.clamp, clamp_samples, reference=np_clamp, refusals=clamp_refusals),
+    OpInfo(functx.where, where_samples, reference=np.where, refusals=where_refusals),
+    OpInfo(
+        functx.where,
+        positions,
+        reference=np_positions,
+        variant="positions",
+        dtypes=("bool", "int64"),
+    ),
+    OpInfo(functx.nan_to_num, nan_to_num_samples, reference=np_nan_to_num),
+]

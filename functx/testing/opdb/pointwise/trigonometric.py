@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx._core import category
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+from .operands import PAIRS, unary, unary_nonzero, without_numbers
+
+
+def atan2_samples(make: Make) -> Iterator[Sample]:
+    for first, second in PAIRS:
+        yield call(make.nonzero(*first), make.nonzero(*second))
+    if category(make.dtype) == 2:
+        yield call(make.put([0, -0.0, 0, 1]), make.put([1, 1, 2, 0]))
+
+
+def atan2_refusals(make: Make) -> Iterator[Refusal]:
+    yield from without_numbers(make)
+    numbers = make(2, dtype="complex64")
+    yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
+
+
+def angle_samples(make: Make) -> Iterator[Sample]:
+    yield from unary_nonzero(make)
+    if category(make.dtype) == 2:
+        yield call(make.put([0, np.inf, -np.inf, np.nan]))
+
+
+def np_angle(x):
+    if x.dtype.kind == "c":
+        return np.angle(x)
+    return np.where(np.isnan(x), np.nan, np.where(x < 0, np.pi, 0))
+
+
+OPS = [
+    OpInfo(functx.sin, unary(), reference=np.sin),
+    OpInfo(functx.cos, unary(), reference=np.cos),
+    OpInfo(functx.tan, unary(low=-1, high=1), reference=np.tan),
+    OpInfo(functx.tanh, unary(low=-1, high=1), reference=np.tanh),
+    OpInfo(functx.atan2, atan2_samples, reference=np.arctan2, refusals=atan2_refusals),
+    OpInfo(functx.angle, angle_samples, reference=np_angle),
+]

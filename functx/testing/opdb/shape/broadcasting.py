@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def expand_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 1), (3, -1, 2))
+    yield call(make(3), (2, 3))
+    yield call(make(), ())
+    yield call(make(), [2, 2])
+    yield call(make(1, 3), (0, 3))
+    yield call(make(3), -1)
+
+
+def expand_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 3), 3), r"`size` must have at least 2 entries, got \[3\]")
+    yield Refusal(call(make(3), (-1, 3)), r"`size` may be -1 only where \S+ has a dimension")
+    yield Refusal(call(make(1, 3), (2, 4)), r"\[1,3\] does not broadcast to \[2, 4\]")
+    yield Refusal(call(make(1, 3), (-2, 3)), r"\[1,3\] does not broadcast to \[-2, 3\]")
+
+
+def np_expand(x, size):
+    size = np.atleast_1d(np.asarray(size, int))
+    shape = (1,) * (len(size) - x.ndim) + x.shape
+    return np.broadcast_to(x, [n if m == -1 else m for m, n in zip(size, shape, strict=True)])
+
+
+def repeat_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (1, 2))
+    yield call(make(2), (3, 2))
+    yield call(make(3), 2)
+    yield call(make(), ())
+    yield call(make(), [2])
+    yield call(make(2, 0), repeats=(2, 2))
+    yield call(make(2), (0, 1))
+
+
+def repeat_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 2), r"`repeats` must have at least 2 entries, got \[2\]")
+    yield Refusal(call(make(2), (-1,)), r"`repeats` must not be negative, got \[-1\]")
+
+
+OPS = [
+    OpInfo(functx.expand, expand_samples, reference=np_expand, refusals=expand_refusals),
+    OpInfo(functx.broadcast_to, expand_samples, reference=np_expand, refusals=expand_refusals),
+    OpInfo(
+        functx.repeat,
+        repeat_samples,
+        reference=lambda x, repeats: np.tile(x, repeats),
+        refusals=repeat_refusals,
+    ),
+]

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def diag_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3))
+    yield call(make(2), -1)
+    yield call(make(2, 3), 1)
+    yield call(make(2), diagonal=2)
+    yield call(make(3, 2), -2)
+    yield call(make(2, 2), 5)
+    yield call(make(0), 2)
+
+
+def diag_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make()), r"`input` must have 1 or 2 dimensions, got \S+\[\]")
+    yield Refusal(call(make(1, 1, 1)), r"`input` must have 1 or 2 dimensions")
+
+
+def diagonal_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 2, 3), 0, -1, 1)
+    yield call(make(3, 2), offset=-1)
+    yield call(make(2, 3), -7)
+    yield call(make(2, 0))
+    yield call(make(3, 2, 2), offset=-1, dim1=0, dim2=2)
+
+
+def diagonal_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 0, 1, -1), r"`dim1` and `dim2` must differ, got 1 and -1")
+    yield Refusal(call(make(3)), r"`dim2` must lie in \[-1, 0\], got 1", IndexError)
+
+
+def triangle_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make(3, 2), 1)
+    yield call(make(2, 3, 3), -1)
+    yield call(make(2, 3), diagonal=-9)
+    yield call(make(2, 3), 2**40)
+    yield call(make(0, 3))
+
+
+def triangle_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`input` must have at least 2 dimensions, got \S+\[3\]")
+
+
+OPS = [
+    OpInfo(
+        functx.diag,
+        diag_samples,
+        reference=lambda x, diagonal=0: np.diag(x, diagonal),
+        refusals=diag_refusals,
+    ),
+    OpInfo(
+        functx.diagonal,
+        diagonal_samples,
+        reference=lambda x, offset=0, dim1=0, dim2=1: np.diagonal(x, offset, dim1, dim2),
+        refusals=diagonal_refusals,
+    ),
+    OpInfo(
+        functx.tril,
+        triangle_samples,
+        reference=lambda x, diagonal=0: np.tril(x, diagonal),
+        refusals=triangle_refusals,
+    ),
+    OpInfo(
+        functx.triu,
+        triangle_samples,
+        reference=lambda x, diagonal=0: np.triu(x, diagonal),
+        refusals=triangle_refusals,
+    ),
+]

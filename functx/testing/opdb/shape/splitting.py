@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def split_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 5), 2, -1)
+    yield call(make(4, 2), [1, 0, 3])
+    yield call(make(3), 5)
+    yield call(make(2, 2), split_size_or_sections=(1, 1), dim=1)
+    yield call(make(0), 0)
+    yield call(make(0, 2), 2)
+
+
+def split_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(5), 0), r"`split_size_or_sections` must be positive, got 0")
+    yield Refusal(call(make(5), [2, 2]), r"that add up to 5, got \[2, 2\]")
+    yield Refusal(call(make(5), [6, -1]), r"non-negative sizes")
+    yield Refusal(call(make(), 1), r"with a dimension to split, got \S+\[\]")
+    yield Refusal(call(make(5), 1, 1), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+
+
+def np_split(tensor, split_size_or_sections, dim=0):
+    n, sizes = tensor.shape[dim], split_size_or_sections
+    if np.ndim(sizes) == 0:
+        return tuple(np.split(tensor, list(range(sizes, n, max(sizes, 1))), dim))
+    return tuple(np.split(tensor, np.cumsum(sizes)[:-1], dim))
+
+
+def chunk_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(5, 2), 3)
+    yield call(make(2, 6), 4, -1)
+    yield call(make(2), chunks=3)
+    yield call(make(0), 2)
+    yield call(make(3, 0), 2, dim=0)
+
+
+def chunk_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(5), 0), r"`chunks` must be positive, got 0")
+    yield Refusal(call(make(), 1), r"with a dimension to split, got \S+\[\]")
+
+
+def np_chunk(x, chunks, dim=0):
+    n = x.shape[dim]
+    if n == 0:
+        return (x,) * chunks
+    size = -(-n // chunks)
+    return tuple(np.split(x, range(size, n, size), dim))
+
+
+def tensor_split_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(5, 2), 3)
+    yield call(make(2, 5), (1, -1), -1)
+    yield call(make(5), [3, 1])
+    yield call(make(3), 4)
+    yield call(make(3), (2, 10))
+    yield call(make(2), ())
+    yield call(make(0), 2)
+
+
+def tensor_split_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(5), 0), r"`indices_or_sections` must be positive, got 0")
+    yield Refusal(call(make(), 2), r"with a dimension to split, got \S+\[\]")
+    yield Refusal(call(make(5), jnp.ones(2)), r"must be an int or integers in one dimension")
+
+
+def unbind_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 2))
+    yield call(make(2, 3), -1)
+    yield call(make(2), dim=0)
+    yield call(make(2, 0))
+    yield call(make(1, 2, 2), 1)
+
+
+def unbind_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(), 0), r"`input` must have a dimension, got \S+\[\]", IndexError)
+    yield Refusal(call(make(2), 2), r"`dim` must lie in \[-1, 0\], got 2", IndexError)
+
+
+OPS = [
+    OpInfo(functx.split, split_samples, reference=np_split, refusals=split_refusals),
+    OpInfo(functx.chunk, chunk_samples, reference=np_chunk, refusals=chunk_refusals),
+    OpInfo(
+        functx.tensor_split,
+        tensor_split_samples,
+        reference=lambda x, sections, dim=0: tuple(np.array_split(x, sections, dim)),
+        refusals=tensor_split_refusals,
+    ),
+    OpInfo(
+        functx.unbind,
+        unbind_samples,
+        reference=lambda x, dim=0: tuple(np.moveaxis(x, dim, 0)),
+        refusals=unbind_refusals,
+    ),
+]

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def reshape_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 6), (3, -1))
+    yield call(make(), (1, 1))
+    yield call(make(1, 1), ())
+    yield call(make(2, 3), -1)
+    yield call(make(0, 3), [2, 0])
+    yield call(make(0, 3), (-1, 3))
+
+
+def reshape_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), (4,)), r"`shape` must hold 6 elements, got \[4\]")
+    yield Refusal(call(make(2, 3), (4, -1)), r"`shape` must hold 6 elements, and \[4, -1\] cannot")
+    yield Refusal(call(make(2, 3), (-1, -1)), r"at most one -1")
+    yield Refusal(call(make(2, 3), (-2, -3)), r"non-negative ints")
+    yield Refusal(call(make(0, 3), (0, -1)), r"hint: beside a size of 0, -1 could be anything")
+    yield Refusal(call(make(2, 3), 2.0), r"`shape` must be an int or a sequence", TypeError)
+
+
+def view_refusals(make: Make) -> Iterator[Refusal]:
+    yield from reshape_refusals(make)
+    yield Refusal(call(make(2, 3)), r"exactly one of `size` and `dtype`", TypeError)
+    yield Refusal(call(make(), functx.int8), r"`input` must have a dimension to read as int8")
+    half = make(3, dtype="float16")
+    yield Refusal(call(half, functx.int32), r"must end in a multiple of 2 .*, got f16\[3\]")
+
+
+def view_dtype_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), functx.int32)
+    yield call(make(2, 4), dtype=functx.float64)
+    yield call(make(2, 3), dtype="int8")
+    yield call(make(), functx.int32)
+    yield call(make(0, 2), functx.complex64)
+    yield call(make(4), functx.complex64)
+
+
+def flatten_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3, 2), 1)
+    yield call(make(2, 3, 2))
+    yield call(make())
+    yield call(make(2, 0, 3), start_dim=-3, end_dim=-2)
+    yield call(make(3), 0, 0)
+
+
+def flatten_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 1, 0), r"`start_dim` must not come after `end_dim`")
+    yield Refusal(call(make(2, 3), 0, 2), r"`end_dim` must lie in \[-2, 1\], got 2", IndexError)
+
+
+def np_flatten(x, start_dim=0, end_dim=-1):
+    if x.ndim == 0:
+        return x.reshape(1)
+    start, end = start_dim % x.ndim, end_dim % x.ndim
+    return x.reshape(*x.shape[:start], np.prod(x.shape[start : end + 1]), *x.shape[end + 1 :])
+
+
+def squeeze_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 3, 1))
+    yield call(make(1, 3, 1), -1)
+    yield call(make(1, 3, 1), 1)
+    yield call(make(1, 3, 1), dim=(0, 2))
+    yield call(make(1, 3, 1), ())
+    yield call(make(), 0)
+    yield call(make(1, 0))
+
+
+def squeeze_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 3), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(1, 3), (0, -2)), r"`dim` names a dimension twice")
+
+
+def np_squeeze(x, dim=None):
+    dims = range(x.ndim) if dim is None else np.atleast_1d(dim).astype(int)
+    drop = {d % x.ndim for d in dims if x.ndim and x.shape[d] == 1}
+    return x.reshape([n for d, n in enumerate(x.shape) if d not in drop])
+
+
+def unsqueeze_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3), -1)
+    yield call(make(2, 3), -3)
+    yield call(make(), 0)
+    yield call(make(0), dim=1)
+
+
+def unsqueeze_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(3), 0.5), r"`dim` must be an int, got 0.5", TypeError)
+
+
+OPS = [
+    OpInfo(functx.reshape, reshape_samples, reference=np.reshape, refusals=reshape_refusals),
+    OpInfo(functx.view, reshape_samples, reference=np.reshape, refusals=view_refusals),
+    OpInfo(
+        functx.view,
+        view_dtype_samples,
+        reference=lambda x, dtype: x.astype("float32").view(dtype),
+        variant="dtype",
+        dtypes=("float32",),
+    ),
+    OpInfo(functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals),
+    OpInfo(functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals),
+    OpInfo(
+        functx.unsqueeze, unsqueeze_samples, reference=np.expand_dims, refusals=unsqueeze_refusals
+    ),
+]
