@@ -147,7 +147,9 @@ def scope(key_or_generator: Any) -> Iterator[Generator]:
 
 @contextlib.contextmanager
 def _entered(generator: Generator | _Refusing) -> Iterator[None]:
-    _ambient.scopes.append((generator, staging_trace()))
+    # one that refuses has no home, and asking for it would show in the recorded program
+    home = None if isinstance(generator, _Refusing) else staging_trace()
+    _ambient.scopes.append((generator, home))
     try:
         yield
     finally:
