@@ -1,0 +1,163 @@
+"""Convolutions, as deep learning calls them: cross-correlations of many channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, Autocast, category, describe, operator, Promote, refuse
+
+from .accumulation import accumulator
+from .windows import per_dimension, windows
+
+
+__all__ = ["conv1d", "conv2d"]
+
+
+@operator(
+    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, aliases=("conv1d",)
+)
+def conv1d(
+    input: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Array:
+    r"""Convolution over one dimension: $y_{of} = b_f + \sum_{ci} w_{fci}\, x_{c,\,so + di}$.
+
+    Shapes: `input: [N, C, L]` or `[C, L]`, `weight: [F, C / groups, k]`, `bias: [F]`; the result
+    is `[N, F, L']` or `[F, L']` with `L' = (L + 2 padding - dilation (k - 1) - 1) // stride + 1`.
+
+    - `padding`: zeros on either side; `"valid"` is none, `"same"` as many as keep `L' = L`, the
+      odd one at the end, and needs `stride=1`.
+    - `groups`: channels in so many groups, each convolved on its own.
+
+    Dtypes: all arrays have the same one. Halves are summed in float32.
+    Errors: RuntimeError for shapes, ValueError for options, TypeError for mixed dtypes.
+
+    >>> x, w = jnp.arange(4, dtype="float32"), jnp.ones(2, "float32")
+    >>> functx.nn.functional.conv1d(x[None], w[None, None])
+    Array([[1., 3., 5.]], dtype=float32)
+    """
+    return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+@operator(
+    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, aliases=("conv2d",)
+)
+def conv2d(
+    input: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Array:
+    r"""Convolution over two dimensions; see `conv1d`.
+
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]`, `weight: [F, C / groups, kH, kW]`, `bias: [F]`;
+    the result is `[N, F, H', W']` or `[F, H', W']`.
+
+    >>> x, w = jnp.ones((1, 3, 3), "float32"), jnp.ones((1, 1, 2, 2), "float32")
+    >>> functx.nn.functional.conv2d(x, w, padding="same")[0]
+    Array([[4., 4., 2.],
+           [4., 4., 2.],
+           [2., 2., 1.]], dtype=float32)
+    """
+    return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
+    _check_shapes(n, input, weight, bias, groups)
+    strides = per_dimension(stride, n, "stride", least=1)
+    dilations = per_dimension(dilation, n, "dilation", least=1)
+    kernel = weight.shape[2:]
+    pads = _paddings(n, kernel, strides, padding, dilations)
+    x = input if input.ndim == n + 2 else input[None]
+    for size, k, d, (before, after) in zip(x.shape[2:], kernel, dilations, pads, strict=True):
+        if size + before + after < d * (k - 1) + 1:
+            refuse(
+                f"the padded input must be at least as large as the dilated kernel, got "
+                f"{size + before + after} for {d * (k - 1) + 1}",
+            )
+    if category(x.dtype) < 2:
+        out = _integer_convolution(x, weight, strides, pads, dilations, groups)
+    else:
+        out = lax.conv_general_dilated(
+            x,
+            weight,
+            strides,
+            pads,
+            rhs_dilation=dilations,
+            feature_group_count=groups,
+            preferred_element_type=accumulator(x.dtype),
+        )
+    if bias is not None:
+        out = out + bias.astype(out.dtype).reshape(-1, *[1] * n)
+    return out if input.ndim == n + 2 else out[0]
+
+
+def _check_shapes(n, input, weight, bias, groups):
+    if weight.ndim != n + 2 or input.ndim not in (n + 1, n + 2):
+        refuse(
+            f"`input` must have {n + 1} dimensions, or {n + 2} with a batch, and `weight` {n + 2}, "
+            f"got {describe(input)} and {describe(weight)}"
+        )
+    if groups < 1:
+        refuse(f"`groups` must be at least 1, got {groups}", error=ValueError)
+    channels = input.shape[input.ndim - n - 1]
+    if channels != weight.shape[1] * groups:
+        refuse(
+            f"`weight` {describe(weight)} with groups={groups} takes {weight.shape[1] * groups} "
+            f"channels, got {describe(input)}"
+        )
+    if 0 in input.shape[input.ndim - n :]:
+        refuse(f"`input` must not be empty in what is convolved, got {describe(input)}")
+    if weight.shape[0] < 1 or weight.shape[0] % groups or 0 in weight.shape[2:]:
+        refuse(
+            f"`weight` must be [F, C, *kernel] with F a positive multiple of groups={groups} and "
+            f"a kernel that is not empty, got {describe(weight)}"
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        refuse(f"`bias` must be [{weight.shape[0]}], one for each filter, got {describe(bias)}")
+
+
+def _paddings(n, kernel, strides, padding, dilations):
+    if not isinstance(padding, str):
+        return [(p, p) for p in per_dimension(padding, n, "padding")]
+    if padding == "valid":
+        return [(0, 0)] * n
+    if padding != "same":
+        refuse(f"`padding` must be ints, 'valid' or 'same', got {padding!r}", error=ValueError)
+    if max(strides) > 1:
+        refuse(f"`padding='same'` needs stride 1, got stride={strides}", error=ValueError)
+    totals = [d * (k - 1) for k, d in zip(kernel, dilations, strict=True)]
+    return [(total // 2, total - total // 2) for total in totals]
+
+
+def _integer_convolution(
+    x: jax.Array,
+    weight: jax.Array,
+    strides: Sequence[int],
+    pads: Sequence[tuple[int, int]],
+    dilations: Sequence[int],
+    groups: int,
+) -> jax.Array:
+    """As a product with the windows: convolutions of integers exist on few devices."""
+    n = len(strides)
+    x = jnp.pad(x, [(0, 0), (0, 0), *pads])
+    for i in range(n):
+        x = windows(x, 2 + 2 * i, weight.shape[2 + i], strides[i], dilations[i])
+    x = x.reshape(x.shape[0], groups, weight.shape[1], *x.shape[2:])
+    weight = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+    outer, inner = "xyz"[:n], "ijk"[:n]
+    spread = "".join(o + i for o, i in zip(outer, inner, strict=True))
+    out = jnp.einsum(f"ngc{spread},gfc{inner}->ngf{outer}", x, weight)
+    return out.reshape(out.shape[0], groups * out.shape[2], *out.shape[3:])

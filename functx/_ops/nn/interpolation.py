@@ -1,0 +1,159 @@
+"""Interpolation: images of another size."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, category, describe, operator, Promote, refuse
+
+from .accumulation import accumulator
+from .resampling import (
+    average_taps,
+    cubic_taps,
+    filtered_taps,
+    Grid,
+    linear_taps,
+    nearest_positions,
+    resample,
+    resample_bytes,
+)
+
+
+__all__ = ["interpolate"]
+
+_RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "lanczos": (4,)}
+_ALIGNABLE = {"linear", "bilinear", "trilinear", "bicubic"}
+_FILTERED = {"bilinear", "bicubic", "lanczos"}  # those that `antialias` knows
+_BLOCKY = {"nearest", "nearest-exact", "area"}
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+def interpolate(
+    input: ArrayLike,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: Literal[
+        "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "lanczos"
+    ] = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Array:
+    """Images of another size, each dimension resampled on its own.
+
+    Shapes: `[N, C, *sizes]`, of one to three sizes, gives `[N, C, *size]`.
+
+    - `size` or `scale_factor`: the new sizes, or their ratio to the old ones; one number stands
+      for all dimensions. Sizes are rounded down.
+    - `mode`: `"linear"`, `"bilinear"` and `"trilinear"` take one, two and three dimensions,
+      `"bicubic"` and `"lanczos"` two, the others any. `"area"` is adaptive average pooling.
+    - `align_corners`: whether the centres of the corner elements coincide, rather than their
+      outer edges. For linear and cubic modes.
+    - `recompute_scale_factor`: whether the ratio of the rounded sizes is used, not `scale_factor`.
+    - `antialias`: widens the filter where the image shrinks. For `"bilinear"`, `"bicubic"` and
+      `"lanczos"`, which needs it.
+
+    Dtypes: floating, or uint8 in the nearest modes, `"bilinear"`, `"bicubic"` and `"lanczos"`,
+    where weights are PyTorch's fixed-point numbers.
+
+    >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
+    >>> functx.nn.functional.interpolate(x, scale_factor=2, mode="linear")
+    Array([[[1. , 1.5, 2.5, 3. ]]], dtype=float32)
+    """
+    _check_mode(input, mode, align_corners, antialias)
+    n = input.ndim - 2
+    sizes, scales = _sizes_and_scales(input, n, size, scale_factor)
+    if recompute_scale_factor and scale_factor is None:
+        refuse("`recompute_scale_factor` needs a `scale_factor`, not a `size`", error=ValueError)
+    if recompute_scale_factor or mode == "area":
+        scales = (None,) * n
+    if min((*input.shape[1:], *sizes)) < 1:
+        refuse(
+            f"sizes must be positive, got {describe(input)} to become {list(sizes)}",
+            error=ValueError if scale_factor is None else RuntimeError,
+        )
+    # The weights of bytes are rounded to integers, from double precision.
+    exact = input.dtype == np.float64 or (category(input.dtype) == 1 and mode in _FILTERED)
+    real = np.dtype("float64" if exact else "float32")
+    grids = [
+        Grid(before, after, scale, bool(align_corners), real)
+        for before, after, scale in zip(input.shape[2:], sizes, scales, strict=True)
+    ]
+    if mode in ("nearest", "nearest-exact"):
+        for i, grid in enumerate(grids):
+            positions = nearest_positions(grid, exact=mode == "nearest-exact")
+            input = jnp.take(input, positions, 2 + i, mode="clip")
+        return input
+    return _resampled(input, grids, mode, antialias)
+
+
+def _resampled(x: jax.Array, grids: Sequence[Grid], mode: str, antialias: bool) -> jax.Array:
+    """Last dimension first, as PyTorch does: bytes are rounded after each."""
+    whole = category(x.dtype) == 1
+    apply = resample_bytes if whole else resample
+    dtype = x.dtype if whole else accumulator(x.dtype)
+    x = x.astype(dtype)
+    for i, grid in reversed(list(enumerate(grids))):
+        if mode == "area":
+            taps = average_taps(grid.before, grid.after)
+        elif antialias:
+            taps = filtered_taps(grid, mode)
+        else:
+            taps = cubic_taps(grid) if mode == "bicubic" else linear_taps(grid)
+        x = apply(x, 2 + i, *taps)
+    return x
+
+
+def _check_mode(input: jax.Array, mode: str, align_corners: Any, antialias: bool) -> None:
+    if mode not in _RANKS and mode not in _BLOCKY:
+        names = ", ".join(sorted([*_RANKS, *_BLOCKY]))
+        refuse(f"`mode` must be one of {names}, got {mode!r}", error=ValueError)
+    if input.ndim not in _RANKS.get(mode, (3, 4, 5)):
+        ranks = " or ".join(map(str, _RANKS.get(mode, (3, 4, 5))))
+        refuse(
+            f"mode={mode!r} takes inputs [N, C, ...] of {ranks} dimensions, got {describe(input)}",
+            error=ValueError,
+        )
+    if align_corners is not None and mode not in _ALIGNABLE and (align_corners or mode in _BLOCKY):
+        refuse(f"`align_corners` means nothing for mode={mode!r}", error=ValueError)
+    if antialias and mode not in _FILTERED:
+        refuse(
+            f"`antialias` is for modes bilinear, bicubic and lanczos, got mode={mode!r}",
+            error=ValueError,
+        )
+    if mode == "lanczos" and not antialias:
+        refuse("mode='lanczos' needs `antialias=True`", error=ValueError)
+    if category(input.dtype) == 1:
+        if input.dtype != np.uint8 or mode not in _FILTERED | {"nearest", "nearest-exact"}:
+            refuse(f"mode={mode!r} does not take {describe(input)}", error=TypeError)
+
+
+def _sizes_and_scales(
+    input: jax.Array, n: int, size: Any, scale_factor: Any
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    if (size is None) == (scale_factor is None):
+        refuse("exactly one of `size` and `scale_factor` must be given", error=ValueError)
+    name, given = ("size", size) if scale_factor is None else ("scale_factor", scale_factor)
+    several = tuple(given) if isinstance(given, (tuple, list)) else (given,) * n
+    if len(several) != n:
+        refuse(
+            f"`{name}` must be one number or {n}, for the sizes of {describe(input)}, got {given}",
+            error=ValueError,
+        )
+    kind = numbers.Integral if scale_factor is None else numbers.Real
+    if any(isinstance(v, bool) or not isinstance(v, kind) for v in several):
+        wanted = "ints" if scale_factor is None else "numbers"
+        refuse(f"`{name}` must hold {wanted}, got {given}", error=TypeError)
+    if scale_factor is None:
+        return several, (None,) * n
+    if not all(math.isfinite(v) for v in several):
+        refuse(f"`scale_factor` must be finite, got {given}", error=ValueError)
+    return tuple(int(n * v) for n, v in zip(input.shape[2:], several, strict=True)), several

@@ -1,0 +1,145 @@
+"""Padding: what surrounds an array where a window reaches beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import ArrayLike, category, describe, fits, operator, Promote, refuse, Shape
+
+
+__all__ = ["pad"]
+
+
+@operator(promote=Promote.NO_OPMATH)
+def pad(
+    input: ArrayLike,
+    pad: Shape,
+    mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
+    value: float | None = None,
+) -> Array:
+    """Adds elements before and after each of the last dimensions; negative numbers take away.
+
+    - `pad`: `(left, right, top, bottom, front, back, ...)`: two for each dimension, the last
+      dimension first.
+    - `mode`: `"constant"` adds `value`, by default 0. The others pad the last one to three
+      dimensions of arrays that have one or two more: `"reflect"` mirrors at the outermost
+      element, `"replicate"` repeats it, `"circular"` goes around.
+
+    Dtypes: that of `input`, to which `value` is cast.
+
+    >>> functx.nn.functional.pad(jnp.asarray([[1, 2, 3]], "int32"), (2, -1), mode="reflect")
+    Array([[3, 2, 1, 2]], dtype=int32)
+    """
+    if len(pad) % 2:
+        refuse(f"`pad` must hold two ints for each dimension, got {pad}")
+    if len(pad) > 2 * input.ndim:
+        refuse(f"`pad` must hold at most {2 * input.ndim} ints for {describe(input)}, got {pad}")
+    pairs = list(zip(pad[::2], pad[1::2], strict=True))
+    if mode == "constant":
+        return _padded_with(input, pairs, 0 if value is None else value)
+    if mode not in _EXTENSIONS:
+        refuse(
+            f"`mode` must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}",
+            error=ValueError,
+        )
+    if value is not None and value != 0:
+        refuse(f"`value` belongs to mode='constant', not {mode!r}", error=ValueError)
+    _check_surroundings(input, pad, mode)
+    for i, (before, after) in enumerate(pairs):
+        axis = input.ndim - 1 - i
+        _check_extent(input, axis, before, after, mode)
+        input = _EXTENSIONS[mode](input, axis, before, after)
+    return input
+
+
+def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Any) -> jax.Array:
+    if not isinstance(value, (bool, int, float, np.number, np.bool_)) or np.iscomplexobj(value):
+        refuse(f"`value` must be a real number, got {describe(value)}", error=TypeError)
+    kind = category(input.dtype)
+    if kind == 1:
+        value = int(value)
+        fits(value, input.dtype, "value")
+    pairs = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
+    sizes = [n + before + after for n, (before, after) in zip(input.shape, pairs, strict=True)]
+    if min(sizes, default=0) < 0:
+        refuse(f"`pad` takes more than there is: {describe(input)} would become {sizes}")
+    fill = jnp.asarray(bool(value) if kind == 0 else value, input.dtype)
+    return lax.pad(input, fill, [(before, after, 0) for before, after in pairs])
+
+
+def _check_surroundings(input: jax.Array, pad: tuple[int, ...], mode: str) -> None:
+    """PyTorch pads images: a channel, and perhaps a batch, lead what is padded."""
+    n = len(pad) // 2
+    if not 1 <= n <= 3 or input.ndim not in (n + 1, n + 2):
+        refuse(
+            f"mode={mode!r} pads the last n = 1, 2 or 3 of n + 1 or n + 2 dimensions, got n = {n} "
+            f"and {describe(input)}"
+        )
+    if mode != "circular" and 0 in input.shape[input.ndim - n - 1 :]:
+        refuse(f"`input` must not be empty except in its batch, got {describe(input)}")
+    if mode != "circular" and category(input.dtype) == 0:
+        refuse(f"mode={mode!r} takes numbers, got {describe(input)}", error=TypeError)
+
+
+def _check_extent(input: jax.Array, axis: int, before: int, after: int, mode: str) -> None:
+    n = input.shape[axis]
+    most = {"reflect": n - 1, "circular": n}.get(mode)
+    if most is not None and max(before, after) > most:
+        refuse(
+            f"`pad` must be at most {most} in dimension {axis} of {describe(input)} for "
+            f"mode={mode!r}, got {(before, after)}"
+        )
+    if n + before + after < (mode != "circular"):
+        refuse(
+            f"`pad` takes more than there is in dimension {axis} of {describe(input)}, got "
+            f"{(before, after)}"
+        )
+
+
+def _cropped(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
+    """Without what negative padding takes away."""
+    start, end = max(-before, 0), x.shape[axis] - max(-after, 0)
+    return lax.slice_in_dim(x, start, end, axis=axis)
+
+
+def _reflected(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
+    n = x.shape[axis]
+    first = lax.rev(lax.slice_in_dim(x, 1, 1 + max(before, 0), axis=axis), (axis,))
+    last = lax.rev(lax.slice_in_dim(x, n - 1 - max(after, 0), n - 1, axis=axis), (axis,))
+    return _cropped(lax.concatenate([first, x, last], axis), axis, before, after)
+
+
+def _replicated(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
+    def repeated(position: int, times: int) -> jax.Array:
+        edge = lax.slice_in_dim(x, position, position + 1, axis=axis)
+        shape = (*x.shape[:axis], max(times, 0), *x.shape[axis + 1 :])
+        return jnp.broadcast_to(edge, shape)
+
+    pieces = [repeated(0, before), x, repeated(x.shape[axis] - 1, after)]
+    return _cropped(lax.concatenate(pieces, axis), axis, before, after)
+
+
+def _circled(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
+    x = _cropped(x, axis, before, after)
+    n = x.shape[axis]
+    around = np.arange(-max(before, 0), n + max(after, 0)) % max(n, 1)
+    if n == 0 or len(around) == n:
+        return x
+    if max(before, after) > n:  # it was cropped on the other side
+        return jnp.take(x, around, axis, mode="clip")
+    first = lax.slice_in_dim(x, n - max(before, 0), n, axis=axis)
+    last = lax.slice_in_dim(x, 0, max(after, 0), axis=axis)
+    return lax.concatenate([first, x, last], axis)
+
+
+_EXTENSIONS: dict[str, Callable[[jax.Array, int, int, int], jax.Array]] = {
+    "reflect": _reflected,
+    "replicate": _replicated,
+    "circular": _circled,
+}

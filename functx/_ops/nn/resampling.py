@@ -1,0 +1,153 @@
+"""Resampling along one dimension: each output is a weighted sum of a few inputs, its taps.
+
+Which inputs and with what weights depends on sizes alone, so NumPy works it out while tracing,
+in the precision in which PyTorch's kernels do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Grid(NamedTuple):
+    """Where outputs lie among inputs: sizes before and after, and how they were asked for."""
+
+    before: int
+    after: int
+    scale_factor: float | None
+    align_corners: bool
+    dtype: np.dtype  # of coordinates and weights
+
+    @property
+    def step(self) -> np.ndarray:
+        """The distance of two outputs, in inputs."""
+        if self.align_corners:
+            ratio = (self.before - 1) / (self.after - 1) if self.after > 1 else 0
+        elif self.scale_factor is not None and self.scale_factor > 0:
+            ratio = 1 / self.scale_factor
+        else:
+            return self.dtype.type(self.before) / self.dtype.type(self.after)
+        return self.dtype.type(ratio)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Where each output lies, the first input at 0."""
+        i = np.arange(self.after, dtype=self.dtype)
+        half = self.dtype.type(0.5)
+        return i * self.step if self.align_corners else (i + half) * self.step - half
+
+
+Taps = tuple[np.ndarray, np.ndarray]
+
+
+def resample(x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray) -> jax.Array:
+    r"""$y_o = \sum_t w_{ot}\, x_{p_{ot}}$ along `axis`; positions `>= n` read zeros.
+
+    Shapes: `positions` and `weights` are `[outputs, taps]`.
+    """
+    taps = jnp.take(x, positions, axis, mode="fill", fill_value=0)
+    axis %= x.ndim
+    return jnp.sum(taps * _along(weights.astype(x.dtype), axis, x.ndim), axis + 1)
+
+
+def resample_bytes(
+    x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray
+) -> jax.Array:
+    """`resample` of uint8, with weights of 16 bit in the greatest precision that they allow.
+
+    Source: `aten/src/ATen/native/cpu/UpSampleKernel.cpp`, after Pillow.
+    """
+    weights = _merged(positions, weights)
+    greatest = float(weights.max(initial=0))
+    bits = next((b for b in range(22) if 0.5 + greatest * 2 ** (b + 1) >= 2**15), 22)
+    fixed = np.trunc(weights * 2**bits + np.copysign(0.5, weights))
+    taps = jnp.take(x, positions, axis, mode="fill", fill_value=0).astype("int32")
+    total = jnp.sum(taps * _along(fixed.astype("int32"), axis, x.ndim), axis + 1, dtype="int32")
+    rounded = (total + np.int32(2**bits // 2)) >> np.int32(bits)
+    return jnp.clip(rounded, 0, 255).astype(x.dtype)
+
+
+def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What several taps of one output give the same input, given to the first of them."""
+    rows = np.arange(len(positions))[:, None]
+    by_position = np.zeros((len(positions), positions.max(initial=0) + 1))
+    np.add.at(by_position, (rows, positions), weights)
+    first = np.diff(positions, axis=1, prepend=-1) != 0
+    return np.where(first, by_position[rows, positions], 0)
+
+
+def _along(weights: np.ndarray, axis: int, ndim: int) -> np.ndarray:
+    return weights.reshape(weights.shape + (1,) * (ndim - 1 - axis))
+
+
+def average_taps(n: int, m: int) -> Taps:
+    """Adaptive average pooling, from `n` inputs to `m` means."""
+    i = np.arange(m)[:, None]
+    start, end = i * n // max(m, 1), -(-(i + 1) * n // max(m, 1))
+    positions = start + np.arange(int((end - start).max(initial=1)))
+    inside = positions < end
+    return np.where(inside, positions, n), inside / (end - start)
+
+
+def nearest_positions(grid: Grid, *, exact: bool) -> np.ndarray:
+    """One tap of weight 1 each. `exact` takes the centres of elements, else their edges."""
+    i = np.arange(grid.after, dtype=grid.dtype)
+    at = np.floor((i + grid.dtype.type(0.5 if exact else 0)) * grid.step)
+    return np.minimum(at.astype(int), grid.before - 1)
+
+
+def linear_taps(grid: Grid) -> Taps:
+    """The two neighbours of each output."""
+    at = np.maximum(grid.coordinates, 0)
+    left = np.minimum(at.astype(int), grid.before - 1)
+    right = np.minimum(left + 1, grid.before - 1)
+    weight = np.clip(at - left.astype(grid.dtype), 0, 1)
+    return np.stack([left, right], 1), np.stack([1 - weight, weight], 1)
+
+
+def cubic_taps(grid: Grid) -> Taps:
+    """The four neighbours of each output; beyond the edge, the edge."""
+    at = grid.coordinates
+    left = np.minimum(np.floor(at).astype(int), grid.before - 1)
+    offset = np.clip(at - left.astype(grid.dtype), 0, 1)[:, None]
+    taps = np.arange(-1, 3)
+    weights = _cubic(np.abs(offset - taps.astype(grid.dtype)), -0.75)
+    return np.clip(left[:, None] + taps, 0, grid.before - 1), weights
+
+
+def filtered_taps(grid: Grid, mode: str) -> Taps:
+    """As many neighbours as lie under a filter that is as wide as an output."""
+    reach, kernel = _FILTERS[mode]
+    scale, half = grid.step, grid.dtype.type(0.5)
+    stretch = max(scale, grid.dtype.type(1))
+    support = grid.dtype.type(reach) * stretch
+    centre = scale * (np.arange(grid.after, dtype=grid.dtype) + half)
+    start = np.maximum((centre - support + half).astype(int), 0)
+    end = np.minimum((centre + support + half).astype(int), grid.before)
+    taps = np.arange(min(math.ceil(support) * 2 + 1, int((end - start).max())))
+    positions = start[:, None] + taps
+    distance = (positions.astype(grid.dtype) - centre[:, None] + half) / stretch
+    weights = np.where(positions < end[:, None], kernel(np.abs(distance)), 0)
+    weights = weights / weights.sum(1, keepdims=True)
+    return np.where(positions < end[:, None], positions, grid.before), weights.astype(grid.dtype)
+
+
+def _cubic(t: np.ndarray, a: float) -> np.ndarray:
+    """The cubic convolution kernel at distances `t`; `a` is its slope at 1."""
+    near = ((a + 2) * t - (a + 3)) * t * t + 1
+    far = ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+    return np.where(t <= 1, near, np.where(t < 2, far, 0)).astype(t.dtype)
+
+
+# Half the width in inputs, and the weight at a distance.
+_FILTERS: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
+    "bilinear": (1, lambda t: np.maximum(1 - t, 0)),
+    "bicubic": (2, lambda t: _cubic(t, -0.5)),
+    "lanczos": (3, lambda t: np.where(t < 3, np.sinc(t) * np.sinc(t / 3), 0)),
+}
