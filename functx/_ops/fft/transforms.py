@@ -12,6 +12,7 @@ from functx._core import (
     ArrayLike,
     category,
     complex_of,
+    DEFAULT_FLOAT,
     describe,
     Dim,
     operator,
@@ -23,7 +24,7 @@ from functx._core import (
 __all__ = ["fft", "ifft", "irfft", "rfft"]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def fft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Fourier transform: $y_j = \sum_k x_k\, e^{-2 \pi i j k / n}$.
 
@@ -40,7 +41,7 @@ def fft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None 
     return _transformed("fft", _complex(input), n, dim, _scale(norm, n, inverse=False))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def ifft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Inverse Fourier transform: $y_j = \tfrac1n \sum_k x_k\, e^{2 \pi i j k / n}$.
 
@@ -57,7 +58,7 @@ def ifft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     return _transformed("ifft", _complex(input), n, dim, n * _scale(norm, n, inverse=True))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
 def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Fourier transform of a real signal: the half of `fft` that determines the rest.
 
@@ -71,10 +72,10 @@ def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     Array([2.+0.j, 0.+0.j], dtype=complex64)
     """
     n = _length(input, dim, n)
-    return _transformed("rfft", input, n, dim, _scale(norm, n, inverse=False))
+    return _transformed("rfft", _floating(input), n, dim, _scale(norm, n, inverse=False))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
 def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Inverse of `rfft`: a real signal from half of its Fourier transform.
 
@@ -111,8 +112,12 @@ def _scale(norm: str | None, n: int, *, inverse: bool) -> float:
     return 1 / n if (norm == "forward") != inverse else 1.0
 
 
+def _floating(x: Array) -> Array:
+    return lax.convert_element_type(x, DEFAULT_FLOAT) if category(x.dtype) < 2 else x
+
+
 def _complex(x: Array) -> Array:
-    return x if category(x.dtype) == 3 else lax.convert_element_type(x, complex_of(x.dtype))
+    return lax.convert_element_type(_floating(x), complex_of(_floating(x).dtype))
 
 
 def _transformed(kind: str, x: Array, n: int, dim: int, scale: float) -> Array:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, fail, operator, refuse
+from functx._core import Accepts, ArrayLike, fail, operator, Promote, refuse
 from functx._core.rules import derivative_rules
 
 from .matrices import adjoint, check_matrices, hermitian
@@ -41,9 +41,9 @@ class EighResult(NamedTuple):
     eigenvectors: Array
 
 
-@operator(accepts=Accepts.LAPACK)
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real, vectors not
 def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
-    r"""Eigenvalues and eigenvectors of a Hermitian matrix: $A = Q \operatorname{diag}(\lambda) Q^H$.
+    r"""Eigenvalues and eigenvectors of a Hermitian matrix: $A = Q\, \mathrm{diag}(\lambda)\, Q^H$.
 
     - `UPLO`: `"L"` reads the lower triangle of `A`, `"U"` the upper.
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, refuse
+from functx._core import Accepts, ArrayLike, operator, Promote, refuse
 from functx._core.rules import derivative_rules
 
 from .matrices import adjoint, check_matrices
@@ -58,7 +58,7 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
     return SVDResult(U, S, Vh)
 
 
-@operator(accepts=Accepts.LAPACK)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK)
 def svdvals(A: ArrayLike, *, driver: str | None = None) -> Array:
     """Singular values, descending.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +42,18 @@ def half_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(1)), "must be at least 1, got 0")
 
 
+def like(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's, with PyTorch's names."""
+
+    def reference(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+        return transform(input, n, dim, norm)
+
+    return reference
+
+
 OPS = [
-    OpInfo(functx.fft.fft, samples, np.fft.fft, refusals),
-    OpInfo(functx.fft.ifft, samples, np.fft.ifft, refusals),
-    OpInfo(functx.fft.rfft, samples, np.fft.rfft, real_refusals),
-    OpInfo(functx.fft.irfft, samples, np.fft.irfft, half_refusals),
+    OpInfo(functx.fft.fft, samples, like(np.fft.fft), refusals),
+    OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals),
+    OpInfo(functx.fft.rfft, samples, like(np.fft.rfft), real_refusals),
+    OpInfo(functx.fft.irfft, samples, like(np.fft.irfft), half_refusals),
 ]

@@ -72,7 +72,7 @@ def np_eigh(A: Any, UPLO: str = "L") -> Any:
 def spectral_gauge(out: Any) -> Any:
     """Eigenvalues, and a matrix in which each vector's phase cancels."""
     values, vectors = out
-    weights = jnp.arange(1, values.shape[-1] + 1, dtype=values.dtype)
+    weights = jnp.arange(1, values.shape[-1] + 1, dtype=vectors.dtype)
     return values, (vectors * weights) @ jnp.conj(jnp.swapaxes(vectors, -1, -2))
 
 

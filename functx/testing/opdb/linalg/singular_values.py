@@ -48,7 +48,7 @@ def phaseless(out: Any) -> Any:
     """Singular values, and matrices in which the phase of each pair of vectors cancels."""
     U, S, Vh = out
     k = S.shape[-1]
-    weights = jnp.arange(1, k + 1, dtype=S.dtype)
+    weights = jnp.arange(1, k + 1, dtype=U.dtype)
     left = U[..., :k] * weights
     return S, left @ Vh[..., :k, :], left @ jnp.conj(jnp.swapaxes(U[..., :k], -1, -2))
 
