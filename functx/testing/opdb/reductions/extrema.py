@@ -35,8 +35,8 @@ def of_all_samples(make: Make) -> Iterator[Sample]:
 
 
 def between_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.distinct(2, 3), make.distinct(2, 3) * make.put(0.5))
-    yield call(make.distinct(2, 1), other=make.distinct(3) * make.put(0.5))
+    yield call(make.distinct(2, 3), make(2, 3))
+    yield call(make.distinct(2, 1), other=make(3))
     yield call(make.distinct(2), make.distinct())
     yield call(make.distinct(2, 0), make.distinct(1, 1))
 

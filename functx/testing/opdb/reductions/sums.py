@@ -25,14 +25,14 @@ def reductions(make: Make) -> Iterator[Sample]:
 
 def sum_samples(make: Make) -> Iterator[Sample]:
     yield from reductions(make)
-    yield call(make(2, 3), 0, dtype="complex64")
+    yield call(make(2, 3), 0, dtype="complex128")
     yield call(make(2, 3, dtype="uint8"), dtype="int32")
     yield call(make(2, 3, dtype="int64"), 1, dtype="bool")
 
 
 def mean_samples(make: Make) -> Iterator[Sample]:
     yield from reductions(make)
-    yield call(make(2, 3), 0, dtype="complex64")
+    yield call(make(2, 3), 0, dtype="complex128")
     yield call(make(2, 3, dtype="int32"), 1, dtype="float32")
 
 
@@ -42,7 +42,7 @@ def prod_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -2, True)
     yield call(make(), 0)
     yield call(make(0, 2), 0)
-    yield call(make(3), 0, dtype="complex64")
+    yield call(make(3), 0, dtype="complex128")
     yield call(make(2, 3, dtype="int64"), 1, dtype="bool")
 
 
