@@ -138,7 +138,7 @@ def logical_and(input: ArrayLike, other: ArrayLike) -> Array:
     >>> functx.logical_and(jnp.asarray([0, 1, 2]), jnp.asarray([1, 1, 0]))
     Array([False,  True, False], dtype=bool)
     """
-    return (input != 0) & (other != 0)
+    return input.astype(bool) & other.astype(bool)
 
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
@@ -148,4 +148,4 @@ def logical_not(input: ArrayLike) -> Array:
     >>> functx.logical_not(jnp.asarray([0, 1]))
     Array([ True, False], dtype=bool)
     """
-    return input == 0
+    return ~input.astype(bool)

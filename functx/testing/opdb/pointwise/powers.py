@@ -37,6 +37,7 @@ def pow_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.mask(2), make.mask(2)), "expected arrays of numbers", TypeError)
 
 
+@quiet
 def np_pow(x, exponent):
     x, exponent = np.asarray(x), np.asarray(exponent)
     if x.dtype.kind not in "iu" or exponent.dtype.kind not in "iu":
