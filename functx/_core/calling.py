@@ -149,19 +149,22 @@ def measuring(spec: OpSpec, call: Call, counts: Mapping[str, Call]) -> Call:
 
 
 def requiring(spec: OpSpec, call: Call) -> Call:
-    """Checks values before the program runs, eagerly and on the CPU."""
+    """Checks values eagerly and on the CPU, while the program runs: its shapes are right then."""
     requires = spec.requires
     assert requires is not None
     valued = tuple(name for name in spec.traced if spec.notes[name] in WITH_VALUES)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
+        out = call(*args, **kwargs)
         given = bound(spec, args, kwargs)
         known = {name: jax.tree.map(_known, given[name]) for name in valued if name in given}
         if not any(x is _UNKNOWN for x in jax.tree.leaves(known)):
             given = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
-            canonicalize(spec, {k: v for k, v in given.items() if spec.notes[k] != "Key"})
-            enforce(requires(np, **with_defaults(spec, given | known)))
-        return call(*args, **kwargs)
+            given = {**spec.canonical_defaults, **given}
+            canonical = {k: v for k, v in given.items() if spec.notes[k] != "Key"}
+            canonicalize(spec, canonical)
+            enforce(requires(np, **with_defaults(spec, canonical | known)))
+        return out
 
     return operator
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools as ft
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from .dtypes import Accepts
 from .promotion import Promote
+from .signature import DIMENSIONS, DTYPES, SHAPES
 from .values import Requirements
 
 
@@ -47,6 +49,17 @@ class OpSpec:
     requires: Requirements | None  # what values must satisfy
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
     aliases: tuple[str, ...]  # other full names
+
+    @ft.cached_property
+    def canonical_defaults(self) -> dict[str, Any]:
+        """Defaults that are made canonical as given arguments are: `dim=1` of some rank."""
+        canonical = DIMENSIONS | SHAPES | DTYPES
+        defaults = {name: self.signature.parameters[name].default for name in self.notes}
+        return {
+            name: default
+            for name, default in defaults.items()
+            if self.notes[name] in canonical and default not in (None, inspect.Parameter.empty)
+        }
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by name, those left out left out."""

@@ -87,8 +87,10 @@ def operator(
         if requires is not None:
             call = requiring(spec, call)
         if measured:
-            counts = {name: _compiled(spec, ft.partial(run, spec, rule=count))
-                      for name, count in measured.items()}
+            counts = {
+                name: _compiled(spec, ft.partial(run, spec, rule=count))
+                for name, count in measured.items()
+            }
             call = measuring(spec, call, counts)
         if random:
             call = with_key(spec, call)

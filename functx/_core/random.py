@@ -71,16 +71,24 @@ class Generator:
 def as_key(key: Any, who: str) -> jax.Array:
     """A typed PRNG key, from one or from the raw uint32 words of one."""
     if isinstance(key, int) and not isinstance(key, bool):
-        fail(who, f"`key` must be a PRNG key, got {key}", hint=f"jax.random.key({key})",
-             error=TypeError)
+        fail(
+            who,
+            f"`key` must be a PRNG key, got {key}",
+            hint=f"jax.random.key({key})",
+            error=TypeError,
+        )
     if not isinstance(key, jax.Array):
         fail(who, f"`key` must be a PRNG key, got {describe(key)}", error=TypeError)
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         return key
     if key.dtype == jnp.uint32 and key.ndim == 1:
         return jax.random.wrap_key_data(key)
-    fail(who, f"`key` must be a PRNG key, got {describe(key)}", hint="jax.random.key(seed)",
-         error=TypeError)
+    fail(
+        who,
+        f"`key` must be a PRNG key, got {describe(key)}",
+        hint="jax.random.key(seed)",
+        error=TypeError,
+    )
 
 
 class _Refusing:

@@ -45,6 +45,8 @@ def run(spec: OpSpec, *args: Any, rule: Callable[..., Any] | None = None, **kwar
     """The rule as users meet it: arguments checked, cast and canonical; results cast back."""
     given = bound(spec, args, kwargs)
     arrays, result = _promoted(spec, given)
+    for name, default in spec.canonical_defaults.items():
+        given.setdefault(name, default)
     canonicalize(spec, given)
     if checking_values.value and spec.requires is not None:
         check_inside(spec.name, spec.requires(jnp, **with_defaults(spec, given)))
@@ -75,7 +77,9 @@ def bound(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[s
 
 def _plain(spec: OpSpec) -> str:
     parameters = [p.replace(annotation=p.empty) for p in spec.signature.parameters.values()]
-    return str(spec.signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+    return str(
+        spec.signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
+    )
 
 
 def with_defaults(spec: OpSpec, given: dict[str, Any]) -> dict[str, Any]:

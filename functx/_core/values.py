@@ -21,7 +21,6 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from .errors import refuse
-from .rules_primitives import tangent_type
 
 
 peek_p = Primitive("functx_peek")

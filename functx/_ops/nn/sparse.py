@@ -31,7 +31,16 @@ def _rows_exist(xp: ModuleType, *, input: Any, weight: Any, **_: Any) -> Iterato
     yield index_in_range(xp, input, jnp.shape(weight)[0], name="input")
 
 
-@operator(promote=Promote.NO_OPMATH, requires=_rows_exist)
+def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """`torch.embedding(weight, indices)` beside `torch.nn.functional.embedding(input, weight)`."""
+    if len(args) > 1:
+        first, second = (getattr(x, "dtype", None) for x in args[:2])
+        if first is not None and second is not None and category(first) > 1 >= category(second):
+            return (args[1], args[0], *args[2:]), kwargs
+    return args, kwargs
+
+
+@operator(promote=Promote.NO_OPMATH, requires=_rows_exist, form=_table_may_come_first)
 def embedding(
     input: Index,
     weight: ArrayLike,
@@ -44,6 +53,8 @@ def embedding(
     r"""Rows of a table: $y_i = W_{x_i}$.
 
     Shapes: `input` is `[*n]`, `weight` is `[rows, width]`, the result `[*n, width]`.
+
+    A floating table before an integer index, as `torch.embedding` has them, is understood too.
 
     - `padding_idx`: a row that gets no gradient.
     - `max_norm`: rows whose `norm_type`-norm exceeds it come scaled down to it. PyTorch scales
@@ -65,8 +76,10 @@ def embedding(
     rows = weight.shape[0]
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
-            refuse(f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
-                   error=IndexError)
+            refuse(
+                f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
+                error=IndexError,
+            )
         padding = (jnp.arange(rows) == padding_idx % rows)[:, None]
         weight = jnp.where(padding, lax.stop_gradient(weight), weight)
     beyond = jnp.where(index < 0, rows, index)

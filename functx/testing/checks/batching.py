@@ -93,7 +93,9 @@ def check_no_loop(info: OpInfo, sample: Sample) -> None:
 def assert_no_loop(f: Function, arrays: Arrays, what: str) -> None:
     """The number of equations of `vmap(f)` does not depend on the number of lanes."""
     sizes = [
-        count_equations(functx.vmap(f), *(jax.ShapeDtypeStruct((n, *x.shape), x.dtype) for x in arrays))
+        count_equations(
+            functx.vmap(f), *(jax.ShapeDtypeStruct((n, *x.shape), x.dtype) for x in arrays)
+        )
         for n in (2, 5)
     ]
     assert sizes[0] == sizes[1], f"{what}: {sizes[0]} equations for 2 lanes, {sizes[1]} for 5"

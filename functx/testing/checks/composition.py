@@ -36,8 +36,12 @@ def scalarised(f: Function) -> Function:
 
     def loss(*xs: jax.Array) -> jax.Array:
         weigh = lambda y: jnp.cos(jnp.arange(y.size, dtype=y.real.dtype)).reshape(y.shape)
-        parts = [jnp.sum(weigh(y) * (y.real + 2 * y.imag if jnp.iscomplexobj(y) else y)) for y in f(*xs)]
-        return sum(p.astype(parts[0].dtype) for p in parts[1:]) + parts[0] if parts[1:] else parts[0]
+        parts = [
+            jnp.sum(weigh(y) * (y.real + 2 * y.imag if jnp.iscomplexobj(y) else y)) for y in f(*xs)
+        ]
+        return (
+            sum(p.astype(parts[0].dtype) for p in parts[1:]) + parts[0] if parts[1:] else parts[0]
+        )
 
     return loss
 
@@ -185,6 +189,8 @@ def looped(f: Function) -> Function:
 
 def name_of(transforms: Sequence[str], case: Case) -> str:
     """`vmap(vjp(sin))(f32[2,3])`."""
-    return "(".join((*transforms, case.what.partition("(")[0])) + ")" * len(transforms) + (
-        "(" + case.what.partition("(")[2]
+    return (
+        "(".join((*transforms, case.what.partition("(")[0]))
+        + ")" * len(transforms)
+        + ("(" + case.what.partition("(")[2])
     )

@@ -31,9 +31,7 @@ def check_reference(info: OpInfo, sample: Sample) -> None:
         f"{info.id}{sample!r}: {len(got_leaves)} outputs, expected {len(want_leaves)}"
     )
     want_leaves = [_narrow(w, g) for g, w in zip(got_leaves, want_leaves, strict=True)]
-    assert_close(
-        got_leaves, want_leaves, what=f"{info.id}{sample!r}", tolerances=info.tolerances
-    )
+    assert_close(got_leaves, want_leaves, what=f"{info.id}{sample!r}", tolerances=info.tolerances)
 
 
 def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:
@@ -120,7 +118,9 @@ def check_refusals(info: OpInfo, sample: Sample) -> None:
             message = str(error)
             assert re.search(refusal.match, message), f"{what}: {message!r} lacks {refusal.match!r}"
             if info.spec is not None:
-                assert message.startswith(f"{info.name}: "), f"{what}: {message!r} names no operator"
+                assert message.startswith(f"{info.name}: "), (
+                    f"{what}: {message!r} names no operator"
+                )
         else:
             raise AssertionError(f"{what}: accepted, expected {refusal.error.__name__}")
 

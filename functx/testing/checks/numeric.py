@@ -53,8 +53,7 @@ def _hold(f: Function, xs: Arrays, what: str, tolerance: float) -> None:
 
     def products(xs: Arrays) -> tuple[Any, ...]:
         moved = [
-            f(*(x + sign * STEP * t for x, t in zip(xs, tangents, strict=True)))
-            for sign in (1, -1)
+            f(*(x + sign * STEP * t for x, t in zip(xs, tangents, strict=True))) for sign in (1, -1)
         ]
         slope = [(up - down) / (2 * STEP) for up, down in zip(*moved, strict=True)]
         out, tangent = functx.jvp(f, tuple(xs), tuple(tangents))

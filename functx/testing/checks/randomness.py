@@ -62,13 +62,13 @@ def check_moments(info: OpInfo, sample: Sample) -> None:
     """Means and standard deviations of many draws are those of the distribution."""
     assert info.moments is not None
     draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
-    draws = np.asarray(
-        compiled(jax.vmap(draw))(jax.random.split(jax.random.key(1), DRAWS))
-    )
+    draws = np.asarray(compiled(jax.vmap(draw))(jax.random.split(jax.random.key(1), DRAWS)))
     if not np.iscomplexobj(draws):
         draws = draws.astype(np.float64)
-    mean, std = (np.asarray(m) for m in sample.over_arrays(info.moments)(
-        *(np.asarray(x) for x in sample.arrays())))
+    mean, std = (
+        np.asarray(m)
+        for m in sample.over_arrays(info.moments)(*(np.asarray(x) for x in sample.arrays()))
+    )
     what, error = f"{info.id}{sample!r}", SIGMAS / np.sqrt(DRAWS)
     off = np.abs(draws.mean(0) - mean) - error * std
     assert (off <= 1e-3 * (1 + np.abs(mean))).all(), f"{what}: mean {draws.mean(0)}, not {mean}"

@@ -105,7 +105,9 @@ BATCHED = [("vjp",), ("jvp",), ("vjp", "vjp"), ("jvp", "vjp"), ("grad",)]
 BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
-def _composed(run: Callable[..., Any], prefix: str, stacks: Iterable[tuple[str, ...]]) -> Iterator[Check]:
+def _composed(
+    run: Callable[..., Any], prefix: str, stacks: Iterable[tuple[str, ...]]
+) -> Iterator[Check]:
     for transforms in stacks:
         name = prefix + "_".join(transforms)
         yield Check(name, ft.partial(run, transforms=transforms), _differentiable, 1)

@@ -1,0 +1,27 @@
+"""Scaling to unit norm."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, Dims, operator
+from functx._ops.reductions.norms import vector_norm
+
+
+__all__ = ["normalize"]
+
+
+@operator(accepts=Accepts.INEXACT)
+def normalize(input: ArrayLike, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12) -> Array:
+    r"""Divides by the norm along `dim`: $y = x / \max(\lVert x \rVert_p, \epsilon)$.
+
+    `dim=None` takes all dimensions together. Where the norm is below `eps`, the derivative is
+    $1/\epsilon$ times the identity.
+
+    >>> functx.nn.functional.normalize(jnp.asarray([[3.0, 4.0]], "float32"))
+    Array([[0.6, 0.8]], dtype=float32)
+    """
+    dims = tuple(range(input.ndim)) if dim is None else dim
+    norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
+    return input / jnp.where(norm < eps, eps, norm).astype(input.dtype)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(make.nonzero(2, 3))
+    yield call(make.nonzero(2, 3), 1, 0)
+    yield call(make.nonzero(2, 3), p=3.0, dim=-1, eps=1e-6)
+    yield call(make.distinct(2, 3), float("inf"))
+    yield call(make.nonzero(2, 2, 2), dim=[0, 2])
+    yield call(make.nonzero(2, 3), dim=None)
+    yield call(make.nonzero(4), 2, 0)
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+    yield Refusal(call(make(2, 3, dtype="int64")), "expected inexact arrays, got i64", TypeError)
+
+
+def np_normalize(x, p=2.0, dim=1, eps=1e-12):
+    axis = tuple(np.atleast_1d(range(x.ndim) if dim is None else dim))
+    size = np.abs(x)
+    if p == np.inf:
+        norm = size.max(axis, keepdims=True)
+    else:
+        norm = (size**p).sum(axis, keepdims=True) ** (1 / p)
+    return x / np.maximum(norm, eps)
+
+
+OPS = [OpInfo(F.normalize, samples, reference=np_normalize, refusals=refusals)]
