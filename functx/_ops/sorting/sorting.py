@@ -11,7 +11,6 @@ from functx._core import (
     Accepts,
     ArrayLike,
     as_dtype,
-    canonical_dim,
     category,
     describe,
     Dim,
@@ -40,7 +39,6 @@ class TopkResult(NamedTuple):
 
 
 def _sorted(input: Array, dim: int, descending: bool) -> SortResult:
-    dim = canonical_dim(dim, input.ndim)
     positions = lax.broadcasted_iota(as_dtype(LONG), input.shape or (1,), dim)
     keys = input.reshape(positions.shape)
     # Reversed before and after, equal elements keep their order when descending too.

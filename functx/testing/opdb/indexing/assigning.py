@@ -8,6 +8,8 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
+from .masking import some
+
 
 def index_put_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 4), (make.index(3, 5), make.index(4, 5)), make(5), accumulate=True)
@@ -29,12 +31,6 @@ def masked_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 2), (some(make, 1, 2), None, make.index(2, 2)), make(2, 3))
     yield call(make(2, 3), (make.put(True, bool),), make(3))
     yield call(make(2), (some(make, 0, 2),), make(0))
-
-
-def some(make: Make, count: int, *shape: int):
-    """A mask with `count` True."""
-    order = make.rng.permutation(int(np.prod(shape))).reshape(shape)
-    return make.put(order < count, bool)
 
 
 def index_put_refusals(make: Make) -> Iterator[Refusal]:

@@ -32,9 +32,15 @@ def np_masked_fill(x, mask, value):
     return np.where(mask, np.asarray(value, x.dtype), x)
 
 
+def some(make: Make, count: int, *shape: int):
+    """A mask with `count` True."""
+    order = make.rng.permutation(int(np.prod(shape))).reshape(shape)
+    return make.put(order < count, bool)
+
+
 def masked_select_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(2, 3), make.mask(2, 3))
-    yield call(make(3), make.mask(2, 1))
+    yield call(make(2, 3), some(make, 4, 2, 3))
+    yield call(make(3), some(make, 1, 2, 1))
     yield call(make(2, 3), mask=make.mask())
     yield call(make(), make.mask(3), size=2)
     yield call(make(4), make.mask(4), size=6, fill_value=1)
@@ -59,9 +65,9 @@ def np_masked_select(x, mask, size=None, fill_value=0):
 
 
 def nonzero_samples(make: Make) -> Iterator[Sample]:
-    sparse = make(2, 3) * make.mask(2, 3).astype(make.dtype)
+    sparse = make.nonzero(2, 3) * some(make, 4, 2, 3).astype(make.dtype)
     yield call(sparse)
-    yield call(make(4) * make.mask(4).astype(make.dtype), as_tuple=True)
+    yield call(make.nonzero(4) * some(make, 2, 4).astype(make.dtype), as_tuple=True)
     yield call(sparse, size=3)
     yield call(sparse, as_tuple=True, size=7, fill_value=9)
     yield call(make.nonzero())
