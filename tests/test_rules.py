@@ -391,8 +391,5 @@ def test_a_call_keeps_nothing_alive(name):
         return weakref.ref(forward)
 
     dead = once()
-    if name in ("grad", "jit"):
-        # JAX remembers the parameters of the last 2048 equations that it typed, of any primitive.
-        jax.clear_caches()
     gc.collect()
     assert dead() is None

@@ -7,27 +7,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-from jax import core
-from jax.extend.core import Primitive
-from jax.interpreters import mlir
+from jax._src.core import trace_ctx  # noqa: TID251
+from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
 
-__all__ = ["staging_trace"]
-
-
-_probe_p = Primitive("functx_probe")
-_probe_p.def_impl(lambda: False)
-_probe_p.def_abstract_eval(lambda: core.ShapedArray((), jax.numpy.bool_.dtype))
-mlir.register_lowering(_probe_p, mlir.lower_fun(lambda: jax.numpy.asarray(False), False))
+__all__ = ["hold_weakly", "staging_trace"]
 
 
 def staging_trace() -> Any:
     """The innermost trace that records a program (`jit`, `scan`, `checkpoint`), or None.
 
-    A primitive without arguments passes through `grad` and `vmap`, which interpret, and
-    stops at a trace that records. JAX offers no public question "am I being staged?"
-    (`unsafe_am_i_under_a_jit` answers only yes or no), hence `Tracer._trace`.
+    `grad` and `vmap` interpret: they stand on a parent trace, and the first that records
+    (it has a frame of equations) is the answer. JAX has no public question "am I being
+    staged, and by whom?": `unsafe_am_i_under_a_jit` answers only yes or no.
     """
-    probe = _probe_p.bind()
-    return probe._trace if isinstance(probe, core.Tracer) else None
+    trace = trace_ctx.trace
+    while trace is not None and not hasattr(trace, "frame"):
+        trace = getattr(trace, "parent_trace", None)
+    return trace
+
+
+def hold_weakly(*types: type) -> None:
+    """Has JAX's caches hold instances of `types` weakly where they are part of a key.
+
+    The parameters of our primitives close over a user's function. JAX keys a cache of
+    abstract values by them, and would keep the last 2048 alive.
+    """
+    weakref_cache_key_types.update(types)

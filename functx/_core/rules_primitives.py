@@ -15,6 +15,7 @@ from jax import core, lax
 from jax.interpreters import ad, batching, mlir
 
 from .errors import describe, fail
+from .jax_compat import hold_weakly
 
 
 class Linear:
@@ -83,6 +84,8 @@ class Call:
 
         return Call(self.name, jax.vmap(self.run, dims), linear)
 
+
+hold_weakly(Call, Linear)
 
 function_call = jex.core.Primitive("function_call")
 function_call.multiple_results = True
