@@ -18,6 +18,7 @@ from functx._core import (
     refuse,
     Scalar,
 )
+from functx._core.rules import derivative_rules
 
 
 __all__ = ["abs", "add", "addcmul", "lerp", "mul", "neg", "sign", "sub"]
@@ -84,8 +85,7 @@ def abs(input: ArrayLike) -> Array:
         return input if input.dtype.kind == "u" else lax.abs(input)
     if category(input.dtype) == 3:
         return lax.abs(input)
-    missing = lax.ne(input, input)
-    return jnp.where(missing, jnp.nan, lax.abs(jnp.where(missing, 0, input)))
+    return _abs(input)
 
 
 @operator(accepts=Accepts.REAL)
@@ -97,8 +97,17 @@ def sign(input: ArrayLike) -> Array:
     """
     if category(input.dtype) == 0:
         return input
-    above, below = (input > 0).astype(input.dtype), (input < 0).astype(input.dtype)
-    return above - below
+    return _sign(input)
+
+
+def _sign(x: Array) -> Array:
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
+# The derivative of lax.abs is 1 at zero.
+_abs = derivative_rules(
+    lax.abs, jvp=lambda primals, output, tangents: tangents[0] * _sign(primals[0]), name="abs"
+)
 
 
 @operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST)

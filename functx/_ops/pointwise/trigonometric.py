@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -87,23 +89,24 @@ def angle(input: ArrayLike) -> Array:
     return jnp.where(input != input, jnp.nan, turn)
 
 
-def _over_square(a: Array, y: Array, x: Array) -> Array:
-    """`a / (x**2 + y**2)`, 0 at the origin, without overflow or underflow."""
-    origin = (x == 0) & (y == 0)
-    # The scale cancels, so that its own derivative would be 0.
-    scale = lax.stop_gradient(jnp.where(origin, 1, jnp.maximum(jnp.abs(x), jnp.abs(y))))
-    scale = jnp.where(jnp.isinf(scale), 1, scale)
-    x, y = x / scale, y / scale
-    norm = jnp.where(origin, 1, x * x + y * y)
-    return jnp.where(origin, 0, a / scale / norm / scale)
+def _gradient(y: Array, x: Array) -> tuple[Array, Array]:
+    """`x / (x**2 + y**2)` and `y / (x**2 + y**2)`, 0 at the origin, without squares."""
+    steep = lax.abs(y) > lax.abs(x)
+    large, small = jnp.where(steep, y, x), jnp.where(steep, x, y)
+    origin = large == 0
+    large = jnp.where(origin, 1, large)
+    ratio = small / large
+    # By the inverse: XLA merges two divisions into one, by a product that may underflow.
+    inverse = 1 / (large + small * ratio)
+    other = ratio * inverse
+    along_y, along_x = jnp.where(steep, other, inverse), jnp.where(steep, inverse, other)
+    return jnp.where(origin, 0, along_y), along_x
 
 
-# lax.atan2 squares the arguments: NaN at the origin, and near it where squares underflow.
-_atan2 = derivative_rules(
-    lax.atan2,
-    jvp=lambda primals, output, tangents: (
-        tangents[0] * _over_square(primals[1], *primals)
-        - tangents[1] * _over_square(primals[0], *primals)
-    ),
-    name="atan2",
-)
+def _slope(primals: Any, output: Array, tangents: Any) -> Array:
+    along_y, along_x = _gradient(*primals)
+    return tangents[0] * along_y - tangents[1] * along_x
+
+
+# lax.atan2 squares its arguments: NaN at the origin, and near it where squares underflow.
+_atan2 = derivative_rules(lax.atan2, jvp=_slope, name="atan2")

@@ -30,7 +30,7 @@ def rounded(mode: str):
 def zeros_refused(make: Make) -> Iterator[Refusal]:
     yield from unbroadcastable(make)
     integers = make(2, dtype="int64"), make.put([1, 0], "int64")
-    yield Refusal(call(*integers), "`other` must not hold zeros", ZeroDivisionError)
+    yield Refusal(call(*integers), "`other` must not hold zeros")
     mask, complex_ = make.put([True], "bool"), make(1, dtype="complex64")
     yield Refusal(call(mask, mask), "expected real numbers, got bool", TypeError)
     yield Refusal(call(complex_, complex_), "expected real arrays, got c64", TypeError)
@@ -46,7 +46,7 @@ def div_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 2, rounding_mode="up"), "`rounding_mode` must be", ValueError)
     integers = make(2, dtype="int64"), make.put([1, 0], "int64")
     message = "`other` must not hold zeros"
-    yield Refusal(call(*integers, rounding_mode="floor"), message, ZeroDivisionError)
+    yield Refusal(call(*integers, rounding_mode="floor"), message)
     complex_ = make(2, dtype="complex64")
     message = "expected real numbers, got complex64"
     yield Refusal(call(complex_, 2, rounding_mode="trunc"), message, TypeError)
