@@ -141,6 +141,7 @@ def _tangent(output: Any, finite: Array, dA: Array) -> tuple[Array, Array, Array
     V = adjoint(Vh)
     M = adjoint(U) @ dA @ V
     same = jnp.eye(s.shape[-1], dtype=bool)
+    s = s.astype(M.dtype)
     differences = s[..., None, :] - s[..., :, None]
     sums = s[..., None, :] + s[..., :, None]
     everywhere = finite[..., None, None]

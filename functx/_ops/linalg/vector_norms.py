@@ -30,7 +30,7 @@ __all__ = ["vector_norm"]
 def _form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """Refuses a `dtype` that would lose what `x` holds, before `x` is cast to it."""
     x = args[0] if args else kwargs.get("x")
-    if kwargs.get("dtype") is not None and hasattr(x, "dtype"):
+    if x is not None and kwargs.get("dtype") is not None and hasattr(x, "dtype"):
         given, dtype = np.dtype(x.dtype), as_dtype(kwargs["dtype"])
         kind = category(given)
         if category(dtype) != kind or jnp.finfo(dtype).bits < jnp.finfo(given).bits:
@@ -84,10 +84,11 @@ def _norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool) -> Array:
     if p == 2:
         squares = x * x if category(x.dtype) < 3 else lax.real(x) ** 2 + lax.imag(x) ** 2
         return _root(jnp.sum(squares, axis=axes, keepdims=keepdim), p)
-    sizes = jnp.abs(x)
+    # `abs` has derivative 1 at a real 0 in JAX; `sign` has 0, PyTorch's.
+    sizes = jnp.abs(x) if category(x.dtype) == 3 else x * lax.sign(x)
     if math.isinf(p):
         extremum = jnp.max if p > 0 else jnp.min
-        return extremum(sizes, axis=axes, keepdims=keepdim) if axes else sizes
+        return extremum(sizes, axis=axes, keepdims=keepdim)
     if p == 1:
         return jnp.sum(sizes, axis=axes, keepdims=keepdim)
     zero = sizes == 0

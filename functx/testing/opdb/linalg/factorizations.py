@@ -91,7 +91,7 @@ def qr_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 2), "full"), "`mode` must be 'reduced', 'complete' or 'r'")
 
 
-def np_qr(A: Any, mode: str = "reduced") -> Any:
+def np_qr(A: Any, mode: Any = "reduced") -> Any:
     if mode == "r":
         return np.zeros((0,), A.dtype), np.linalg.qr(A, mode)
     return tuple(np.linalg.qr(A, mode))

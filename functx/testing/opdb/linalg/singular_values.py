@@ -45,12 +45,12 @@ def np_svdvals(A: Any) -> Any:
 
 
 def phaseless(out: Any) -> Any:
-    """Singular values, and matrices in which the phase of each pair of vectors cancels."""
+    """Singular values between matrices in which the phase of each pair of vectors cancels."""
     U, S, Vh = out
     k = S.shape[-1]
     weights = jnp.arange(1, k + 1, dtype=U.dtype)
     left = U[..., :k] * weights
-    return S, left @ Vh[..., :k, :], left @ jnp.conj(jnp.swapaxes(U[..., :k], -1, -2))
+    return left @ Vh[..., :k, :], S, left @ jnp.conj(jnp.swapaxes(U[..., :k], -1, -2))
 
 
 OPS = [
