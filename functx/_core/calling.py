@@ -16,7 +16,7 @@ from jax.core import Tracer
 from .catalog import OpSpec
 from .devices import place
 from .errors import describe, refuse, Refused
-from .random import draw
+from .random import as_key, Draw, draw
 from .running import bound, canonicalize, with_defaults
 from .signature import frozen, WITH_VALUES
 from .values import agreed_size, enforce, on_cpu, peek
@@ -118,6 +118,8 @@ def with_key(spec: OpSpec, call: Call) -> Call:
             kwargs.pop(name, None)
         elif kwargs.get(name) is None:
             kwargs[name] = draw()
+        elif not isinstance(kwargs[name], Draw):
+            kwargs[name] = as_key(kwargs[name])
         return call(*args, **kwargs)
 
     return operator

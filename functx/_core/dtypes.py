@@ -100,7 +100,8 @@ def highest(dtype: Any) -> Any:
 
 def fits(value: int | float, dtype: Any, argument: str) -> None:
     """Refuses a Python integer that `dtype` cannot hold, as 32 bits may not."""
-    if category(dtype) == 1 and (isinstance(value, int) or np.isfinite(value)):
+    real = isinstance(value, int) or (not isinstance(value, complex) and np.isfinite(value))
+    if category(dtype) == 1 and real:  # NumPy has no finiteness of ints beyond 64 bits
         info = np.iinfo(dtype)
         if not info.min <= value <= info.max:
             refuse(

@@ -47,7 +47,7 @@ class Generator:
     """
 
     def __init__(self, key: Any, counter: Any = 0):
-        self.key, self.counter = as_key(key, who="Generator"), counter
+        self.key, self.counter = _key_for("random.Generator", key), counter
 
     def draw(self) -> Draw:
         """The next draw; call `.derive()` on it for a key."""
@@ -68,27 +68,26 @@ class Generator:
         return f"Generator(key={self.key!r}, counter={self.counter!r})"
 
 
-def as_key(key: Any, who: str) -> jax.Array:
+def as_key(key: Any) -> jax.Array:
     """A typed PRNG key, from one or from the raw uint32 words of one."""
-    if isinstance(key, int) and not isinstance(key, bool):
-        fail(
-            who,
-            f"`key` must be a PRNG key, got {key}",
-            hint=f"jax.random.key({key})",
-            error=TypeError,
-        )
-    if not isinstance(key, jax.Array):
-        fail(who, f"`key` must be a PRNG key, got {describe(key)}", error=TypeError)
-    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
-        return key
-    if key.dtype == jnp.uint32 and key.ndim == 1:
-        return jax.random.wrap_key_data(key)
-    fail(
-        who,
+    if isinstance(key, jax.Array):
+        if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+            return key
+        if key.dtype == jnp.uint32 and key.ndim == 1:
+            return jax.random.wrap_key_data(key)
+    refuse(
         f"`key` must be a PRNG key, got {describe(key)}",
-        hint="jax.random.key(seed)",
+        hint=f"jax.random.key({key if isinstance(key, int) else 'seed'})",
         error=TypeError,
     )
+
+
+def _key_for(who: str, key: Any) -> jax.Array:
+    try:
+        return as_key(key)
+    except Refused as refused:
+        worded = refused.by(who)
+    raise worded
 
 
 class _Refusing:
@@ -148,7 +147,7 @@ def scope(key_or_generator: Any) -> Iterator[Generator]:
     """
     generator = key_or_generator
     if not isinstance(generator, Generator):
-        generator = Generator(as_key(generator, who="random.scope"))
+        generator = Generator(_key_for("random.scope", generator))
     with _entered(generator):
         yield generator
 

@@ -103,7 +103,7 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
         elif note in DTYPES:
             given[name] = as_dtype(value, name)
         elif note == "Key":
-            given[name] = value.derive() if isinstance(value, Draw) else as_key(value, spec.name)
+            given[name] = value.derive() if isinstance(value, Draw) else as_key(value)
 
 
 def _ndim(spec: OpSpec, given: dict[str, Any]) -> int:

@@ -5,13 +5,14 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-import functx
 import jax.numpy as jnp
 import numpy as np
 import torch
-from functx._core import REGISTRY
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+import functx
+from functx._core import REGISTRY
 
 
 NOT_HERE = {"requires_grad", "layout", "memory_format", "pin_memory", "out", "device", "generator"}

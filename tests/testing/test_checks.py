@@ -70,9 +70,7 @@ def loops_over_lanes(x):
 
 
 def weakly_typed(x):
-    return jax.lax.convert_element_type_p.bind(
-        x, new_dtype=x.dtype, weak_type=True, sharding=None
-    )
+    return jax.lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None)
 
 
 def differs_under_jit(x):

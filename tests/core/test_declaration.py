@@ -1,0 +1,148 @@
+"""What `@operator` makes of a declaration."""
+
+import pickle
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+
+
+X = jnp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "float32")
+
+
+def refused(call):
+    with pytest.raises((TypeError, ValueError, IndexError, RuntimeError, OverflowError)) as error:
+        call()
+    return type(error.value), str(error.value)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (
+            lambda: functx.add(X, jnp.ones(4, "float32")),
+            RuntimeError,
+            "add: shapes do not fit: f32[2,3], f32[4]",
+        ),
+        (lambda: functx.add(X), TypeError, "add: missing a required argument: 'other'"),
+        (lambda: functx.add(X, "a"), TypeError, "add: `other` must be an array, got builtins.str"),
+        (lambda: functx.add(X, None), TypeError, "add: `other` must be an array, got None"),
+        (lambda: functx.add([1, 2], X), TypeError, "add: `input` must be an array"),
+        (lambda: functx.add(X, 2**70), OverflowError, "add: `other` does not fit"),
+        (
+            lambda: functx.add(jnp.arange(3), 1, alpha=0.5),
+            TypeError,
+            "add: `alpha` must not be floating for int64 arrays",
+        ),
+        (lambda: functx.sum(X, 2), IndexError, "sum: `dim` must lie in [-2, 1], got 2"),
+        (lambda: functx.sum(X, (0, 0)), RuntimeError, "sum: `dim` names a dimension twice: (0, 0)"),
+        (lambda: functx.sum(X, 0.5), TypeError, "sum: `dim` must be an int, got 0.5"),
+        (lambda: functx.sum(X, dtype="float33"), TypeError, "sum: `dtype` must be a dtype"),
+        (lambda: functx.cat(X), TypeError, "cat: `tensors` must be a sequence of arrays"),
+        (
+            lambda: functx.nn.functional.gelu(jnp.arange(3)),
+            TypeError,
+            "nn.functional.gelu: expected floating arrays, got i64[3]",
+        ),
+    ],
+)
+def test_refusal_names_operator_argument_and_what_came(call, error, message):
+    kind, text = refused(call)
+    assert issubclass(kind, error)
+    assert text.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "name", ["out", "requires_grad", "layout", "memory_format", "pin_memory", "generator"]
+)
+def test_argument_of_pytorch_that_has_no_meaning_here_gets_a_remedy(name):
+    kind, text = refused(lambda: functx.zeros(2, **{name: True}))
+    assert kind is TypeError
+    assert f"zeros: `{name}` does not exist here\n  hint: " in text
+
+
+def test_tracer_as_static_argument_gets_a_remedy():
+    _, text = refused(lambda: jax.jit(lambda d: functx.sum(X, d))(0))
+    assert text.startswith("sum: `dim` must be known while tracing, got i64[]")
+    assert "static_argnames='dim'" in text
+
+
+def test_refusals_are_the_same_under_transforms():
+    bad = lambda x: functx.sum(functx.add(x, jnp.ones(4, "float32")))
+    plain = refused(lambda: bad(X))
+    assert refused(lambda: jax.jit(bad)(X)) == plain
+    assert refused(lambda: functx.grad(bad)(X)) == plain
+    assert refused(lambda: functx.vmap(lambda x: functx.sum(x, 2))(X))[0] is IndexError
+
+
+def test_lists_numpy_integers_and_arrays_are_taken_where_ints_are():
+    want = functx.sum(X, (0, 1))
+    assert functx.sum(X, [0, 1]) == want
+    assert functx.sum(X, [np.int64(0), np.int32(1)]) == want
+    assert (functx.sum(X, np.int64(0)) == functx.sum(X, 0)).all()
+    assert (functx.sum(X, jnp.asarray(0)) == functx.sum(X, 0)).all()
+
+
+def test_results_are_never_weakly_typed():
+    assert not functx.add(jnp.asarray(2.0), 3.0).weak_type
+    assert not functx.add(2.0, 3.0).weak_type
+
+
+def test_operator_is_one_named_call_in_what_jax_traces():
+    jaxpr = jax.make_jaxpr(lambda x: functx.nn.functional.softmax(functx.sin(x), 1))(X)
+    assert [eqn.params["name"] for eqn in jaxpr.eqns] == ["sin", "nn.functional.softmax"]
+
+
+def test_named_calls_cost_nothing_in_the_compiled_program():
+    f = lambda x: functx.sin(functx.mul(functx.add(x, 1.0), 2.0))
+    g = lambda x: jnp.sin((x + 1.0) * 2.0)
+    size = lambda f: jax.jit(f).lower(X).compile().as_text().count(" = ")
+    assert size(f) == size(g)
+
+
+def test_operators_pickle_and_show_their_names():
+    assert pickle.loads(pickle.dumps(functx.linalg.svd)) is functx.linalg.svd
+    assert functx.sum.__name__ == "sum"
+    assert "Sum" in functx.sum.__doc__
+
+
+def test_device_is_where_the_result_lives():
+    out = functx.zeros(2, device="cpu")
+    assert {d.platform for d in out.devices()} == {"cpu"}
+    assert functx.zeros(2, device=jax.devices("cpu")[0]).devices() == out.devices()
+    assert refused(lambda: functx.zeros(2, device="abacus"))[0] is ValueError
+    assert "is not there; JAX has" in refused(lambda: functx.zeros(2, device="cpu:99"))[1]
+
+
+def test_sizes_that_depend_on_values():
+    x = jnp.asarray([1.0, 0.0, 2.0], "float32")
+    assert functx.nonzero(x).tolist() == [[0], [2]]
+    assert jax.jit(lambda x: functx.nonzero(x, size=2))(x).tolist() == [[0], [2]]
+    _, text = refused(lambda: jax.jit(functx.nonzero)(x))
+    assert text.startswith("nonzero: the shape of the output depends on values")
+    assert "pass `size=`" in text
+
+
+def test_sizes_that_depend_on_values_under_eager_transforms():
+    x = jnp.asarray([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]], "float32")
+    mask = x > 0
+    picked = functx.vmap(functx.masked_select)(x, mask)
+    assert picked.tolist() == [[1, 2], [3, 4]]
+    gradient = functx.grad(lambda x: functx.sum(functx.masked_select(x, mask) ** 2))(x)
+    assert (gradient == jnp.where(mask, 2 * x, 0)).all()
+    kind, text = refused(lambda: functx.vmap(functx.masked_select)(x, x > 1))
+    assert "the lanes of `vmap` differ in size: size=[1, 2]" in text
+
+
+def test_index_out_of_range():
+    x, index = jnp.ones(3, "float32"), jnp.asarray([5])
+    look_up = lambda i: functx.index_select(x, 0, i)
+    assert refused(lambda: look_up(index))[0] is IndexError
+    assert refused(lambda: functx.vmap(look_up)(index[None]))[0] is IndexError
+    assert jnp.isnan(jax.jit(look_up)(index)).all()
+    _, text = refused(lambda: functx.debug.checked(jax.jit(look_up))(index))
+    assert "index_select: `index` must lie in [0, 2], got 5" in text
+    assert (functx.debug.checked(jax.jit(look_up))(index - 5) == 1).all()

@@ -1,0 +1,39 @@
+"""64 bit: on, results are PyTorch's; off, they come in 32 bits, silently but never wrapped."""
+
+import jax.numpy as jnp
+import pytest
+
+import functx
+
+
+def test_on():
+    assert functx.argmax(jnp.ones(3, "float32")).dtype == jnp.int64
+    assert functx.zeros(2, dtype=functx.float64).dtype == jnp.float64
+    assert functx.sum(jnp.ones(3, "int32")).dtype == jnp.int64
+
+
+def test_off():
+    with functx.x64(False):
+        assert functx.argmax(jnp.ones(3)).dtype == jnp.int32
+        assert functx.zeros(2, dtype=functx.float64).dtype == jnp.float32
+        assert functx.sum(jnp.ones(3, "int32")).dtype == jnp.int32
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: functx.full((2,), 2**40),
+        lambda: functx.arange(2**40, 2**40 + 2),
+        lambda: functx.add(functx.arange(2), 2**40),
+    ],
+)
+def test_off_refuses_what_32_bits_cannot_hold(call):
+    assert call().dtype == jnp.int64
+    with functx.x64(False), pytest.raises(OverflowError, match="hint"):
+        call()
+
+
+def test_scope_ends():
+    with functx.x64(False):
+        pass
+    assert functx.arange(3).dtype == jnp.int64
