@@ -36,7 +36,12 @@ class BatchNormResult(NamedTuple):
     running_var: Array | None
 
 
-@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, aliases=("layer_norm",))
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+    aliases=("layer_norm",),
+)
 def layer_norm(
     input: ArrayLike,
     normalized_shape: Shape,
@@ -61,11 +66,16 @@ def layer_norm(
             f"`input` must end in normalized_shape={list(normalized_shape)}, got {describe(input)}",
             hint="normalized_shape counts trailing dimensions; the batch is not part of it",
         )
-    out = _standardized(input, tuple(range(-len(normalized_shape), 0)), eps)
-    return _affine(out, weight, bias, normalized_shape, normalized_shape)
+    out = _standardized(_wide(input), tuple(range(-len(normalized_shape), 0)), eps)
+    return _affine(out, weight, bias, normalized_shape, normalized_shape).astype(input.dtype)
 
 
-@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, aliases=("group_norm",))
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+    aliases=("group_norm",),
+)
 def group_norm(
     input: ArrayLike,
     num_groups: int,
@@ -95,12 +105,12 @@ def group_norm(
             f"each of {num_groups} groups must have more than one value, got {describe(input)}",
             error=ValueError,
         )
-    groups = input.reshape(batch, num_groups, channels // num_groups, *sizes)
+    groups = _wide(input).reshape(batch, num_groups, channels // num_groups, *sizes)
     out = _standardized(groups, tuple(range(2, groups.ndim)), eps).reshape(input.shape)
-    return _affine(out, weight, bias, (channels,), _per_channel(input))
+    return _affine(out, weight, bias, (channels,), _per_channel(input)).astype(input.dtype)
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def batch_norm(
     input: ArrayLike,
     running_mean: Other | None,
@@ -131,7 +141,6 @@ def batch_norm(
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
-# The statistics keep a dtype of their own, so the rule sees to every dtype itself.
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def batch_norm_with_stats(
     input: ArrayLike,
@@ -155,13 +164,12 @@ def batch_norm_with_stats(
     >>> functx.nn.functional.batch_norm_with_stats(x, mean, var, training=True, momentum=0.5)[1:]
     (Array([1.], dtype=float32), Array([1.5], dtype=float32))
     """
-    wide = input.astype(accumulator(input.dtype))
     out, *stats = _batch_norm(
-        wide, running_mean, running_var, weight, bias, training, momentum, eps
+        input, running_mean, running_var, weight, bias, training, momentum, eps
     )
     for i, before in enumerate((running_mean, running_var)):
         stats[i] = None if before is None else stats[i].astype(before.dtype)
-    return BatchNormResult(out.astype(input.dtype), *stats)
+    return BatchNormResult(out, *stats)
 
 
 def _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps):
@@ -181,19 +189,19 @@ def _batch_norm(input, running_mean, running_var, weight, bias, training, moment
             f"`training` needs more than one value per channel, got {describe(input)}",
             error=ValueError,
         )
-    shape = _per_channel(input)
+    shape, x = _per_channel(input), _wide(input)
     if training:
         axes = tuple(i for i in range(input.ndim) if i != 1) if input.ndim > 1 else ()
-        mean, var = _moments(input, axes)
+        mean, var = _moments(x, axes)
     else:
-        mean = running_mean.astype(input.dtype).reshape(shape)
-        var = running_var.astype(input.dtype).reshape(shape)
-    out = (input - mean) * lax.rsqrt(var + eps)
-    out = _affine(out, weight, bias, (channels,), shape)
+        mean = running_mean.astype(x.dtype).reshape(shape)
+        var = running_var.astype(x.dtype).reshape(shape)
+    out = (x - mean) * lax.rsqrt(var + eps)
+    out = _affine(out, weight, bias, (channels,), shape).astype(input.dtype)
     if not training or running_mean is None or count == 0:
         return out, running_mean, running_var
     keep = 1 - momentum
-    wide = running_mean.astype(input.dtype), running_var.astype(input.dtype)
+    wide = running_mean.astype(x.dtype), running_var.astype(x.dtype)
     mean, var = mean.reshape(channels), var.reshape(channels) * (count / (count - 1))
     return out, keep * wide[0] + momentum * mean, keep * wide[1] + momentum * var
 
@@ -201,6 +209,12 @@ def _batch_norm(input, running_mean, running_var, weight, bias, training, moment
 def _per_channel(input: jax.Array) -> tuple[int, ...]:
     """The shape of one number per channel, to broadcast against `input`."""
     return (-1, *[1] * (input.ndim - 2))
+
+
+def _wide(x: jax.Array) -> jax.Array:
+    """In the dtype in which it is normalized. The rules see to dtypes themselves: the parameters
+    of halves may be wider, and statistics keep their own dtype."""
+    return x.astype(accumulator(x.dtype))
 
 
 def _moments(x: jax.Array, axes: Sequence[int]) -> tuple[jax.Array, jax.Array]:
@@ -239,7 +253,7 @@ def _require_vector(value: Any, channels: int, name: str, input: jax.Array) -> N
 
 
 def _require_like(value: Any, name: str, x: jax.Array) -> None:
-    if accumulator(value.dtype) != x.dtype:
+    if accumulator(value.dtype) != accumulator(x.dtype):
         refuse(
             f"`{name}` must have the dtype of `input`, or be float32 beside halves, got "
             f"{describe(value)}",

@@ -95,7 +95,9 @@ def _check_extent(input: jax.Array, axis: int, before: int, after: int, mode: st
             f"`pad` must be at most {most} in dimension {axis} of {describe(input)} for "
             f"mode={mode!r}, got {(before, after)}"
         )
-    if n + before + after < (mode != "circular"):
+    left = n + min(before, 0) + min(after, 0)
+    nothing_around = mode == "circular" and left < 1 and max(before, after) > 0
+    if nothing_around or n + before + after < (mode != "circular"):
         refuse(
             f"`pad` takes more than there is in dimension {axis} of {describe(input)}, got "
             f"{(before, after)}"

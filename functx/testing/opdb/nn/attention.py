@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+
+def attention_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(4, 3), make(4, 2), make(2, 4))
+    yield call(make(2, 2, 3), make(2, 3, 3), make(2, 3, 1), is_causal=True)
+    yield call(make(2, 3), make(3, 3), make(3, 2), make.put([[1, 0, 1], [0, 0, 0]], bool))
+    yield call(make(1, 4, 2, 2), make(1, 2, 2, 2), make(1, 2, 2, 1), enable_gqa=True)
+    yield call(make(3, 1, 2), make(1, 2, 2), make(2, 2), scale=0.3)
+    yield call(make(2, 3), make(0, 3), make(0, 2))
+    yield call(make(1, 0), make(2, 0), make(2, 2))
+
+
+def attention_refusals(make: Make) -> Iterator[Refusal]:
+    q, k, v = make(2, 3), make(4, 3), make(4, 5)
+    yield Refusal(call(make(3), k, v), r"must have 2 dimensions or more, got f32\[3\]")
+    yield Refusal(call(q, make(4, 2), v), r"\[..., L, E\], \[..., S, E\], \[..., S, V\]")
+    yield Refusal(call(q, k, make(3, 5)), r"\[..., L, E\], \[..., S, E\], \[..., S, V\]")
+    yield Refusal(call(q, k, v, make(3, 4)), r"`attn_mask` must broadcast to \[2, 4\]")
+    yield Refusal(call(q, k, v, make(2, 4, dtype="int32")), r"must be bool", TypeError)
+    yield Refusal(call(q, k, v, make.mask(2, 4), 0.0, True), r"where `is_causal` is true")
+    yield Refusal(call(q, k, v, None, 1.5), r"`dropout_p` must lie in \[0, 1\]", ValueError)
+    yield Refusal(call(q, k, make(4, 5, dtype="float16")), r"the same dtype", TypeError)
+    yield Refusal(call(q, k, v, enable_gqa=True), r"`enable_gqa` needs a dimension of heads")
+    yield Refusal(
+        call(make(3, 2, 3), make(2, 4, 3), make(2, 4, 5), enable_gqa=True), r"heads .* must divide"
+    )
+    yield Refusal(call(make(3, 2, 3), make(2, 4, 3), make(2, 4, 5)), r"must broadcast")
+
+
+def dropout_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 3), make(2, 1), dropout_p=0.5)
+    yield call(make(1, 2, 3), make(2, 3, 3), make(2, 3, 1), None, 0.25, True)
+
+
+def np_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=0
+):
+    weights = np_weights(query, key, attn_mask, is_causal, scale, enable_gqa)
+    if enable_gqa:
+        value = np.repeat(value, query.shape[-3] // value.shape[-3], -3)
+    return weights @ value
+
+
+def np_weights(query, key, attn_mask, is_causal, scale, enable_gqa):
+    if enable_gqa:
+        key = np.repeat(key, query.shape[-3] // key.shape[-3], -3)
+    scale = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
+    scores = query @ np.swapaxes(key, -1, -2) * scale
+    if is_causal:
+        attn_mask = np.tri(*scores.shape[-2:], dtype=bool)
+    if attn_mask is not None:
+        scores = (
+            np.where(attn_mask, scores, -np.inf)
+            if attn_mask.dtype == bool
+            else (scores + attn_mask)
+        )
+    powers = np.exp(scores)
+    return powers / np.maximum(powers.sum(-1, keepdims=True), 1e-300)
+
+
+def attention_moments(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False):
+    query, key, value = (np.asarray(x, "float64") for x in (query, key, value))
+    weights = np_weights(query, key, attn_mask, is_causal, None, False)
+    variance = (weights**2 @ value**2) * dropout_p / (1 - dropout_p)
+    return weights @ value, np.sqrt(variance)
+
+
+OPS = [
+    OpInfo(
+        F.scaled_dot_product_attention,
+        attention_samples,
+        reference=np_attention,
+        refusals=attention_refusals,
+    ),
+    OpInfo(
+        F.scaled_dot_product_attention,
+        dropout_samples,
+        moments=attention_moments,
+        variant="dropout",
+    ),
+]

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+
+def conv1d_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 4), make(2, 2, 2), make(2))
+    yield call(make(2, 2, 5), make(4, 1, 3), make(4), stride=2, padding=(1,), groups=2)
+    yield call(make(2, 4), make(3, 2, 2), padding="same")
+    yield call(make(1, 1, 6), make(1, 1, 2), padding="valid", dilation=3)
+    yield call(make(0, 2, 4), make(3, 2, 2), make(3))
+
+
+def conv2d_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 3, 3), make(2, 2, 2, 2), make(2))
+    yield call(make(2, 2, 4, 3), make(2, 1, 2, 3), None, (2, 1), (0, 1), 1, 2)
+    yield call(make(1, 3, 4), make(2, 1, 2, 3), make(2), padding="same", dilation=(2, 1))
+    yield call(make(1, 1, 4, 4), make(1, 1, 2, 2), stride=2, padding="valid")
+    yield call(make(0, 1, 3, 3), make(1, 1, 2, 2))
+
+
+def conv1d_refusals(make: Make) -> Iterator[Refusal]:
+    x, w = make(1, 2, 4), make(4, 2, 2)
+    yield Refusal(call(x, make(2, 2)), r"`weight` 3, got f32\[1,2,4\] and f32\[2,2\]")
+    yield Refusal(call(x, make(4, 3, 2)), r"takes 3 channels, got f32\[1,2,4\]")
+    yield Refusal(call(x, make(3, 1, 2), groups=2), r"multiple of groups=2")
+    yield Refusal(call(x, make(4, 2, 5)), r"at least as large as the dilated kernel")
+    yield Refusal(call(x, w, make(3)), r"`bias` must be \[4\]")
+    yield Refusal(call(x, w, stride=0), r"`stride` must be at least 1, got 0", ValueError)
+    yield Refusal(call(x, w, padding=-1), r"`padding` must be at least 0", ValueError)
+    yield Refusal(call(x, w, padding="full"), r"'valid' or 'same', got 'full'", ValueError)
+    yield Refusal(call(x, w, padding="same", stride=2), r"needs stride 1", ValueError)
+    yield Refusal(call(x, w, groups=0), r"`groups` must be at least 1", ValueError)
+    yield Refusal(call(x, w, make(4, dtype="float16")), r"the same dtype", TypeError)
+
+
+def conv2d_refusals(make: Make) -> Iterator[Refusal]:
+    x, w = make(1, 2, 4, 4), make(2, 2, 2, 2)
+    yield Refusal(call(x, make(2, 2, 2)), r"`weight` 4")
+    yield Refusal(call(x, w, dilation=(1, 1, 1)), r"`dilation` must be an int or 2", ValueError)
+    yield Refusal(call(x, w, stride=1.5), r"`stride` must be an int or 2", TypeError)
+
+
+def np_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    n = weight.ndim - 2
+    if x.ndim == n + 1:
+        return np_conv(x[None], weight, bias, stride, padding, dilation, groups)[0]
+    stride, dilation = (np.broadcast_to(v, n) for v in (stride, dilation))
+    kernel = np.asarray(weight.shape[2:])
+    if isinstance(padding, str):
+        total = dilation * (kernel - 1) * (padding == "same")
+        pads = [(int(t // 2), int(t - t // 2)) for t in total]
+    else:
+        pads = [(int(p), int(p)) for p in np.broadcast_to(padding, n)]
+    x = np.pad(x, [(0, 0), (0, 0), *pads])
+    sizes = (np.asarray(x.shape[2:]) - dilation * (kernel - 1) - 1) // stride + 1
+    filters, channels = weight.shape[0] // groups, weight.shape[1]
+    out = np.zeros((len(x), weight.shape[0], *sizes), x.dtype)
+    for f, at in itertools.product(range(weight.shape[0]), np.ndindex(*sizes)):
+        group = f // filters
+        window = tuple(
+            slice(o * s, o * s + d * k, d)
+            for o, s, d, k in zip(at, stride, dilation, kernel, strict=True)
+        )
+        seen = x[(slice(None), slice(group * channels, (group + 1) * channels), *window)]
+        out[(slice(None), f, *at)] = (seen * weight[f]).sum(tuple(range(1, n + 2)))
+    return out if bias is None else out + bias.reshape(-1, *[1] * n)
+
+
+OPS = [
+    OpInfo(F.conv1d, conv1d_samples, reference=np_conv, refusals=conv1d_refusals),
+    OpInfo(F.conv2d, conv2d_samples, reference=np_conv, refusals=conv2d_refusals),
+]

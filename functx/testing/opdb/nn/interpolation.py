@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+def nearest_samples(make: Make) -> Iterator[Sample]:
+    for mode in ("nearest", "nearest-exact"):
+        yield call(make(1, 2, 4), 6, mode=mode)
+        yield call(make(1, 1, 2, 3), scale_factor=(1.7, 0.7), mode=mode)
+        yield call(make(1, 1, 2, 2, 2), scale_factor=1.6, mode=mode, recompute_scale_factor=True)
+    yield call(make(0, 1, 2), size=[3])
+
+
+def linear_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 3), 5, mode="linear")
+    yield call(make(1, 1, 4, 3), (3, 5), mode="bilinear", align_corners=True)
+    yield call(make(1, 1, 2, 2, 3), scale_factor=1.5, mode="trilinear")
+    yield call(make(1, 1, 5), scale_factor=0.5, mode="linear", align_corners=False)
+    yield call(make(1, 1, 1, 3), size=(2, 1), mode="bilinear", align_corners=True)
+
+
+def bicubic_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 1, 3, 4), (5, 2), mode="bicubic")
+    yield call(make(1, 1, 4, 3), scale_factor=1.4, mode="bicubic", align_corners=True)
+
+
+def area_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 1, 3, 4), (2, 5), mode="area")
+    yield call(make(1, 1, 5), scale_factor=0.5, mode="area")
+
+
+def antialias_samples(make: Make) -> Iterator[Sample]:
+    for mode in ("bilinear", "bicubic", "lanczos"):
+        yield call(make(1, 1, 4, 5), (2, 7), mode=mode, antialias=True)
+    yield call(make(1, 1, 4, 4), scale_factor=0.6, mode="bilinear", antialias=True)
+
+
+def bytes_samples(make: Make) -> Iterator[Sample]:
+    x = make(1, 1, 4, 5, low=0, high=255)
+    yield call(x, (3, 4), mode="nearest")
+    for mode in ("bilinear", "bicubic"):
+        yield call(x, (2, 7), mode=mode)
+        yield call(x, (2, 7), mode=mode, antialias=True)
+
+
+def interpolate_refusals(make: Make) -> Iterator[Refusal]:
+    x, image = make(1, 1, 4), make(1, 1, 4, 4)
+    yield Refusal(call(x), r"exactly one of `size` and `scale_factor`", ValueError)
+    yield Refusal(call(x, 2, 2.0), r"exactly one of `size` and `scale_factor`", ValueError)
+    yield Refusal(call(x, (2, 2)), r"`size` must be one number or 1", ValueError)
+    yield Refusal(call(x, 2.5), r"`size` must hold ints, got 2.5", TypeError)
+    yield Refusal(call(x, 0), r"sizes must be positive", ValueError)
+    yield Refusal(call(x, scale_factor=0.1), r"sizes must be positive")
+    yield Refusal(call(x, 2, mode="cubic"), r"`mode` must be one of", ValueError)
+    yield Refusal(call(x, 2, mode="bilinear"), r"inputs \[N, C, ...\] of 4 dimensions", ValueError)
+    yield Refusal(call(make(3, 3), 2), r"of 3 or 4 or 5 dimensions", ValueError)
+    yield Refusal(call(x, 2, align_corners=True), r"`align_corners` means nothing", ValueError)
+    yield Refusal(call(image, 2, antialias=True), r"`antialias` is for modes", ValueError)
+    yield Refusal(call(image, 2, mode="lanczos"), r"needs `antialias=True`", ValueError)
+    yield Refusal(call(x, 2, recompute_scale_factor=True), r"needs a `scale_factor`", ValueError)
+    yield Refusal(call(make(1, 1, 4, dtype="int32"), 2), r"does not take i32", TypeError)
+    yield Refusal(
+        call(make(1, 1, 4, dtype="uint8"), 2, mode="linear"), r"does not take u8", TypeError
+    )
+
+
+def _cubic(t, a):
+    t = abs(t)
+    if t >= 2:
+        return 0.0
+    return a * (t - 1) * (t - 2) ** 2 if t > 1 else 1 - t * t * ((a + 3) - (a + 2) * t)
+
+
+_KERNELS = {
+    "bilinear": (1, lambda t: max(0.0, 1 - abs(t))),
+    "bicubic": (2, lambda t: _cubic(t, -0.5)),
+    "lanczos": (3, lambda t: np.sinc(t) * np.sinc(t / 3) if abs(t) < 3 else 0.0),
+}
+
+
+def _matrix(n, m, scale, mode, align_corners, antialias):
+    """The matrix that maps `n` inputs to `m` outputs."""
+    out = np.zeros((m, n))
+    step = n / m if scale is None else 1 / scale
+    if align_corners:
+        step = (n - 1) / (m - 1) if m > 1 else 0
+    for i in range(m):
+        centre = i * step if align_corners else (i + 0.5) * step - 0.5
+        if mode in ("nearest", "nearest-exact"):
+            out[i, min(int((i + 0.5 * (mode != "nearest")) * step), n - 1)] = 1
+        elif mode == "area":
+            taps = slice(i * n // m, -(-(i + 1) * n // m))
+            out[i, taps] = 1 / len(range(n)[taps])
+        elif antialias:
+            reach, kernel = _KERNELS[mode]
+            centre, stretch = (i + 0.5) * step - 0.5, max(step, 1)
+            weights = np.asarray([kernel((j - centre) / stretch) for j in range(n)])
+            out[i] = weights / weights.sum()
+        elif mode == "bicubic":
+            for j in range(int(np.floor(centre)) - 1, int(np.floor(centre)) + 3):
+                out[i, min(max(j, 0), n - 1)] += _cubic(centre - j, -0.75)
+        else:
+            centre = min(max(centre, 0), n - 1)
+            for j in range(n):
+                out[i, j] = max(0.0, 1 - abs(centre - j))
+    return out
+
+
+def np_interpolate(
+    x,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
+    n, byte, dtype = x.ndim - 2, x.dtype == np.uint8, x.dtype
+    scales = np.broadcast_to(np.nan if scale_factor is None else scale_factor, n)
+    sizes = [int(s * k) for s, k in zip(x.shape[2:], scales, strict=True)] if size is None else size
+    sizes = np.broadcast_to(sizes, n)
+    for i in reversed(range(n)):
+        scale = None if size is not None or recompute_scale_factor or mode == "area" else scales[i]
+        matrix = _matrix(x.shape[2 + i], sizes[i], scale, mode, align_corners, antialias)
+        one = 2.0 ** np.floor(np.log2((2**15 - 0.5) / matrix.max())) if byte else 1
+        if byte:  # weights are fixed-point numbers of 16 bit
+            matrix = np.trunc(matrix * one + np.copysign(0.5, matrix))
+        x = np.moveaxis(np.moveaxis(x, 2 + i, -1) @ matrix.T, -1, 2 + i)
+        x = np.clip(np.floor(x / one + 0.5), 0, 255) if byte else x
+    return x.astype(dtype)
+
+
+OPS = [
+    OpInfo(
+        F.interpolate,
+        nearest_samples,
+        reference=np_interpolate,
+        refusals=interpolate_refusals,
+        dtypes=("uint8", *FLOATS),
+    ),
+    *(
+        OpInfo(F.interpolate, samples, reference=np_interpolate, variant=variant, dtypes=dtypes)
+        for variant, samples, dtypes in (
+            ("linear", linear_samples, FLOATS),
+            ("bicubic", bicubic_samples, FLOATS),
+            ("area", area_samples, FLOATS),
+            ("antialias", antialias_samples, FLOATS),
+            ("bytes", bytes_samples, ("uint8",)),
+        )
+    ),
+]

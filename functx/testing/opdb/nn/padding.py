@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+
+NUMBERS = tuple(name for name in F.pad.spec.accepts.value if name != "bool")
+
+
+def constant_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (1, 2))
+    yield call(make(2, 3), (-1, 1, 1, -1), "constant", 2.0)
+    yield call(make(2, 2, 2), [0, 1, 1, 0, 2, 0], value=1)
+    yield call(make(), ())
+    yield call(make(2, 0), (1, 1))
+    yield call(make(3), (-1, -2))
+
+
+def constant_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(1, 2, 3)
+    yield Refusal(call(x, (1,)), r"`pad` must hold two ints for each dimension")
+    yield Refusal(call(make(3), (1, 1, 1, 1)), r"at most 2 ints for f32\[3\]")
+    yield Refusal(call(make(3), (-1, -3)), r"takes more than there is")
+    yield Refusal(call(x, (1, 1), "zeros"), r"`mode` must be 'constant'", ValueError)
+    yield Refusal(call(x, (1, 1), value=1j), r"`value` must be a real number", TypeError)
+    yield Refusal(
+        call(make(3, dtype="uint8"), (1, 1), value=300), r"`value` must fit uint8", OverflowError
+    )
+
+
+def reflect_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (2, 1), "reflect")
+    yield call(make(1, 3, 4), (1, 2, -1, 1), mode="reflect")
+    yield call(make(1, 2, 2, 2), (1, 0, 0, 1, 1, 1), "reflect")
+    yield call(make(0, 2, 3), (1, 1), "reflect")
+
+
+def replicate_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (2, 4), "replicate")
+    yield call(make(1, 3, 4), (-4, 2, 1, -1), mode="replicate")
+    yield call(make(1, 2, 2, 2), (1, 0, 0, 1, 1, 1), "replicate")
+
+
+def circular_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (2, 3), "circular")
+    yield call(make(1, 3, 4), (-2, 4, 1, -1), mode="circular")
+    yield call(make(1, 2, 2, 2), (1, 0, 0, 1, 1, 1), "circular")
+    yield call(make(1, 2, 3), (-1, -2), "circular")
+
+
+def reflect_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(1, 2, 3)
+    yield Refusal(call(x, (3, 0), "reflect"), r"`pad` must be at most 2 in dimension 2")
+    yield Refusal(call(x, (-1, -2), "reflect"), r"takes more than there is in dimension 2")
+    yield Refusal(call(make(3), (1, 1), "reflect"), r"of n \+ 1 or n \+ 2 dimensions")
+    yield Refusal(call(make(1, 0, 3), (1, 1), "reflect"), r"must not be empty")
+    yield Refusal(call(x, (1, 1), "reflect", 1.0), r"belongs to mode='constant'", ValueError)
+    yield Refusal(call(make.mask(1, 3), (1, 1), "reflect"), r"takes numbers", TypeError)
+
+
+def circular_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 2, 3), (4, 0), "circular"), r"at most 3 in dimension 2")
+    yield Refusal(call(make(1, 2, 3), (-1, -3), "circular"), r"takes more than there is")
+    yield Refusal(call(make(1, 2, 3), (-3, 1), "circular"), r"takes more than there is")
+
+
+def np_pad(x, pad, mode="constant", value=None):
+    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    for i, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
+        axis = x.ndim - 1 - i
+        crop = [slice(None)] * x.ndim
+        crop[axis] = slice(max(-before, 0), x.shape[axis] - max(-after, 0))
+        grow = [(0, 0)] * x.ndim
+        grow[axis] = (max(before, 0), max(after, 0))
+        if mode in ("constant", "circular"):
+            x = x[tuple(crop)]
+            crop = [slice(None)] * x.ndim
+        fill = {"constant_values": value or 0} if mode == "constant" else {}
+        grown = np.pad(x, grow, names[mode], **fill) if any(grow[axis]) else x
+        if mode in ("reflect", "replicate"):
+            crop[axis] = slice(max(-before, 0), grown.shape[axis] - max(-after, 0))
+        x = grown[tuple(crop)]
+    return x
+
+
+OPS = [
+    OpInfo(F.pad, constant_samples, reference=np_pad, refusals=constant_refusals),
+    OpInfo(
+        F.pad,
+        reflect_samples,
+        reference=np_pad,
+        refusals=reflect_refusals,
+        variant="reflect",
+        dtypes=NUMBERS,
+    ),
+    OpInfo(F.pad, replicate_samples, reference=np_pad, variant="replicate", dtypes=NUMBERS),
+    OpInfo(
+        F.pad,
+        circular_samples,
+        reference=np_pad,
+        refusals=circular_refusals,
+        variant="circular",
+    ),
+]
