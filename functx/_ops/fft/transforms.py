@@ -34,7 +34,7 @@ def fft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None 
 
     Shapes: `[..., m, ...] -> [..., n, ...]`. Dtypes: complex.
 
-    >>> functx.fft.fft(jnp.asarray([1.0, 1.0]))
+    >>> functx.fft.fft(jnp.asarray([1.0, 1.0], "float32"))
     Array([2.+0.j, 0.+0.j], dtype=complex64)
     """
     n = _length(input, dim, n)
@@ -51,7 +51,7 @@ def ifft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
 
     Shapes: `[..., m, ...] -> [..., n, ...]`. Dtypes: complex.
 
-    >>> functx.fft.ifft(jnp.asarray([2.0, 0.0]))
+    >>> functx.fft.ifft(jnp.asarray([2.0, 0.0], "float32"))
     Array([1.+0.j, 1.+0.j], dtype=complex64)
     """
     n = _length(input, dim, n)
@@ -68,7 +68,7 @@ def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
 
     Shapes: `[..., m, ...] -> [..., n // 2 + 1, ...]`. Dtypes: real in, complex out.
 
-    >>> functx.fft.rfft(jnp.asarray([1.0, 1.0]))
+    >>> functx.fft.rfft(jnp.asarray([1.0, 1.0], "float32"))
     Array([2.+0.j, 0.+0.j], dtype=complex64)
     """
     n = _length(input, dim, n)
@@ -87,7 +87,7 @@ def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | Non
     Shapes: `[..., m, ...] -> [..., n, ...]`. Dtypes: real. Imaginary parts that no real signal
     has, at frequency 0 and for even n at the last, are ignored.
 
-    >>> functx.fft.irfft(jnp.asarray([2.0, 0.0]))
+    >>> functx.fft.irfft(jnp.asarray([2.0, 0.0], "float32"))
     Array([1., 1.], dtype=float32)
     """
     n = _length(input, dim, n, from_half=True)

@@ -32,7 +32,7 @@ def det(A: ArrayLike) -> Array:
     The first and second derivatives are exact for singular matrices as well; PyTorch's second
     is NaN there. Higher ones need distinct singular values.
 
-    >>> functx.linalg.det(jnp.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    >>> functx.linalg.det(jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32"))
     Array(8., dtype=float32)
     """
     check_matrices(A, square=True)
@@ -118,7 +118,7 @@ def slogdet(A: ArrayLike) -> SlogdetResult:
     Of singular matrices, the sign is 0, the logarithm minus infinity, and the gradient infinite
     or NaN. The sign of a real matrix has derivative zero.
 
-    >>> functx.linalg.slogdet(jnp.asarray([[1.0, 0.0], [0.0, -1.0]]))
+    >>> functx.linalg.slogdet(jnp.asarray([[1.0, 0.0], [0.0, -1.0]], "float32"))
     SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0., dtype=float32))
     """
     check_matrices(A, square=True)

@@ -24,7 +24,7 @@ def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
     Only the triangle that is asked for is read; the gradient is Hermitian, as PyTorch's.
     Where `A` is not positive definite, the result is NaN: values are not checked.
 
-    >>> functx.linalg.cholesky(jnp.asarray([[4.0, 2.0], [2.0, 10.0]]))
+    >>> functx.linalg.cholesky(jnp.asarray([[4.0, 2.0], [2.0, 10.0]], "float32"))
     Array([[2., 0.],
            [1., 3.]], dtype=float32)
     """
@@ -51,7 +51,7 @@ def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
     The gradient is Hermitian, as PyTorch's. Eigenvectors are determined up to a phase, and have
     no derivative where eigenvalues coincide: it is infinite or NaN there.
 
-    >>> functx.linalg.eigh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+    >>> functx.linalg.eigh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32")).eigenvalues
     Array([1., 2.], dtype=float32)
     """
     check_matrices(A, square=True)
@@ -80,7 +80,7 @@ def qr(A: ArrayLike, mode: Literal["reduced", "complete", "r"] = "reduced") -> Q
     As in PyTorch, `mode="r"` has no derivative, nor has `mode="complete"` where m > n. In the
     other cases the first k columns of `A` must be linearly independent for a finite one.
 
-    >>> functx.linalg.qr(jnp.asarray([[0.0], [2.0]])).R.shape
+    >>> functx.linalg.qr(jnp.asarray([[0.0], [2.0]], "float32")).R.shape
     (1, 1)
     """
     check_matrices(A)

@@ -48,7 +48,7 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
     that do not depend on it. Where singular values coincide or vanish, the vectors have no
     derivative, and what depends on them gets infinities or NaNs; `S` alone has one.
 
-    >>> functx.linalg.svd(jnp.asarray([[3.0, 0.0], [0.0, 4.0]])).S
+    >>> functx.linalg.svd(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32")).S
     Array([4., 3.], dtype=float32)
     """
     check_matrices(A)
@@ -66,7 +66,7 @@ def svdvals(A: ArrayLike, *, driver: str | None = None) -> Array:
 
     Shapes: `A: [..., m, n]` gives `[..., min(m, n)]`. Dtypes: real.
 
-    >>> functx.linalg.svdvals(jnp.asarray([[3.0, 0.0], [0.0, 4.0]]))
+    >>> functx.linalg.svdvals(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32"))
     Array([4., 3.], dtype=float32)
     """
     check_matrices(A)

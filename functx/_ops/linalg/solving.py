@@ -21,7 +21,8 @@ def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     dimensions broadcast, or vectors: `B: [n]`, or `[..., n]` as long as the batch of `A`.
     Where `A` is singular, the result is infinite or NaN: values are not checked.
 
-    >>> functx.linalg.solve(jnp.asarray([[2.0, 0.0], [0.0, 4.0]]), jnp.asarray([2.0, 2.0]))
+    >>> A = jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32")
+    >>> functx.linalg.solve(A, jnp.asarray([2.0, 2.0], "float32"))
     Array([1. , 0.5], dtype=float32)
     """
     check_matrices(A, square=True)
@@ -43,7 +44,7 @@ def inv(A: ArrayLike) -> Array:
     Shapes: `A: [..., n, n]` gives `[..., n, n]`.
     Where `A` is singular, the result is infinite or NaN: values are not checked.
 
-    >>> functx.linalg.inv(jnp.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    >>> functx.linalg.inv(jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32"))
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """

@@ -66,7 +66,7 @@ def vector_norm(
     The gradient is 0 where the norm is 0, and for elements that are 0; the elements that are
     largest (or smallest) share it evenly.
 
-    >>> functx.linalg.vector_norm(jnp.asarray([3.0, -4.0]))
+    >>> functx.linalg.vector_norm(jnp.asarray([3.0, -4.0], "float32"))
     Array(5., dtype=float32)
     """
     if isinstance(ord, (str, complex)):

@@ -74,7 +74,7 @@ def einsum(equation: str, operands: Arrays) -> Array:
 
     Dtypes: the sum over one operand of integers is int64, as `functx.sum`'s.
 
-    >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32")
     >>> functx.einsum("ij,j->i", x, x[0])
     Array([ 5., 11.], dtype=float32)
     >>> functx.einsum("ii", x)
@@ -181,7 +181,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, dims: Any = 2) -> Array:
     Shapes: what is left of `a`, then what is left of `b`. Contracted dimensions have the same
     length, or one of them length 1, which broadcasts.
 
-    >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32")
     >>> functx.tensordot(x, x, dims=([0], [0]))
     Array([[10., 14.],
            [14., 20.]], dtype=float32)

@@ -39,7 +39,7 @@ def matmul(input: ArrayLike, other: ArrayLike) -> Array:
     Shapes: `[*b, m, k], [*b, k, n] -> [*b, m, n]`; the batch dimensions broadcast. A vector
     on the left is a row, on the right a column, and its dimension is missing in the result.
 
-    >>> functx.matmul(jnp.asarray([[1.0, 2.0]]), jnp.asarray([3.0, 4.0]))
+    >>> functx.matmul(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array([11.], dtype=float32)
     """
     if input.ndim == 0 or other.ndim == 0:
@@ -61,7 +61,7 @@ def mm(input: ArrayLike, mat2: ArrayLike) -> Array:
 
     Shapes: `[m, k], [k, n] -> [m, n]`.
 
-    >>> functx.mm(jnp.asarray([[1.0, 2.0]]), jnp.asarray([[3.0], [4.0]]))
+    >>> functx.mm(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([[3.0], [4.0]], "float32"))
     Array([[11.]], dtype=float32)
     """
     _check_ranks(input=(input, 2), mat2=(mat2, 2))
@@ -95,7 +95,7 @@ def mv(input: ArrayLike, vec: ArrayLike) -> Array:
 
     Shapes: `[m, k], [k] -> [m]`.
 
-    >>> functx.mv(jnp.asarray([[1.0, 2.0]]), jnp.asarray([3.0, 4.0]))
+    >>> functx.mv(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array([11.], dtype=float32)
     """
     _check_ranks(input=(input, 2), vec=(vec, 1))
@@ -109,7 +109,7 @@ def dot(input: ArrayLike, tensor: ArrayLike) -> Array:
 
     Shapes: `[k], [k] -> []`.
 
-    >>> functx.dot(jnp.asarray([1.0, 2.0]), jnp.asarray([3.0, 4.0]))
+    >>> functx.dot(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array(11., dtype=float32)
     """
     _check_ranks(input=(input, 1), tensor=(tensor, 1))
@@ -131,7 +131,8 @@ def addmm(
     Shapes: `input` broadcasts to the product, `[m, k], [k, n] -> [m, n]`.
     With `beta=0`, infinities and NaNs of `input` count as zero.
 
-    >>> functx.addmm(jnp.ones(2, "float32"), jnp.eye(2), jnp.eye(2), alpha=2)
+    >>> x = jnp.eye(2, dtype="float32")
+    >>> functx.addmm(jnp.ones(2, "float32"), x, x, alpha=2)
     Array([[3., 1.],
            [1., 3.]], dtype=float32)
     """
