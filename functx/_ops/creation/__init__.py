@@ -1,1 +1,4 @@
-"""New arrays."""
+"""New arrays from sizes and numbers."""
+
+from .filled import *
+from .ranges import *

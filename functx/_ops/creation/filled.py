@@ -1,0 +1,126 @@
+"""New arrays of one value, and the identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    ArrayLike,
+    as_dtype,
+    category,
+    DEFAULT_FLOAT,
+    describe,
+    Device,
+    DType,
+    LONG,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Requirement,
+    Shape,
+)
+
+from .representable import representable
+from .sizes import non_negative, size_form
+
+
+__all__ = ["eye", "full", "ones", "ones_like", "zeros", "zeros_like"]
+
+
+@operator(form=size_form, differentiable=False)
+def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """Zeros, of the default dtype float32 unless said otherwise. `zeros(2, 3)` works as well.
+
+    >>> functx.zeros(2, 2)
+    Array([[0., 0.],
+           [0., 0.]], dtype=float32)
+    """
+    return jnp.zeros(non_negative(size), dtype or DEFAULT_FLOAT)
+
+
+@operator(form=size_form, differentiable=False)
+def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """Ones, of the default dtype float32 unless said otherwise. `ones(2, 3)` works as well.
+
+    >>> functx.ones((2,), dtype=functx.int32)
+    Array([1, 1], dtype=int32)
+    """
+    return jnp.ones(non_negative(size), dtype or DEFAULT_FLOAT)
+
+
+def _fill_is_representable(
+    xp: ModuleType, *, fill_value: Any, dtype: Any, **_: Any
+) -> Iterator[Requirement]:
+    if dtype is None and category(xp.asarray(fill_value).dtype) == 2:
+        dtype = DEFAULT_FLOAT
+    if dtype is not None:
+        yield from representable(xp, fill_value, as_dtype(dtype), "fill_value")
+
+
+@operator(promote=Promote.NONE, requires=_fill_is_representable)
+def full(
+    size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """An array of one value, a number or a 0-d array, which may be traced and differentiated.
+
+    Dtypes: bool, int64, float32 or complex64 by the kind of `fill_value`, unless `dtype` is
+    given. A value that the dtype cannot hold is refused.
+
+    >>> functx.full((2,), 0.5)
+    Array([0.5, 0.5], dtype=float32)
+    """
+    value = jnp.asarray(fill_value)
+    if value.ndim:
+        refuse(f"`fill_value` must be a number or 0-d, got {describe(value)}", error=TypeError)
+    natural = ("bool", LONG, DEFAULT_FLOAT, "complex64")[category(value.dtype)]
+    dtype = as_dtype(dtype or natural)
+    if category(value.dtype) == 3 and category(dtype) < 3:
+        refuse(f"`fill_value` must be real for {dtype.name}, got {describe(value)}")
+    return jnp.broadcast_to(lax.convert_element_type(value, dtype), non_negative(size))
+
+
+@operator(promote=Promote.NO_OPMATH, differentiable=False)
+def zeros_like(
+    input: ArrayLike, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Zeros in the shape, and unless `dtype` is given the dtype, of `input`.
+
+    >>> functx.zeros_like(jnp.ones(2, "float32"))
+    Array([0., 0.], dtype=float32)
+    """
+    return jnp.zeros(input.shape, input.dtype)
+
+
+@operator(promote=Promote.NO_OPMATH, differentiable=False)
+def ones_like(
+    input: ArrayLike, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Ones in the shape, and unless `dtype` is given the dtype, of `input`.
+
+    >>> functx.ones_like(jnp.zeros(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    return jnp.ones(input.shape, input.dtype)
+
+
+@operator(differentiable=False)
+def eye(
+    n: int, m: int | None = None, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """The identity matrix, `n` by `n`, or `n` by `m` with ones on its main diagonal.
+
+    >>> functx.eye(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    for name, size in (("n", n), ("m", m)):
+        if not isinstance(size, int) and not (name == "m" and size is None):
+            refuse(f"`{name}` must be an int, got {describe(size)}", error=TypeError)
+        non_negative((size or 0,), name)
+    return jnp.eye(n, m, dtype=dtype or DEFAULT_FLOAT)

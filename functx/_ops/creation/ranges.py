@@ -1,0 +1,180 @@
+"""Evenly spaced numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.core import Tracer
+
+from functx._core import (
+    Accepts,
+    as_dtype,
+    available,
+    category,
+    DEFAULT_FLOAT,
+    describe,
+    Device,
+    DType,
+    fits,
+    LONG,
+    operator,
+    Other,
+    Promote,
+    real_of,
+    refuse,
+    Requirement,
+)
+
+from .representable import representable
+from .sizes import non_negative
+
+
+__all__ = ["arange", "linspace"]
+
+
+def _range_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`arange(end)`, and numbers for 0-d arrays: what decides a shape has to be known."""
+    if len(args) == 1 and "end" not in kwargs:
+        args = (0, *args)
+    names = ("start", "end", "step")
+    args = tuple(_number(x, name) for name, x in zip(names, args, strict=False))
+    kwargs = {k: _number(v, k) if k in names else v for k, v in kwargs.items()}
+    dtype = kwargs.get("dtype")
+    if dtype is not None and jnp.dtype(dtype) == LONG:  # counted in integers from the start
+        args = tuple(_truncated(x) for x in args)
+        kwargs = {k: _truncated(v) if k in names else v for k, v in kwargs.items()}
+    return args, kwargs
+
+
+def _number(x: Any, name: str) -> Any:
+    if not isinstance(x, (jax.Array, np.ndarray, np.generic)):
+        return x
+    if isinstance(x, Tracer):
+        refuse(
+            f"`{name}` must be known while tracing, got {describe(x)}",
+            hint="it decides the shape of the result; pass a Python number",
+            error=TypeError,
+        )
+    if x.ndim:
+        refuse(f"`{name}` must be a real number, got {describe(x)}", error=TypeError)
+    return np.asarray(x).item()
+
+
+def _truncated(x: Any) -> Any:
+    return int(x) if isinstance(x, float) and math.isfinite(x) else x
+
+
+@operator(accepts=Accepts.REAL_NUMBER, form=_range_form, differentiable=False)
+def arange(
+    start: int | float = 0,
+    end: int | float | None = None,
+    step: int | float = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    r"""The numbers $\mathrm{start} + i \cdot \mathrm{step}$ before `end`.
+
+    `arange(end)` starts at 0.
+    Shapes: $[\lceil (\mathrm{end} - \mathrm{start}) / \mathrm{step} \rceil]$.
+    Dtypes: int64 if all three are integers, else float32. An integer `dtype` truncates
+    `step`, which must not become zero.
+    Raises `RuntimeError` if `step` is zero or leads away from `end`, `OverflowError` for
+    integers that do not fit (32 bits, while 64 bit is off).
+
+    >>> functx.arange(1, 2.5, 0.5)
+    Array([1. , 1.5, 2. ], dtype=float32)
+    """
+    if end is None:
+        refuse("`end` must be given", error=TypeError)
+    given = {"start": start, "end": end, "step": step}
+    for name, x in given.items():
+        if not isinstance(x, (int, float)):
+            refuse(f"`{name}` must be a real number, got {describe(x)}", error=TypeError)
+        if not math.isfinite(x):
+            refuse(f"`{name}` must be finite, got {x}")
+    integral = not any(isinstance(x, float) for x in given.values())
+    dtype = as_dtype(dtype or (LONG if integral else DEFAULT_FLOAT))
+    if category(dtype) not in (1, 2):
+        refuse(f"`dtype` must be integer or floating, got {dtype.name}", error=TypeError)
+    if step == 0 or (category(dtype) == 1 and int(step) == 0):
+        refuse(f"`step` must not be zero, got {step} for {dtype.name}")
+    if (end - start) * step < 0:
+        refuse(f"`step` must lead from `start` to `end`, got {start}, {end} and {step}")
+    length = -int((start - end) // step) if integral else math.ceil((end - start) / step)
+    if category(dtype) == 2:
+        return _steps(start, step, length, available(np.float64)).astype(dtype)
+    first, stride = int(start), int(step) if length > 1 else 0
+    wide = available(LONG)
+    fits(first, wide, "start")
+    fits(first + max(length - 1, 0) * stride, wide, "end")
+    return _steps(first, stride, length, wide).astype(dtype)
+
+
+def _steps(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
+    return lax.iota(dtype, length) * np.asarray(step, dtype) + np.asarray(start, dtype)
+
+
+def _ends_are_representable(
+    xp: ModuleType, *, start: Any, end: Any, dtype: Any, **_: Any
+) -> Iterator[Requirement]:
+    if dtype is not None:
+        yield from representable(xp, start, as_dtype(dtype), "start")
+        yield from representable(xp, end, as_dtype(dtype), "end")
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_ends_are_representable)
+def linspace(
+    start: Other,
+    end: Other,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    r"""`steps` numbers from `start` to `end`, both included, evenly spaced.
+
+    The ends are numbers or 0-d arrays, which may be traced and differentiated. Each half is
+    computed from the end next to it, so that both ends are exact.
+    Dtypes: float32, or complex64 if an end is complex, unless `dtype` is given. An integer
+    `dtype` truncates the ends first and the results last.
+
+    >>> functx.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    if not isinstance(steps, int):
+        refuse(f"`steps` must be an int, got {describe(steps)}", error=TypeError)
+    non_negative((steps,), "steps")
+    ends = [jnp.asarray(start), jnp.asarray(end)]
+    for name, x in zip(("start", "end"), ends, strict=True):
+        if x.ndim:
+            refuse(f"`{name}` must be a number or 0-d, got {describe(x)}")
+    is_complex = max(category(x.dtype) for x in ends) == 3
+    dtype = as_dtype(dtype or ("complex64" if is_complex else DEFAULT_FLOAT))
+    if category(dtype) == 0 or (is_complex and category(dtype) < 3):
+        kind = "complex" if is_complex else "a number dtype"
+        refuse(f"`dtype` must be {kind}, got {dtype.name}", error=TypeError)
+    compute = _dtype_of_steps(dtype)
+    if category(dtype) == 1:
+        ends = [lax.convert_element_type(x, dtype) for x in ends]
+    first, last = (lax.convert_element_type(x, compute) for x in ends)
+    step = (last - first) / np.asarray(max(steps - 1, 1), compute)
+    i = lax.iota(real_of(compute), steps)
+    up, down = i.astype(compute), (np.asarray(steps - 1, i.dtype) - i).astype(compute)
+    out = jnp.where(i < steps // 2, first + step * up, last - step * down)
+    if steps == 1:
+        out = first[None]
+    return lax.convert_element_type(out, dtype)
+
+
+def _dtype_of_steps(dtype: np.dtype) -> np.dtype:
+    if category(dtype) == 1:
+        return available(np.float64)
+    return DEFAULT_FLOAT if dtype.itemsize == 2 else dtype

@@ -1,0 +1,19 @@
+"""Sizes of new arrays, as callers give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from functx._core import refuse
+
+
+def size_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`zeros(2, 3)` as `zeros((2, 3))`."""
+    return ((args,) if len(args) > 1 else args), kwargs
+
+
+def non_negative(size: tuple[int, ...], name: str = "size") -> tuple[int, ...]:
+    """`size`, or a refusal if a size in it is negative."""
+    if min(size, default=0) < 0:
+        refuse(f"`{name}` must not be negative, got {list(size)}")
+    return size

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def arange_samples(make: Make) -> Iterator[Sample]:
+    yield call(5, dtype=make.dtype)
+    yield call(1, 8, 3, dtype=make.dtype)
+    yield call(4)
+    yield call(0.5, 2, step=0.25)
+    yield call(start=7, end=0, step=-2, dtype=make.dtype)
+    yield call(3, 3)
+    yield call(0, end=1, step=0.1, device="cpu")
+    yield call(True, 3)
+
+
+def arange_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(0, 3, 0), r"`step` must not be zero, got 0 for int64")
+    yield Refusal(call(0, 3, 0.5, dtype="int32"), r"`step` must not be zero, got 0.5 for int32")
+    yield Refusal(call(0, -3, 2), r"`step` must lead from `start` to `end`, got 0, -3 and 2")
+    yield Refusal(call(0, float("inf")), r"`end` must be finite, got inf")
+    yield Refusal(call(0, 2**70, 2**69), r"`end` must fit int64, got", OverflowError)
+    yield Refusal(call(3j), r"`end` must be a real number, got 3j", TypeError)
+    yield Refusal(call(jnp.ones(2)), r"`end` must be a real number, got f", TypeError)
+    yield Refusal(call(3, dtype="bool"), r"`dtype` must be integer or floating", TypeError)
+    yield Refusal(call(), r"`end` must be given", TypeError)
+
+
+def np_arange(start=0, end=None, step=1, dtype=None, device=None):
+    return np.arange(start, step=step) if end is None else np.arange(start, end, step)
+
+
+def linspace_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(), make(), 5, dtype=make.dtype)
+    yield call(0, 10, 4, dtype=make.dtype)
+    yield call(make(), 2, steps=3)
+    yield call(1, -2.5, 2)
+    yield call(3, 9, 1, dtype=make.dtype)
+    yield call(start=0, end=1, steps=0, device="cpu")
+    yield call(1j, 2, 3)
+
+
+def linspace_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(0, 1, -1), r"`steps` must not be negative, got \[-1\]")
+    yield Refusal(call(0, 1, 3.0), r"`steps` must be an int, got 3.0", TypeError)
+    yield Refusal(call(make(2), 1, 3), r"`start` must be a number or 0-d, got \S+\[2\]")
+    yield Refusal(call(0, 1j, 3, dtype="float32"), r"`dtype` must be complex", TypeError)
+    yield Refusal(call(0, 1, 3, dtype="bool"), r"`dtype` must be a number dtype", TypeError)
+    yield Refusal(call(0, 300, 3, dtype="uint8"), r"`end` must fit uint8, got 300")
+
+
+def np_linspace(start, end, steps, dtype=None, device=None):
+    return np.linspace(*np.broadcast_arrays(start, end), steps)
+
+
+OPS = [
+    OpInfo(functx.arange, arange_samples, reference=np_arange, refusals=arange_refusals),
+    OpInfo(functx.linspace, linspace_samples, reference=np_linspace, refusals=linspace_refusals),
+]
