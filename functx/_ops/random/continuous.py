@@ -1,0 +1,142 @@
+"""Random numbers with a density: uniform and normal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    category,
+    DEFAULT_FLOAT,
+    describe,
+    Device,
+    DType,
+    Key,
+    operator,
+    Other,
+    Promote,
+    real_of,
+    refuse,
+    Requirement,
+    Shape,
+)
+from functx._ops.creation.sizes import non_negative, size_form
+
+
+__all__ = ["normal", "rand", "randn"]
+
+
+@operator(accepts=Accepts.INEXACT, form=size_form, random=True, differentiable=False)
+def rand(
+    size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+) -> Array:
+    """Uniform numbers from [0, 1): 0 may occur, 1 does not, in any dtype.
+
+    `rand(2, 3)` works as well. The parts of complex numbers are drawn independently.
+
+    >>> x = functx.rand(2, 3, key=jax.random.key(0))
+    >>> x.shape, bool((x >= 0).all() and (x < 1).all())
+    ((2, 3), True)
+    """
+    dtype = _inexact(dtype)
+    real = real_of(dtype)
+    if category(dtype) == 2:
+        return jax.random.uniform(key, non_negative(size), real)
+    parts = jax.random.uniform(key, (2, *non_negative(size)), real)
+    return lax.complex(parts[0], parts[1])
+
+
+@operator(accepts=Accepts.INEXACT, form=size_form, random=True, differentiable=False)
+def randn(
+    size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+) -> Array:
+    """Normal numbers of mean 0 and variance 1. `randn(2, 3)` works as well.
+
+    Each part of a complex number has variance 1/2.
+
+    >>> functx.randn(2, 3, key=jax.random.key(0)).shape
+    (2, 3)
+    """
+    return _standard_normal(key, non_negative(size), _inexact(dtype))
+
+
+def _inexact(dtype: np.dtype | None) -> np.dtype:
+    if dtype is not None and category(dtype) < 2:
+        refuse(f"`dtype` must be floating or complex, got {dtype.name}", error=TypeError)
+    return dtype or DEFAULT_FLOAT
+
+
+def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    # Drawn in a half dtype, the tails would end at 2 or 3 standard deviations.
+    wide = DEFAULT_FLOAT if dtype.itemsize == 2 else dtype
+    return jax.random.normal(key, shape, wide).astype(dtype)
+
+
+def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`normal(input, mean, std)`, which is `input.normal_(mean, std)`."""
+    arrays = (jax.Array, np.ndarray)
+    if len(args) == 3 and isinstance(args[0], arrays) and isinstance(args[2], (int, float)):
+        like, mean, std = args
+        args, kwargs = (mean, std, like.shape), kwargs | {"dtype": like.dtype}
+    return args, kwargs
+
+
+def _std_is_non_negative(xp: ModuleType, *, std: Any, **_: Any) -> Iterator[Requirement]:
+    std = xp.asarray(std)
+    if category(std.dtype) < 3:
+        yield Requirement(std >= 0, "`std` must not be negative, got {got}", got=std)
+
+
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.INEXACT,
+    form=_normal_form,
+    requires=_std_is_non_negative,
+    random=True,
+    differentiable=False,
+)
+def normal(
+    mean: Other,
+    std: Other = 1.0,
+    size: Shape | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array:
+    """Normal numbers with a mean and standard deviation for each element, broadcasting.
+
+    With two numbers, `size` says how many. `normal(input, mean, std)` with an array and two
+    numbers draws an array like `input`, as `input.normal_(mean, std)` does.
+    Dtypes: that of `mean` if it is an array, else that of `std`; for two numbers, `dtype`.
+
+    As in PyTorch no derivative reaches `mean` and `std`; `mean + std * randn(...)` has one.
+
+    >>> functx.normal(0.0, jnp.asarray([1.0, 2.0], "float32"), key=jax.random.key(0)).shape
+    (2,)
+    """
+    mean, std = jnp.asarray(mean), jnp.asarray(std)
+    if category(std.dtype) == 3:
+        refuse(f"`std` must be real, got {describe(std)}")
+    arrays = [x for x in (mean, std) if x.ndim or not jax.typeof(x).weak_type]
+    if size is None:
+        if not arrays or dtype is not None:
+            missing = "must be given for two numbers" if not arrays else "must come with `dtype`"
+            refuse(f"`size` {missing}", error=TypeError)
+        dtype, size = _inexact(arrays[0].dtype), jnp.broadcast_shapes(mean.shape, std.shape)
+    elif mean.ndim or std.ndim:
+        refuse("`size` must be left out beside arrays", error=TypeError)
+    dtype = _inexact(dtype)
+    if category(mean.dtype) == 3 and category(dtype) < 3:
+        refuse(f"`mean` must be real for {dtype.name}, got {describe(mean)}", error=TypeError)
+    wide = DEFAULT_FLOAT if dtype.itemsize == 2 else dtype
+    noise = _standard_normal(key, non_negative(size), wide)
+    mean, std = (lax.stop_gradient(lax.convert_element_type(x, wide)) for x in (mean, std))
+    return (mean + std * noise).astype(dtype)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx._core import real_of
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def size_samples(make: Make) -> Iterator[Sample]:
+    yield call((2, 3), dtype=make.dtype)
+    yield call((), dtype=make.dtype)
+    yield call([2, 0], dtype=make.dtype)
+    yield call(2, 2, dtype=make.dtype, device="cpu")
+    yield call(size=3)
+
+
+def size_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call((2, -1)), r"`size` must not be negative, got \[2, -1\]")
+    yield Refusal(call(2, dtype="int32"), r"`dtype` must be floating or complex", TypeError)
+    yield Refusal(call(2, key=0), r"`key` must be a PRNG key, got", TypeError)
+    yield Refusal(call(2, generator=None), r"`generator` does not exist here", TypeError)
+
+
+def shape_and_dtype(*size, dtype="float32", device=None, **named):
+    shape = named.get("size", size if len(size) > 1 else None)
+    return (size[0] if shape is None else shape), np.dtype(dtype)
+
+
+def rand_moments(*args, **kwargs):
+    shape, dtype = shape_and_dtype(*args, **kwargs)
+    if dtype.kind == "c":
+        return np.full(shape, 0.5 + 0.5j), np.full(shape, np.sqrt(2 / 12))
+    # The numbers of a half dtype lie so far apart that the mean of [0, 1) is noticeably less.
+    spacing = {"float16": 2.0**-10, "bfloat16": 2.0**-7}.get(dtype.name, 0)
+    return np.full(shape, 0.5 - spacing / 2), np.full(shape, np.sqrt(1 / 12))
+
+
+def randn_moments(*args, **kwargs):
+    shape, _ = shape_and_dtype(*args, **kwargs)
+    return np.zeros(shape), np.ones(shape)
+
+
+def normal_samples(make: Make) -> Iterator[Sample]:
+    real = real_of(make.dtype)
+    yield call(make(2, 3), make(2, 3, low=0.5, high=2, dtype=real))
+    yield call(make(2, 1), make(3, low=0.5, high=2, dtype=real))
+    yield call(make(3), 0.5)
+    yield call(make())
+    yield call(2.0, make(2, low=0.5, high=2, dtype=real))
+    yield call(-1, 2, (2, 2), dtype=make.dtype, device="cpu")
+    yield call(mean=0.0, std=1.0, size=2)
+    yield call(make(2, 2), 1, 0.5)
+    yield call(make(2), 0)
+    yield call(make(0, 2))
+
+
+def normal_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), -1), r"`std` must not be negative, got -1")
+    yield Refusal(call(0.0, make.put([1, -2])), r"`std` must not be negative, got -2")
+    yield Refusal(call(make(2), make(3, low=1)), r"broadcast|shapes", (ValueError, RuntimeError))
+    yield Refusal(call(0, 1), r"`size` must be given for two numbers", TypeError)
+    yield Refusal(call(make(2), 1.0, size=(2,)), r"`size` must be left out", TypeError)
+    yield Refusal(call(make(2), 1.0, dtype="float32"), r"must come with `dtype`", TypeError)
+    yield Refusal(call(jnp.zeros(2, int)), r"`dtype` must be floating or complex", TypeError)
+    yield Refusal(call(make(2), jnp.ones(2, "complex64")), r"`std` must be real, got c64\[2\]")
+
+
+def normal_moments(mean, std=1.0, size=None, dtype=None, device=None):
+    if np.ndim(size) == 0 and size is not None and np.ndim(mean):  # normal(input, mean, std)
+        mean, std, size = std, size, np.shape(mean)
+    size = () if size is None else size
+    wide = lambda x: np.asarray(x).astype(complex if np.iscomplexobj(x) else float)
+    shape = np.broadcast_shapes(np.shape(mean), np.shape(std), np.zeros(size).shape)
+    return np.broadcast_to(wide(mean), shape), np.broadcast_to(wide(std), shape)
+
+
+OPS = [
+    OpInfo(functx.rand, size_samples, moments=rand_moments, refusals=size_refusals),
+    OpInfo(functx.randn, size_samples, moments=randn_moments, refusals=size_refusals),
+    OpInfo(functx.normal, normal_samples, moments=normal_moments, refusals=normal_refusals),
+]

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+
+
+def randint_samples(make: Make) -> Iterator[Sample]:
+    yield call(1, 7, (2, 3), dtype=make.dtype)
+    yield call(5, (2,))
+    yield call(high=2, size=())
+    yield call(-3, 3, [3])
+    yield call(low=0, high=100, size=(2, 0), dtype=make.dtype, device="cpu")
+    yield call(2**40, 2**40 + 3, 2, dtype="float64")
+
+
+def randint_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(3, 3, (2,)), r"`low` must be less than `high`, got 3 and 3")
+    yield Refusal(call(0, (0,)), r"`low` must be less than `high`, got 0 and 0")
+    yield Refusal(call(257, (2,), dtype="uint8"), r"must fit uint8, got 0 and 257")
+    yield Refusal(call(-1, 2, (2,), dtype="bool"), r"must fit bool, got -1 and 2")
+    yield Refusal(call(70000, (2,), dtype="float16"), r"must fit float16")
+    yield Refusal(call(2**70, (2,)), r"must fit int64")
+    yield Refusal(call(3.0, (2,)), r"`high` must be an int, got 3.0", TypeError)
+    yield Refusal(call(3, (2,), dtype="complex64"), r"`dtype` must not be complex", TypeError)
+    yield Refusal(call(3, (-2,)), r"`size` must not be negative, got \[-2\]")
+
+
+def randint_moments(*args, high=None, size=None, low=0, dtype=None, device=None):
+    if len(args) == 3:
+        low, high, size = args
+    elif len(args) == 2:
+        high, size = args
+    mean, std = (low + high - 1) / 2, np.sqrt(((high - low) ** 2 - 1) / 12)
+    return np.full(size, mean), np.full(size, std)
+
+
+def randperm_samples(make: Make) -> Iterator[Sample]:
+    yield call(5, dtype=make.dtype)
+    yield call(3)
+    yield call(0)
+    yield call(n=2, device="cpu")
+
+
+def randperm_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(-1), r"`n` must not be negative, got \[-1\]")
+    yield Refusal(call(300, dtype="uint8"), r"`n` must not exceed what uint8 tells apart, got 300")
+    yield Refusal(call(3000, dtype="float16"), r"what float16 tells apart")
+    yield Refusal(call(3, dtype="bool"), r"`dtype` must be integer or floating", TypeError)
+
+
+def randperm_moments(n, dtype=None, device=None):
+    return np.full(n, (n - 1) / 2), np.full(n, np.sqrt(max(n**2 - 1, 0) / 12))
+
+
+def bernoulli_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3, low=0, high=1))
+    yield call(make(low=0, high=1))
+    yield call(make(2, 2), 0.3)
+    yield call(make(2), p=make(low=0, high=1))
+    yield call(make.put([0.0, 1.0]))
+    yield call(make(2, 0, low=0, high=1))
+
+
+def bernoulli_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make.put([0.5, 1.5])), r"`input` must lie in \[0, 1\], got 1.5")
+    yield Refusal(call(make.put([np.nan])), r"`input` must lie in \[0, 1\], got nan")
+    yield Refusal(call(make(2), -0.5), r"`p` must lie in \[0, 1\], got -0.5")
+    yield Refusal(call(jnp.ones(2, "int32")), r"`input` must be floating, got i32\[2\]", TypeError)
+    yield Refusal(call(make(2), jnp.ones(2)), r"`p` must be a number or 0-d", TypeError)
+
+
+def bernoulli_moments(input, p=None):
+    chance = np.asarray(input if p is None else np.full(np.shape(input), p)).astype(float)
+    return chance, np.sqrt(chance * (1 - chance))
+
+
+def multinomial_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(4, low=0.1, high=2), 2)
+    yield call(make(2, 3, low=0.1, high=2), 2, True)
+    yield call(make(2, 3, low=0.1, high=2), num_samples=3, replacement=False)
+    yield call(make(3, low=0.1, high=2), 4, replacement=True)
+    yield call(make.put([0.0, 0.2, 0.0, 0.6, 0.0]), 3, True)
+    yield call(make.put([0.0, 0.2, 0.0, 0.6, 0.0]), 2)
+    yield call(make(0, 3), 2, True)
+
+
+def multinomial_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 2, 2, low=1), 1), r"`input` must have 1 or 2 dimensions, got")
+    yield Refusal(
+        call(jnp.ones(2, "int32"), 1), r"`input` must be floating, got i32\[2\]", TypeError
+    )
+    yield Refusal(call(make(2, low=1), 0), r"`num_samples` must be positive, got 0")
+    yield Refusal(call(make(2, low=1), 3), r"must not exceed 2 without replacement, got 3")
+    yield Refusal(call(make.put([1.0, -1.0]), 1), r"must be finite and not negative, got -1.0")
+    yield Refusal(call(make.put([1.0, np.inf]), 1), r"must be finite and not negative, got inf")
+    yield Refusal(call(make.put([[1.0], [0.0]]), 1), r"must have a positive sum, got 0.0")
+
+
+def multinomial_moments(input, num_samples, replacement=False):
+    """By the probability of every sequence of positions that may be drawn."""
+    rows = np.atleast_2d(np.asarray(input).astype(float))
+    moments = np.zeros((2, len(rows), num_samples))
+    for row, weights in enumerate(rows):
+        for drawn in itertools.product(range(rows.shape[1]), repeat=num_samples):
+            chance, left = 1.0, weights.copy()
+            for position in drawn:
+                chance *= left[position] / left.sum() if left[position] else 0
+                left[position] *= replacement
+            moments[:, row] += chance * np.asarray([drawn, np.square(drawn)])
+    mean, square = moments.reshape(2, *np.shape(input)[:-1], num_samples)
+    return mean, np.sqrt(np.maximum(square - mean**2, 0))
+
+
+OPS = [
+    OpInfo(functx.randint, randint_samples, moments=randint_moments, refusals=randint_refusals),
+    OpInfo(functx.randperm, randperm_samples, moments=randperm_moments, refusals=randperm_refusals),
+    OpInfo(
+        functx.bernoulli, bernoulli_samples, moments=bernoulli_moments, refusals=bernoulli_refusals
+    ),
+    OpInfo(
+        functx.multinomial,
+        multinomial_samples,
+        moments=multinomial_moments,
+        refusals=multinomial_refusals,
+    ),
+]
