@@ -42,11 +42,11 @@ def _expanded(input: Array, size: tuple[int, ...]) -> Array:
         refuse(f"`size` must have at least {input.ndim} entries, got {list(size)}")
     if -1 in size[:new]:
         refuse(f"`size` may be -1 only where {describe(input)} has a dimension, got {list(size)}")
-    before = (None,) * new + input.shape
-    wanted = tuple(n if m == -1 else m for m, n in zip(size, before, strict=True))
-    for m, n in zip(wanted, before, strict=True):
-        if m < 0 or n not in (1, None, m):
+    before = (1,) * new + input.shape
+    for m, n in zip(size, before, strict=True):
+        if m < -1 or (m != -1 and n not in (1, m)):
             refuse(f"{describe(input)} does not broadcast to {list(size)}")
+    wanted = tuple(n if m == -1 else m for m, n in zip(size, before, strict=True))
     return jnp.broadcast_to(input, wanted)
 
 

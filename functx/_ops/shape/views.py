@@ -68,11 +68,11 @@ def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = N
     >>> functx.view(jnp.asarray([1.0, -2.0], "float32"), functx.int32)
     Array([ 1065353216, -1073741824], dtype=int32)
     """
-    if (size is None) == (dtype is None):
-        refuse("exactly one of `size` and `dtype` must be given", error=TypeError)
-    if dtype is None:
+    if size is not None and dtype is None:
         return lax.reshape(input, _filled_in(size, input))
-    return _reinterpreted(input, dtype)
+    if size is None and dtype is not None:
+        return _reinterpreted(input, dtype)
+    refuse("exactly one of `size` and `dtype` must be given", error=TypeError)
 
 
 def _filled_in(shape: tuple[int, ...], input: Array) -> tuple[int, ...]:

@@ -18,17 +18,21 @@ def reshape_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 3), (-1, 3))
 
 
-def reshape_refusals(make: Make) -> Iterator[Refusal]:
+def size_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), (4,)), r"`shape` must hold 6 elements, got \[4\]")
     yield Refusal(call(make(2, 3), (4, -1)), r"`shape` must hold 6 elements, and \[4, -1\] cannot")
     yield Refusal(call(make(2, 3), (-1, -1)), r"at most one -1")
     yield Refusal(call(make(2, 3), (-2, -3)), r"non-negative ints")
     yield Refusal(call(make(0, 3), (0, -1)), r"hint: beside a size of 0, -1 could be anything")
+
+
+def reshape_refusals(make: Make) -> Iterator[Refusal]:
+    yield from size_refusals(make)
     yield Refusal(call(make(2, 3), 2.0), r"`shape` must be an int or a sequence", TypeError)
 
 
 def view_refusals(make: Make) -> Iterator[Refusal]:
-    yield from reshape_refusals(make)
+    yield from size_refusals(make)
     yield Refusal(call(make(2, 3)), r"exactly one of `size` and `dtype`", TypeError)
     yield Refusal(call(make(), functx.int8), r"`input` must have a dimension to read as int8")
     half = make(3, dtype="float16")
@@ -111,6 +115,9 @@ OPS = [
     OpInfo(functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals),
     OpInfo(functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals),
     OpInfo(
-        functx.unsqueeze, unsqueeze_samples, reference=np.expand_dims, refusals=unsqueeze_refusals
+        functx.unsqueeze,
+        unsqueeze_samples,
+        reference=lambda x, dim: np.expand_dims(x, dim),
+        refusals=unsqueeze_refusals,
     ),
 ]
