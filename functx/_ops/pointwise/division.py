@@ -66,11 +66,11 @@ def div(
     compute, result = compute_and_result(kind, result_dtype([input, other]))
     x, y = lax.convert_element_type(input, compute), lax.convert_element_type(other, compute)
     if rounding_mode is None:
-        quotient = x / y
-    else:
-        _check_real_number(compute)
-        quotient = (_floored if rounding_mode == "floor" else _truncated)(x, y)
-    return lax.convert_element_type(quotient, result)
+        return lax.convert_element_type(x / y, result)
+    _check_real_number(compute)
+    if rounding_mode == "floor":
+        return lax.convert_element_type(_floored(x, y), result)
+    return _truncated(x, y, result)
 
 
 @operator(accepts=Accepts.REAL, form=nonzero_divisor)
@@ -122,9 +122,11 @@ def _check_real_number(dtype: np.dtype) -> None:
         )
 
 
-def _truncated(x: Array, y: Array) -> Array:
+def _truncated(x: Array, y: Array, result: np.dtype) -> Array:
     x, y = map(lax.stop_gradient, jnp.broadcast_arrays(x, y))
-    return lax.div(x, y) if category(x.dtype) == 1 else jnp.trunc(x / y)
+    if category(x.dtype) == 1:
+        return lax.div(x, y)
+    return jnp.trunc((x / y).astype(result))  # what is truncated is the quotient as returned
 
 
 def _floored(x: Array, y: Array) -> Array:

@@ -75,6 +75,8 @@ def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
     """
     if category(input.dtype) == 0:
         refuse("expected arrays of numbers, got bools alone", error=TypeError)
+    if category(input.dtype) == 2 and exponent.ndim == 0:
+        return _power(input, exponent)
     x, y = jnp.broadcast_arrays(input, exponent)
     return _integer_power(x, y) if category(x.dtype) == 1 else _power(x, y)
 
@@ -95,15 +97,32 @@ def _slope_in_exponent(x: Array, y: Array) -> Array:
     return jnp.where(flat, 0, _power(base, y) * lax.log(base))
 
 
+def _forward(x: Array, y: Array) -> Array:
+    if y.ndim > 0 or x.ndim == 0 or category(x.dtype) == 3:
+        return lax.pow(*jnp.broadcast_arrays(x, y))
+    # One exponent for all: on CPUs, a product is 20 times quicker than the general power.
+    return lax.platform_dependent(x, y, cpu=_by_cases, default=_general)
+
+
+def _general(x: Array, y: Array) -> Array:
+    return lax.pow(x, jnp.broadcast_to(y, x.shape))
+
+
+def _by_cases(x: Array, y: Array) -> Array:
+    case = jnp.where(y == 1, 1, jnp.where(y == 2, 2, jnp.where(y == 3, 3, 0)))
+    powers = [_general, lambda x, y: x, lambda x, y: x * x, lambda x, y: x * x * x]
+    return lax.switch(case, powers, x, y)
+
+
+def _reverse(primals: tuple[Array, Array], output: Array, cotangent: Array) -> tuple[Array, Array]:
+    in_exponent = cotangent * _slope_in_exponent(*primals)
+    if primals[1].ndim < in_exponent.ndim:
+        in_exponent = in_exponent.sum()
+    return cotangent * _slope_in_base(*primals), in_exponent
+
+
 # lax.pow makes d/dx vanish wherever the exponent is 0, which spoils the mixed derivative 1/x.
-_power = derivative_rules(
-    lax.pow,
-    vjp=lambda primals, output, cotangent: (
-        cotangent * _slope_in_base(*primals),
-        cotangent * _slope_in_exponent(*primals),
-    ),
-    name="pow",
-)
+_power = derivative_rules(_forward, vjp=_reverse, name="pow")
 
 
 def _integer_power(x: Array, y: Array) -> Array:

@@ -98,16 +98,19 @@ def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None 
     >>> functx.clamp(jnp.asarray([-2.0, 0.5, 2.0], "float32"), min=-1, max=1)
     Array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    if min is None and max is None:
-        refuse("`min` or `max` must be given, got neither", error=ValueError)
-    if category(input.dtype) == 1:
-        raised = input if min is None else jnp.maximum(input, min)
-        return raised if max is None else jnp.minimum(raised, max)
+    floating = category(input.dtype) == 2
     if max is None:
-        return _clamp_below(*jnp.broadcast_arrays(input, min))
+        if min is None:
+            refuse("`min` or `max` must be given, got neither", error=ValueError)
+        return (_clamp_below if floating else lax.max)(*jnp.broadcast_arrays(input, min))
     if min is None:
-        return _clamp_above(*jnp.broadcast_arrays(input, max))
-    return _clamp_between(*jnp.broadcast_arrays(input, min, max))
+        return (_clamp_above if floating else lax.min)(*jnp.broadcast_arrays(input, max))
+    x, low, high = jnp.broadcast_arrays(input, min, max)
+    return _clamp_between(x, low, high) if floating else _kept(x, low, high)
+
+
+def _kept(x: Array, low: Array, high: Array) -> Array:
+    return lax.min(lax.max(x, low), high)
 
 
 def _masked(mask: Array, tangent: Array) -> Array:
@@ -125,7 +128,7 @@ _clamp_above = derivative_rules(
     name="clamp",
 )
 _clamp_between = derivative_rules(
-    lambda x, low, high: lax.min(lax.max(x, low), high),
+    _kept,
     jvp=lambda p, output, t: (
         _masked((p[0] >= p[1]) & (p[0] <= p[2]), t[0])
         + _masked((p[0] < p[1]) & (p[1] < p[2]), t[1])
