@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import jax
 import numpy as np
@@ -51,5 +51,5 @@ def describe(x: Any) -> str:
     return f"{_SHORT.get(kind, kind)}{name[len(kind) :]}[{','.join(map(str, x.shape))}]"
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: Any) -> TypeGuard[jax.Array]:
     return isinstance(x, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))

@@ -243,7 +243,7 @@ def threading_generator(
         generator, home = _current()
         drawable = isinstance(generator, Generator) and staging_trace() is home
         out, after = compiled(generator if drawable else None, *args, **kwargs)
-        if drawable:
+        if isinstance(generator, Generator) and drawable:
             generator.counter = after.counter
         return out
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import category
+from functx._core import category, Device
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Make:
 
     dtype: np.dtype
     rng: np.random.Generator
-    device: jax.Device | None = None
+    device: Device | None = None
 
     def __call__(
         self, *shape: int, low: float = -3, high: float = 3, dtype: Any = None

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, OpSpec
+from functx._core import describe, Device, OpSpec
 from functx._core.running import run
 
 from .make import Make
@@ -159,15 +159,13 @@ class OpInfo:
                 return gap
         return None
 
-    def make(self, dtype: str, seed: int = 0, device: jax.Device | None = None) -> Make:
+    def make(self, dtype: str, seed: int = 0, device: Device | None = None) -> Make:
         """What the sample generators draw their arrays from."""
         entropy = zlib.crc32(f"{self.id}:{dtype}".encode())
         rng = np.random.default_rng([entropy, seed])
         return Make(np.dtype(jnp.dtype(dtype)), rng, device)
 
-    def draw(
-        self, dtype: str, *, lanes: int = 3, device: jax.Device | None = None
-    ) -> Iterator[Sample]:
+    def draw(self, dtype: str, *, lanes: int = 3, device: Device | None = None) -> Iterator[Sample]:
         """The samples in `dtype`, each with `lanes` calls of the same shape to batch."""
         seeds = [self.samples(self.make(dtype, seed, device)) for seed in range(lanes)]
         for twins in zip(*seeds, strict=True):

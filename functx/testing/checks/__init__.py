@@ -7,7 +7,7 @@ applies and how many samples it looks at.
 from .registry import (
     cells as cells,
     Check as Check,
-    CHECKS as CHECKS,
     CheckFailed as CheckFailed,
+    CHECKS as CHECKS,
     run_cell as run_cell,
 )

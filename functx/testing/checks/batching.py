@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-import functx
 import jax
 import jax.numpy as jnp
+from jax.extend.core import jaxprs_in_params
 
+import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, Function, sized, whole_function
@@ -105,7 +106,7 @@ def count_equations(f: Function, *args: Any) -> int:
     """How many primitive calls `f` makes, those inside of calls included."""
 
     def count(jaxpr: Any) -> int:
-        inner = (sub for eqn in jaxpr.eqns for sub in jax.extend.core.jaxprs_in_params(eqn.params))
+        inner = (sub for eqn in jaxpr.eqns for sub in jaxprs_in_params(eqn.params))
         return len(jaxpr.eqns) + sum(map(count, inner))
 
     return count(jax.make_jaxpr(f)(*args).jaxpr)

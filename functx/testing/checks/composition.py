@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import functx
 import jax
 import jax.numpy as jnp
 
+import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .batching import assert_no_loop, hold_batchings

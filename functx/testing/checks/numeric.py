@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import functx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, Case, differentiable_case, Function, inner, random_like

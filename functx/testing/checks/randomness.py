@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-import functx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .compare import assert_close
@@ -41,7 +41,9 @@ def check_lanes(info: OpInfo, sample: Sample) -> None:
     """`vmap(randomness=)` governs ambient draws, and chunking changes nothing."""
     what = f"{info.id}{sample!r}"
 
-    def mapped(randomness: str, chunk_size: int | None = None) -> Any:
+    def mapped(
+        randomness: Literal["error", "different", "same"], chunk_size: int | None = None
+    ) -> Any:
         with functx.random.scope(jax.random.key(5)):
             draw = lambda _: info.op(*sample.args, **sample.kwargs)
             return functx.vmap(draw, randomness=randomness, chunk_size=chunk_size)(jnp.zeros(3))

@@ -8,10 +8,9 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
-from functx._core import category, Promote
+from functx._core import category, Device, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
 from . import batching, composition, forward, numeric, randomness, scanning
@@ -161,7 +160,7 @@ def run_cell(
     dtype: str,
     name: str,
     *,
-    device: jax.Device | None = None,
+    device: Device | None = None,
     samples: int | None = None,
 ) -> None:
     """Runs a check over an operator's samples in one dtype; raises at the first that fails.

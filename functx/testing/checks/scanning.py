@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import functx
 import jax
 
+import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, differentiable_case, inner, random_like
