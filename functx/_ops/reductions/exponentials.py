@@ -21,7 +21,7 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     The gradient is the softmax, and 0 where the result is infinite (NaN in PyTorch).
 
     >>> functx.logsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
-    Array(1000.6931, dtype=float32)
+    Array(1000.6932, dtype=float32)
     """
     axes = dim or tuple(range(input.ndim))
     real = lax.real(input) if category(input.dtype) == 3 else input
@@ -41,7 +41,7 @@ def logcumsumexp(input: ArrayLike, dim: Dim) -> Array:
     Shapes: the input's. An infinite result has gradient 0 (NaN in PyTorch).
 
     >>> functx.logcumsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
-    Array([1000.    , 1000.6931], dtype=float32)
+    Array([1000.    , 1000.6932], dtype=float32)
     """
     return scanned(lambda x, axis: lax.associative_scan(_log_add_exp, x, axis=axis), input, dim)
 
