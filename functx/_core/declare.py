@@ -96,10 +96,10 @@ def operator(
             call = with_key(spec, call)
         if form is not None:
             call = reformed(spec, call, form)
-        call = ft.wraps(rule)(guarded(spec, call))
-        call.spec = spec  # pyright: ignore[reportFunctionMemberAccess]
-        register(spec, call)
-        return call  # pyright: ignore[reportReturnType]
+        public: Any = ft.wraps(rule)(guarded(spec, call))
+        public.spec = spec
+        register(spec, public)
+        return public
 
     return declare
 

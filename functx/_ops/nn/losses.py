@@ -7,6 +7,7 @@ from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
 from functx._core.rules import derivative_rules
+from functx._ops.magnitude import magnitude
 
 from .reduction import reduced, reduction_of
 
@@ -53,12 +54,7 @@ def l1_loss(
     >>> functx.nn.functional.l1_loss(jnp.asarray([1.0, -3.0], "float32"), jnp.zeros(2, "float32"))
     Array(2., dtype=float32)
     """
-    difference = input - target
-    if jnp.iscomplexobj(difference):  # the modulus has no derivative at 0: there it is 0
-        zero = difference == 0
-        loss = jnp.where(zero, 0, jnp.abs(jnp.where(zero, 1, difference)))
-    else:
-        loss = jnp.abs(difference)
+    loss = magnitude(input - target)
     weight = None if weight is None else jnp.real(weight)
     return _weighted(loss, input, weight, reduction_of(size_average, reduce, reduction))
 
@@ -95,7 +91,7 @@ def smooth_l1_loss(
     if beta < 0:
         refuse(f"`beta` must not be negative, got {beta}")
     difference = input - target
-    distance = jnp.abs(difference)
+    distance = magnitude(difference)
     loss = distance
     if beta > 0:
         square = 0.5 * difference * difference / beta

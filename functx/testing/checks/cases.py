@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import category
+from functx._core import available, category
 from functx.testing.opinfo import OpInfo, Sample
 
 
@@ -99,7 +99,7 @@ def random_like(shapes: Sequence[Any], seed: int) -> Arrays:
 
 def inner(a: Sequence[jax.Array], b: Sequence[jax.Array]) -> jax.Array:
     """The real inner product of two lists of arrays, where both are finite and a is not 0."""
-    total = jnp.zeros((), "float64" if jax.config.jax_enable_x64 else "float32")  # pyright: ignore
+    total = jnp.zeros((), available("float64"))
     for x, y in zip(a, b, strict=True):
         product = jnp.where(x == 0, 0, jnp.real(jnp.conj(x) * y))
         total = total + jnp.sum(product.astype(total.dtype))

@@ -51,8 +51,12 @@ def np_one_hot(x, num_classes=-1):
 
 
 OPS = [
+    OpInfo(F.embedding, embedding_samples, reference=np_embedding, refusals=embedding_refusals),
     OpInfo(
-        F.embedding, embedding_samples, reference=np_embedding, refusals=embedding_refusals
+        F.one_hot,
+        one_hot_samples,
+        reference=np_one_hot,
+        refusals=one_hot_refusals,
+        dtypes=("int64",),
     ),
-    OpInfo(F.one_hot, one_hot_samples, reference=np_one_hot, refusals=one_hot_refusals, dtypes=("int64",)),
 ]
