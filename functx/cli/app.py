@@ -1,0 +1,66 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from .checking import Request, run_check
+from .listing import list_operators
+from .selection import UsageError
+from .settings import configure
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="PyTorch's operators and function transforms on JAX.",
+)
+
+Pattern = Annotated[
+    str | None, typer.Argument(help="A name, a glob or a regular expression found in the name.")
+]
+
+
+@app.command()
+def ops(pattern: Pattern = None) -> None:
+    """Lists operators, or describes the one that is named exactly."""
+    configure()
+    try:
+        list_operators(pattern, Console())
+    except UsageError as error:
+        _refuse(error)
+
+
+@app.command()
+def check(
+    pattern: Pattern = None,
+    checks: Annotated[str | None, typer.Option(help="Of the checks: reference,vmap.")] = None,
+    dtypes: Annotated[str, typer.Option(help="float32,float64 or all.")] = "float32",
+    device: Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")] = "cpu",
+    samples: Annotated[int | None, typer.Option(help="At most so many for each cell.")] = None,
+    jobs: Annotated[int, typer.Option(help="How many processes run checks.")] = 1,
+    report: Annotated[Path | None, typer.Option(help="Write a page of the results.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the results as JSON.")] = None,
+    x64: Annotated[bool, typer.Option("--x64/--no-x64", help="64-bit types.")] = True,
+) -> None:
+    """Checks operators against references, loops, finite differences and each other.
+
+    Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes,
+    2 for a word that names nothing, 130 if stopped by Ctrl-C.
+    """
+    request = Request(pattern, checks, dtypes, device, samples, jobs, report, json, x64)
+    try:
+        status = run_check(request, Console())
+    except UsageError as error:
+        _refuse(error)
+    raise typer.Exit(status)
+
+
+def _refuse(error: Exception) -> None:
+    typer.echo(f"functx: {error}", err=True)
+    raise typer.Exit(2)

@@ -1,0 +1,110 @@
+"""`functx check`: runs cells of the database, shows and writes what came of them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from functx.testing import op_db
+
+from .console import print_results, progress, summary
+from .report import as_data, write_html, write_json
+from .runner import Cell, Plan, Result, run_here
+from .selection import names_of, select, select_checks, select_device, select_dtypes, UsageError
+from .settings import configure
+from .workers import run_in_processes
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """The words of the command line."""
+
+    pattern: str | None = None
+    checks: str | None = None
+    dtypes: str = "float32"
+    device: str = "cpu"
+    samples: int | None = None
+    jobs: int = 1
+    report: Path | None = None
+    json: Path | None = None
+    x64: bool = True
+
+
+def run_check(request: Request, console: Console) -> int:
+    """Does what was asked, and gives the exit status: 0, 1 if a cell fails, 130 if stopped."""
+    if request.jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
+    if request.samples is not None and request.samples < 1:
+        raise UsageError(f"--samples must be at least 1, got {request.samples}")
+    infos = select(request.pattern, op_db, names_of)
+    plan = Plan(
+        tuple(infos),
+        tuple(select_dtypes(request.dtypes)),
+        tuple(select_checks(request.checks)),
+        request.device,
+        request.samples,
+        request.x64,
+    )
+    configure(device=request.device, x64=request.x64, shared=request.jobs > 1)
+    select_device(request.device)
+    chosen = plan.cells()
+    if not chosen:
+        raise UsageError("no chosen check applies to the chosen operators in the chosen dtypes")
+    began = time.perf_counter()
+    results: list[Result] = []
+    stopped = _collect(plan, chosen, request.jobs, results, console)
+    seconds = time.perf_counter() - began
+    order = {cell: i for i, cell in enumerate(chosen)}
+    results.sort(key=lambda r: order[r.operator, r.dtype, r.check])
+    print_results(console, results, plan.checks)
+    console.print(summary(results, len(chosen), seconds), highlight=False)
+    _write(request, plan, results, len(chosen), seconds, console)
+    if stopped:
+        return 130
+    return int(any(result.failing for result in results))
+
+
+def _collect(
+    plan: Plan, chosen: Sequence[Cell], jobs: int, results: list[Result], console: Console
+) -> bool:
+    """Runs the cells into `results`; says whether it was interrupted."""
+    with progress(console) as bar:
+        task = bar.add_task("starting", total=len(chosen), failing=0)
+        failing = 0
+        try:
+            with contextlib.closing(_running(plan, chosen, jobs)) as running:
+                for result in running:
+                    results.append(result)
+                    failing += result.failing
+                    now = f"{result.operator} {result.dtype} {result.check}"
+                    bar.update(task, advance=1, failing=failing, description=now)
+        except KeyboardInterrupt:
+            return True
+    return False
+
+
+def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Iterator[Result]:
+    if jobs > 1:
+        yield from run_in_processes(plan, chosen, jobs)
+    else:
+        yield from run_here(plan, chosen, select_device(plan.device))
+
+
+def _write(
+    request: Request,
+    plan: Plan,
+    results: Sequence[Result],
+    planned: int,
+    seconds: float,
+    console: Console,
+) -> None:
+    data = as_data(plan, results, planned=planned, seconds=seconds)
+    for path, write in ((request.report, write_html), (request.json, write_json)):
+        if path is not None:
+            write(path, data)
+            console.print(f"wrote {path}", highlight=False)

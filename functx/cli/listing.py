@@ -1,0 +1,75 @@
+"""`functx ops`: the operators, and one of them in full."""
+
+from __future__ import annotations
+
+import inspect
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from functx._core import OpSpec, REGISTRY
+from functx.testing import CHECKS, op_db, OpInfo
+
+from .selection import select
+
+
+def list_operators(pattern: str | None, console: Console) -> None:
+    """Describes the operator that `pattern` names exactly, else lists those that match it."""
+    chosen = select(pattern, list(REGISTRY.values()), lambda spec: [spec.name, *spec.aliases])
+    if len(chosen) == 1 and pattern in (chosen[0].name, *chosen[0].aliases):
+        _describe(chosen[0], console)
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("operator", no_wrap=True, style="bold")
+    table.add_column("signature", ratio=1)
+    table.add_column("dtypes")
+    table.add_column("aliases")
+    table.add_column("gaps", justify="right")
+    for spec in sorted(chosen, key=lambda spec: spec.name):
+        gaps = sum(len(info.gaps) for info in _entries(spec))
+        table.add_row(
+            escape(spec.name),
+            escape(short_signature(spec)),
+            spec.accepts.name.lower().replace("_", " "),
+            escape(", ".join(spec.aliases)),
+            f"[yellow]{gaps}[/]" if gaps else "0",
+        )
+    console.print(table, highlight=False)
+    console.print(f"{len(chosen)} operators, {len(CHECKS)} checks", highlight=False)
+
+
+def short_signature(spec: OpSpec) -> str:
+    """The parameters without annotations: `(input, dim=None, *, dtype=None)`."""
+    public = [p for p in spec.signature.parameters.values() if not p.name.startswith("_")]
+    plain = [p.replace(annotation=p.empty) for p in public]
+    return str(inspect.Signature(plain))
+
+
+def _entries(spec: OpSpec) -> list[OpInfo]:
+    return [info for info in op_db if info.name == spec.name]
+
+
+def _describe(spec: OpSpec, console: Console) -> None:
+    def line(label: str, text: str) -> None:
+        console.print(f"[dim]{label:<10}[/]{escape(text)}", highlight=False, soft_wrap=True)
+
+    console.print(f"[bold]{escape(spec.name)}[/]{escape(str(spec.signature))}", highlight=False)
+    console.print()
+    console.print(escape(inspect.cleandoc(spec.rule.__doc__ or "")), highlight=False)
+    console.print()
+    line("dtypes", ", ".join(spec.accepts.value))
+    line("promotion", spec.promote.name.lower().replace("_", " "))
+    line("aliases", ", ".join(spec.aliases) or "none")
+    line("gradient", "yes" if spec.differentiable else "no")
+    if spec.random:
+        line("random", f"takes a key as `{spec.key_parameter}`")
+    for info in _entries(spec):
+        dtype = "float32" if "float32" in info.accepted else info.accepted[0]
+        samples = sum(1 for _ in info.samples(info.make(dtype)))
+        names = [n for n, check in CHECKS.items() if check.applies(info, dtype)]
+        line("entry", f"{info.id}: {samples} samples in {dtype}, {len(names)} checks")
+        line("", " ".join(names))
+        for gap in info.gaps:
+            where = ", ".join(sorted(gap.dtypes | gap.devices)) or "everywhere"
+            line("gap", f"{gap.check} ({where}): {gap.reason}")

@@ -1,0 +1,103 @@
+"""What the words on the command line name: operators, checks, dtypes, a device."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import jax
+
+from functx._core import find_device
+from functx.testing import ALL_DTYPES, CHECKS, OpInfo
+
+
+T = TypeVar("T")
+
+
+class UsageError(Exception):
+    """A word that names nothing. The message is one line."""
+
+
+def nearest(word: str, names: Iterable[str], count: int = 3) -> str:
+    """`; nearest: a, b`, or nothing if no name is near."""
+    by_lower = {}
+    for name in names:
+        by_lower.setdefault(name.lower(), name)
+        by_lower.setdefault(name.lower().rpartition(".")[2], name)
+    close = difflib.get_close_matches(word.lower(), by_lower, n=2 * count, cutoff=0.5)
+    found = list(dict.fromkeys(by_lower[name] for name in close))[:count]
+    return f"; nearest: {', '.join(found)}" if found else ""
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Whether a name matches: a glob if it has `*` or `?`, else a regular expression in it."""
+    if re.search(r"[*?]", pattern) and not re.search(r"[\\^$|+(]|\.\*", pattern):
+        glob = re.compile(fnmatch.translate(pattern.lower()))
+        return lambda name: glob.match(name.lower()) is not None
+    try:
+        found = re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        raise UsageError(f"{pattern!r} is no glob or regular expression: {error}") from None
+    return lambda name: found.search(name) is not None
+
+
+def select(pattern: str | None, items: Sequence[T], names: Callable[[T], Iterable[str]]) -> list[T]:
+    """The items of which a name is exactly `pattern`, or else those of which one matches it."""
+    if not pattern:
+        return list(items)
+    exact = [item for item in items if pattern in names(item)]
+    if exact:
+        return exact
+    matches = matcher(pattern)
+    chosen = [item for item in items if any(map(matches, names(item)))]
+    if not chosen:
+        every = [name for item in items for name in names(item)]
+        raise UsageError(f"no operator matches {pattern!r}{nearest(pattern, every)}")
+    return chosen
+
+
+def names_of(info: OpInfo) -> list[str]:
+    """What an entry of the database answers to."""
+    return [info.id, info.name, *(info.spec.aliases if info.spec else ())]
+
+
+def _listed(words: str, known: Sequence[str], what: str) -> list[str]:
+    chosen = [word.strip() for word in words.split(",") if word.strip()]
+    for word in chosen:
+        if word not in known:
+            raise UsageError(f"no {what} is called {word!r}{nearest(word, known)}")
+    if not chosen:
+        raise UsageError(f"name at least one {what}")
+    return list(dict.fromkeys(chosen))
+
+
+def select_checks(words: str | None) -> list[str]:
+    """The checks named in a comma-separated list, or all."""
+    return list(CHECKS) if words in (None, "", "all") else _listed(words, list(CHECKS), "check")
+
+
+def select_dtypes(words: str) -> list[str]:
+    """The dtypes named in a comma-separated list, or all."""
+    return list(ALL_DTYPES) if words == "all" else _listed(words, ALL_DTYPES, "dtype")
+
+
+def select_device(word: str) -> jax.Device:
+    """The device of this name, one that is there."""
+    try:
+        return find_device(word)
+    except (RuntimeError, ValueError):
+        pass
+    except Exception as error:  # `refuse` objects without saying for whom
+        if not hasattr(error, "message"):
+            raise
+    try:
+        here = [f"{d.platform}:{d.id}" for d in jax.devices()] + [jax.devices()[0].platform]
+    except RuntimeError:
+        here = ["cpu"]
+    raise UsageError(
+        f"no device is called {word!r}; here: {', '.join(sorted(set(here)))}"
+        f"{nearest(word, ['cpu', 'gpu', 'cuda:0', 'tpu'])}"
+    )

@@ -1,0 +1,114 @@
+"""Cells run in several processes. One that dies costs the cell it died in, no more."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import itertools
+import multiprocessing
+import signal
+from collections.abc import Iterable, Iterator
+from multiprocessing import connection
+from typing import Any
+
+from functx.testing import op_db
+
+from .runner import Cell, Plan, Result, run_one
+from .selection import select_device
+from .settings import configure
+
+
+@dataclasses.dataclass(frozen=True)
+class _Orders:
+    """What a process needs to know at its start; entries of the database do not travel."""
+
+    device: str
+    samples: int | None
+    x64: bool
+
+
+@dataclasses.dataclass
+class _Worker:
+    process: Any
+    pipe: Any
+    left: collections.deque[Cell] = dataclasses.field(default_factory=collections.deque)
+    ready: bool = False
+
+
+def _work(pipe: Any, orders: _Orders) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    configure(device=orders.device, x64=orders.x64, shared=True)
+    device = select_device(orders.device)
+    by_id = {info.id: info for info in op_db}
+    pipe.send(None)
+    while True:
+        for operator, dtype, check in pipe.recv():
+            pipe.send(run_one(by_id[operator], dtype, check, device=device, samples=orders.samples))
+
+
+def run_in_processes(plan: Plan, chosen: Iterable[Cell], jobs: int) -> Iterator[Result]:
+    """Runs cells of functx's own database in `jobs` processes, an operator's in one of them."""
+    shards = collections.deque(
+        collections.deque(group) for _, group in itertools.groupby(chosen, key=lambda c: c[0])
+    )
+    orders = _Orders(plan.device, plan.samples, plan.x64)
+    workers = [_start(orders) for _ in range(min(jobs, len(shards)))]
+    try:
+        while workers:
+            for worker in _talking(workers):
+                try:
+                    result = worker.pipe.recv()
+                except (EOFError, ConnectionError):
+                    workers.remove(worker)
+                    yield from _buried(worker, shards)
+                    if shards:
+                        workers.append(_start(orders))
+                    continue
+                worker.ready = True
+                if result is not None:
+                    worker.left.popleft()
+                    yield result
+                if not worker.left and shards:
+                    worker.left = shards.popleft()
+                    worker.pipe.send(list(worker.left))
+                elif not worker.left:
+                    workers.remove(worker)
+                    _stop(worker)
+    finally:
+        for worker in workers:
+            _stop(worker)
+
+
+def _start(orders: _Orders) -> _Worker:
+    context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, orders), daemon=True)
+    process.start()
+    theirs.close()  # so that the end of the process is the end of the pipe
+    return _Worker(process, ours)
+
+
+def _stop(worker: _Worker) -> None:
+    worker.process.terminate()
+    worker.process.join()
+    worker.pipe.close()
+
+
+def _talking(workers: list[_Worker]) -> list[_Worker]:
+    heard = connection.wait([worker.pipe for worker in workers])
+    return [worker for worker in workers if worker.pipe in heard]
+
+
+def _buried(worker: _Worker, shards: collections.deque[Any]) -> Iterator[Result]:
+    """The cell in which a process died, as failed; the rest of its operator goes back."""
+    worker.process.join()
+    code = worker.process.exitcode
+    if not worker.ready:
+        raise RuntimeError(f"a process for checks ended with exit code {code} as it started")
+    if worker.left:
+        operator, dtype, check = worker.left.popleft()
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        died = f"the process that ran this cell ended with {how}"
+        yield Result(operator, dtype, check, "fail", 0.0, 0, 0.0, error=died)
+    if worker.left:
+        shards.appendleft(worker.left)
