@@ -28,7 +28,7 @@ def atan2_refusals(make: Make) -> Iterator[Refusal]:
 def angle_samples(make: Make) -> Iterator[Sample]:
     yield from unary_nonzero(make)
     if category(make.dtype) == 2:
-        yield call(make.put([0, np.inf, -np.inf, np.nan]))
+        yield call(make.put([1, np.inf, -np.inf, np.nan]))
 
 
 def np_angle(x):
