@@ -1,0 +1,61 @@
+"""Sphinx configuration: `sphinx-build -W -b html docs docs/_build/html`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+
+HERE = Path(__file__).parent
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+sys.path[:0] = [str(HERE / "ext"), str(HERE.parent)]
+
+import functx  # noqa: E402
+
+
+project = "functx"
+author = "The functx developers"
+copyright = "The functx developers"
+version = release = functx.__version__
+
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx.ext.intersphinx", "reference", "coverage"]
+exclude_patterns = ["_build", "ext", "jupyter_execute", "**.ipynb_checkpoints"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+python_maximum_signature_line_length = 76
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+intersphinx_disabled_reftypes = ["*"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+
+# The notebook is committed without outputs, so the build runs it, and fails with it.
+nb_execution_mode = "auto"
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+
+html_theme = "furo"
+html_title = f"functx {release}"
+html_static_path = ["_static"]
+html_css_files = ["functx.css"]
+html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": "#1d5fa8",
+        "color-brand-content": "#1d5fa8",
+        "font-stack": "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#7db4f0",
+        "color-brand-content": "#7db4f0",
+    },
+}
+
+(HERE / "generated").mkdir(exist_ok=True)
+TOUR = HERE.parent / "notebooks" / "tour.ipynb"
+if TOUR.exists():
+    shutil.copy(TOUR, HERE / "generated" / "tour.ipynb")

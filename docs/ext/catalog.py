@@ -1,0 +1,140 @@
+"""The operators' pages: one for each family, and a table of all with their checks."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import objects
+from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
+from functx._core.dtypes import Accepts
+from functx.testing import op_db
+
+
+_DTYPES = {
+    Accepts.ANY: "all",
+    Accepts.REAL: "bool, integers, floats",
+    Accepts.NUMBER: "integers, floats, complex",
+    Accepts.REAL_NUMBER: "integers, floats",
+    Accepts.INTEGRAL: "bool, integers",
+    Accepts.INTEGER: "integers",
+    Accepts.BOOL: "bool",
+    Accepts.INEXACT: "floats, complex",
+    Accepts.FLOATING: "floats",
+    Accepts.LAPACK: "float32, float64, complex",
+    Accepts.LAPACK_REAL: "float32, float64",
+    Accepts.WHOLE: "all but halves",
+    Accepts.WHOLE_REAL: "bool, integers, float32, float64",
+}
+_PROMOTES = {
+    Promote.NONE: "as described",
+    Promote.DEFAULT: "common dtype",
+    Promote.SAME: "mixing refused",
+    Promote.NO_OPMATH: "common dtype",
+    Promote.INT_TO_FLOAT: "integers to float32",
+    Promote.BOOL_TO_LONG: "bools to int64",
+    Promote.INT_TO_LONG: "integers to int64",
+    Promote.COMPLEX_TO_FLOAT: "complex to real",
+    Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT: "integers to float32, complex to real",
+    Promote.ALWAYS_BOOL: "bool",
+}
+NOT_RUN = "not run in this build"
+
+
+def operator_pages() -> dict[str, str]:
+    """File names and texts: a page for each family, and the table."""
+    families: dict[str, dict[str, list[OpSpec]]] = defaultdict(lambda: defaultdict(list))
+    for spec in REGISTRY.values():
+        families[_family(spec)][spec.rule.__module__].append(spec)
+    pages = {f"{family}.md": _page(family, modules) for family, modules in families.items()}
+    pages["catalog.md"] = _table(families)
+    return pages
+
+
+def _family(spec: OpSpec) -> str:
+    return spec.rule.__module__.split(".")[2]
+
+
+def _first_line(module: str) -> str:
+    return (inspect.getdoc(sys.modules[module]) or module).partition("\n")[0].rstrip(".")
+
+
+def _page(family: str, modules: dict[str, list[OpSpec]]) -> str:
+    parts = [f"# {_title(family)}\n"]
+    for module, specs in sorted(modules.items()):
+        parts.append(f"## {_first_line(module)}\n")
+        parts += [_entry(spec) for spec in sorted(specs, key=lambda s: s.name)]
+    return "\n".join(parts)
+
+
+def _title(family: str) -> str:
+    known = {"nn": "nn.functional", "fft": "fft", "linalg": "linalg", "special": "special"}
+    return known.get(family, family.replace("_", " ").capitalize())
+
+
+def _entry(spec: OpSpec) -> str:
+    names = [f"functx.{name}" for name in (spec.name, *spec.aliases)]
+    facts = [f"*Dtypes:* {_DTYPES[spec.accepts]} · *result:* {_PROMOTES[spec.promote]}"]
+    if not spec.differentiable:
+        facts.append("*no derivative*")
+    if spec.random:
+        facts.append("*random:* takes `key=`, or draws from the ambient generator")
+    if spec.measured:
+        sizes = ", ".join(f"`{name}=`" for name in spec.measured)
+        facts.append(f"*shape depends on values:* {sizes} under `jit`")
+    line = " · ".join(facts)
+    return objects.function(names, OPERATORS[spec.name], f":::{{container}} facts\n{line}\n:::\n")
+
+
+def _table(families: dict[str, dict[str, list[OpSpec]]]) -> str:
+    entries = Counter(info.name for info in op_db)
+    gaps = Counter(info.name for info in op_db for _ in info.gaps)
+    status = _statuses()
+    total = sum(len(specs) for modules in families.values() for specs in modules.values())
+    parts = [
+        "# All operators\n",
+        f"{total} operators with {sum(entries.values())} entries in the database, generated "
+        "from the registry. *Gaps* are checks that an operator is declared to fail, with a "
+        "reason; one that passes after all fails the suite. *Checks* is the outcome of "
+        "`functx check` where this build was given its report, by `FUNCTX_CHECK_REPORT`.\n",
+    ]
+    for family, modules in sorted(families.items()):
+        specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
+        parts += [f"## {_title(family)}\n", *_rows(specs, entries, gaps, status)]
+    return "\n".join(parts)
+
+
+def _rows(
+    specs: Iterable[OpSpec], entries: Counter[str], gaps: Counter[str], status: dict[str, str]
+) -> list[str]:
+    lines = [
+        "| operator | dtypes | result | also named | entries | gaps | checks |",
+        "|---|---|---|---|--:|--:|---|",
+    ]
+    for spec in specs:
+        also = ", ".join(f"`{alias}`" for alias in spec.aliases)
+        lines.append(
+            f"| {{py:func}}`{spec.name} <functx.{spec.name}>` | {_DTYPES[spec.accepts]} "
+            f"| {_PROMOTES[spec.promote]} | {also} | {entries[spec.name]} | {gaps[spec.name]} "
+            f"| {status.get(spec.name, NOT_RUN)} |"
+        )
+    return [*lines, ""]
+
+
+def _statuses() -> dict[str, str]:
+    """Operators and how their checks went, from the JSON that `functx check --json` writes."""
+    path = os.environ.get("FUNCTX_CHECK_REPORT")
+    if not path:
+        return {}
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    for cell in json.loads(Path(path).read_text())["cells"]:
+        outcomes[cell["operator"]][cell["status"]] += 1
+    return {
+        name: ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+        for name, counts in outcomes.items()
+    }

@@ -1,0 +1,109 @@
+"""Writes the reference into `docs/generated/` before Sphinx reads the pages."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import objects
+from catalog import operator_pages
+from public import public_names
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyFunction
+
+from functx._core import OPERATORS, REGISTRY
+from functx.testing import CHECKS
+
+
+_DATA = {
+    "functx.testing.op_db": "All entries of the database: a list of `OpInfo`.",
+    "functx.testing.CHECKS": "The checks by name; see the table below.",
+    "functx.testing.ALL_DTYPES": "The names of the dtypes that operators are checked in.",
+}
+_INTRODUCTIONS = {
+    "transforms": (
+        "# Transforms\n\nFunctions in, functions out. Signatures and semantics are those of "
+        "`torch.func`; [](../../concepts/transforms.md) explains them.\n"
+    ),
+    "random": "# functx.random\n\nSee [](../../concepts/randomness.md).\n",
+    "debug": "# functx.debug\n",
+    "testing": "# functx.testing\n\nSee [](../../how-to/check_your_function.md).\n",
+    "settings": (
+        "# Dtypes and settings\n\nDtypes under PyTorch's names. `dtype=` takes these and "
+        "whatever JAX and NumPy take. See [](../../concepts/x64.md).\n"
+    ),
+}
+
+
+def pages() -> dict[str, str]:
+    """All generated pages by path."""
+    parts = {name: [text] for name, text in _INTRODUCTIONS.items()}
+    for name, value in public_names().items():
+        if (text := _described(name, value)) is not None:
+            parts[_page(name, value)].append(text)
+    parts["testing"].append(_checks())
+    out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
+    return out | {f"operators/{name}": text for name, text in operator_pages().items()}
+
+
+def _page(name: str, value: Any) -> str:
+    facade = name.split(".")[1]
+    if facade in ("random", "debug", "testing"):
+        return facade
+    return "transforms" if "_transforms" in getattr(value, "__module__", "") else "settings"
+
+
+def _described(name: str, value: Any) -> str | None:
+    """MyST for one name; None for operators, which have pages of their own, and unknowns."""
+    dotted = name.removeprefix("functx.")
+    if dotted in REGISTRY or any(value is op for op in OPERATORS.values()):
+        return None
+    if name in _DATA:
+        return objects.data(name, _DATA[name])
+    dtype = _dtype(value)
+    if dtype is not None:
+        return objects.data(name, f"The dtype `{dtype}`.")
+    if inspect.isclass(value):
+        return objects.class_(name, value)
+    return objects.function([name], value) if inspect.isroutine(value) else None
+
+
+def _dtype(value: Any) -> str | None:
+    dtype = getattr(value, "dtype", None)
+    return dtype.name if isinstance(dtype, np.dtype) else None
+
+
+def _checks() -> str:
+    rows = [f"| `{c.name}` | {c.summary.replace('|', chr(92) + '|')} |" for c in CHECKS.values()]
+    return "\n".join(["## The checks\n", "| check | what it asserts |", "|---|---|", *rows, ""])
+
+
+def write(app: Sphinx) -> None:
+    """Writes what changed, and removes what is gone."""
+    root = Path(app.srcdir) / "generated"
+    wanted = pages()
+    for old in root.rglob("*.md"):
+        if str(old.relative_to(root)) not in wanted:
+            old.unlink()
+    for name, text in wanted.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+class SeveralNames(PyFunction):
+    """`py:function` with several signatures in one line."""
+
+    def get_signatures(self) -> list[str]:
+        """The signatures, one for each name."""
+        return self.arguments[0].split(objects.BETWEEN_NAMES)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx's entry."""
+    app.add_directive_to_domain("py", "function", SeveralNames, override=True)
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
