@@ -97,19 +97,21 @@ def topk(
     >>> values, indices.tolist()
     (Array([3, 2], dtype=int32), [1, 0])
     """
-    dim = max(input.ndim - 1, 0) if dim is None else dim
+    axis = max(input.ndim - 1, 0) if dim is None else dim
     line = input.reshape(1) if input.ndim == 0 else input
-    if not 0 <= k <= line.shape[dim]:
+    if not 0 <= k <= line.shape[axis]:
         refuse(
-            f"`k` must lie in [0, {line.shape[dim]}] along dimension {dim}, got {k} for "
+            f"`k` must lie in [0, {line.shape[axis]}] along dimension {axis}, got {k} for "
             f"{describe(input)}",
             error=ValueError,
         )
     last = line.ndim - 1
-    line = jnp.moveaxis(line, dim, last)
+    line = jnp.moveaxis(line, axis, last)
     indices = lax.top_k(_rising(line, largest), k)[1]
     values = jnp.take_along_axis(line, indices, last, mode="promise_in_bounds")
-    values, indices = (jnp.moveaxis(x, last, dim) for x in (values, indices.astype(as_dtype(LONG))))
+    values, indices = (
+        jnp.moveaxis(x, last, axis) for x in (values, indices.astype(as_dtype(LONG)))
+    )
     if input.ndim == 0:
         values, indices = (x.reshape(()) if k else x for x in (values, indices))
     return TopkResult(values, indices)
