@@ -1,4 +1,4 @@
-"""Every example in the README and the docs runs, in JAX's default settings, as readers have them."""
+"""Every example in the README and the docs runs, in the settings that JAX has by default."""
 
 import doctest
 import re

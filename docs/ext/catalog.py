@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import objects
+
 from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
 from functx._core.dtypes import Accepts
 from functx.testing import op_db
@@ -43,17 +44,39 @@ _PROMOTES = {
     Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT: "integers to float32, complex to real",
     Promote.ALWAYS_BOOL: "bool",
 }
-NOT_RUN = "not run in this build"
+Families = dict[str, dict[str, list[OpSpec]]]  # by family, then by module
 
 
 def operator_pages() -> dict[str, str]:
-    """File names and texts: a page for each family, and the table."""
-    families: dict[str, dict[str, list[OpSpec]]] = defaultdict(lambda: defaultdict(list))
+    """Each family's page."""
+    return {family: _page(family, modules) for family, modules in _families().items()}
+
+
+def catalog_page() -> str:
+    """The table of all operators."""
+    families = _families()
+    entries = Counter(info.name for info in op_db)
+    gaps = Counter(info.name for info in op_db for _ in info.gaps)
+    status = _statuses()
+    given = "" if status else " They were **not run in this build**."
+    parts = [
+        "# All operators\n",
+        f"{len(REGISTRY)} operators with {sum(entries.values())} entries in the database, "
+        "generated from the registry. *Gaps* are checks that an operator is declared to fail, "
+        "with a reason; one that passes after all fails the suite. *Checks* are the outcomes of "
+        f"`functx check --json`, from the report that `FUNCTX_CHECK_REPORT` names.{given}\n",
+    ]
+    for family, modules in sorted(families.items()):
+        specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
+        parts += [f"## {_title(family)}\n", *_rows(specs, entries, gaps, status)]
+    return "\n".join(parts)
+
+
+def _families() -> Families:
+    families: Families = defaultdict(lambda: defaultdict(list))
     for spec in REGISTRY.values():
         families[_family(spec)][spec.rule.__module__].append(spec)
-    pages = {f"{family}.md": _page(family, modules) for family, modules in families.items()}
-    pages["catalog.md"] = _table(families)
-    return pages
+    return families
 
 
 def _family(spec: OpSpec) -> str:
@@ -79,7 +102,7 @@ def _title(family: str) -> str:
 
 def _entry(spec: OpSpec) -> str:
     names = [f"functx.{name}" for name in (spec.name, *spec.aliases)]
-    facts = [f"*Dtypes:* {_DTYPES[spec.accepts]} · *result:* {_PROMOTES[spec.promote]}"]
+    facts = [f"*Dtypes:* {_DTYPES[spec.accepts]} · *result:* {_result(spec)}"]
     if not spec.differentiable:
         facts.append("*no derivative*")
     if spec.random:
@@ -91,22 +114,8 @@ def _entry(spec: OpSpec) -> str:
     return objects.function(names, OPERATORS[spec.name], f":::{{container}} facts\n{line}\n:::\n")
 
 
-def _table(families: dict[str, dict[str, list[OpSpec]]]) -> str:
-    entries = Counter(info.name for info in op_db)
-    gaps = Counter(info.name for info in op_db for _ in info.gaps)
-    status = _statuses()
-    total = sum(len(specs) for modules in families.values() for specs in modules.values())
-    parts = [
-        "# All operators\n",
-        f"{total} operators with {sum(entries.values())} entries in the database, generated "
-        "from the registry. *Gaps* are checks that an operator is declared to fail, with a "
-        "reason; one that passes after all fails the suite. *Checks* is the outcome of "
-        "`functx check` where this build was given its report, by `FUNCTX_CHECK_REPORT`.\n",
-    ]
-    for family, modules in sorted(families.items()):
-        specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
-        parts += [f"## {_title(family)}\n", *_rows(specs, entries, gaps, status)]
-    return "\n".join(parts)
+def _result(spec: OpSpec) -> str:
+    return _PROMOTES[spec.promote if spec.promoting else Promote.NONE]
 
 
 def _rows(
@@ -118,10 +127,11 @@ def _rows(
     ]
     for spec in specs:
         also = ", ".join(f"`{alias}`" for alias in spec.aliases)
+        outcome = status.get(spec.name, "not run")
         lines.append(
             f"| {{py:func}}`{spec.name} <functx.{spec.name}>` | {_DTYPES[spec.accepts]} "
-            f"| {_PROMOTES[spec.promote]} | {also} | {entries[spec.name]} | {gaps[spec.name]} "
-            f"| {status.get(spec.name, NOT_RUN)} |"
+            f"| {_result(spec)} | {also} | {entries[spec.name]} | {gaps[spec.name]} "
+            f"| {status.get(spec.name, 'not run')} |"
         )
     return [*lines, ""]
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import objects
-from catalog import operator_pages
+from catalog import catalog_page, operator_pages
 from public import public_names
+from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
 
@@ -45,7 +46,8 @@ def pages() -> dict[str, str]:
             parts[_page(name, value)].append(text)
     parts["testing"].append(_checks())
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
-    return out | {f"operators/{name}": text for name, text in operator_pages().items()}
+    out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
+    return out | {"catalog.md": catalog_page()}
 
 
 def _page(name: str, value: Any) -> str:
@@ -100,6 +102,11 @@ class SeveralNames(PyFunction):
     def get_signatures(self) -> list[str]:
         """The signatures, one for each name."""
         return self.arguments[0].split(objects.BETWEEN_NAMES)
+
+    def _toc_entry_name(self, sig_node: desc_signature) -> str:
+        """One entry in the page's contents for all names."""
+        is_first = sig_node.parent.index(sig_node) == 0
+        return super()._toc_entry_name(sig_node) if is_first else ""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
