@@ -122,15 +122,14 @@ def index_put(
     positions, picked = _positions(x, input, index)
     if picked is not None:
         values = _padded_to(values, x, positions, picked)
-    at = x.at[tuple(slice(None) if p is None else p for p in positions)]
+    where = tuple(slice(None) if p is None else p for p in positions)
     if not accumulate:
-        out = at.set(values, mode="drop")
+        out = x.at[where].set(values, mode="drop")
     elif category(x.dtype) == 0:
-        out = at.max(values, mode="drop")
+        out = x.at[where].max(values, mode="drop")
     else:
         wide = widened(x.dtype)
-        at = x.astype(wide).at[at.index]
-        out = at.add(values.astype(wide), mode="drop").astype(x.dtype)
+        out = x.astype(wide).at[where].add(values.astype(wide), mode="drop").astype(x.dtype)
     return out.reshape(input.shape)
 
 
