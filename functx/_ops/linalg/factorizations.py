@@ -10,7 +10,7 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, fail, operator, Promote, refuse
 from functx._core.rules import derivative_rules
 
-from .matrices import adjoint, check_matrices, hermitian
+from .matrix_arguments import adjoint, check_matrices, hermitian
 
 
 __all__ = ["cholesky", "eigh", "qr"]

@@ -12,7 +12,7 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote, refuse
 from functx._core.rules import derivative_rules
 
-from .matrices import adjoint, check_matrices
+from .matrix_arguments import adjoint, check_matrices
 
 
 __all__ = ["svd", "svdvals"]

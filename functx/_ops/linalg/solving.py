@@ -7,7 +7,7 @@ from jax import Array
 
 from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse
 
-from .matrices import check_matrices
+from .matrix_arguments import check_matrices
 
 
 __all__ = ["inv", "solve"]

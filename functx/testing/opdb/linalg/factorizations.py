@@ -113,7 +113,7 @@ def of_hermitian(op: Callable[..., Any]) -> Callable[..., Any]:
     def composed(A: Any) -> Any:
         return op((A + jnp.conj(jnp.swapaxes(A, -1, -2))) / 2)
 
-    composed.__name__ = f"{op.__name__}_of_hermitian"
+    composed.__name__ = f"linalg.{op.__name__}"
     return composed
 
 
@@ -137,7 +137,12 @@ OPS = [
         variant="one_triangle",
         gaps=SPREAD,
     ),
-    OpInfo(of_hermitian(functx.linalg.cholesky), hermitian_samples, dtypes=FLOATING),
+    OpInfo(
+        of_hermitian(functx.linalg.cholesky),
+        hermitian_samples,
+        variant="of_hermitian",
+        dtypes=FLOATING,
+    ),
     OpInfo(
         functx.linalg.eigh, eigh_samples, np_eigh, eigh_refusals, gaps=SPREAD, gauge=spectral_gauge
     ),
@@ -150,7 +155,11 @@ OPS = [
         gauge=spectral_gauge,
     ),
     OpInfo(
-        of_hermitian(functx.linalg.eigh), hermitian_samples, gauge=spectral_gauge, dtypes=FLOATING
+        of_hermitian(functx.linalg.eigh),
+        hermitian_samples,
+        variant="of_hermitian",
+        gauge=spectral_gauge,
+        dtypes=FLOATING,
     ),
     OpInfo(functx.linalg.qr, qr_samples, np_qr, qr_refusals, gauge=signless),
 ]

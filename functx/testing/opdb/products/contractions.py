@@ -52,6 +52,9 @@ def spread_einsum(*args: Any) -> Any:
     return functx.einsum(*args)
 
 
+spread_einsum.__name__ = "einsum"
+
+
 def np_einsum(*args: Any) -> Any:
     if isinstance(args[0], str):
         equation = args[0].replace(" ", "")
@@ -95,7 +98,7 @@ def np_one_long(a: Any, b: Any, dims: Any) -> Any:
 
 OPS = [
     OpInfo(functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals),
-    OpInfo(spread_einsum, spread_samples, reference=np_einsum),
+    OpInfo(spread_einsum, spread_samples, reference=np_einsum, variant="spread"),
     OpInfo(
         functx.tensordot, tensordot_samples, reference=np_tensordot, refusals=tensordot_refusals
     ),
