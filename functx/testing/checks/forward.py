@@ -11,7 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import as_dtype, category, compute_and_result, describe, Promote, result_dtype
+from functx._core import (
+    as_dtype,
+    available,
+    category,
+    compute_and_result,
+    describe,
+    Promote,
+    result_dtype,
+)
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function
@@ -142,15 +150,17 @@ def check_jit(info: OpInfo, sample: Sample) -> None:
 
 def check_x64_off(info: OpInfo, sample: Sample) -> None:
     """With 64 bit off the results are the same in 32 bits, and nothing warns."""
-    f, arrays = whole_function(info, sized(info, sample))
+    sample = sized(info, sample)
+    f, arrays = whole_function(info, sample)
     want = f(*arrays)
     with jax.enable_x64(False):
-        arrays = [jnp.asarray(np.asarray(x)) for x in arrays]
-        narrow = lambda y: jnp.asarray(np.asarray(y).astype(jax.dtypes.canonicalize_dtype(y.dtype)))
-        g, _ = whole_function(info, sized(info, _with_arrays(sample, arrays)))
-        got = g(*arrays)
-        want = tuple(map(narrow, want))
+        g, narrow = whole_function(info, _with_arrays(sample, list(map(_in_32_bits, arrays))))
+        got, want = g(*narrow), tuple(map(_in_32_bits, want))
         assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", tolerances=info.tolerances)
+
+
+def _in_32_bits(x: jax.Array) -> jax.Array:
+    return jnp.asarray(np.asarray(x).astype(available(x.dtype)))
 
 
 def _with_arrays(sample: Sample, arrays: list[jax.Array]) -> Sample:
@@ -165,7 +175,7 @@ def check_layouts(info: OpInfo, sample: Sample) -> None:
     want = f(*arrays)
     device = jax.devices()[0]
     layouts: dict[str, Callable[[jax.Array], Any]] = {
-        "in Fortran order": lambda x: np.asfortranarray(np.asarray(x)),
+        "in Fortran order": lambda x: np.array(x, order="F"),
         "a strided view": lambda x: np.repeat(np.asarray(x)[None], 2, 0)[1],
         "read backwards": lambda x: np.flip(np.flip(np.asarray(x)).copy()),
         "committed": lambda x: jax.device_put(x, device),
