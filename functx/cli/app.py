@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -61,6 +62,23 @@ def check(
     raise typer.Exit(status)
 
 
-def _refuse(error: Exception) -> None:
+@app.command()
+def tour(
+    out: Annotated[Path, typer.Option(help="The folder for pictures.")] = Path("functx-tour"),
+    seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer steps, worse nets.")] = False,
+) -> None:
+    """Trains and takes apart a small net on handwritten digits, in a minute or so."""
+    configure(x64=False, strict=False)
+    try:
+        run = importlib.import_module("functx.cli.tour.run")
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("matplotlib", "sklearn"):
+            raise
+        _refuse(UsageError(f"the tour needs {missing.name}; pip install 'functx[tour]'"))
+    raise typer.Exit(run.run_tour(out, Console(), seed=seed, quick=quick))
+
+
+def _refuse(error: UsageError) -> NoReturn:
     typer.echo(f"functx: {error}", err=True)
     raise typer.Exit(2)

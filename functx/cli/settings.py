@@ -14,10 +14,13 @@ def compilation_cache() -> Path:
     return Path(base) / "functx"
 
 
-def configure(*, device: str = "cpu", x64: bool = True, shared: bool = False) -> None:
-    """Sets JAX up for checks, before it is first used.
+def configure(
+    *, device: str = "cpu", x64: bool = True, strict: bool = True, shared: bool = False
+) -> None:
+    """Sets JAX up, before it is first used.
 
-    `shared` says that several processes run on the device, so none may take all its memory.
+    `strict` holds rules to what checks demand: no mixed dtypes, full precision. `shared` says
+    that several processes run on the device, so none may take all its memory.
     """
     os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
     if shared:
@@ -25,8 +28,9 @@ def configure(*, device: str = "cpu", x64: bool = True, shared: bool = False) ->
     if device.partition(":")[0] == "cpu" and "JAX_PLATFORMS" not in os.environ:
         jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_enable_x64", x64)
-    jax.config.update("jax_numpy_dtype_promotion", "strict")  # a rule that mixes dtypes is a bug
-    jax.config.update("jax_default_matmul_precision", "highest")
+    if strict:
+        jax.config.update("jax_numpy_dtype_promotion", "strict")
+        jax.config.update("jax_default_matmul_precision", "highest")
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         jax.config.update("jax_compilation_cache_dir", str(compilation_cache()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.02)

@@ -1,0 +1,1 @@
+"""A tour of functx on handwritten digits; `functx tour` and the notebook run these functions."""
