@@ -50,7 +50,7 @@ def _second_attempt(
     try:
         given = bound(spec, args, kwargs)
         mended = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
-        if any(type(mended[k]) is not type(given[k]) for k in given):
+        if any(not _alike(mended[k], given[k]) for k in spec.static if k in given):
             return call(**mended)
         _diagnose(spec, given, error)
     except Refused as refused:
@@ -58,6 +58,12 @@ def _second_attempt(
     else:
         raise error
     raise worded from None
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return type(a) is type(b)
 
 
 def freezing(spec: OpSpec, call: Call) -> Call:

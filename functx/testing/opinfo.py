@@ -139,7 +139,7 @@ class OpInfo:
 
     def unmeasured(self, sample: Sample) -> list[str]:
         """The sizes that depend on values and that this sample leaves out."""
-        if self.spec is None:
+        if self.spec is None or not self.spec.measured:
             return []
         given = self.spec.arguments(sample.args, sample.kwargs)
         default = {n: self.spec.signature.parameters[n].default for n in self.spec.measured}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
@@ -22,6 +21,7 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._ops.reductions.norms import vector_norm as norm_of_vectors
 
 
 __all__ = ["vector_norm"]
@@ -72,36 +72,5 @@ def vector_norm(
     if isinstance(ord, (str, complex)):
         refuse(f"`ord` must be a real number, got {ord!r}", error=TypeError)
     axes = dim or tuple(range(x.ndim))
-    empty = [axis for axis in axes if x.shape[axis] == 0]
-    if empty and (ord < 0 or math.isinf(ord)):
-        refuse(f"`dim` must not be empty for ord={ord}, got {describe(x)}")
-    return _norm(x, float(ord), axes, keepdim)
-
-
-def _norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool) -> Array:
-    if p == 0:
-        return jnp.sum(x != 0, axis=axes, keepdims=keepdim, dtype=jnp.real(x).dtype)
-    if p == 2:
-        squares = x * x if category(x.dtype) < 3 else lax.real(x) ** 2 + lax.imag(x) ** 2
-        return _root(jnp.sum(squares, axis=axes, keepdims=keepdim), p)
-    # `abs` has derivative 1 at a real 0 in JAX; `sign` has 0, PyTorch's.
-    sizes = jnp.abs(x) if category(x.dtype) == 3 else x * lax.sign(x)
-    if math.isinf(p):
-        extremum = jnp.max if p > 0 else jnp.min
-        return extremum(sizes, axis=axes, keepdims=keepdim)
-    if p == 1:
-        return jnp.sum(sizes, axis=axes, keepdims=keepdim)
-    zero = sizes == 0
-    powers = jnp.where(zero, 0 if p > 0 else math.inf, _power(jnp.where(zero, 1, sizes), p))
-    return _root(jnp.sum(powers, axis=axes, keepdims=keepdim), p)
-
-
-def _power(x: Array, p: float) -> Array:
-    return lax.integer_pow(x, int(p)) if p.is_integer() else x**p
-
-
-def _root(x: Array, p: float) -> Array:
-    """The p-th root, 0 and with derivative 0 at 0."""
-    zero = x == 0
-    safe = jnp.where(zero, 1, x)
-    return jnp.where(zero, 0 if p > 0 else math.inf, jnp.sqrt(safe) if p == 2 else safe ** (1 / p))
+    out = norm_of_vectors(x, float(ord), axes)
+    return jnp.expand_dims(out, axes) if keepdim else out

@@ -25,6 +25,7 @@ from functx._core import (
     real_of,
     refuse,
 )
+from functx._ops.magnitude import magnitude
 
 from .nuclear import nuclear_norm
 from .ties import shared_evenly
@@ -100,20 +101,20 @@ def vector_norm(input: Array, p: float, dim: Any) -> Array:
     r"""$(\sum_i |x_i|^p)^{1/p}$ over the non-negative dimensions `dim`, with its conventions."""
     axes = tuple(dim)
     if (p < 0 or p == math.inf) and math.prod(input.shape[axis] for axis in axes) == 0:
-        refuse(f"`input` must not be empty for p={p}, got {describe(input)}")
+        refuse(f"expected elements to choose from for p={p}, got {describe(input)}")
     zero = input == 0
     if p == 0:
         return jnp.sum(~zero, axis=axes, dtype=real_of(input.dtype))
     if math.isinf(p):
         choose = ft.partial(jnp.max if p > 0 else jnp.min, axis=axes)
-        return shared_evenly(choose, axes)(_magnitude(input))
+        return shared_evenly(choose, axes)(magnitude(input))
     if p == 1:
-        return jnp.sum(_magnitude(input), axis=axes)
+        return jnp.sum(magnitude(input), axis=axes)
     if p > 0 and p % 2 == 0:
         powers = lax.integer_pow(_squares(input), int(p) // 2)
     else:
         # Away from 0, where powers have finite derivatives; there, the term is a constant.
-        powers = _magnitude(jnp.where(zero, 1, input)) ** p
+        powers = magnitude(jnp.where(zero, 1, input)) ** p
         powers = jnp.where(zero, 0 if p > 0 else jnp.inf, powers)
     total = jnp.sum(powers, axis=axes)
     none = total == 0
@@ -125,11 +126,3 @@ def _squares(x: Array) -> Array:
     if category(x.dtype) == 3:
         return lax.square(lax.real(x)) + lax.square(lax.imag(x))
     return lax.square(x)
-
-
-def _magnitude(x: Array) -> Array:
-    """Absolute values; at 0, all derivatives are 0."""
-    if category(x.dtype) < 3:
-        return x * lax.sign(x)
-    zero = x == 0
-    return jnp.where(zero, 0, lax.abs(jnp.where(zero, 1, x)))

@@ -39,8 +39,8 @@ def wider_samples(make: Make) -> Iterator[Sample]:
 def refusals(make: Make) -> Iterator[Refusal]:
     x = make(2, 3, dtype="float32")
     yield Refusal(call(make(3, dtype="int32")), "expected inexact arrays", TypeError)
-    yield Refusal(call(make(0), math.inf), "`dim` must not be empty for ord=inf")
-    yield Refusal(call(make(0, 2), -1, dim=0), "`dim` must not be empty for ord=-1")
+    yield Refusal(call(make(0), math.inf), "expected elements to choose from for p=inf")
+    yield Refusal(call(make(0, 2), -1, dim=0), "expected elements to choose from for p=-1")
     yield Refusal(call(x, "fro"), "`ord` must be a real number", TypeError)
     yield Refusal(call(x, 1j), "`ord` must be a real number", TypeError)
     yield Refusal(call(x, dim=2), r"`dim` must lie in \[-2, 1\]", IndexError)
