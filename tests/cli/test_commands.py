@@ -1,0 +1,118 @@
+"""The commands as typed: what they print, write, and exit with."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import functx
+from functx.cli import checking, listing, main
+from functx.cli.app import app
+from functx.testing import call, OpInfo
+
+
+def samples(make):
+    yield call(make(2, 3))
+
+
+RIGHT = OpInfo(functx.sin, samples, reference=np.sin)
+WRONG = OpInfo(functx.sin, samples, reference=np.cos, variant="wrong")
+
+
+@pytest.fixture
+def functx_command(monkeypatch):
+    monkeypatch.setattr(checking, "op_db", [RIGHT, WRONG])
+    monkeypatch.setattr(listing, "op_db", [RIGHT, WRONG])
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_ops_lists(functx_command):
+    result = functx_command("ops", "log*")
+    assert result.exit_code == 0
+    assert "log1p" in result.stdout and "(input" in result.stdout
+
+
+def test_ops_describes_an_exact_name(functx_command):
+    result = functx_command("ops", "sin")
+    assert result.exit_code == 0
+    for fact in ("sin(input", "float32", "int to float", "sin-wrong: 1 samples", "vmap"):
+        assert fact in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (("ops", "gelo"), "no operator matches 'gelo'; nearest: nn.functional.gelu"),
+        (("check", "sine"), "no operator matches 'sine'; nearest: sin"),
+        (("check", "sin", "--checks", "vmop"), "no check is called 'vmop'; nearest: vmap"),
+        (("check", "sin", "--dtypes", "flot32"), "no dtype is called 'flot32'; nearest: float32"),
+        (("check", "sin", "--device", "cpo"), "no device is called 'cpo'; here: cpu"),
+        (("check", "sin", "--jobs", "0"), "--jobs must be at least 1"),
+        (("check", "sin", "--checks", "grad", "--dtypes", "bool"), "no chosen check applies"),
+    ],
+)
+def test_wrong_words_get_one_line_and_exit_2(functx_command, words, message):
+    result = functx_command(*words)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("functx: ") and message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_passing_run_exits_0_and_writes_json(functx_command, monkeypatch, tmp_path):
+    monkeypatch.setattr(checking, "op_db", [RIGHT])
+    path = tmp_path / "deep" / "run.json"
+    result = functx_command("check", "sin", "--checks", "reference", "--json", path)
+    assert result.exit_code == 0 and "1 pass, 0 fail" in result.stdout
+    data = json.loads(path.read_text())
+    assert {"functx", "jax", "settings", "complete", "seconds", "totals", "cells"} <= set(data)
+    assert data["complete"] is True and data["totals"]["pass"] == 1
+    assert set(data["cells"][0]) == {
+        *("operator", "dtype", "check", "status", "seconds", "samples"),
+        *("tolerance", "sample", "error", "traceback", "reason"),
+    }
+
+
+def test_a_failing_run_exits_1_and_reports_the_sample(functx_command, tmp_path):
+    page, data = tmp_path / "run.html", tmp_path / "run.json"
+    words = ("check", "sin-wrong", "--checks", "reference", "--report", page, "--json", data)
+    result = functx_command(*words)
+    assert result.exit_code == 1
+    assert "✗" in result.stdout and "1 fail" in result.stdout
+    (cell,) = json.loads(data.read_text())["cells"]
+    assert (cell["status"], cell["sample"]) == ("fail", "sin(f32[2,3])")
+    html = page.read_text()
+    assert "sin(f32[2,3])" in html and "tolerance" in html
+    assert "http://" not in html and "https://" not in html, "the page needs nothing but itself"
+
+
+def test_ctrl_c_keeps_what_is_done(functx_command, monkeypatch, tmp_path):
+    run_here = checking.run_here
+
+    def interrupted(plan, cells, device):
+        yield next(run_here(plan, cells, device))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checking, "run_here", interrupted)
+    path = tmp_path / "run.json"
+    result = functx_command("check", "sin", "--checks", "reference", "--json", path)
+    assert result.exit_code == 130
+    data = json.loads(path.read_text())
+    assert data["complete"] is False and len(data["cells"]) == 1 and data["planned"] == 2
+    assert "stopped" in result.stdout
+
+
+def test_without_its_packages_it_says_how_to_get_them(monkeypatch):
+    monkeypatch.delitem(sys.modules, "functx.cli.app", raising=False)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit, match=r"pip install 'functx\[cli\]'"):
+        main()
+
+
+def test_python_m_functx_is_the_command_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "functx", "--help"], capture_output=True, text=True, check=True
+    )
+    assert all(name in done.stdout for name in ("ops", "check", "tour"))
