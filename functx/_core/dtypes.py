@@ -42,6 +42,13 @@ class Accepts(enum.Enum):
     FLOATING = FLOATS
     LAPACK = ("float32", "float64") + COMPLEXES
     LAPACK_REAL = ("float32", "float64")
+
+    @property
+    def words(self) -> str:
+        """What errors call these dtypes: their kind, or one by one where they are fewer."""
+        if self.name.startswith(("LAPACK", "WHOLE")):
+            return " or ".join([", ".join(self.value[:-1]), self.value[-1]])
+        return self.name.lower().replace("_", " ")
     WHOLE = BOOLS + INTEGERS + LAPACK  # no halves: Fourier transforms
     WHOLE_REAL = BOOLS + INTEGERS + LAPACK_REAL
 

@@ -115,8 +115,8 @@ def _ndim(spec: OpSpec, given: dict[str, Any]) -> int:
 def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.dtype | None]:
     """Casts the promoting arguments in place; gives them, and the dtype of the result."""
     _check_kinds(spec, given)
-    named = {k: given[k] for k in spec.promoting if given.get(k) is not None}
-    arrays, tree = jax.tree.flatten(named)
+    names = [name for name in spec.promoting if given.get(name) is not None]
+    arrays, tree = jax.tree.flatten([given[name] for name in names])
     _check_dtypes(spec, arrays)
     arrays = _autocast(spec, [jnp.asarray(x) for x in arrays])
     if spec.promote is Promote.SAME:
@@ -127,7 +127,7 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
         common = result_dtype(arrays) if asked is None else as_dtype(asked)
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
         arrays = [_cast(x, compute) for x in arrays]
-    given.update(jax.tree.unflatten(tree, arrays))
+    given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
     if arrays and spec.promote is not Promote.NONE:
         for name in given:
             if spec.notes[name] in SCALARS and given[name] is not None:
@@ -177,8 +177,7 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
         if jnp.issubdtype(x.dtype, jax.dtypes.extended):
             refuse(f"expected an array of numbers, got {describe(x)}", error=TypeError)
         if x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
-            wanted = spec.accepts.name.lower().replace("_", " ")
-            refuse(f"expected {wanted} arrays, got {describe(x)}", error=TypeError)
+            refuse(f"expected {spec.accepts.words} arrays, got {describe(x)}", error=TypeError)
 
 
 def _check_alike(arrays: list[jax.Array]) -> None:
