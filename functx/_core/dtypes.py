@@ -42,6 +42,8 @@ class Accepts(enum.Enum):
     FLOATING = FLOATS
     LAPACK = ("float32", "float64") + COMPLEXES
     LAPACK_REAL = ("float32", "float64")
+    WHOLE = BOOLS + INTEGERS + LAPACK  # no halves: Fourier transforms
+    WHOLE_REAL = BOOLS + INTEGERS + LAPACK_REAL
 
     @property
     def words(self) -> str:
@@ -49,8 +51,6 @@ class Accepts(enum.Enum):
         if self.name.startswith(("LAPACK", "WHOLE")):
             return " or ".join([", ".join(self.value[:-1]), self.value[-1]])
         return self.name.lower().replace("_", " ")
-    WHOLE = BOOLS + INTEGERS + LAPACK  # no halves: Fourier transforms
-    WHOLE_REAL = BOOLS + INTEGERS + LAPACK_REAL
 
 
 def category(dtype: Any) -> int:
