@@ -36,7 +36,7 @@ def filled_with(value: int):
 
 def full_samples(make: Make) -> Iterator[Sample]:
     yield call((2, 3), make(), dtype=make.dtype)
-    yield call((2,), make())
+    yield call((2,), make(dtype="int32"))
     yield call((), 2)
     yield call([0, 2], 1.5)
     yield call(2, True)

@@ -40,7 +40,7 @@ def np_arange(start=0, end=None, step=1, dtype=None, device=None):
 def linspace_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), make(), 5, dtype=make.dtype)
     yield call(0, 10, 4, dtype=make.dtype)
-    yield call(make(), 2, steps=3)
+    yield call(make(dtype="int32"), 2, steps=3)
     yield call(1, -2.5, 2)
     yield call(3, 9, 1, dtype=make.dtype)
     yield call(start=0, end=1, steps=0, device="cpu")
