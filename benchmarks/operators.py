@@ -2,7 +2,7 @@
 
 `python -m benchmarks operators`. Eager: whole calls, as a user makes them. Compiled: both under
 `jax.jit`, values and gradients, where functx should add nothing. PyTorch's column is there where
-PyTorch is installed.
+PyTorch is installed; on one thread, as its threads wait by spinning, which would slow the others.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def eager_table(seconds: float) -> Table:
             row += [f"{ours / theirs:.2f}", target, *(f"{time:.1f}" for time in peer)]
             rows.append(row)
     header = ["operator", "float32", "functx", "jax.numpy", "ratio", "target"]
-    header += ["torch"] if torch is not None else []
+    header += ["torch, 1 thread"] if torch is not None else []
     return Table("Operators, eager", f"Microseconds for one call; {_where()}.", header, rows)
 
 
@@ -186,4 +186,5 @@ def _torch() -> Any:
         return None
     import torch  # noqa: TID251  compared with, never used by functx
 
+    torch.set_num_threads(1)
     return torch

@@ -56,6 +56,4 @@ html_theme_options = {
 }
 
 (HERE / "generated").mkdir(exist_ok=True)
-TOUR = HERE.parent / "notebooks" / "tour.ipynb"
-if TOUR.exists():
-    shutil.copy(TOUR, HERE / "generated" / "tour.ipynb")
+shutil.copy(HERE.parent / "notebooks" / "tour.ipynb", HERE / "generated" / "tour.ipynb")
