@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -61,9 +61,11 @@ def run_check(request: Request, console: Console) -> int:
     seconds = time.perf_counter() - began
     order = {cell: i for i, cell in enumerate(chosen)}
     results.sort(key=lambda r: order[r.operator, r.dtype, r.check])
+    written = _write(request, plan, results, len(chosen), seconds)
     print_results(console, results, plan.checks)
     console.print(summary(results, len(chosen), seconds), highlight=False)
-    _write(request, plan, results, len(chosen), seconds, console)
+    for path in written:
+        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     if stopped:
         return 130
     return int(any(result.failing for result in results))
@@ -88,7 +90,7 @@ def _collect(
     return False
 
 
-def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Iterator[Result]:
+def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Generator[Result, None, None]:
     if jobs > 1:
         yield from run_in_processes(plan, chosen, jobs)
     else:
@@ -96,15 +98,13 @@ def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Iterator[Result]:
 
 
 def _write(
-    request: Request,
-    plan: Plan,
-    results: Sequence[Result],
-    planned: int,
-    seconds: float,
-    console: Console,
-) -> None:
+    request: Request, plan: Plan, results: Sequence[Result], planned: int, seconds: float
+) -> list[Path]:
+    """Writes what was asked for, before a closed terminal can get in the way."""
     data = as_data(plan, results, planned=planned, seconds=seconds)
+    written = []
     for path, write in ((request.report, write_html), (request.json, write_json)):
         if path is not None:
             write(path, data)
-            console.print(f"wrote {path}", highlight=False)
+            written.append(path)
+    return written

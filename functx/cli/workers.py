@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import itertools
 import multiprocessing
 import signal
+import threading
 from collections.abc import Iterable, Iterator
 from multiprocessing import connection
 from typing import Any
@@ -36,7 +38,6 @@ class _Worker:
 
 
 def _work(pipe: Any, orders: _Orders) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
     configure(device=orders.device, x64=orders.x64, shared=True)
     device = select_device(orders.device)
     by_id = {info.id: info for info in op_db}
@@ -83,9 +84,23 @@ def _start(orders: _Orders) -> _Worker:
     context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, orders), daemon=True)
-    process.start()
+    with _deaf_to_ctrl_c():
+        process.start()
     theirs.close()  # so that the end of the process is the end of the pipe
     return _Worker(process, ours)
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """A process started here ignores Ctrl-C from its first moment on: its parent ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _stop(worker: _Worker) -> None:

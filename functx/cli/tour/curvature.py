@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
@@ -35,7 +36,7 @@ def lanczos(
     small = np.zeros((steps, steps))
     ritz = np.full((steps, steps), np.nan)
     for k in track(range(steps), description="curvature"):
-        direction = unravel(np.asarray(basis[k], flat.dtype))
+        direction = unravel(jnp.asarray(basis[k], flat.dtype))
         product = hessian_product(params, direction, data.images, data.labels)
         w = np.asarray(ravel_pytree(product)[0], np.float64)
         small[k, k] = basis[k] @ w

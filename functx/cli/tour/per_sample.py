@@ -70,12 +70,19 @@ def private_step(
 
 
 def train_privately(
-    data: Digits, *, seed: int = 0, rate: float = 0.5, size: int = 32, track: Track = untracked
+    data: Digits,
+    *,
+    seed: int = 0,
+    rate: float = 2.0,
+    size: int = 32,
+    noise: float = 0.5,
+    track: Track = untracked,
 ) -> Params:
     """A new net after one epoch of private steps."""
     key = jax.random.key(seed)
     params = init(key)
     steps = list(batches(data, size, seed))
     for at, (images, labels) in enumerate(track(steps, description="private training")):
-        params = private_step(params, images, labels, jax.random.fold_in(key, at), rate)
+        drawn = jax.random.fold_in(key, at)
+        params = private_step(params, images, labels, drawn, rate, noise=noise)
     return params

@@ -89,6 +89,7 @@ def spectrum(ritz: np.ndarray, top: int = 5) -> Figure:
     right.scatter(np.arange(1, len(last) + 1), last, color=colors, s=18, zorder=3)
     right.axhline(0, color=GRAY, linewidth=0.8)
     right.set_yscale("symlog", linthresh=0.1)
+    right.set_ylim(2 * min(last.min(), -0.05), 2 * last.max())
     _plain(right, "Spectrum seen by Lanczos", "rank", "Ritz value")
     return figure
 

@@ -73,7 +73,9 @@ def run_tour(out: Path, console: Console, *, seed: int = 0, quick: bool = False)
     print_results(console, results, plan.checks)
     console.print()
     console.print(parts.table(), highlight=False)
-    console.print(f"\nPictures and the report of the checks are in {out}/", highlight=False)
+    console.print(
+        f"\nPictures and the report of the checks are in {out}/", highlight=False, soft_wrap=True
+    )
     return int(failing > 0)
 
 
@@ -96,7 +98,7 @@ def _on_digits(out: Path, parts: Parts, bar: Progress, seed: int, quick: bool) -
     with parts.part("private epoch") as found:
         private = train_privately(train_set, seed=seed, track=track)
         reached = float(accuracy(private, test_set.images, test_set.labels))
-        found.append(f"test accuracy {reached:.1%} after one epoch, clip 1, noise 1")
+        found.append(f"test accuracy {reached:.1%} after one epoch, clip 1, noise 0.5")
     with parts.part("ensemble") as found:
         members = train_ensemble(
             train_set,
