@@ -1,11 +1,12 @@
 """Facts at ties, NaN and empty rows, as PyTorch has them: pooling, attention, normalization."""
 
-import functx
-import functx.nn.functional as F
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import functx
+import functx.nn.functional as F
 
 
 NAN, INF = float("nan"), float("inf")
@@ -88,3 +89,10 @@ def test_nearest_gradient_counts_how_often_an_element_is_read():
     counts = functx.grad(lambda x: enlarge(x).sum())(x)
     assert counts.sum() == enlarge(x).size
     assert (jax.linearize(enlarge, x)[1](x) == enlarge(x)).all()
+
+
+def test_volumes_enlarge_under_vmap():
+    # A plain sum over taps has seven dimensions here, where jaxlib 0.10.2 crashes.
+    x = jnp.ones((2, 1, 1, 4, 4, 4), "float32")
+    out = functx.vmap(lambda x: F.interpolate(x, scale_factor=1.7, mode="trilinear"))(x)
+    np.testing.assert_allclose(out, jnp.ones((2, 1, 1, 6, 6, 6)))

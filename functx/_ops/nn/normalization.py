@@ -159,17 +159,17 @@ def batch_norm_with_stats(
 
     Shapes: `output` as `input: [N, C, *]`, the statistics `[C]`, in their own dtype.
 
-    >>> x, mean, var = jnp.asarray([[1.0], [3.0]], "float32"), jnp.zeros(1, "float32"), None
-    >>> var = jnp.ones(1, "float32")
+    >>> x = jnp.asarray([[1.0], [3.0]], "float32")
+    >>> mean, var = jnp.zeros(1, "float32"), jnp.ones(1, "float32")
     >>> functx.nn.functional.batch_norm_with_stats(x, mean, var, training=True, momentum=0.5)[1:]
     (Array([1.], dtype=float32), Array([1.5], dtype=float32))
     """
-    out, *stats = _batch_norm(
+    out, mean, var = _batch_norm(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
-    for i, before in enumerate((running_mean, running_var)):
-        stats[i] = None if before is None else stats[i].astype(before.dtype)
-    return BatchNormResult(out, *stats)
+    if mean is None or var is None:
+        return BatchNormResult(out, None, None)
+    return BatchNormResult(out, mean.astype(running_mean.dtype), var.astype(running_var.dtype))
 
 
 def _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps):

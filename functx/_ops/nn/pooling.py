@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -47,7 +47,7 @@ def max_pool2d(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Array | MaxPoolResult:
+) -> Any:
     """The greatest element of each window.
 
     Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C, H', W']` or `[C, H', W']` with

@@ -51,9 +51,14 @@ def resample(x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray
 
     Shapes: `positions` and `weights` are `[outputs, taps]`.
     """
-    taps = jnp.take(x, positions, axis, mode="fill", fill_value=0)
     axis %= x.ndim
-    return jnp.sum(taps * _along(weights.astype(x.dtype), axis, x.ndim), axis + 1)
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    # jaxlib 0.10.2 and 0.11.0 crash on CPUs where a product of seven dimensions is summed, as
+    # volumes under vmap would have them (jax-ml/jax#39257): so the others are flattened.
+    flat = x.reshape(math.prod(before), x.shape[axis], math.prod(after))
+    taps = jnp.take(flat, positions, 1, mode="fill", fill_value=0)
+    out = jnp.sum(taps * weights.astype(x.dtype)[:, :, None], 2, dtype=x.dtype)
+    return out.reshape(*before, len(positions), *after)
 
 
 def resample_bytes(
@@ -67,8 +72,7 @@ def resample_bytes(
     greatest = float(weights.max(initial=0))
     bits = next((b for b in range(22) if 0.5 + greatest * 2 ** (b + 1) >= 2**15), 22)
     fixed = np.trunc(weights * 2**bits + np.copysign(0.5, weights))
-    taps = jnp.take(x, positions, axis, mode="fill", fill_value=0).astype("int32")
-    total = jnp.sum(taps * _along(fixed.astype("int32"), axis, x.ndim), axis + 1, dtype="int32")
+    total = resample(x.astype("int32"), axis, positions, fixed)
     rounded = (total + np.int32(2**bits // 2)) >> np.int32(bits)
     return jnp.clip(rounded, 0, 255).astype(x.dtype)
 
@@ -80,10 +84,6 @@ def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
     np.add.at(by_position, (rows, positions), weights)
     first = np.diff(positions, axis=1, prepend=-1) != 0
     return np.where(first, by_position[rows, positions], 0)
-
-
-def _along(weights: np.ndarray, axis: int, ndim: int) -> np.ndarray:
-    return weights.reshape(weights.shape + (1,) * (ndim - 1 - axis))
 
 
 def average_taps(n: int, m: int) -> Taps:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def circular_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def np_pad(x, pad, mode="constant", value=None):
-    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    names: dict[str, Any] = {"replicate": "edge", "circular": "wrap"}
     for i, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
         axis = x.ndim - 1 - i
         crop = [slice(None)] * x.ndim
@@ -79,8 +80,8 @@ def np_pad(x, pad, mode="constant", value=None):
         if mode in ("constant", "circular"):
             x = x[tuple(crop)]
             crop = [slice(None)] * x.ndim
-        fill = {"constant_values": value or 0} if mode == "constant" else {}
-        grown = np.pad(x, grow, names[mode], **fill) if any(grow[axis]) else x
+        fill: dict[str, Any] = {"constant_values": value or 0} if mode == "constant" else {}
+        grown = np.pad(x, grow, names.get(mode, mode), **fill) if any(grow[axis]) else x
         if mode in ("reflect", "replicate"):
             crop[axis] = slice(max(-before, 0), grown.shape[axis] - max(-after, 0))
         x = grown[tuple(crop)]

@@ -56,23 +56,22 @@ def adaptive_avg_pool2d_refusals(make: Make) -> Iterator[Refusal]:
 
 def _windows(n, kernel, stride, padding, dilation, ceil_mode):
     """The positions in the input and in the padding of each window along one dimension."""
-    out, start = [], -padding
-    while True:
-        window = list(range(start, start + dilation * kernel, dilation))
-        whole = window[-1] < n + padding
-        if not whole and not (ceil_mode and start < n and out and out[-1][-1] < n + padding):
-            if not (ceil_mode and start < n and not out):
-                return out
-        out.append(window)
-        if not whole:
-            return out
-        start += stride
+    out, end = [], -1
+    while end < n + padding:
+        start = len(out) * stride - padding
+        end = start + dilation * (kernel - 1)
+        if end < n + padding or (ceil_mode and start < n):
+            out.append(list(range(start, end + 1, dilation)))
+    return out
 
 
 def _options(x, kernel_size, stride, padding, dilation, ceil_mode):
     stride = kernel_size if stride is None else stride
-    pairs = [np.broadcast_to(v, 2).tolist() for v in (kernel_size, stride, padding, dilation)]
-    return [_windows(n, *each, ceil_mode) for n, *each in zip(x.shape[-2:], *pairs, strict=True)]
+    pairs = (np.broadcast_to(v, 2).tolist() for v in (kernel_size, stride, padding, dilation))
+    return [
+        _windows(n, k, s, p, d, ceil_mode)
+        for n, k, s, p, d in zip(x.shape[-2:], *pairs, strict=True)
+    ]
 
 
 def np_max_pool2d(
