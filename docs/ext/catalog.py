@@ -106,7 +106,9 @@ def _entry(spec: OpSpec) -> str:
     if not spec.differentiable:
         facts.append("*no derivative*")
     if spec.random:
-        facts.append("*random:* takes `key=`, or draws from the ambient generator")
+        facts.append(
+            f"*random:* takes `{spec.key_parameter}=`, or draws from the ambient generator"
+        )
     if spec.measured:
         sizes = ", ".join(f"`{name}=`" for name in spec.measured)
         facts.append(f"*shape depends on values:* {sizes} under `jit`")
