@@ -26,7 +26,8 @@ def report(name: str, *, markdown: bool, seconds: float) -> str:
         made = module.tables(seconds)
         return "\n\n".join(t.as_markdown() if markdown else t.as_text() for t in made)
     command = [sys.executable, "-m", f"benchmarks.{name}"]
-    printed = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE)
+    printed = done.stdout + (f"exit status {done.returncode}\n" if done.returncode else "")
     title = name.replace("_", " ").capitalize()
     return f"### {title}\n\n```\n{printed}```" if markdown else f"{title}\n{printed}"
 
