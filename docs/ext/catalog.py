@@ -69,7 +69,18 @@ def catalog_page() -> str:
     for family, modules in sorted(families.items()):
         specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
         parts += [f"## {_title(family)}\n", *_rows(specs, entries, gaps, status)]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_gaps()])
+
+
+def _gaps() -> list[str]:
+    rows = [
+        f"| `{info.id}` | `{gap.check}` | {', '.join(sorted(gap.dtypes)) or 'all'} "
+        f"| {', '.join(sorted(gap.devices)) or 'all'} | {gap.reason.replace('|', '&#124;')} |"
+        for info in sorted(op_db, key=lambda info: info.id)
+        for gap in info.gaps
+    ]
+    head = ["| entry | check | dtypes | devices | reason |", "|---|---|---|---|---|"]
+    return ["## Declared gaps\n", *([*head, *rows] if rows else ["None."]), ""]
 
 
 def _families() -> Families:
