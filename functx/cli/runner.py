@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import jax
 
+from functx._core import Device
 from functx.testing import cells, CHECKS, OpInfo, run_cell, Sample
 from functx.testing.checks.compare import same_kind_tolerance
 
@@ -80,7 +81,7 @@ def run_one(
     dtype: str,
     check: str,
     *,
-    device: jax.Device | None = None,
+    device: Device | None = None,
     samples: int | None = None,
 ) -> Result:
     """Runs one cell. Whatever the check raises becomes part of the result."""
@@ -115,9 +116,7 @@ def run_one(
     )
 
 
-def run_here(
-    plan: Plan, chosen: Iterable[Cell], device: jax.Device | None = None
-) -> Iterator[Result]:
+def run_here(plan: Plan, chosen: Iterable[Cell], device: Device | None = None) -> Iterator[Result]:
     """Runs cells in this process, one after the other."""
     by_id = {info.id: info for info in plan.infos}
     for operator, dtype, check in chosen:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import jax
 
-from functx._core import find_device
+from functx._core import Device, find_device
 from functx.testing import ALL_DTYPES, CHECKS, OpInfo
 
 
@@ -84,7 +84,7 @@ def select_dtypes(words: str) -> list[str]:
     return list(ALL_DTYPES) if words == "all" else _listed(words, ALL_DTYPES, "dtype")
 
 
-def select_device(word: str) -> jax.Device:
+def select_device(word: str) -> Device:
     """The device of this name, one that is there."""
     try:
         return find_device(word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools as ft
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -58,7 +59,7 @@ def train(
     compiled = functx.jit(step)
     losses, accuracies = [], []
     for epoch in track(range(epochs), description="training"):
-        slower = rate * 0.5 * (1 + np.cos(np.pi * epoch / epochs))
+        slower = rate * 0.5 * (1 + math.cos(math.pi * epoch / epochs))
         for images, labels in batches(train_set, 64, seed + epoch):
             params, velocity, value = compiled(params, velocity, images, labels, slower)
             losses.append(value)
