@@ -167,7 +167,7 @@ def batch_norm_with_stats(
     out, mean, var = _batch_norm(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
-    if mean is None or var is None:
+    if running_mean is None or running_var is None:
         return BatchNormResult(out, None, None)
     return BatchNormResult(out, mean.astype(running_mean.dtype), var.astype(running_var.dtype))
 
