@@ -167,9 +167,10 @@ def batch_norm_with_stats(
     out, mean, var = _batch_norm(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
-    if running_mean is None or running_var is None:
+    if mean is None or var is None:
         return BatchNormResult(out, None, None)
-    return BatchNormResult(out, mean.astype(running_mean.dtype), var.astype(running_var.dtype))
+    dtypes = running_mean.dtype, running_var.dtype  # pyright: ignore[reportOptionalMemberAccess]
+    return BatchNormResult(out, mean.astype(dtypes[0]), var.astype(dtypes[1]))
 
 
 def _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps):
