@@ -20,11 +20,11 @@ def list_operators(pattern: str | None, console: Console) -> None:
     if len(chosen) == 1 and pattern in (chosen[0].name, *chosen[0].aliases):
         _describe(chosen[0], console)
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("operator", no_wrap=True, style="bold")
-    table.add_column("signature", ratio=1)
-    table.add_column("dtypes")
-    table.add_column("aliases")
+    table = Table(box=None, pad_edge=False, expand=True)
+    table.add_column("operator", no_wrap=True, style="bold", max_width=34)
+    table.add_column("signature", no_wrap=True, ratio=3)
+    table.add_column("dtypes", no_wrap=True)
+    table.add_column("aliases", no_wrap=True, ratio=2)
     table.add_column("gaps", justify="right")
     for spec in sorted(chosen, key=lambda spec: spec.name):
         gaps = sum(len(info.gaps) for info in _entries(spec))
@@ -46,6 +46,20 @@ def short_signature(spec: OpSpec) -> str:
     return str(inspect.Signature(plain))
 
 
+class _Bare(str):
+    """An annotation that is shown as written, without quotes."""
+
+    __repr__ = str.__str__
+
+
+def full_signature(spec: OpSpec) -> str:
+    """The parameters and the result with their annotations."""
+    signature = spec.signature
+    named = [p.replace(annotation=_Bare(p.annotation)) for p in signature.parameters.values()]
+    shown = inspect.Signature(named)
+    return f"{shown} -> {signature.return_annotation}"
+
+
 def _entries(spec: OpSpec) -> list[OpInfo]:
     return [info for info in op_db if info.name == spec.name]
 
@@ -54,7 +68,7 @@ def _describe(spec: OpSpec, console: Console) -> None:
     def line(label: str, text: str) -> None:
         console.print(f"[dim]{label:<10}[/]{escape(text)}", highlight=False, soft_wrap=True)
 
-    console.print(f"[bold]{escape(spec.name)}[/]{escape(str(spec.signature))}", highlight=False)
+    console.print(f"[bold]{escape(spec.name)}[/]{escape(full_signature(spec))}", highlight=False)
     console.print()
     console.print(escape(inspect.cleandoc(spec.rule.__doc__ or "")), highlight=False)
     console.print()

@@ -98,6 +98,5 @@ def select_device(word: str) -> Device:
     except RuntimeError:
         here = ["cpu"]
     raise UsageError(
-        f"no device is called {word!r}; here: {', '.join(sorted(set(here)))}"
-        f"{nearest(word, ['cpu', 'gpu', 'cuda:0', 'tpu'])}"
+        f"no device is called {word!r}; here: {', '.join(sorted(set(here)))}{nearest(word, here)}"
     )
