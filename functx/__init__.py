@@ -29,7 +29,7 @@ from jax.numpy import (
 )
 
 from . import debug as debug, fft as fft, linalg as linalg, nn as nn, random as random, special as special
-from ._core.catalog import aliases_in
+from ._core.catalog import aliases_in as _aliases_in
 from ._core.random import manual_seed as manual_seed
 from ._core.state import enable_x64 as enable_x64, x64 as x64
 from ._ops.creation import *
@@ -45,4 +45,4 @@ from ._transforms import *
 
 __version__ = "0.1.0"
 
-globals().update(aliases_in(""))
+globals().update(_aliases_in(""))

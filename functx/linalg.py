@@ -1,8 +1,8 @@
 """torch.linalg's names."""
 
 from . import _ops as _ops
-from ._core.catalog import aliases_in
+from ._core.catalog import aliases_in as _aliases_in
 from ._ops.linalg import *
 
 
-globals().update(aliases_in("linalg."))
+globals().update(_aliases_in("linalg."))

@@ -1,8 +1,8 @@
 """torch.special's names."""
 
 from . import _ops as _ops
-from ._core.catalog import aliases_in
+from ._core.catalog import aliases_in as _aliases_in
 
 
 
-globals().update(aliases_in("special."))
+globals().update(_aliases_in("special."))

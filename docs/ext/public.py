@@ -19,7 +19,7 @@ FACADES = [
     "functx.special",
     "functx.testing",
 ]
-_NOT_FOR_USERS = {"aliases_in", "annotations"}  # by which facades fill themselves
+_NOT_FOR_USERS = {"annotations"}
 
 
 def public_names() -> dict[str, Any]:

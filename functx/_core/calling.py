@@ -33,6 +33,9 @@ def guarded(spec: OpSpec, call: Call) -> Call:
         try:
             return call(*args, **kwargs)
         except Refused as refused:
+            renamed = _pytorch_names(spec, kwargs)
+            if renamed != kwargs:
+                return operator(*args, **renamed)
             worded = refused.by(name)
         except (TypeError, ValueError, OverflowError) as error:
             if isinstance(error, jax.errors.JAXTypeError) or str(error).startswith(f"{name}: "):
@@ -41,6 +44,15 @@ def guarded(spec: OpSpec, call: Call) -> Call:
         raise worded from None
 
     return operator
+
+
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def _pytorch_names(spec: OpSpec, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """PyTorch takes NumPy's `axis` and `keepdims` for its own `dim` and `keepdim`, and so we do."""
+    names = {theirs: ours for theirs, ours in _NUMPY_NAMES.items() if theirs not in spec.notes}
+    return {names[k] if names.get(k) in spec.notes else k: v for k, v in kwargs.items()}
 
 
 def _second_attempt(

@@ -117,7 +117,25 @@ def check_inside(who: str, requirements: Iterable[Requirement]) -> None:
             continue
         got = jnp.zeros(()) if requirement.got is None else requirement.got
         got = jnp.ravel(jnp.broadcast_to(got, jnp.shape(requirement.ok)))
-        checkify.check(ok.all(), f"{who}: {requirement.message}", got=got[jnp.argmin(ok)])
+        message = f"{requirement.error.__name__}: {who}: {requirement.message}"
+        checkify.check(ok.all(), message, got=got[jnp.argmin(ok)])
+
+
+def raise_checked(error: checkify.Error) -> None:
+    """Raises what `check_inside` found, as the exception that eager operators raise."""
+    message = error.get()
+    if message is None:
+        return
+    kind, _, said = message.partition(": ")
+    said = said.partition(" (`check` failed)")[0]
+    if kind in _ERRORS:
+        raise _ERRORS[kind](said)
+    error.throw()  # a check of the user's own
+
+
+_ERRORS: dict[str, type[Exception]] = {
+    error.__name__: error for error in (IndexError, RuntimeError, TypeError, ValueError)
+}
 
 
 def on_cpu(x: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from jax.experimental import checkify
 
 from functx._core.state import checking_values
+from functx._core.values import raise_checked
 
 
 __all__ = ["checked"]
@@ -24,13 +25,14 @@ def checked(func: Callable[..., Any]) -> Callable[..., Any]:
     transform compiles the checks in, and reports the first that failed. It costs the
     time of the checks and a wait for the result.
 
-    Raises `jax.experimental.checkify.JaxRuntimeError`, with the operator and the value.
+    Raises what the operator raises eagerly, with the value. JAX's own `checkify.check`s in
+    `func` are reported too.
 
     >>> look_up = functx.debug.checked(jax.jit(lambda i: functx.index_select(jnp.zeros(3), 0, i)))
     >>> look_up(jnp.asarray([7]))
     Traceback (most recent call last):
     ...
-    jax.experimental.checkify.JaxRuntimeError: index_select: `index` must lie in [0, 2], got 7
+    IndexError: index_select: `index` must lie in [0, 2], got 7
     """
 
     @ft.wraps(func)
@@ -47,7 +49,7 @@ def checked(func: Callable[..., Any]) -> Callable[..., Any]:
 
         with checking_values(True):
             error, out = checkify.checkify(over_arrays)(*(leaves[i] for i in where))
-        error.throw()
+        raise_checked(error)
         return out
 
     return with_checks

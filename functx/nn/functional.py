@@ -1,8 +1,8 @@
 """torch.nn.functional's names."""
 
 from functx import _ops as _ops
-from functx._core.catalog import aliases_in
+from functx._core.catalog import aliases_in as _aliases_in
 from functx._ops.nn import *
 
 
-globals().update(aliases_in("nn.functional."))
+globals().update(_aliases_in("nn.functional."))
