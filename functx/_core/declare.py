@@ -57,12 +57,13 @@ def operator(
     """
 
     def declare(rule: Callable[_P, _R]) -> Callable[_P, _R]:
-        notes = parameter_notes(rule)
+        signature = inspect.signature(rule)
+        notes = parameter_notes(signature)
         traced = tuple(name for name, note in notes.items() if note in TRACED)
         spec = OpSpec(
             name=torch_path(rule),
             rule=rule,
-            signature=inspect.signature(rule),
+            signature=signature,
             promoting=tuple(name for name, note in notes.items() if note in PROMOTING),
             traced=traced,
             static=tuple(name for name in notes if name not in traced),
@@ -108,4 +109,5 @@ def _compiled(spec: OpSpec, function: Callable[..., Any]) -> Callable[..., Any]:
     """One cached XLA program per signature; in what JAX traces, one call named after it."""
     named = ft.wraps(spec.rule)(function)
     named.__name__ = spec.name  # pyright: ignore[reportAttributeAccessIssue]
+    named.__signature__ = spec.signature  # pyright: ignore[reportAttributeAccessIssue]
     return jax.jit(named, static_argnames=spec.static)

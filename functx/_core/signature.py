@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -98,10 +98,10 @@ def frozen(x: Any) -> Any:
     return x
 
 
-def parameter_notes(rule: Callable[..., Any]) -> dict[str, str]:
+def parameter_notes(signature: inspect.Signature) -> dict[str, str]:
     """Each parameter's annotation, as written."""
-    notes = {p.name: p.annotation for p in inspect.signature(rule).parameters.values()}
+    notes = {p.name: p.annotation for p in signature.parameters.values()}
     assert all(isinstance(note, str) for note in notes.values()), (
-        f"{rule.__module__} must start with `from __future__ import annotations`"
+        "operators are declared under `from __future__ import annotations`"
     )
     return notes
