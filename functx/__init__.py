@@ -8,8 +8,8 @@ have PyTorch's names and semantics and take plain `jax.Array`s.
 from jax.numpy import (
     bfloat16 as bfloat16,
     bool_ as bool,
-    complex64 as complex64,
     complex64 as cfloat,
+    complex64 as complex64,
     complex128 as cdouble,
     complex128 as complex128,
     float16 as float16,
@@ -28,7 +28,14 @@ from jax.numpy import (
     uint8 as uint8,
 )
 
-from . import debug as debug, fft as fft, linalg as linalg, nn as nn, random as random, special as special
+from . import (
+    debug as debug,
+    fft as fft,
+    linalg as linalg,
+    nn as nn,
+    random as random,
+    special as special,
+)
 from ._core.catalog import aliases_in as _aliases_in
 from ._core.random import manual_seed as manual_seed
 from ._core.state import enable_x64 as enable_x64, x64 as x64

@@ -4,5 +4,4 @@ from . import _ops as _ops
 from ._core.catalog import aliases_in as _aliases_in
 
 
-
 globals().update(_aliases_in("special."))

@@ -17,7 +17,7 @@ def place(tree: Any, device: Any) -> Any:
     return jax.device_put(tree, find_device(device) if isinstance(device, str) else device)
 
 
-def find_device(name: str) -> jax.Device:
+def find_device(name: str) -> Any:
     """The device that PyTorch would call `name`.
 
     Raises `RuntimeError` if this process has none, naming those it has.

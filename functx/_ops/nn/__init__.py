@@ -11,6 +11,6 @@ from .losses import *  # noqa: F403
 from .normalization import *
 from .padding import *
 from .pooling import *
+from .scaling import *  # noqa: F403
 from .softmax import *  # noqa: F403
 from .sparse import *  # noqa: F403
-from .scaling import *  # noqa: F403

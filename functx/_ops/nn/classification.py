@@ -38,7 +38,8 @@ def _targets_exist(
         classes = shape[0] if len(shape) == 1 else shape[1]
         yield Requirement(
             (target == ignore_index) | ((target >= 0) & (target < classes)),
-            f"`target` must lie in [0, {classes - 1}] or be ignore_index={ignore_index}, got {{got}}",
+            f"`target` must lie in [0, {classes - 1}] or be ignore_index={ignore_index}, "
+            "got {got}",
             target,
             IndexError,
         )
