@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from functx._core import (
     Accepts,
     ArrayLike,
-    as_dtype,
     Autocast,
-    category,
-    describe,
     Dims,
     DType,
     operator,
     Promote,
     refuse,
 )
-from functx._ops.reductions.norms import vector_norm as norm_of_vectors
+from functx._ops.reductions.norms import vector_norm as norm_of_vectors, widening
 
 
 __all__ = ["vector_norm"]
-
-
-def _form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Refuses a `dtype` that would lose what `x` holds, before `x` is cast to it."""
-    x = args[0] if args else kwargs.get("x")
-    if x is not None and kwargs.get("dtype") is not None and hasattr(x, "dtype"):
-        given, dtype = np.dtype(x.dtype), as_dtype(kwargs["dtype"])
-        kind = category(given)
-        if category(dtype) != kind or jnp.finfo(dtype).bits < jnp.finfo(given).bits:
-            refuse(
-                f"`dtype` must be {'complex' if kind == 3 else 'floating'} and no narrower than "
-                f"`x`, got {dtype.name} for {describe(x)}"
-            )
-    return args, kwargs
 
 
 @operator(
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    form=_form,
+    form=widening,
 )
 def vector_norm(
     x: ArrayLike,

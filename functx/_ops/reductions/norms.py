@@ -34,9 +34,9 @@ from .ties import shared_evenly
 __all__ = ["norm"]
 
 
-def _widening(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+def widening(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
     """Refuses a `dtype` that would lose parts or digits of the input."""
-    x = args[0] if args else kwargs.get("input")
+    x = args[0] if args else kwargs.get("input", kwargs.get("x"))
     if kwargs.get("dtype") is not None and isinstance(x, (jax.Array, np.ndarray)):
         dtype = as_dtype(kwargs["dtype"])
         if category(x.dtype) >= 2 and (
@@ -55,7 +55,7 @@ def _widening(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    form=_widening,
+    form=widening,
 )
 def norm(
     input: ArrayLike,
