@@ -142,7 +142,7 @@ def scope(key_or_generator: Any) -> Iterator[Generator]:
     ... def noisy(key, x):
     ...     with functx.random.scope(key):
     ...         return x + functx.randn(3)
-    >>> noisy(jax.random.key(0), jnp.zeros(3)).shape
+    >>> noisy(jax.random.key(0), jnp.zeros(3, "float32")).shape
     (3,)
     """
     generator = key_or_generator
