@@ -91,9 +91,10 @@ def smooth_l1_loss(
     if beta < 0:
         refuse(f"`beta` must not be negative, got {beta}")
     difference = input - target
-    distance = magnitude(difference)
-    loss = distance
-    if beta > 0:
+    if beta == 0:
+        loss = magnitude(difference)
+    else:
+        distance = lax.abs(difference)
         square = 0.5 * difference * difference / beta
         loss = jnp.where(distance < beta, square, distance - 0.5 * beta)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
