@@ -97,6 +97,8 @@ class OpInfo:
     gauge: Callable[[Any], Any] | None = None
     # For random operators: the (mean, standard deviation) of each element, same arguments.
     moments: Callable[..., tuple[Any, Any]] | None = None
+    # PyTorch promises no order among equal elements, so positions differ where values tie.
+    ties_in_any_order: bool = False
     # Narrower than what the operator accepts, for a variant.
     dtypes: tuple[str, ...] | None = None
 

@@ -19,6 +19,15 @@ TOLERANCE = {"float32": 5e-4, "complex64": 5e-4, "bfloat16": 4e-2, "float16": 2e
 RANDOM = {OPERATORS[info.name] for info in functx_op_db if info.random}
 GAUGED = {OPERATORS[info.name]: info.gauge for info in functx_op_db if info.gauge}
 
+# Where values tie, PyTorch promises no positions; float32 inputs have no ties.
+UNORDERED = {OPERATORS[info.name] for info in functx_op_db if info.ties_in_any_order}
+
+# PyTorch's own remarks about its own samples.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Casting complex values to real:UserWarning"),
+]
+
 each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.full_name)
 
 
@@ -34,8 +43,9 @@ def test_values(entry, name):
         want = jax.tree.unflatten(jax.tree.structure(got), [to_functx(y) for y in flat(want)])
         got, want = flat(gauge(got)), flat(gauge(want))
         assert len(got) == len(want)
-        for g, w in zip(got, want, strict=True):
-            if op in RANDOM:
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            position = op in UNORDERED and name != "float32" and i == len(got) - 1
+            if op in RANDOM or position:
                 assert (g.shape, g.dtype) == (w.shape, w.dtype)
             else:
                 assert_agrees(g, w, repr(call), TOLERANCE)
@@ -104,7 +114,10 @@ def test_refusals(entry):
         if about_tensors_only(error, kwargs) or accepted_by_torch(entry, args, kwargs):
             continue
         op = lookup(entry)
-        args, kwargs = torch.utils._pytree.tree_map(to_functx, (args, kwargs))
+        try:
+            args, kwargs = torch.utils._pytree.tree_map(to_functx, (args, kwargs))
+        except ValueError:  # more dimensions than NumPy has
+            continue
         with pytest.raises((TypeError, ValueError, IndexError, RuntimeError, OverflowError)) as got:
             op(*args, **kwargs)
         assert str(got.value).startswith(f"{op.spec.name}: ")

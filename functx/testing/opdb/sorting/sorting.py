@@ -88,10 +88,28 @@ def np_topk(x, k, dim=-1, largest=True, sorted=True):
 
 
 OPS = [
-    OpInfo(functx.sort, sort_samples, reference=np_sort, refusals=sort_refusals),
-    OpInfo(functx.argsort, sort_samples, reference=np_argsort, refusals=sort_refusals),
+    OpInfo(
+        functx.sort,
+        sort_samples,
+        reference=np_sort,
+        refusals=sort_refusals,
+        ties_in_any_order=True,
+    ),
+    OpInfo(
+        functx.argsort,
+        sort_samples,
+        reference=np_argsort,
+        refusals=sort_refusals,
+        ties_in_any_order=True,
+    ),
     OpInfo(functx.argsort, tied_samples, reference=np_argsort, variant="ties"),
-    OpInfo(functx.topk, topk_samples, reference=np_topk, refusals=topk_refusals),
+    OpInfo(
+        functx.topk,
+        topk_samples,
+        reference=np_topk,
+        refusals=topk_refusals,
+        ties_in_any_order=True,
+    ),
     OpInfo(
         functx.topk,
         tied_topk_samples,
