@@ -115,6 +115,7 @@ OPS = [
         tied_topk_samples,
         reference=np_topk,
         variant="ties",
-        dtypes=("int8", "uint8", "int64", "float16", "float32", "float64"),
+        # No float64: finite differences have no derivative where values tie.
+        dtypes=("int8", "uint8", "int64", "float16", "float32"),
     ),
 ]
