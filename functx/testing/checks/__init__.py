@@ -9,5 +9,6 @@ from .registry import (
     Check as Check,
     CheckFailed as CheckFailed,
     CHECKS as CHECKS,
+    IN_DOUBLE as IN_DOUBLE,
     run_cell as run_cell,
 )

@@ -140,6 +140,10 @@ CHECKS: dict[str, Check] = {
 }
 
 
+# Checks by finite differences, which single precision is too coarse for.
+IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is _in_double)
+
+
 class CheckFailed(AssertionError):
     """A sample failed a check; the message names both."""
 
