@@ -3,7 +3,8 @@
 import jax
 import pytest
 
-from functx.testing import ALL_DTYPES, cells, CHECKS, IN_DOUBLE, op_db, run_cell
+from functx.testing import ALL_DTYPES, cells, CHECKS, op_db, run_cell
+from functx.testing.checks import IN_DOUBLE
 
 
 def pytest_generate_tests(metafunc):

@@ -4,7 +4,6 @@ from .checks import (
     cells as cells,
     Check as Check,
     CHECKS as CHECKS,
-    IN_DOUBLE as IN_DOUBLE,
     run_cell as run_cell,
 )
 from .dtypes import ALL_DTYPES as ALL_DTYPES
