@@ -80,7 +80,12 @@ def sized(info: OpInfo, sample: Sample) -> Sample:
         return sample
     lanes = sample.lanes or (sample,)
     sizes = {name: max(info.measure(name, lane) for lane in lanes) for name in missing}
-    give = lambda s: dataclasses.replace(s, kwargs={**s.kwargs, **sizes})
+    assert info.spec is not None  # only declared operators measure sizes
+    arguments = info.spec.arguments
+
+    def give(s: Sample) -> Sample:  # by name: a size may have been left out by position
+        return dataclasses.replace(s, args=(), kwargs={**arguments(s.args, s.kwargs), **sizes})
+
     return dataclasses.replace(give(sample), lanes=tuple(map(give, sample.lanes)))
 
 

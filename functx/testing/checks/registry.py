@@ -55,10 +55,6 @@ def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
     return dtype == forward.sample_dtype(info)
 
 
-def _declared(info: OpInfo, dtype: str) -> bool:
-    return info.spec is not None
-
-
 def _promoting(info: OpInfo, dtype: str) -> bool:
     spec = info.spec
     return spec is not None and len(spec.promoting) > 0 and spec.promote is not Promote.SAME
@@ -145,7 +141,7 @@ IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is _in
 
 
 class CheckFailed(AssertionError):
-    """A sample failed a check; the message names both."""
+    """A cell in which no sample has anything to check."""
 
 
 def cells(
