@@ -1,4 +1,4 @@
-"""Options and settings of every test: `--device`, `--dtype`, `--samples`; 64 bit on, no mixing."""
+"""Options and settings of every test: `--profile`, `--device`, ...; 64 bit on, no mixing."""
 
 import os
 import sys
@@ -21,12 +21,32 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")  # a rule that mixes dt
 jax.config.update("jax_default_matmul_precision", "highest")
 
 
+PROFILES = ("quick", "full", "exhaustive")
+
+
 def pytest_addoption(parser):
+    parser.addoption(
+        "--profile",
+        choices=PROFILES,
+        default="quick",
+        help="how much is looked at; tests marked `full` run in full and exhaustive only",
+    )
     parser.addoption("--device", default="cpu", help="where arrays live: cpu, gpu, cuda:0")
     parser.addoption(
         "--dtypes", default="float32", help="of the operator tests: float32,float64 or all"
     )
     parser.addoption("--samples", type=int, default=None, help="at most so many for each cell")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: left out of the quick profile for its cost")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--profile") == "quick":
+        late = [item for item in items if item.get_closest_marker("full")]
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=late)
 
 
 @pytest.fixture(scope="session")
