@@ -32,24 +32,227 @@ from . import (
     debug as debug,
     fft as fft,
     linalg as linalg,
+    masked as masked,
     nn as nn,
     random as random,
+    signal as signal,
     special as special,
 )
-from ._core.catalog import aliases_in as _aliases_in
 from ._core.random import manual_seed as manual_seed
 from ._core.state import enable_x64 as enable_x64, x64 as x64
-from ._ops.creation import *
-from ._ops.indexing import *
-from ._ops.pointwise import *
-from ._ops.products import *
-from ._ops.random import *
-from ._ops.reductions import *
-from ._ops.shape import *
-from ._ops.sorting import *
-from ._transforms import *
+from ._names import equip as _equip
+from ._transforms.functional_call import functional_call as functional_call
+from ._transforms.grad import (
+    grad as grad,
+    grad_and_value as grad_and_value,
+    value_and_grad as value_and_grad,
+)
+from ._transforms.jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+from ._transforms.jit import jit as jit
+from ._transforms.jvp import jvp as jvp
+from ._transforms.linearize import linearize as linearize
+from ._transforms.products import hvp as hvp, vhp as vhp
+from ._transforms.stacking import stack_trees as stack_trees, unstack_tree as unstack_tree
+from ._transforms.vjp import vjp as vjp
+from ._transforms.vmap import vmap as vmap
+
+
+# Operators, written by `python -m functx.cli.facades`.
+# isort: split
+from ._ops.creation.filled import (
+    eye as eye,
+    full as full,
+    ones as ones,
+    ones_like as ones_like,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from ._ops.creation.ranges import arange as arange, linspace as linspace
+from ._ops.indexing.assigning import index_put as index_put
+from ._ops.indexing.combining import scatter_reduce as scatter_reduce
+from ._ops.indexing.gathering import (
+    gather as gather,
+    index_select as index_select,
+    take_along_dim as take_along_dim,
+)
+from ._ops.indexing.masking import (
+    masked_fill as masked_fill,
+    masked_select as masked_select,
+    nonzero as nonzero,
+)
+from ._ops.indexing.scattering import (
+    index_add as index_add,
+    scatter as scatter,
+    scatter_add as scatter_add,
+)
+from ._ops.linalg.determinants import det as det, slogdet as slogdet
+from ._ops.linalg.solving import inv as inverse
+from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
+from ._ops.nn.normalization import group_norm as group_norm, layer_norm as layer_norm
+from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from ._ops.pointwise.arithmetic import (
+    abs as abs,
+    add as add,
+    addcmul as addcmul,
+    lerp as lerp,
+    mul as mul,
+    neg as neg,
+    sign as sign,
+    sub as sub,
+)
+from ._ops.pointwise.bitwise import (
+    bitwise_and as bitwise_and,
+    bitwise_left_shift as bitwise_left_shift,
+    bitwise_xor as bitwise_xor,
+)
+from ._ops.pointwise.comparison import (
+    eq as eq,
+    ge as ge,
+    gt as gt,
+    isfinite as isfinite,
+    isnan as isnan,
+    le as le,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    lt as lt,
+    ne as ne,
+)
+from ._ops.pointwise.complex_parts import (
+    complex as complex,
+    conj as conj,
+    imag as imag,
+    real as real,
+)
+from ._ops.pointwise.division import (
+    div as div,
+    floor_divide as floor_divide,
+    reciprocal as reciprocal,
+    remainder as remainder,
+)
+from ._ops.pointwise.exponential import (
+    exp as exp,
+    log as log,
+    log1p as log1p,
+    logaddexp as logaddexp,
+    sigmoid as sigmoid,
+    xlogy as xlogy,
+)
+from ._ops.pointwise.powers import pow as pow, rsqrt as rsqrt, sqrt as sqrt, square as square
+from ._ops.pointwise.rounding import ceil as ceil, floor as floor, round as round, trunc as trunc
+from ._ops.pointwise.selection import (
+    clamp as clamp,
+    maximum as maximum,
+    minimum as minimum,
+    nan_to_num as nan_to_num,
+    where as where,
+)
+from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as lgamma
+from ._ops.pointwise.trigonometric import (
+    angle as angle,
+    atan2 as atan2,
+    cos as cos,
+    sin as sin,
+    tan as tan,
+    tanh as tanh,
+)
+from ._ops.products.contractions import einsum as einsum, tensordot as tensordot
+from ._ops.products.matrices import (
+    addmm as addmm,
+    bmm as bmm,
+    dot as dot,
+    matmul as matmul,
+    mm as mm,
+    mv as mv,
+)
+from ._ops.random.continuous import normal as normal, rand as rand, randn as randn
+from ._ops.random.discrete import (
+    bernoulli as bernoulli,
+    multinomial as multinomial,
+    randint as randint,
+    randperm as randperm,
+)
+from ._ops.reductions.exponentials import logcumsumexp as logcumsumexp, logsumexp as logsumexp
+from ._ops.reductions.extrema import (
+    amax as amax,
+    amin as amin,
+    argmax as argmax,
+    argmin as argmin,
+    max as max,
+    min as min,
+)
+from ._ops.reductions.logical import all as all, any as any
+from ._ops.reductions.medians import median as median
+from ._ops.reductions.moments import std as std, var as var, var_mean as var_mean
+from ._ops.reductions.norms import norm as norm
+from ._ops.reductions.scans import (
+    cummax as cummax,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    diff as diff,
+)
+from ._ops.reductions.sums import (
+    count_nonzero as count_nonzero,
+    mean as mean,
+    prod as prod,
+    sum as sum,
+    trace as trace,
+)
+from ._ops.shape.broadcasting import (
+    broadcast_to as broadcast_to,
+    expand as expand,
+    repeat as repeat,
+)
+from ._ops.shape.diagonals import diag as diag, diagonal as diagonal, tril as tril, triu as triu
+from ._ops.shape.joining import cat as cat, stack as stack
+from ._ops.shape.outer_products import kron as kron, outer as outer
+from ._ops.shape.rearranging import (
+    flip as flip,
+    movedim as movedim,
+    permute as permute,
+    roll as roll,
+    transpose as transpose,
+)
+from ._ops.shape.selecting import narrow as narrow, select as select
+from ._ops.shape.splitting import (
+    chunk as chunk,
+    split as split,
+    tensor_split as tensor_split,
+    unbind as unbind,
+)
+from ._ops.shape.views import (
+    flatten as flatten,
+    reshape as reshape,
+    squeeze as squeeze,
+    unsqueeze as unsqueeze,
+    view as view,
+)
+from ._ops.sorting.searching import searchsorted as searchsorted
+from ._ops.sorting.sorting import argsort as argsort, sort as sort, topk as topk
+from ._ops.sorting.uniqueness import unique as unique
+
+
+absolute = abs
+arctan2 = atan2
+clip = clamp
+concat = cat
+concatenate = cat
+divide = div
+fix = trunc
+ger = outer
+greater = gt
+greater_equal = ge
+less = lt
+less_equal = le
+moveaxis = movedim
+multiply = mul
+negative = neg
+not_equal = ne
+subtract = sub
+swapaxes = transpose
+swapdims = transpose
+# End of operators.
 
 
 __version__ = "0.1.0"
 
-globals().update(_aliases_in(""))
+_equip(__name__)

@@ -1,8 +1,13 @@
 """torch.fft's names."""
 
-from . import _ops as _ops
-from ._core.catalog import aliases_in as _aliases_in
-from ._ops.fft import *
+from ._names import equip as _equip
 
 
-globals().update(_aliases_in("fft."))
+# Operators, written by `python -m functx.cli.facades`.
+# isort: split
+from ._ops.fft.transforms import fft as fft, ifft as ifft, irfft as irfft, rfft as rfft
+
+
+# End of operators.
+
+_equip(__name__)

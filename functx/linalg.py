@@ -1,8 +1,18 @@
 """torch.linalg's names."""
 
-from . import _ops as _ops
-from ._core.catalog import aliases_in as _aliases_in
-from ._ops.linalg import *
+from ._names import equip as _equip
 
 
-globals().update(_aliases_in("linalg."))
+# Operators, written by `python -m functx.cli.facades`.
+# isort: split
+from ._ops.linalg.determinants import det as det, slogdet as slogdet
+from ._ops.linalg.factorizations import cholesky as cholesky, eigh as eigh, qr as qr
+from ._ops.linalg.singular_values import svd as svd, svdvals as svdvals
+from ._ops.linalg.solving import inv as inv, solve as solve
+from ._ops.linalg.vector_norms import vector_norm as vector_norm
+from ._ops.products.matrices import matmul as matmul
+
+
+# End of operators.
+
+_equip(__name__)

@@ -5,3 +5,7 @@ from ._core.random import (
     manual_seed as manual_seed,
     scope as scope,
 )
+from ._names import equip as _equip
+
+
+_equip(__name__)

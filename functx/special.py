@@ -1,7 +1,18 @@
 """torch.special's names."""
 
-from . import _ops as _ops
-from ._core.catalog import aliases_in as _aliases_in
+from ._names import equip as _equip
 
 
-globals().update(_aliases_in("special."))
+# Operators, written by `python -m functx.cli.facades`.
+# isort: split
+from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from ._ops.pointwise.exponential import log1p as log1p, sigmoid as expit, xlogy as xlogy
+from ._ops.pointwise.rounding import round as round
+from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as gammaln
+from ._ops.reductions.exponentials import logsumexp as logsumexp
+
+
+psi = digamma
+# End of operators.
+
+_equip(__name__)

@@ -26,10 +26,7 @@ def public_names() -> dict[str, Any]:
     """Full names and what they name, facade by facade."""
     found = {}
     for facade in FACADES:
-        try:
-            module = importlib.import_module(facade)
-        except ModuleNotFoundError:  # a namespace without operators as yet
-            continue
+        module = importlib.import_module(facade)
         for name, value in sorted(vars(module).items()):
             if name.startswith("_") or name in _NOT_FOR_USERS or inspect.ismodule(value):
                 continue

@@ -1,7 +1,6 @@
 """Floor 0: errors, dtypes, promotion, the catalog and randomness. It knows no operator."""
 
 from .catalog import (
-    aliases_in as aliases_in,
     Autocast as Autocast,
     OPERATORS as OPERATORS,
     OpSpec as OpSpec,

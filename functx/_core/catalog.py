@@ -108,14 +108,3 @@ def register(spec: OpSpec, call: Callable[..., Any]) -> None:
     if spec.name in REGISTRY:
         raise AssertionError(f"operator {spec.name!r} is declared twice")
     REGISTRY[spec.name], OPERATORS[spec.name] = spec, call
-
-
-def aliases_in(namespace: str) -> dict[str, Callable[..., Any]]:
-    """The aliases that belong in a facade: `""` for functx itself, `"linalg."` and so on."""
-    found = {}
-    for name, spec in REGISTRY.items():
-        for alias in spec.aliases:
-            space, _, last = alias.rpartition(".")
-            if (f"{space}." if space else "") == namespace:
-                found[last] = OPERATORS[name]
-    return found

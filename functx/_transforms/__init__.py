@@ -1,10 +1,1 @@
-from .functional_call import *
-from .grad import *
-from .jacobian import *
-from .jit import *
-from .jvp import *
-from .linearize import *
-from .products import *
-from .stacking import *
-from .vjp import *
-from .vmap import *
+"""Floor 2: the transforms. They name no operator."""

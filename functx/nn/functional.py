@@ -1,8 +1,42 @@
 """torch.nn.functional's names."""
 
-from functx import _ops as _ops
-from functx._core.catalog import aliases_in as _aliases_in
-from functx._ops.nn import *
+from functx._names import equip as _equip
 
 
-globals().update(_aliases_in("nn.functional."))
+# Operators, written by `python -m functx.cli.facades`.
+# isort: split
+from functx._ops.nn.activation import gelu as gelu, relu as relu, silu as silu, softplus as softplus
+from functx._ops.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
+from functx._ops.nn.classification import cross_entropy as cross_entropy, nll_loss as nll_loss
+from functx._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
+from functx._ops.nn.dropout import dropout as dropout
+from functx._ops.nn.interpolation import interpolate as interpolate
+from functx._ops.nn.linear import linear as linear
+from functx._ops.nn.losses import (
+    binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+    l1_loss as l1_loss,
+    mse_loss as mse_loss,
+    smooth_l1_loss as smooth_l1_loss,
+)
+from functx._ops.nn.normalization import (
+    batch_norm as batch_norm,
+    batch_norm_with_stats as batch_norm_with_stats,
+    group_norm as group_norm,
+    layer_norm as layer_norm,
+)
+from functx._ops.nn.padding import pad as pad
+from functx._ops.nn.pooling import (
+    adaptive_avg_pool2d as adaptive_avg_pool2d,
+    avg_pool2d as avg_pool2d,
+    max_pool2d as max_pool2d,
+)
+from functx._ops.nn.scaling import normalize as normalize
+from functx._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
+from functx._ops.pointwise.exponential import sigmoid as sigmoid
+from functx._ops.pointwise.trigonometric import tanh as tanh
+
+
+# End of operators.
+
+_equip(__name__)

@@ -1,4 +1,1 @@
 """New arrays from sizes and numbers."""
-
-from .filled import *
-from .ranges import *

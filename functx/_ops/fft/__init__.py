@@ -1,3 +1,1 @@
 """torch.fft: discrete Fourier transforms."""
-
-from .transforms import *

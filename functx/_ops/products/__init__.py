@@ -1,4 +1,1 @@
 """Products of matrices and vectors, and contractions of arrays of any rank."""
-
-from .contractions import *
-from .matrices import *

@@ -1,0 +1,92 @@
+"""Facades show the public names, all of them, and nothing else."""
+
+import importlib
+import inspect
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import functx
+from functx._core import OPERATORS, REGISTRY
+from functx.cli import facades
+
+
+ROOT = Path(functx.__file__).parent
+TRANSFORMS = [f"functx._transforms.{p.stem}" for p in sorted((ROOT / "_transforms").glob("[!_]*"))]
+
+
+def of_operators():
+    return [f"functx.{space}".rstrip(".") for space in facades.FACADES]
+
+
+def operators_in(facade):
+    space = facade.removeprefix("functx").removeprefix(".")
+    paths = [(path, name) for name, spec in REGISTRY.items() for path in (name, *spec.aliases)]
+    return {
+        path.rpartition(".")[2]: OPERATORS[name]
+        for path, name in paths
+        if path.rpartition(".")[0] == space
+    }
+
+
+def test_facades_are_current():
+    stale = [path for path, text in facades.current().items() if path.read_text() != text]
+    assert not stale, "run python -m functx.cli.facades"
+
+
+@pytest.mark.parametrize("facade", of_operators())
+def test_shows_every_operator_of_its_namespace(facade):
+    module, operators = importlib.import_module(facade), operators_in(facade)
+    assert {name: getattr(module, name) for name in operators} == operators
+
+
+@pytest.mark.parametrize("facade", [f for f in of_operators() if f != "functx"])
+def test_shows_operators_alone(facade):
+    assert set(dir(importlib.import_module(facade))) == set(operators_in(facade))
+
+
+def test_functx_shows_operators_transforms_dtypes_and_facades_alone():
+    others = {
+        name: getattr(functx, name) for name in set(dir(functx)) - set(operators_in("functx"))
+    }
+    for name, value in others.items():
+        if inspect.ismodule(value):
+            assert (ROOT / f"{name}.py").exists() or (ROOT / name / "__init__.py").exists()
+        elif not hasattr(value, "dtype"):
+            home = value.__module__
+            assert home.startswith(("functx._transforms.", "functx._core.")), f"{name} of {home}"
+
+
+@pytest.mark.parametrize("module", TRANSFORMS)
+def test_transforms_are_public(module):
+    for name in getattr(importlib.import_module(module), "__all__", []):
+        assert name in dir(functx) or name in dir(functx.debug)
+
+
+def test_star_import_gives_what_dir_shows():
+    names = {}
+    exec("from functx import *", names)
+    assert set(names) - {"__builtins__"} == set(dir(functx))
+
+
+def copied(tmp_path):
+    shutil.copytree(ROOT, tmp_path / "functx", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "functx"
+
+
+def test_command_mends_facades_that_cannot_be_imported(tmp_path):
+    copy = copied(tmp_path)
+    init = copy / "__init__.py"
+    name = min(path for path in REGISTRY if "." not in path)
+    init.write_text(init.read_text().replace(f"{name} as {name}", f"moved as {name}"))
+
+    def run(*arguments):
+        return subprocess.run([sys.executable, str(copy / "cli" / "facades.py"), *arguments])
+
+    assert run("--check").returncode == 1
+    assert run().returncode == 0
+    assert init.read_text() == (ROOT / "__init__.py").read_text()
+    assert run("--check").returncode == 0
