@@ -1,12 +1,153 @@
-"""What a facade shows: its public names, and no others."""
+"""What a facade shows, and what it says of a name that it lacks."""
 
 from __future__ import annotations
 
+import difflib
+import functools as ft
+import importlib
+import inspect
 import sys
+from typing import NoReturn
+
+
+# Where JAX keeps an operator that is missing here, by facade; the first that has it is named.
+_PLACES = {
+    "functx": ("jax.numpy", "jax.lax", "jax.scipy.special", "jax.nn", "jax.numpy.linalg"),
+    "functx.fft": ("jax.numpy.fft",),
+    "functx.linalg": ("jax.numpy.linalg", "jax.scipy.linalg", "jax.numpy"),
+    "functx.masked": ("jax.numpy",),
+    "functx.nn": ("jax.nn",),
+    "functx.nn.functional": ("jax.nn", "jax.numpy"),
+    "functx.signal.windows": ("jax.numpy",),
+    "functx.special": ("jax.scipy.special", "jax.numpy"),
+}
+# Operators that JAX has under another name.
+COUNTERPARTS = {
+    "aminmax": "jax.numpy.min and jax.numpy.max",
+    "baddbmm": "jax.numpy.matmul",
+    "block_diag": "jax.scipy.linalg.block_diag",
+    "broadcast_tensors": "jax.numpy.broadcast_arrays",
+    "bucketize": "jax.numpy.digitize",
+    "clamp_max": "jax.numpy.minimum",
+    "clamp_min": "jax.numpy.maximum",
+    "conv3d": "jax.lax.conv_general_dilated",
+    "equal": "jax.numpy.array_equal",
+    "frac": "jax.numpy.modf",
+    "hann": "jax.numpy.hanning",
+    "hardsigmoid": "jax.nn.hard_sigmoid",
+    "hardswish": "jax.nn.hard_swish",
+    "hardtanh": "jax.nn.hard_tanh",
+    "histc": "jax.numpy.histogram",
+    "logdet": "jax.numpy.linalg.slogdet",
+    "logsigmoid": "jax.nn.log_sigmoid",
+    "lu": "jax.scipy.linalg.lu",
+    "lu_solve": "jax.scipy.linalg.lu_solve",
+    "matrix_exp": "jax.scipy.linalg.expm",
+    "modified_bessel_i0": "jax.scipy.special.i0",
+    "modified_bessel_i1": "jax.scipy.special.i1",
+    "msort": "jax.numpy.sort",
+    "mvlgamma": "jax.scipy.special.multigammaln",
+    "pinverse": "jax.numpy.linalg.pinv",
+    "repeat_interleave": "jax.numpy.repeat",
+    "sgn": "jax.numpy.sign",
+    "softsign": "jax.nn.soft_sign",
+    "split_with_sizes": "jax.numpy.split",
+    "std_mean": "jax.numpy.std and jax.numpy.mean",
+    "stft": "jax.scipy.signal.stft",
+    "istft": "jax.scipy.signal.istft",
+    "t": "jax.numpy.transpose",
+    "trapz": "jax.numpy.trapezoid",
+    "triangular_solve": "jax.scipy.linalg.solve_triangular",
+    "unflatten": "jax.numpy.reshape",
+}
+# PyTorch's names that are no operators, and what does their work.
+REMEDIES = {
+    "Tensor": "arrays are plain jax.Array's",
+    "as_tensor": "jnp.asarray makes an array",
+    "autograd": "functx.grad, functx.vjp and functx.jvp differentiate functions",
+    "backward": "functx.grad differentiates functions",
+    "clone": "arrays are immutable and need no copies; jnp.copy makes one",
+    "compile": "functx.jit compiles",
+    "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays",
+    "detach": "jax.lax.stop_gradient cuts a derivative",
+    "device": "device= takes 'cpu', 'gpu', 'cuda:0' or a jax.Device",
+    "empty": "functx.zeros; XLA has no uninitialised memory",
+    "empty_like": "functx.zeros_like; XLA has no uninitialised memory",
+    "enable_grad": "nothing is recorded; functx.grad differentiates a function",
+    "from_numpy": "jnp.asarray makes an array; operators take NumPy arrays as they are",
+    "func": "its functions are functx's own: functx.grad, functx.vmap",
+    "get_default_dtype": "it is float32; dtype= says otherwise",
+    "get_rng_state": "functx.random.Generator holds a key and a counter",
+    "inference_mode": "nothing is recorded unless functx.grad asks for it",
+    "is_tensor": "isinstance(x, jax.Array)",
+    "load": "numpy.load, or Orbax for trees of arrays",
+    "make_functional": "functx.functional_call calls a model with other parameters",
+    "no_grad": "nothing is recorded unless functx.grad asks; jax.lax.stop_gradient cuts inside it",
+    "numel": "x.size",
+    "optim": "Optax has optimizers for JAX",
+    "save": "numpy.save, or Orbax for trees of arrays",
+    "seed": "functx.manual_seed",
+    "set_default_dtype": "the default is float32; dtype= says otherwise",
+    "set_grad_enabled": "nothing is recorded; functx.grad differentiates a function",
+    "stack_module_state": "functx.stack_trees stacks the parameters of an ensemble",
+    "tensor": "jnp.asarray makes an array",
+    "testing": "import functx.testing",
+    "to": "jax.device_put moves arrays, x.astype converts them",
+    "utils": "PyTorch's; trees are in jax.tree",
+}
+_MODULES = "functx.nn.functional has functions; Equinox and Flax have modules with parameters"
+
+_facades: dict[str, list[str]] = {}  # those equipped, and their public names
 
 
 def equip(facade: str) -> None:
-    """Makes the public names that the module has by now its `dir()` and its star import."""
+    """Makes the public names that the module has by now its `dir()` and its star import.
+
+    What else is asked for gets an AttributeError that says what to use. Set from here, where
+    type checkers do not look: a `__getattr__` in the facade's text would let any name pass.
+    """
     names = vars(sys.modules[facade])
     public = sorted(name for name in names if not name.startswith("_"))
     names["__all__"], names["__dir__"] = public, lambda: list(public)
+    names["__getattr__"] = ft.partial(_refuse, facade)
+    _facades[facade] = public
+
+
+def _refuse(facade: str, name: str) -> NoReturn:
+    hint = "" if name.startswith("_") else _hint(facade, name)
+    message = f"module {facade!r} has no attribute {name!r}"
+    # With `obj` given, Python makes no guess of its own below ours.
+    raise AttributeError(message + (f"\n  hint: {hint}" if hint else ""), name=name, obj=None)
+
+
+def _hint(facade: str, name: str) -> str:
+    if name in REMEDIES:
+        return REMEDIES[name]
+    if facade == "functx.masked" and (function := _in_jax(facade, name)):
+        return f"{_still_to_come(function)} with where=mask"
+    if elsewhere := [f"{other}.{name}" for other, names in _facades.items() if name in names]:
+        return f"it is {' or '.join(elsewhere)}"
+    if name.endswith("_") and name[:-1] in _facades[facade]:
+        return f"arrays are immutable: x = {facade}.{name[:-1]}(x)"
+    if name in COUNTERPARTS:
+        return _still_to_come(COUNTERPARTS[name])
+    if function := _in_jax(facade, name):
+        return _still_to_come(function)
+    if facade == "functx.nn" and name[:1].isupper():
+        return _MODULES
+    near = difflib.get_close_matches(name, _facades[facade], n=3, cutoff=0.7)
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _in_jax(facade: str, name: str) -> str | None:
+    """The full name of JAX's function of that name; of a masked operator, one that takes masks."""
+    for place in _PLACES.get(facade, ()):
+        found = vars(importlib.import_module(place)).get(name)
+        if callable(found) and not inspect.isclass(found):
+            masks = facade != "functx.masked" or "where" in inspect.signature(found).parameters
+            return f"{place}.{name}" if masks else None
+    return None
+
+
+def _still_to_come(counterpart: str) -> str:
+    return f"no operator here, as yet; JAX has {counterpart.replace('jax.numpy', 'jnp')}"

@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import NoReturn, TYPE_CHECKING
 
 import jax
+
+from .errors import fail
 
 
 autocast_dtype = jax.make_user_context(default_value=None)  # np.dtype | None
 checking_values = jax.make_user_context(default_value=False)  # set by functx.debug.checked
 
 
-def enable_x64(enabled: bool = True) -> None:
-    """Turns JAX's 64-bit dtypes on for the whole process, or off.
+class Setting:
+    """What `enable_x64` returns: how 64 bit is set now, and no context manager."""
+
+    def __init__(self, before: bool, now: bool):
+        self._before, self._now = before, now
+
+    def __repr__(self) -> str:
+        return f"64-bit dtypes are {'on' if self._now else 'off'}"
+
+    if not TYPE_CHECKING:  # for type checkers it is none, which they report
+
+        def __enter__(self) -> NoReturn:
+            jax.config.update("jax_enable_x64", self._before)
+            call = "x64()" if self._now else "x64(False)"
+            fail(
+                "enable_x64",
+                "it sets 64 bit for the whole process and is no context",
+                hint=f"with functx.{call}: sets it for a region",
+                error=AttributeError,
+            )
+
+        def __exit__(self, *_: object) -> None:
+            """Python asks for it before it enters."""
+
+
+def enable_x64(enabled: bool = True) -> Setting:
+    """Turns JAX's 64-bit dtypes on for the whole process, or off; `functx.x64` does for a region.
 
     PyTorch's int64 indices and float64 arrays need it; without, they come in 32 bits.
     """
+    before = jax.config.read("jax_enable_x64")
     jax.config.update("jax_enable_x64", enabled)
+    return Setting(before, enabled)
 
 
 def x64(enabled: bool = True) -> AbstractContextManager[None]:

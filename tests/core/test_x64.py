@@ -1,5 +1,6 @@
 """64 bit: on, results are PyTorch's; off, they come in 32 bits, silently but never wrapped."""
 
+import jax
 import jax.numpy as jnp
 import pytest
 
@@ -37,3 +38,13 @@ def test_scope_ends():
     with functx.x64(False):
         pass
     assert functx.arange(3).dtype == jnp.int64
+
+
+@pytest.mark.parametrize("enabled, call", [(True, "x64()"), (False, "x64(False)")])
+def test_setting_is_no_context(enabled, call):
+    before = jax.config.jax_enable_x64
+    with pytest.raises(AttributeError) as caught:
+        with functx.enable_x64(enabled):
+            pass
+    assert f"with functx.{call}:" in str(caught.value)
+    assert jax.config.jax_enable_x64 == before

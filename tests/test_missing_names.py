@@ -1,0 +1,87 @@
+"""A name that a facade lacks gets an AttributeError that says what to use."""
+
+import copy
+import importlib
+import inspect
+import operator
+import pickle
+
+import pytest
+
+import functx
+from functx._names import _PLACES, COUNTERPARTS, REMEDIES
+
+
+def refusal(path):
+    """What asking for `functx.<path>` says."""
+    with pytest.raises(AttributeError) as caught:
+        operator.attrgetter(path)(functx)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "path, remedy",
+    [
+        ("tensor", "jnp.asarray"),
+        ("stack_module_state", "functx.stack_trees"),
+        ("array", "jnp.array"),
+        ("gelu", "functx.nn.functional.gelu"),
+        ("nn.functional.vmap", "functx.vmap"),
+        ("Generator", "functx.random.Generator"),
+        ("add_", "x = functx.add(x)"),
+        ("nn.Linear", "functx.nn.functional has functions"),
+        ("masked.nansum", "jnp.nansum with where=mask"),
+        ("vmpa", "did you mean vmap"),
+        ("linalg.sovle", "did you mean solve"),
+    ],
+)
+def test_says_what_to_use(path, remedy):
+    assert remedy in refusal(path)
+
+
+@pytest.mark.parametrize("facade", sorted(_PLACES))
+def test_an_operator_still_to_come_is_named_in_jax(facade):
+    module = importlib.import_module(facade)
+    taken = {*REMEDIES, *COUNTERPARTS, *(name for other in _PLACES for name in _shown(other))}
+    for place in _PLACES[facade]:
+        jax_module = importlib.import_module(place)
+        for name in set(getattr(jax_module, "__all__", dir(jax_module))) - taken:
+            value = vars(jax_module).get(name)
+            if name.startswith("_") or not callable(value) or inspect.isclass(value):
+                continue
+            if facade != "functx.masked" or "where" in inspect.signature(value).parameters:
+                assert "JAX has j" in refusal(f"{module.__name__}.{name}".partition(".")[2])
+
+
+def _shown(facade):
+    return dir(importlib.import_module(facade))
+
+
+@pytest.mark.parametrize(
+    "name", [n for names in COUNTERPARTS.values() for n in names.split(" and ")]
+)
+def test_counterparts_exist(name):
+    module, _, function = name.rpartition(".")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.parametrize("name", sorted({*REMEDIES, *COUNTERPARTS}))
+def test_what_exists_needs_no_remedy(name):
+    if name != "testing":
+        assert name not in dir(functx), "it has come: strike it from the table"
+
+
+def test_plain_where_nothing_is_near():
+    assert refusal("qwertyuiop") == "module 'functx' has no attribute 'qwertyuiop'"
+    assert refusal("_private") == "module 'functx' has no attribute '_private'"
+
+
+def test_introspection_goes_on_working():
+    assert not hasattr(functx, "tensor")
+    assert getattr(functx, "tensor", 7) == 7
+    assert pickle.loads(pickle.dumps(functx.sin)) is functx.sin
+    assert copy.deepcopy(functx.sin) is functx.sin
+    assert inspect.getmodule(functx) is functx and inspect.getdoc(functx)
+    assert dict(inspect.getmembers(functx))["sin"] is functx.sin
+    with pytest.raises(ImportError):
+        from functx import tensor  # noqa: F401
