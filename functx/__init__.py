@@ -88,7 +88,8 @@ from ._ops.indexing.scattering import (
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
 from ._ops.linalg.solving import inv as inverse
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
-from ._ops.nn.normalization import group_norm as group_norm, layer_norm as layer_norm
+from ._ops.nn.normalization.group import group_norm as group_norm
+from ._ops.nn.normalization.layer import layer_norm as layer_norm
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from ._ops.pointwise.arithmetic import (
     abs as abs,

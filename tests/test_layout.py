@@ -18,6 +18,7 @@ ROOT = Path(functx.__file__).parent
 FLOORS = ["_core", "_ops", "_transforms", "_aot", "(facade)", "testing", "cli"]  # bottom to top
 FILES = sorted(ROOT.rglob("*.py"))
 FAMILIES = [p for p in sorted((ROOT / "_ops").rglob("*.py")) if p.name != "__init__.py"]
+ENTRIES = [p for p in sorted((ROOT / "testing" / "opdb").rglob("*.py")) if p.name != "__init__.py"]
 
 
 def floor(parts: tuple[str, ...]) -> int:
@@ -45,6 +46,41 @@ def test_imports_point_down(path):
         there = tuple(module.split(".")[1:])
         assert floor(there) <= floor(here), f"{'/'.join(here)} imports {module}, a floor above it"
         assert here[0] != "_transforms" or there[0] != "_ops", "transforms name no operator"
+
+
+def siblings(path: Path) -> list[str]:
+    """The modules a file imports, relative names in full."""
+    package = ".".join(("functx", *path.parent.relative_to(ROOT).parts))
+    froms = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)]
+    return imports(path) + [f"{package}.{node.module}" for node in froms if node.level]
+
+
+def module_name(path: Path) -> str:
+    return ".".join(("functx", *path.relative_to(ROOT).with_suffix("").parts))
+
+
+@pytest.mark.parametrize("path", FAMILIES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_nothing_among_operators_imports_an_operator_file(path):
+    shared = {spec.rule.__module__ for spec in REGISTRY.values()} & set(siblings(path))
+    assert not shared, f"move what is shared out of {shared} into a file named after it"
+
+
+@pytest.mark.parametrize("path", ENTRIES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_nothing_among_entries_imports_an_entry_file(path):
+    shared = {module_name(p) for p in ENTRIES if "OPS = [" in p.read_text()} & set(siblings(path))
+    assert not shared, f"move what is shared out of {shared} into a file named after it"
+
+
+def test_no_function_is_written_twice():
+    written: dict[str, str] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[ast.get_docstring(node) is not None :]
+                code, here = ast.unparse(body), f"{path.relative_to(ROOT)}: {node.name}"
+                if len(code) > 80:  # what is shorter may be a coincidence
+                    assert code not in written, f"{here} repeats {written[code]}"
+                    written[code] = here
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))

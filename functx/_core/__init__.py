@@ -27,6 +27,7 @@ from .promotion import (
     Promote as Promote,
     result_dtype as result_dtype,
 )
+from .shapes import broadcasts_to as broadcasts_to
 from .signature import (
     ArrayLike as ArrayLike,
     Arrays as Arrays,

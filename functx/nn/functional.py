@@ -18,18 +18,16 @@ from functx._ops.nn.losses import (
     mse_loss as mse_loss,
     smooth_l1_loss as smooth_l1_loss,
 )
-from functx._ops.nn.normalization import (
+from functx._ops.nn.normalization.batch import (
     batch_norm as batch_norm,
     batch_norm_with_stats as batch_norm_with_stats,
-    group_norm as group_norm,
-    layer_norm as layer_norm,
 )
+from functx._ops.nn.normalization.group import group_norm as group_norm
+from functx._ops.nn.normalization.layer import layer_norm as layer_norm
 from functx._ops.nn.padding import pad as pad
-from functx._ops.nn.pooling import (
-    adaptive_avg_pool2d as adaptive_avg_pool2d,
-    avg_pool2d as avg_pool2d,
-    max_pool2d as max_pool2d,
-)
+from functx._ops.nn.pooling.adaptive import adaptive_avg_pool2d as adaptive_avg_pool2d
+from functx._ops.nn.pooling.average import avg_pool2d as avg_pool2d
+from functx._ops.nn.pooling.maximum import max_pool2d as max_pool2d
 from functx._ops.nn.scaling import normalize as normalize
 from functx._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot

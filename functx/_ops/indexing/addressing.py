@@ -7,14 +7,23 @@ positions are outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import as_dtype, category, describe, LONG, refuse
+from functx._core import (
+    as_dtype,
+    category,
+    describe,
+    index_in_range,
+    LONG,
+    refuse,
+    Requirement,
+)
 
 
 _OUTSIDE = lax.GatherScatterMode.FILL_OR_DROP
@@ -90,6 +99,13 @@ def positions_where(mask: Array, size: int) -> Array:
     slot = jnp.where(mask, jnp.cumsum(mask, dtype=long) - 1, size)
     nowhere = jnp.full(size, mask.size, long)
     return nowhere.at[slot].set(jnp.arange(mask.size, dtype=long), mode="drop")
+
+
+def positions_inside(
+    xp: ModuleType, *, input: Any, dim: int, index: Any, **_: Any
+) -> Iterator[Requirement]:
+    """Every position lies in `input` along `dim`; negative ones do not."""
+    yield index_in_range(xp, index, size_along(input, dim))
 
 
 def as_line(x: Array) -> Array:

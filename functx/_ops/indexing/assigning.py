@@ -77,7 +77,7 @@ def _check_counts(input: Any, indices: Any, counts: list[Any], values: Any) -> N
         )
 
 
-def _inside(xp, *, input, indices, **_) -> Iterator[Requirement]:
+def _positions_inside(xp, *, input, indices, **_) -> Iterator[Requirement]:
     at = 0
     shape = np.shape(input)
     for n, index in enumerate(indices):
@@ -90,7 +90,7 @@ def _inside(xp, *, input, indices, **_) -> Iterator[Requirement]:
             at += 1
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_inside, form=_form)
+@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside, form=_form)
 def index_put(
     input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
 ) -> Array:

@@ -19,17 +19,21 @@ from functx._core import (
     Requirement,
 )
 
-from .addressing import as_index, as_line, check_ranks, read_along, read_slices, size_along
+from .addressing import (
+    as_index,
+    as_line,
+    check_ranks,
+    positions_inside,
+    read_along,
+    read_slices,
+    size_along,
+)
 
 
 __all__ = ["gather", "index_select", "take_along_dim"]
 
 
-def _inside(xp, *, input, dim, index, **_) -> Iterator[Requirement]:
-    yield index_in_range(xp, index, size_along(input, dim))
-
-
-@operator(promote=Promote.NONE, requires=_inside)
+@operator(promote=Promote.NONE, requires=positions_inside)
 def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = False) -> Array:
     r"""Reads along `dim`: for `dim=0`, $y_{ij} = x_{\mathrm{index}_{ij},\,j}$.
 
@@ -50,7 +54,7 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
     return read_along(as_line(input), as_line(index), dim).reshape(index.shape)
 
 
-@operator(promote=Promote.NONE, requires=_inside)
+@operator(promote=Promote.NONE, requires=positions_inside)
 def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     r"""The slices across `dim` at a vector of positions: $y_i = x_{\mathrm{index}_i}$ for `dim=0`.
 
@@ -70,12 +74,12 @@ def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     return out.reshape(()) if input.ndim == 0 else out
 
 
-def _inside_wrapping(xp, *, input, indices, dim, **_) -> Iterator[Requirement]:
+def _wrapped_inside(xp, *, input, indices, dim, **_) -> Iterator[Requirement]:
     size = getattr(input, "size", 1) if dim is None else size_along(input, dim)
     yield index_in_range(xp, indices, size, name="indices", negative=True)
 
 
-@operator(promote=Promote.NONE, requires=_inside_wrapping)
+@operator(promote=Promote.NONE, requires=_wrapped_inside)
 def take_along_dim(input: ArrayLike, indices: Index, dim: Dim | None = None) -> Array:
     r"""Reads along `dim`, broadcasting the others; with `dim=None` both are flattened first.
 

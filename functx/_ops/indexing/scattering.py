@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import jax.numpy as jnp
@@ -15,11 +14,9 @@ from functx._core import (
     describe,
     Dim,
     Index,
-    index_in_range,
     operator,
     Promote,
     refuse,
-    Requirement,
     Scalar,
 )
 
@@ -31,20 +28,15 @@ from .addressing import (
     check_same_dtype,
     check_source,
     cropped,
-    size_along,
+    positions_inside,
     sum_into,
     widened,
     write_along,
 )
-from .combining import product_into
+from .many_into_one import product_into
 
 
 __all__ = ["index_add", "scatter", "scatter_add"]
-
-
-def _inside(xp, *, input, dim, index, **_) -> Iterator[Requirement]:
-    """Every position lies in `input` along `dim`; negative ones do not."""
-    yield index_in_range(xp, index, size_along(input, dim))
 
 
 def _value_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -54,7 +46,7 @@ def _value_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args, kwargs
 
 
-@operator(promote=Promote.NONE, requires=_inside, form=_value_form)
+@operator(promote=Promote.NONE, requires=positions_inside, form=_value_form)
 def scatter(
     input: ArrayLike,
     dim: Dim,
@@ -97,7 +89,7 @@ def scatter(
     return out.reshape(input.shape)
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_inside)
+@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=positions_inside)
 def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Array:
     r"""A copy of `input` with `src` added along `dim`.
 
@@ -117,7 +109,7 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
     return sum_into(line, as_line(index), added, dim).astype(input.dtype).reshape(input.shape)
 
 
-@operator(promote=Promote.NONE, requires=_inside)
+@operator(promote=Promote.NONE, requires=positions_inside)
 def index_add(
     input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Scalar = 1
 ) -> Array:

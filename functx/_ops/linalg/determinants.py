@@ -18,7 +18,7 @@ from functx._core import Accepts, ArrayLike, operator
 from functx._core.rules import derivative_rules
 
 from .matrix_arguments import adjoint, check_matrices
-from .singular_values import decomposed
+from .singular_value_rules import decomposed
 
 
 __all__ = ["det", "slogdet"]

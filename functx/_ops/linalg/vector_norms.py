@@ -15,7 +15,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._ops.reductions.norms import vector_norm as norm_of_vectors, widening
+from functx._ops.reductions.power_norms import vector_norm as norm_of_vectors, widening
 
 
 __all__ = ["vector_norm"]

@@ -12,6 +12,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
+    broadcasts_to,
     category,
     describe,
     Key,
@@ -22,7 +23,6 @@ from functx._core import (
 )
 
 from .accumulation import accumulator
-from .linear import broadcasts_to
 
 
 __all__ = ["scaled_dot_product_attention"]

@@ -22,8 +22,8 @@ from functx._core import (
     Requirement,
 )
 
+from .normalized_exponentials import log_probabilities
 from .reduction import reduction_of
-from .softmax import log_probabilities
 
 
 __all__ = ["cross_entropy", "nll_loss"]

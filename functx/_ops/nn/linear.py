@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    broadcasts_to,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
 
 from .accumulation import accumulator
 
@@ -44,9 +53,3 @@ def linear(input: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None) -
     if not broadcasts_to(bias.shape, out.shape):
         refuse(f"`bias` must broadcast to {list(out.shape)}, got {describe(bias)}")
     return out + bias.astype(out.dtype)
-
-
-def broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether an array of `shape` fits `target` without enlarging it."""
-    ends = zip(reversed(shape), reversed(target), strict=False)
-    return len(shape) <= len(target) and all(n in (1, m) for n, m in ends)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, Dims, operator
-from functx._ops.reductions.norms import vector_norm
+from functx._ops.reductions.power_norms import vector_norm
 
 
 __all__ = ["normalize"]

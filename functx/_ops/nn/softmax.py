@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
@@ -20,6 +19,8 @@ from functx._core import (
     Promote,
     refuse,
 )
+
+from .normalized_exponentials import log_probabilities, probabilities
 
 
 __all__ = ["log_softmax", "softmax"]
@@ -51,7 +52,7 @@ def softmax(
     >>> functx.softmax(jnp.zeros(4, "float32"), dim=0)
     Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
-    return _along(dim, input, _softmax)
+    return _along(dim, input, probabilities)
 
 
 @operator(
@@ -86,20 +87,3 @@ def _along(dim: int | None, x: Array, f: Callable[[Array, int], Array]) -> Array
     if x.size == 0:
         return x
     return f(x, dim) if x.ndim else f(x.reshape(1), 0).reshape(())
-
-
-def _shifted(x: Array, dim: int) -> Array:
-    """`x` less its maximum: the result does not depend on the shift, nor does its derivative."""
-    top = jnp.max(x.real, axis=dim, keepdims=True)
-    return x - lax.stop_gradient(top).astype(x.dtype)
-
-
-def _softmax(x: Array, dim: int) -> Array:
-    exponentials = jnp.exp(_shifted(x, dim))
-    return exponentials / jnp.sum(exponentials, axis=dim, keepdims=True)
-
-
-def log_probabilities(x: Array, dim: int) -> Array:
-    """`x - log sum exp x` along `dim`."""
-    shifted = _shifted(x, dim)
-    return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=dim, keepdims=True))

@@ -7,7 +7,7 @@ from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, Autocast, category, Dim, Dims, operator, Promote
 
-from .scans import scanned
+from .scanning import scanned
 
 
 __all__ = ["logcumsumexp", "logsumexp"]

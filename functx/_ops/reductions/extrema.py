@@ -15,7 +15,6 @@ from functx._core import (
     Accepts,
     ArrayLike,
     available,
-    describe,
     Dim,
     Dims,
     LONG,
@@ -24,6 +23,7 @@ from functx._core import (
     refuse,
 )
 
+from .emptiness import refuse_empty, refuse_nothing
 from .ties import shared_evenly, taken
 
 
@@ -215,17 +215,3 @@ def _position(find: Callable[..., Array], input: Array, dim: int | None, keepdim
     if not keepdim:
         return out
     return jnp.reshape(out, (1,) * input.ndim) if dim is None else jnp.expand_dims(out, dim)
-
-
-def refuse_empty(input: Array, dim: int) -> None:
-    """Of no elements along a dimension, none can be picked."""
-    refuse(f"dimension {dim} must not be empty, got {describe(input)}", error=IndexError)
-
-
-def refuse_nothing(input: Array, error: type[Exception] = RuntimeError) -> None:
-    """Of no elements at all, none can be picked."""
-    refuse(
-        f"`input` must not be empty, got {describe(input)}",
-        hint="`dim` may name a dimension that is not empty",
-        error=error,
-    )

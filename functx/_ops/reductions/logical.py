@@ -7,6 +7,8 @@ from jax import Array
 
 from functx._core import ArrayLike, Dims, operator, Promote
 
+from .truth import nonzero
+
 
 __all__ = ["all", "any"]
 
@@ -39,11 +41,6 @@ def any(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     Array([False,  True], dtype=bool)
     """
     return _truth(input, jnp.any(nonzero(input), axis=dim, keepdims=keepdim))
-
-
-def nonzero(input: Array) -> Array:
-    """Which elements are true in the sense of Python."""
-    return input != jnp.zeros((), input.dtype)
 
 
 def _truth(input: Array, out: Array) -> Array:

@@ -20,7 +20,7 @@ from functx._core import (
     refuse,
 )
 
-from .extrema import refuse_empty
+from .emptiness import refuse_empty
 from .ties import shared_evenly, taken
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -24,6 +23,7 @@ from functx._core import (
     refuse,
 )
 
+from .scanning import scanned
 from .ties import taken
 
 
@@ -126,11 +126,6 @@ def diff(
         earlier = lax.slice_in_dim(out, 0, left - 1, axis=dim)
         out = later ^ earlier if category(out.dtype) == 0 else later - earlier
     return out
-
-
-def scanned(scan: Callable[..., Array], input: Array, dim: int) -> Array:
-    """`scan(input, axis=dim)`, which leaves a 0-d array as it is."""
-    return scan(input, axis=dim) if input.ndim else input
 
 
 def _refuse_bool(input: Array) -> None:

@@ -21,7 +21,7 @@ from functx._core import (
     refuse,
 )
 
-from .logical import nonzero
+from .truth import nonzero
 
 
 __all__ = ["count_nonzero", "mean", "prod", "sum", "trace"]

@@ -8,7 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .masking import some
+from .masks import some
 
 
 def index_put_samples(make: Make) -> Iterator[Sample]:

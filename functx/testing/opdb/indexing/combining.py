@@ -8,7 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample, Samples
 
-from .scattering import source_refusals
+from .sources import source_refusals
 
 
 def samples_of(reduce: str) -> Samples:

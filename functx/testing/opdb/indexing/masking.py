@@ -8,6 +8,8 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
+from .masks import some
+
 
 def masked_fill_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), make.mask(2, 3), make())
@@ -30,12 +32,6 @@ def masked_fill_refusals(make: Make) -> Iterator[Refusal]:
 
 def np_masked_fill(x, mask, value):
     return np.where(mask, np.asarray(value, x.dtype), x)
-
-
-def some(make: Make, count: int, *shape: int):
-    """A mask with `count` True."""
-    order = make.rng.permutation(int(np.prod(shape))).reshape(shape)
-    return make.put(order < count, bool)
 
 
 def masked_select_samples(make: Make) -> Iterator[Sample]:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import functx
-from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Sample
+from functx.testing.opinfo import OpInfo
 
-from .factorizations import square_refusals
-
-
-def samples(make: Make) -> Iterator[Sample]:
-    yield call(make.matrix(3, 3))
-    yield call(make.matrix(2, 2, 2))
-    yield call(make.matrix(1, 1))
-    yield call(make.matrix(0, 0))
-    yield call(make.matrix(0, 2, 2))
+from .square_matrices import square_refusals, square_samples
 
 
 def np_slogdet(A: Any) -> Any:
@@ -27,6 +17,6 @@ def np_slogdet(A: Any) -> Any:
 
 
 OPS = [
-    OpInfo(functx.linalg.det, samples, np.linalg.det, square_refusals),
-    OpInfo(functx.linalg.slogdet, samples, np_slogdet, square_refusals),
+    OpInfo(functx.linalg.det, square_samples, np.linalg.det, square_refusals),
+    OpInfo(functx.linalg.slogdet, square_samples, np_slogdet, square_refusals),
 ]

@@ -12,6 +12,8 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Gap, OpInfo, Refusal, Sample
 
+from .square_matrices import square_refusals
+
 
 def cholesky_samples(make: Make) -> Iterator[Sample]:
     yield call(make.positive_definite(3, 3))
@@ -25,21 +27,6 @@ def one_triangle_samples(make: Make) -> Iterator[Sample]:
     """The other triangle holds something else, and is not read."""
     yield call(make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1))
     yield call(make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1), upper=True)
-
-
-def square_refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(3)), r"`A` must be \[..., n, n\], got f\d\d\[3\]")
-    yield Refusal(call(make(2, 3)), r"`A` must be \[..., n, n\], got f\d\d\[2,3\]")
-    yield Refusal(
-        call(make(2, 2, dtype="float16")),
-        "expected float32, float64, complex64 or complex128 arrays",
-        TypeError,
-    )
-    yield Refusal(
-        call(make(2, 2, dtype="int32")),
-        "expected float32, float64, complex64 or complex128 arrays",
-        TypeError,
-    )
 
 
 def np_hermitian(A: Any, upper: bool) -> Any:

@@ -11,7 +11,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .factorizations import square_refusals
+from .square_matrices import square_refusals, square_samples
 
 
 def solve_samples(make: Make) -> Iterator[Sample]:
@@ -41,15 +41,7 @@ def np_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     return B @ np.linalg.inv(A)
 
 
-def inv_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.matrix(3, 3))
-    yield call(make.matrix(2, 2, 2))
-    yield call(make.matrix(1, 1))
-    yield call(make.matrix(0, 0))
-    yield call(make.matrix(0, 2, 2))
-
-
 OPS = [
     OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals),
-    OpInfo(functx.linalg.inv, inv_samples, np.linalg.inv, square_refusals),
+    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, square_refusals),
 ]

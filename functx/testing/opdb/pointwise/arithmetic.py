@@ -9,7 +9,7 @@ from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .operands import binary_and_number, unary, unary_nonzero, unbroadcastable
+from .operands import binary_and_number, real_only, unary, unary_nonzero, unbroadcastable
 
 
 def scaled_samples(make: Make) -> Iterator[Sample]:
@@ -35,10 +35,6 @@ def sub_refusals(make: Make) -> Iterator[Refusal]:
 
 def bool_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.mask(2)), "expected number arrays, got bool", TypeError)
-
-
-def sign_refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays, got c64", TypeError)
 
 
 def abs_samples(make: Make) -> Iterator[Sample]:
@@ -105,7 +101,7 @@ OPS = [
         functx.sign,
         unary_nonzero,
         reference=lambda x: x if x.dtype == bool else np.sign(x),
-        refusals=sign_refusals,
+        refusals=real_only,
     ),
     OpInfo(
         functx.addcmul,

@@ -59,6 +59,16 @@ def without_numbers(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(2, make(2)), "must be an array, got 2", TypeError)
 
 
+def real_only(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays, got c64", TypeError)
+
+
+def real_without_numbers(make: Make) -> Iterator[Refusal]:
+    yield from without_numbers(make)
+    numbers = make(2, dtype="complex64")
+    yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
+
+
 def quiet(reference: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function that does not warn of infinities and NaN."""
 

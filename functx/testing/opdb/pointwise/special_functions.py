@@ -8,9 +8,9 @@ import scipy.special
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, OpInfo, Sample
 
-from .operands import quiet, unary
+from .operands import quiet, real_only, unary
 
 
 def erf_samples(make: Make) -> Iterator[Sample]:
@@ -26,14 +26,12 @@ def gamma_samples(make: Make) -> Iterator[Sample]:
         yield call(make.put([0.0, np.inf, np.nan]))
 
 
-def refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays, got c64", TypeError)
-
-
 OPS = [
-    OpInfo(functx.erf, erf_samples, reference=scipy.special.erf, refusals=refusals),
-    OpInfo(functx.lgamma, gamma_samples, reference=quiet(scipy.special.gammaln), refusals=refusals),
+    OpInfo(functx.erf, erf_samples, reference=scipy.special.erf, refusals=real_only),
     OpInfo(
-        functx.digamma, gamma_samples, reference=quiet(scipy.special.digamma), refusals=refusals
+        functx.lgamma, gamma_samples, reference=quiet(scipy.special.gammaln), refusals=real_only
+    ),
+    OpInfo(
+        functx.digamma, gamma_samples, reference=quiet(scipy.special.digamma), refusals=real_only
     ),
 ]

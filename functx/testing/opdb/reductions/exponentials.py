@@ -8,7 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .sums import axes_of, dim_refusals, dims_refusals
+from .dimensions import axes_of, dim_refusals, dims_refusals
 
 
 def logsumexp_samples(make: Make) -> Iterator[Sample]:

@@ -8,7 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .sums import axes_of, dim_refusals, dims_refusals
+from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
@@ -48,11 +48,6 @@ def position_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -2, keepdim=True)
     yield call(make(), 0)
     yield call(make(2, 0), 0)
-
-
-def nothing_refusals(make: Make) -> Iterator[Refusal]:
-    empty = "dimension 1 must not be empty"
-    yield Refusal(call(make(2, 0), 1), empty, IndexError)
 
 
 def extremum_refusals(make: Make) -> Iterator[Refusal]:

@@ -8,7 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Sample
 
-from .sums import dims_refusals
+from .dimensions import dims_refusals
 
 
 def truth_samples(make: Make) -> Iterator[Sample]:

@@ -8,8 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .extrema import nothing_refusals
-from .sums import dim_refusals
+from .dimensions import dim_refusals, nothing_refusals
 
 
 def along_samples(make: Make) -> Iterator[Sample]:

@@ -9,7 +9,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .sums import axes_of, dims_refusals
+from .dimensions import axes_of, dims_refusals
 
 
 def euclidean_samples(make: Make) -> Iterator[Sample]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .sums import dim_refusals, INEXACT
+from .dimensions import dim_refusals
 
 
 def scan_samples(make: Make) -> Iterator[Sample]:
@@ -90,7 +91,7 @@ OPS = [
         cumprod_of_zeros_samples,
         reference=np_cumprod,
         variant="zeros",
-        dtypes=INEXACT,
+        dtypes=Accepts.INEXACT.value,
     ),
     OpInfo(functx.cummax, cummax_samples, reference=np_cummax, refusals=dim_refusals),
     OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals),

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import functx
+from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
+from .dimensions import axes_of, dim_refusals, dims_refusals
 
-INEXACT = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+INEXACT = Accepts.INEXACT.value
 
 
 def reductions(make: Make) -> Iterator[Sample]:
@@ -65,17 +67,6 @@ def count_nonzero_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 2), dim=(0, 2))
 
 
-def dim_refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(2, 3), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
-    yield Refusal(call(make(), -2), r"`dim` must lie in \[-1, 0\]", IndexError)
-    yield Refusal(call(make(2, 3), 0.5), "`dim` must be an int", TypeError)
-
-
-def dims_refusals(make: Make) -> Iterator[Refusal]:
-    yield from dim_refusals(make)
-    yield Refusal(call(make(2, 3), (0, -2)), "`dim` names a dimension twice")
-
-
 def mean_refusals(make: Make) -> Iterator[Refusal]:
     yield from dims_refusals(make)
     needs = "expected a floating or complex dtype"
@@ -86,13 +77,6 @@ def mean_refusals(make: Make) -> Iterator[Refusal]:
 def trace_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3)), "`input` must be a matrix")
     yield Refusal(call(make(2, 3, 3)), "`input` must be a matrix")
-
-
-def axes_of(dim: Any) -> Any:
-    """NumPy's `axis` for PyTorch's `dim`, where none means all."""
-    if dim is None or isinstance(dim, int):
-        return dim
-    return tuple(dim) or None
 
 
 def np_sum(x, dim=None, keepdim=False, dtype=None):
@@ -116,9 +100,21 @@ def np_count_nonzero(x, dim=None):
 
 OPS = [
     OpInfo(functx.sum, sum_samples, reference=np_sum, refusals=dims_refusals),
-    OpInfo(functx.mean, mean_samples, reference=np_mean, refusals=mean_refusals, dtypes=INEXACT),
+    OpInfo(
+        functx.mean,
+        mean_samples,
+        reference=np_mean,
+        refusals=mean_refusals,
+        dtypes=INEXACT,
+    ),
     OpInfo(functx.prod, prod_samples, reference=np_prod, refusals=dim_refusals),
-    OpInfo(functx.prod, prod_of_zeros_samples, reference=np_prod, variant="zeros", dtypes=INEXACT),
+    OpInfo(
+        functx.prod,
+        prod_of_zeros_samples,
+        reference=np_prod,
+        variant="zeros",
+        dtypes=INEXACT,
+    ),
     OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals),
     OpInfo(
         functx.count_nonzero,

@@ -1,0 +1,54 @@
+"""Normalization over groups of channels."""
+
+from __future__ import annotations
+
+import math
+
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Other, Promote, refuse
+
+from .standardization import affine, per_channel, standardized, wide
+
+
+__all__ = ["group_norm"]
+
+
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+    aliases=("group_norm",),
+)
+def group_norm(
+    input: ArrayLike,
+    num_groups: int,
+    weight: Other | None = None,
+    bias: Other | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    r"""Normalizes over groups of channels, then applies `weight` and `bias` to each channel:
+    $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$.
+
+    Shapes: `input: [N, C, *]`, `weight` and `bias: [C]`; `num_groups` divides `C`.
+    Dtypes: that of `input`; halves may have `weight` and `bias` in float32.
+    Errors: ValueError if there is but one element to normalize over.
+
+    >>> functx.nn.functional.group_norm(jnp.asarray([[1.0, 3.0, 2.0, 2.0]], "float32"), 2, eps=0.1)
+    Array([[-0.95346254,  0.95346254,  0.        ,  0.        ]], dtype=float32)
+    """
+    if input.ndim < 2:
+        refuse(f"`input` must be [N, C, ...], got {describe(input)}")
+    if num_groups < 1:
+        refuse(f"`num_groups` must be at least 1, got {num_groups}", error=ValueError)
+    batch, channels, *sizes = input.shape
+    if channels % num_groups:
+        refuse(f"`num_groups` must divide the channels of {describe(input)}, got {num_groups}")
+    if batch * (channels // num_groups) * math.prod(sizes) == 1:
+        refuse(
+            f"each of {num_groups} groups must have more than one value, got {describe(input)}",
+            error=ValueError,
+        )
+    groups = wide(input).reshape(batch, num_groups, channels // num_groups, *sizes)
+    out = standardized(groups, tuple(range(2, groups.ndim)), eps).reshape(input.shape)
+    return affine(out, weight, bias, (channels,), per_channel(input)).astype(input.dtype)

@@ -1,0 +1,60 @@
+"""Mean 0 and variance 1, then a weight and a bias: what normalizations have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from functx._core import describe, refuse
+from functx._ops.nn.accumulation import accumulator
+
+
+def per_channel(input: jax.Array) -> tuple[int, ...]:
+    """The shape of one number per channel, to broadcast against `input`."""
+    return (-1, *[1] * (input.ndim - 2))
+
+
+def wide(x: jax.Array) -> jax.Array:
+    """In the dtype in which it is normalized. The rules see to dtypes themselves: the parameters
+    of halves may be wider, and statistics keep their own dtype."""
+    return x.astype(accumulator(x.dtype))
+
+
+def moments(x: jax.Array, axes: Sequence[int]) -> tuple[jax.Array, jax.Array]:
+    """Mean and biased variance, with dimensions of size 1 left in place of `axes`."""
+    mean = jnp.mean(x, axes, keepdims=True)
+    centred = x - mean
+    return mean, jnp.mean(centred * centred, axes, keepdims=True)
+
+
+def standardized(x: jax.Array, axes: Sequence[int], eps: float) -> jax.Array:
+    mean, var = moments(x, axes)
+    return (x - mean) * lax.rsqrt(var + eps)
+
+
+def affine(
+    x: jax.Array, weight: Any, bias: Any, shape: tuple[int, ...], broadcast: tuple[int, ...]
+) -> jax.Array:
+    """`x * weight + bias`, either of which may be None and must have `shape`."""
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is None:
+            continue
+        if value.shape != shape:
+            refuse(f"`{name}` must be of shape {list(shape)}, got {describe(value)}")
+        require_like(value, name, x)
+    if weight is not None:
+        x = x * weight.astype(x.dtype).reshape(broadcast)
+    return x if bias is None else x + bias.astype(x.dtype).reshape(broadcast)
+
+
+def require_like(value: Any, name: str, x: jax.Array) -> None:
+    if accumulator(value.dtype) != accumulator(x.dtype):
+        refuse(
+            f"`{name}` must have the dtype of `input`, or be float32 beside halves, got "
+            f"{describe(value)}",
+            error=TypeError,
+        )

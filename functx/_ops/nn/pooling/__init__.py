@@ -1,0 +1,1 @@
+"""The greatest or the mean of each window."""

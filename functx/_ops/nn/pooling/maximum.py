@@ -1,0 +1,97 @@
+"""Pooling: the greatest element of each window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, available, category, LONG, lowest, operator, Promote
+
+from .placement import placed, Windows
+
+
+__all__ = ["max_pool2d"]
+
+
+class MaxPoolResult(NamedTuple):
+    """The greatest values, and where they are in each flattened image."""
+
+    output: Array
+    indices: Array
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+def max_pool2d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The greatest element of each window.
+
+    Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C, H', W']` or `[C, H', W']` with
+    `H' = (H + 2 padding - dilation (kernel_size - 1) - 1) // stride + 1`, rounded up instead of
+    down if `ceil_mode`; windows starting beyond the input are left out.
+
+    - `stride`: `kernel_size` unless given.
+    - `padding`: at most half of the kernel on either side; what is padded never counts.
+    - `return_indices`: also gives each result's position `row * W + column` in its image.
+
+    A window with a NaN gives NaN. The gradient goes to one element of each window: the first of
+    the greatest, or the last NaN.
+
+    >>> functx.nn.functional.max_pool2d(jnp.arange(4, dtype="float32").reshape(1, 2, 2), 2)
+    Array([[[3.]]], dtype=float32)
+    """
+    windows = placed(input, kernel_size, stride, padding, dilation, ceil_mode, n=2)
+    batch = input.shape[:-2]
+    images = input.reshape(math.prod(batch), *windows.sizes)
+    where = _positions_of_greatest(images, windows)
+    out = jnp.take_along_axis(
+        images.reshape(len(images), math.prod(windows.sizes)),
+        where.reshape(len(images), math.prod(windows.counts)),
+        axis=1,
+        mode="fill",
+        fill_value=lowest(input.dtype),
+    )
+    out = out.reshape(*batch, *windows.counts)
+    if not return_indices:
+        return out
+    return MaxPoolResult(out, where.astype(available(LONG)).reshape(out.shape))
+
+
+def _positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
+    """The position in its flattened image of the element that each window picks."""
+    nowhere = np.int32(np.iinfo(np.int32).max)
+    positions = np.arange(images.shape[1] * images.shape[2], dtype=np.int32)
+    positions = jnp.broadcast_to(positions.reshape(1, *images.shape[1:]), images.shape)
+    floating = category(images.dtype) == 2
+
+    def pick(a, b):
+        # Any order of comparisons gives the same: values first, then positions.
+        (x, i), (y, j) = a, b
+        later = (y > x) | ((y == x) & (j < i))
+        if floating:
+            later |= (y != y) & ((x == x) | (j > i))
+        return lax.select(later, y, x), lax.select(later, j, i)
+
+    init = (jnp.asarray(lowest(images.dtype), images.dtype), nowhere)
+    _, where = lax.reduce_window(
+        (lax.stop_gradient(images), positions),  # the positions carry no tangent
+        init,
+        pick,
+        (1, *windows.kernel),
+        (1, *windows.strides),
+        ((0, 0), *windows.pads),
+        window_dilation=(1, *windows.dilation),
+    )
+    return where

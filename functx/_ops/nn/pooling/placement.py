@@ -1,0 +1,87 @@
+"""Where the windows of a pooling lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+
+from functx._core import describe, refuse
+from functx._ops.nn.windows import per_dimension
+
+
+class Windows(NamedTuple):
+    """The windows over an image: a number for each of its dimensions."""
+
+    sizes: tuple[int, ...]  # of the image
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: tuple[int, ...]  # on either side
+    dilation: tuple[int, ...]
+    counts: tuple[int, ...]  # of windows
+
+    @property
+    def pads(self) -> list[tuple[int, int]]:
+        """What to add before and after the image, less than nothing where windows leave a rest."""
+        rows = zip(*self, strict=True)
+        return [(p, (o - 1) * s + d * (k - 1) + 1 - n - p) for n, k, s, p, d, o in rows]
+
+
+def placed(
+    input: jax.Array,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None,
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    ceil_mode: bool,
+    *,
+    n: int,
+) -> Windows:
+    """The windows over the `n` trailing dimensions, of which there must be some."""
+    _require_image(input, n)
+    kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
+    given = stride is not None and stride != ()
+    strides = per_dimension(stride, n, "stride", least=1) if given else kernel
+    pads = per_dimension(padding, n, "padding")
+    dilations = per_dimension(dilation, n, "dilation", least=1)
+    for k, p, d in zip(kernel, pads, dilations, strict=True):
+        if p > (d * (k - 1) + 1) // 2:
+            refuse(
+                f"`padding` must be at most half of the kernel, got padding={padding}, "
+                f"kernel_size={kernel_size} and dilation={dilation}",
+                error=ValueError,
+            )
+    sizes = input.shape[-n:]
+    counts = tuple(
+        _count(*each, ceil_mode)
+        for each in zip(sizes, kernel, strides, pads, dilations, strict=True)
+    )
+    if min(counts) < 1:
+        refuse(
+            f"the window is larger than the input: {describe(input)} would give "
+            f"{list(counts)} windows"
+        )
+    return Windows(sizes, kernel, strides, pads, dilations, counts)
+
+
+def _require_image(input: jax.Array, n: int) -> None:
+    """Refuses what is not `[N, C, *sizes]` or `[C, *sizes]`, with elements in each of the C."""
+    if input.ndim not in (n + 1, n + 2):
+        refuse(
+            f"`input` must have {n + 1} dimensions, or {n + 2} with a batch, got {describe(input)}"
+        )
+    if 0 in input.shape[input.ndim - n - 1 :]:
+        refuse(f"`input` must not be empty except in its batch, got {describe(input)}")
+
+
+def _count(
+    size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> int:
+    """How many windows fit into `size`. With `ceil_mode`, the last may end beyond the padding,
+    but it must start inside `size` or the padding before it."""
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    out = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (out - 1) * stride >= size + padding:
+        out -= 1
+    return out

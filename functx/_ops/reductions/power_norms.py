@@ -1,0 +1,65 @@
+"""The norms that sums of powers give, and their conventions at zeros and ties."""
+
+from __future__ import annotations
+
+import functools as ft
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import as_dtype, category, describe, real_of, refuse
+from functx._ops.magnitude import magnitude
+
+from .ties import shared_evenly
+
+
+def widening(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """Refuses a `dtype` that would lose parts or digits of the input."""
+    x = args[0] if args else kwargs.get("input", kwargs.get("x"))
+    if kwargs.get("dtype") is not None and isinstance(x, (jax.Array, np.ndarray)):
+        dtype = as_dtype(kwargs["dtype"])
+        if category(x.dtype) >= 2 and (
+            category(dtype) != category(x.dtype)
+            or jnp.finfo(real_of(dtype)).bits < jnp.finfo(real_of(x.dtype)).bits
+        ):
+            refuse(
+                f"`dtype` must hold the values of {describe(x)}, got {dtype.name}",
+                hint="x.astype(dtype) converts all the same",
+                error=TypeError,
+            )
+    return args, kwargs
+
+
+def vector_norm(input: Array, p: float, dim: Any) -> Array:
+    r"""$(\sum_i |x_i|^p)^{1/p}$ over the non-negative dimensions `dim`, with its conventions."""
+    axes = tuple(dim)
+    if (p < 0 or p == math.inf) and math.prod(input.shape[axis] for axis in axes) == 0:
+        refuse(f"expected elements to choose from for p={p}, got {describe(input)}")
+    zero = input == 0
+    if p == 0:
+        return jnp.sum(~zero, axis=axes, dtype=real_of(input.dtype))
+    if math.isinf(p):
+        choose = ft.partial(jnp.max if p > 0 else jnp.min, axis=axes)
+        return shared_evenly(choose, axes)(magnitude(input))
+    if p == 1:
+        return jnp.sum(magnitude(input), axis=axes)
+    if p > 0 and p % 2 == 0:
+        powers = lax.integer_pow(_squares(input), int(p) // 2)
+    else:
+        # Away from 0, where powers have finite derivatives; there, the term is a constant.
+        powers = magnitude(jnp.where(zero, 1, input)) ** p
+        powers = jnp.where(zero, 0 if p > 0 else jnp.inf, powers)
+    total = jnp.sum(powers, axis=axes)
+    none = total == 0
+    safe = jnp.where(none, 1, total)
+    return jnp.where(none, 0, lax.sqrt(safe) if p == 2 else safe ** (1 / p))
+
+
+def _squares(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        return lax.square(lax.real(x)) + lax.square(lax.imag(x))
+    return lax.square(x)

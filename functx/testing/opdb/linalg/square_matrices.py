@@ -1,0 +1,31 @@
+"""Square matrices: samples, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Refusal, Sample
+
+
+def square_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 3))
+    yield call(make.matrix(2, 2, 2))
+    yield call(make.matrix(1, 1))
+    yield call(make.matrix(0, 0))
+    yield call(make.matrix(0, 2, 2))
+
+
+def square_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`A` must be \[..., n, n\], got f\d\d\[3\]")
+    yield Refusal(call(make(2, 3)), r"`A` must be \[..., n, n\], got f\d\d\[2,3\]")
+    yield Refusal(
+        call(make(2, 2, dtype="float16")),
+        "expected float32, float64, complex64 or complex128 arrays",
+        TypeError,
+    )
+    yield Refusal(
+        call(make(2, 2, dtype="int32")),
+        "expected float32, float64, complex64 or complex128 arrays",
+        TypeError,
+    )

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+from .standardization import normalized
+
+
+def layer_norm_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (3,), make(3), make(3))
+    yield call(make(2, 2, 3), [2, 3], make(2, 3), eps=0.5)
+    yield call(make(2, 3), (3,), None, make(3))
+    yield call(make(0, 3), (3,))
+
+
+def layer_norm_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), [2]), r"must end in normalized_shape=\[2\], got f32\[2,3\]")
+    yield Refusal(call(make(2, 3), []), r"must end in normalized_shape=\[\]")
+    yield Refusal(call(make(2, 3), (3,), make(2)), r"`weight` must be of shape \[3\]")
+    yield Refusal(
+        call(make(2, 3), (3,), make(3, dtype="float64")), r"`weight` must have the dtype", TypeError
+    )
+
+
+def np_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+    axes = tuple(range(-len(normalized_shape), 0))
+    mean, var = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    return normalized(x, mean, var, weight, bias, normalized_shape, eps)
+
+
+OPS = [
+    OpInfo(F.layer_norm, layer_norm_samples, reference=np_layer_norm, refusals=layer_norm_refusals),
+]

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+
+def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 3, 4), 2)
+    yield call(make(1, 2, 4, 3), (None, 1))
+    yield call(make(1, 2, 3), [3, 5])
+    yield call(make(0, 1, 2, 2), 1)
+    yield call(make(1, 2, 2), 0)
+
+
+def adaptive_avg_pool2d_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 2), 2), r"`input` must be \[N, C, H, W\] or \[C, H, W\]")
+    yield Refusal(call(make(1, 2, 2), (2,)), r"`output_size` must be an int or 2", ValueError)
+    yield Refusal(call(make(1, 2, 2), -1), r"`output_size` must be at least 0", ValueError)
+
+
+def np_adaptive_avg_pool2d(x, output_size):
+    several = isinstance(output_size, (tuple, list))
+    sizes = output_size if several else (output_size, output_size)
+    height, width = (n if m is None else m for n, m in zip(x.shape[-2:], sizes, strict=True))
+    out = np.zeros((*x.shape[:-2], height, width))
+    for i, j in np.ndindex(height, width):
+        top, bottom = i * x.shape[-2] // height, -(-(i + 1) * x.shape[-2] // height)
+        left, right = j * x.shape[-1] // width, -(-(j + 1) * x.shape[-1] // width)
+        out[..., i, j] = x[..., top:bottom, left:right].mean((-2, -1))
+    return out
+
+
+OPS = [
+    OpInfo(
+        F.adaptive_avg_pool2d,
+        adaptive_avg_pool2d_samples,
+        reference=np_adaptive_avg_pool2d,
+        refusals=adaptive_avg_pool2d_refusals,
+    ),
+]

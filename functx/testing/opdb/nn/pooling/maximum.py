@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+from .windows import positions
+
+
+def max_pool2d_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(1, 4, 4), 2)
+    yield call(make.distinct(1, 2, 3, 4), 2, 1, 1, return_indices=True)
+    yield call(make.distinct(1, 5, 4), (3, 2), stride=2, padding=(1, 0), ceil_mode=True)
+    yield call(make.distinct(1, 4, 5), 2, stride=1, dilation=(1, 2))
+    yield call(make.distinct(0, 1, 2, 2), 2)
+
+
+def max_pool2d_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(1, 4, 4)
+    yield Refusal(call(make(4, 4), 2), r"`input` must have 3 dimensions, or 4")
+    yield Refusal(call(make(1, 0, 4, 4), 2), r"must not be empty except in its batch")
+    yield Refusal(call(x, 5), r"the window is larger than the input")
+    yield Refusal(call(x, 2, padding=2), r"at most half of the kernel", ValueError)
+    yield Refusal(call(x, 2, padding=-1), r"`padding` must be at least 0", ValueError)
+    yield Refusal(call(x, (2, 2, 2)), r"`kernel_size` must be an int or 2", ValueError)
+    yield Refusal(call(x, 2, stride=0), r"`stride` must be at least 1", ValueError)
+
+
+def np_max_pool2d(
+    x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
+    rows, columns = positions(x, kernel_size, stride, padding, dilation, ceil_mode)
+    height, width = x.shape[-2:]
+    where = np.zeros((*x.shape[:-2], len(rows), len(columns)), "int64")
+    flat = x.reshape(*x.shape[:-2], height * width)
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            seen = np.asarray(
+                [r * width + c for r in row for c in column if 0 <= r < height and 0 <= c < width]
+            )
+            where[..., i, j] = seen[flat[..., seen].argmax(-1)]
+    values = np.take_along_axis(
+        flat, where.reshape(*x.shape[:-2], len(rows) * len(columns)), -1
+    ).reshape(where.shape)
+    return (values, where) if return_indices else values
+
+
+OPS = [
+    OpInfo(F.max_pool2d, max_pool2d_samples, reference=np_max_pool2d, refusals=max_pool2d_refusals),
+]
