@@ -85,7 +85,7 @@ class OpSpec:
 REGISTRY: dict[str, OpSpec] = {}
 OPERATORS: dict[str, Callable[..., Any]] = {}  # the same keys: what users call
 
-# A family's package decides which of torch's namespaces it fills.
+# Which of torch's namespaces a folder fills, unless a declaration gives the name in full.
 _NAMESPACES = {
     "functx._ops.nn": "nn.functional.",
     "functx._ops.linalg": "linalg.",
@@ -97,14 +97,18 @@ _NAMESPACES = {
 
 
 def torch_path(rule: Callable[..., Any]) -> str:
-    """The full name of an operator declared as `rule`."""
+    """The full name of an operator declared as `rule`, by its folder."""
     module = rule.__module__
     space = next((ns for at, ns in _NAMESPACES.items() if f"{module}.".startswith(f"{at}.")), "")
     return space + rule.__name__
 
 
 def register(spec: OpSpec, call: Callable[..., Any]) -> None:
-    """Enters an operator into the registry, once."""
+    """Enters an operator into the registry, once, under names that a facade can show."""
+    for path in (spec.name, *spec.aliases):
+        space = path[: path.rfind(".") + 1]
+        if space and space not in _NAMESPACES.values():
+            raise AssertionError(f"operator {spec.name!r}: no namespace {space!r} for {path!r}")
     if spec.name in REGISTRY:
         raise AssertionError(f"operator {spec.name!r} is declared twice")
     REGISTRY[spec.name], OPERATORS[spec.name] = spec, call

@@ -29,6 +29,7 @@ _R = TypeVar("_R")
 
 def operator(
     *,
+    name: str | None = None,
     promote: Promote = Promote.DEFAULT,
     accepts: Accepts = Accepts.ANY,
     autocast: Autocast = Autocast.KEEP,
@@ -42,6 +43,8 @@ def operator(
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Adds a function to the catalog as a compiled, promoting, torch-named operator.
 
+    - `name`: its full name, such as `"linalg.cholesky"`, where that is not the namespace of its
+      folder and the name of the function.
     - `promote`, `accepts`, `autocast`: what happens to dtypes; see the enumerations.
     - `differentiable`: false if no output ever carries a tangent.
     - `random`: the function has a parameter `key: Key = None` and always receives a key. One
@@ -61,7 +64,7 @@ def operator(
         notes = parameter_notes(signature)
         traced = tuple(name for name, note in notes.items() if note in TRACED)
         spec = OpSpec(
-            name=torch_path(rule),
+            name=name or torch_path(rule),
             rule=rule,
             signature=signature,
             promoting=tuple(name for name, note in notes.items() if note in PROMOTING),
@@ -99,6 +102,7 @@ def operator(
             call = reformed(spec, call, form)
         public: Any = ft.wraps(rule)(guarded(spec, call))
         public.spec = spec
+        public.__name__ = spec.name.rpartition(".")[2]
         register(spec, public)
         return public
 

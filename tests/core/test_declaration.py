@@ -1,5 +1,7 @@
 """What `@operator` makes of a declaration."""
 
+from __future__ import annotations
+
 import pickle
 
 import jax
@@ -8,6 +10,8 @@ import numpy as np
 import pytest
 
 import functx
+from functx._core import Accepts, ArrayLike, operator, OPERATORS, REGISTRY
+from functx.cli import facades
 
 
 X = jnp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "float32")
@@ -112,6 +116,60 @@ def test_operators_pickle_and_show_their_names():
     assert pickle.loads(pickle.dumps(functx.linalg.svd)) is functx.linalg.svd
     assert functx.sum.__name__ == "sum"
     assert "Sum" in functx.sum.__doc__
+
+
+@pytest.fixture
+def fresh_registry():
+    """Declarations of a test are forgotten after it."""
+    kept = dict(REGISTRY), dict(OPERATORS)
+    yield
+    for registry, operators in zip((REGISTRY, OPERATORS), kept, strict=True):
+        registry.clear()
+        registry.update(operators)
+
+
+def declared(folder, **names):
+    """An operator of some file of a folder."""
+
+    def halved(input: ArrayLike) -> jax.Array:
+        """Half of each element."""
+        return 0.5 * input
+
+    halved.__module__ = f"functx._ops.{folder}.halving"
+    return operator(accepts=Accepts.FLOATING, **names)(halved)
+
+
+@pytest.mark.parametrize(
+    "folder, names, path",
+    [
+        ("pointwise", {}, "halved"),
+        ("linalg", {}, "linalg.halved"),
+        ("nn.pooling", {}, "nn.functional.halved"),
+        ("linalg", {"name": "half_of"}, "half_of"),
+        ("pointwise", {"name": "special.half_of"}, "special.half_of"),
+    ],
+)
+def test_name_is_that_of_the_folder_unless_declared(fresh_registry, folder, names, path):
+    half = declared(folder, **names)
+    assert REGISTRY[path].rule.__name__ == "halved" and OPERATORS[path] is half
+    assert half.__name__ == path.rpartition(".")[2]
+    assert [eqn.params["name"] for eqn in jax.make_jaxpr(half)(X).eqns] == [path]
+    assert refused(lambda: half(jnp.arange(3)))[1].startswith(f"{path}: expected floating arrays")
+
+
+def test_one_operator_is_shown_in_every_namespace_that_names_it(fresh_registry):
+    declared("linalg", name="linalg.half_of", aliases=("halved", "special.half", "special.halves"))
+    shown = {path.stem: text for path, text in facades.current().items()}
+    assert "from ._ops.linalg.halving import halved as halved\n" in shown["__init__"]
+    assert "from ._ops.linalg.halving import halved as half_of\n" in shown["linalg"]
+    assert "from ._ops.linalg.halving import halved as half\n" in shown["special"]
+    assert "\nhalves = half\n" in shown["special"]
+
+
+@pytest.mark.parametrize("names", [{"name": "lineal.halved"}, {"aliases": ("nn.halved",)}])
+def test_name_in_no_namespace_is_refused_where_it_is_declared(fresh_registry, names):
+    with pytest.raises(AssertionError, match="no namespace"):
+        declared("pointwise", **names)
 
 
 def test_device_is_where_the_result_lives():
