@@ -8,15 +8,22 @@ from .catalog import (
 )
 from .declare import operator as operator
 from .devices import find_device as find_device, place as place
+from .dimensions import (
+    axes_of as axes_of,
+    canonical_dim as canonical_dim,
+    canonical_dims as canonical_dims,
+    canonical_shape as canonical_shape,
+)
 from .dtypes import (
     Accepts as Accepts,
+    accumulator as accumulator,
     as_dtype as as_dtype,
     available as available,
     category as category,
     complex_of as complex_of,
     DEFAULT_FLOAT as DEFAULT_FLOAT,
-    fits as fits,
     highest as highest,
+    holds as holds,
     LONG as LONG,
     lowest as lowest,
     real_of as real_of,
@@ -27,13 +34,16 @@ from .promotion import (
     Promote as Promote,
     result_dtype as result_dtype,
 )
-from .shapes import broadcasts_to as broadcasts_to
-from .signature import (
+from .requirements import (
+    index_in_range as index_in_range,
+    is_number as is_number,
+    Requirement as Requirement,
+    value_fits as value_fits,
+)
+from .roles import (
     ArrayLike as ArrayLike,
+    ArrayOnly as ArrayOnly,
     Arrays as Arrays,
-    canonical_dim as canonical_dim,
-    canonical_dims as canonical_dims,
-    canonical_shape as canonical_shape,
     Device as Device,
     Dim as Dim,
     Dims as Dims,
@@ -46,8 +56,5 @@ from .signature import (
     Scalar as Scalar,
     Shape as Shape,
 )
-from .values import (
-    index_in_range as index_in_range,
-    peek as peek,
-    Requirement as Requirement,
-)
+from .shapes import broadcasts_to as broadcasts_to
+from .values import peek as peek, peek_on_cpu as peek_on_cpu

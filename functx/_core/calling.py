@@ -1,41 +1,73 @@
-"""What stands between the user's call of an operator and its compiled program.
+"""The path of a call, from the user to the operator's compiled program.
 
-Each function here wraps one concern around a call; an operator wears only those that
-its declaration asks for, so that `add` pays for a bare `try` and nothing else.
+Arguments are renamed, brought into the declared signature and frozen, in this order, for every
+operator; the program then binds them and makes them canonical, once for each signature. `add`
+needs none of it, and pays for a bare `try`. Where something has to be done before the program runs
+or after (a key drawn, a size counted, values judged, a result placed), one more function each does
+it, and an operator wears those that its declaration asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools as ft
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
-import numpy as np
+import jax.numpy as jnp
 from jax.core import Tracer
 
 from .catalog import OpSpec
 from .devices import place
-from .errors import describe, refuse, Refused
-from .random import as_key, Draw, draw
-from .running import bound, canonicalize, with_defaults
-from .signature import frozen, WITH_VALUES
-from .values import agreed_size, enforce, on_cpu, peek
+from .errors import Refused
+from .jax_compat import staging_trace
+from .random import as_key, Draw, drawable
+from .requirements import enforce, Requirement
+from .running import required_of, run
+from .values import agreed_size, peek_on_cpu
 
 
 Call = Callable[..., Any]
 
 
-def guarded(spec: OpSpec, call: Call) -> Call:
-    """Words what goes wrong in the operator's name."""
-    name = spec.name
+def public_call(spec: OpSpec) -> Call:
+    """What users call."""
+    call = compiled(spec, ft.partial(run, spec))
+    if spec.requires is not None:
+        call = _judged(spec, call)
+    if spec.measured:
+        call = _measuring(spec, call)
+    if "device" in spec.roles:
+        call = _placing(call)
+    if spec.random:
+        call = _with_key(spec, call)
+    return _guarded(spec, call)
+
+
+def compiled(spec: OpSpec, function: Call) -> Call:
+    """One cached XLA program per signature; in what JAX traces, one call named after it."""
+    named = ft.wraps(spec.rule)(function)
+    named.__name__ = spec.name  # pyright: ignore[reportAttributeAccessIssue]
+    named.__signature__ = spec.signature  # pyright: ignore[reportAttributeAccessIssue]
+    return jax.jit(named, static_argnames=spec.static)
+
+
+def _guarded(spec: OpSpec, call: Call) -> Call:
+    """Brings arguments into the declared signature, and words errors in the operator's name."""
+    name, form, parameters = spec.name, spec.form, spec.parameters
+    declared_alone = parameters.synonyms.keys().isdisjoint
+    settled = parameters.settled if parameters.settles else None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         try:
+            if kwargs and not declared_alone(kwargs):
+                kwargs = parameters.renamed(kwargs)
+            if form is not None:
+                args, kwargs = form(args, kwargs)
+            if settled is not None:
+                args, kwargs = settled(args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
-            renamed = _pytorch_names(spec, kwargs)
-            if renamed != kwargs:
-                return operator(*args, **renamed)
             worded = refused.by(name)
         except (TypeError, ValueError, OverflowError) as error:
             if isinstance(error, jax.errors.JAXTypeError) or str(error).startswith(f"{name}: "):
@@ -46,25 +78,15 @@ def guarded(spec: OpSpec, call: Call) -> Call:
     return operator
 
 
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
-
-
-def _pytorch_names(spec: OpSpec, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """PyTorch takes NumPy's `axis` and `keepdims` for its own `dim` and `keepdim`, and so we do."""
-    names = {theirs: ours for theirs, ours in _NUMPY_NAMES.items() if theirs not in spec.notes}
-    return {names[k] if names.get(k) in spec.notes else k: v for k, v in kwargs.items()}
-
-
 def _second_attempt(
     spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """With hashable static arguments; failing that, an error that says what is wrong."""
     try:
-        given = bound(spec, args, kwargs)
-        mended = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
-        if any(not _alike(mended[k], given[k]) for k in spec.static if k in given):
-            return call(**mended)
-        _diagnose(spec, given, error)
+        mended = spec.parameters.frozen(args, kwargs)
+        if not _alike((args, *kwargs.values()), (mended[0], *mended[1].values())):
+            return call(*mended[0], **mended[1])
+        spec.parameters.diagnose(spec.parameters.bound(args, kwargs), error)
     except Refused as refused:
         worded = refused.by(spec.name)
     else:
@@ -73,77 +95,84 @@ def _second_attempt(
 
 
 def _alike(a: Any, b: Any) -> bool:
+    """Whether nothing had to change to make `b` of `a`."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_alike, a, b))
     return type(a) is type(b)
 
 
-def freezing(spec: OpSpec, call: Call) -> Call:
-    """Makes `dim=[0, 1]` a tuple: static arguments are hashed."""
+def _judged(spec: OpSpec, plain: Call) -> Call:
+    """Refuses values that the operator must not be given, where they are at hand.
+
+    The program says whether there are any; which one is looked up only then. While a program is
+    being recorded there are no values, except those of constants.
+    """
+    judging = compiled(spec, ft.partial(run, spec, judged=True))
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        if list in map(type, args) or list in map(type, kwargs.values()):
-            given = bound(spec, args, kwargs)
-            kwargs = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
-            args = ()
-        return call(*args, **kwargs)
+        if staging_trace() is not None:
+            out = plain(*args, **kwargs)
+            _enforce_on_constants(spec, args, kwargs)
+            return out
+        out, held = judging(*args, **kwargs)
+        if held is None:
+            return out
+        known = peek_on_cpu(held)
+        if known is not None and not (known.all() if known.ndim else known):
+            enforce(_required(spec, args, kwargs, jnp.asarray))
+        return out
 
     return operator
 
 
-def _diagnose(spec: OpSpec, given: dict[str, Any], error: Exception) -> None:
-    for name, value in given.items():
-        if name in spec.traced:
-            for leaf in jax.tree.leaves(value):
-                if isinstance(leaf, (jax.Array, np.ndarray, np.generic, bool, float, complex)):
-                    continue
-                if isinstance(leaf, int):
-                    if isinstance(error, OverflowError):
-                        refuse(
-                            f"`{name}` does not fit the widest integer, got {leaf}",
-                            hint="functx.enable_x64() gives 64-bit integers",
-                            error=OverflowError,
-                        )
-                    continue
-                kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
-                hint = "jnp.asarray(x.numpy()) makes a JAX array" if "torch" in kind else ""
-                refuse(f"`{name}` must be an array, got {kind}", hint=hint, error=TypeError)
-        elif isinstance(value, Tracer):
-            refuse(
-                f"`{name}` must be known while tracing, got {describe(value)}",
-                hint=f"mark what it comes from as static: jax.jit(f, static_argnames='{name}')",
-                error=TypeError,
-            )
+def _required(
+    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
+) -> Iterable[Requirement]:
+    assert spec.requires is not None
+    return spec.requires(**required_of(spec, args, kwargs, known))
 
 
-def reformed(spec: OpSpec, call: Call, form: Callable[..., Any]) -> Call:
-    """Accepts another of PyTorch's signatures."""
+def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuses constants of a program being recorded, as eager calls would; it leaves no trace."""
+    leaves = jax.tree.leaves((args, kwargs))
+    if all(isinstance(x, (Tracer, str)) for x in leaves):
+        return
+    try:
+        with jax.ensure_compile_time_eval():
+            enforce(_required(spec, args, kwargs, _constant))
+    except TypeError:  # it depends on more than constants
+        return
+
+
+def _constant(x: Any) -> Any:
+    """A constant as an array, and of anything else the shape and the dtype alone."""
+    return jax.ShapeDtypeStruct(x.shape, x.dtype) if isinstance(x, Tracer) else jnp.asarray(x)
+
+
+def _measuring(spec: OpSpec, call: Call) -> Call:
+    """Counts the sizes that were left out, where values are at hand."""
+    counts = {
+        name: compiled(spec, ft.partial(run, spec, rule=count))
+        for name, count in spec.measured.items()
+    }
+    left_out = {name: spec.parameters.defaults[name] for name in counts}
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = form(args, kwargs)
-        return call(*args, **kwargs)
+        for name, default in left_out.items():
+            if kwargs.get(name, default) == default:
+                break
+        else:
+            return call(*args, **kwargs)
+        given = spec.parameters.bound(args, kwargs)
+        for name, count in counts.items():
+            if given.get(name, left_out[name]) == left_out[name]:
+                given[name] = agreed_size(count(**given), name)
+        return call(**given)
 
     return operator
 
 
-def with_key(spec: OpSpec, call: Call) -> Call:
-    """Draws from the ambient generator where no key is given."""
-
-    name, sometimes = spec.key_parameter, spec.draws is not None
-
-    def operator(*args: Any, **kwargs: Any) -> Any:
-        if sometimes and not spec.draws_key(*args, **kwargs):
-            kwargs.pop(name, None)
-        elif kwargs.get(name) is None:
-            kwargs[name] = draw()
-        elif not isinstance(kwargs[name], Draw):
-            kwargs[name] = as_key(kwargs[name])
-        return call(*args, **kwargs)
-
-    return operator
-
-
-def placing(spec: OpSpec, call: Call) -> Call:
+def _placing(call: Call) -> Call:
     """Puts the result where `device=` says."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
@@ -154,46 +183,20 @@ def placing(spec: OpSpec, call: Call) -> Call:
     return operator
 
 
-def measuring(spec: OpSpec, call: Call, counts: Mapping[str, Call]) -> Call:
-    """Counts the sizes that were left out, where values are at hand."""
-    left_out = {name: spec.signature.parameters[name].default for name in counts}
+def _with_key(spec: OpSpec, call: Call) -> Call:
+    """Draws from the ambient generator where no key is given, unless the call is refused."""
+    name, parameters, draws = spec.key_parameter, spec.parameters, spec.draws
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        if all(kwargs.get(name, default) != default for name, default in left_out.items()):
+        if draws is not None and not draws(**parameters.defaults | parameters.bound(args, kwargs)):
+            kwargs.pop(name, None)
             return call(*args, **kwargs)
-        given = bound(spec, args, kwargs)
-        for name, count in counts.items():
-            if given.get(name, left_out[name]) == left_out[name]:
-                given[name] = agreed_size(count(**given), name)
-        return call(**given)
-
-    return operator
-
-
-def requiring(spec: OpSpec, call: Call) -> Call:
-    """Checks values eagerly and on the CPU, while the program runs: its shapes are right then."""
-    requires = spec.requires
-    assert requires is not None
-    valued = tuple(name for name in spec.traced if spec.notes[name] in WITH_VALUES)
-
-    def operator(*args: Any, **kwargs: Any) -> Any:
-        out = call(*args, **kwargs)
-        given = bound(spec, args, kwargs)
-        known = {name: jax.tree.map(_known, given[name]) for name in valued if name in given}
-        if not any(x is _UNKNOWN for x in jax.tree.leaves(known)):
-            given = {k: frozen(v) if k in spec.static else v for k, v in given.items()}
-            given = {**spec.canonical_defaults, **given}
-            canonical = {k: v for k, v in given.items() if spec.notes[k] != "Key"}
-            canonicalize(spec, canonical)
-            enforce(requires(np, **with_defaults(spec, canonical | known)))
+        key = kwargs.pop(name, None)
+        if key is not None:
+            return call(*args, **kwargs, **{name: key if isinstance(key, Draw) else as_key(key)})
+        generator = drawable()
+        out = call(*args, **kwargs, **{name: generator.upcoming()})
+        generator.advance()
         return out
 
     return operator
-
-
-_UNKNOWN = object()
-
-
-def _known(x: Any) -> Any:
-    values = peek(x) if on_cpu(x) else None
-    return _UNKNOWN if values is None else values

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools as ft
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from .dtypes import Accepts
+from .parameters import Parameters
 from .promotion import Promote
-from .signature import DIMENSIONS, DTYPES, SHAPES
-from .values import Requirements
+from .requirements import Requirements
+from .roles import Kind, Role
 
 
 # Another of PyTorch's forms of a call, rewritten into the declared one.
@@ -34,11 +34,7 @@ class OpSpec:
 
     name: str  # torch's path and functx's: "nn.functional.gelu"
     rule: Callable[..., Any]  # the declared function, not compiled
-    signature: inspect.Signature
-    promoting: tuple[str, ...]  # parameters that decide the dtype
-    traced: tuple[str, ...]  # those and the other array or scalar parameters
-    static: tuple[str, ...]  # the rest: part of the compilation key
-    notes: Mapping[str, str]  # each parameter's annotation
+    parameters: Parameters
     promote: Promote
     accepts: Accepts
     autocast: Autocast
@@ -48,38 +44,51 @@ class OpSpec:
     measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
     requires: Requirements | None  # what values must satisfy
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
+    narrowing: bool  # whether `dtype=` may lose parts or digits of the input
     aliases: tuple[str, ...]  # other full names
 
-    @ft.cached_property
-    def canonical_defaults(self) -> dict[str, Any]:
-        """Defaults that are made canonical as given arguments are: `dim=1` of some rank."""
-        canonical = DIMENSIONS | SHAPES | DTYPES
-        defaults = {name: self.signature.parameters[name].default for name in self.notes}
-        return {
-            name: default
-            for name, default in defaults.items()
-            if self.notes[name] in canonical and default not in (None, inspect.Parameter.empty)
-        }
+    @property
+    def signature(self) -> inspect.Signature:
+        """The declaration."""
+        return self.parameters.signature
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        """What each parameter is for."""
+        return self.parameters.roles
+
+    @property
+    def promoting(self) -> tuple[str, ...]:
+        """The parameters that decide the dtype."""
+        return self.parameters.promoting
+
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """Those, and the other arrays, numbers and keys."""
+        return self.parameters.traced
+
+    @property
+    def static(self) -> tuple[str, ...]:
+        """The rest: part of the key of the compiled program."""
+        return self.parameters.static
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by name, those left out left out."""
-        kwargs = dict(kwargs)
+        kwargs = self.parameters.renamed(kwargs)
         if self.form is not None:
             args, kwargs = self.form(args, kwargs)
-        return dict(self.signature.bind(*args, **kwargs).arguments)
+        return self.parameters.bound(*self.parameters.frozen(args, kwargs))
 
     @property
     def key_parameter(self) -> str:
         """The parameter of a random operator that takes the key."""
-        return next(name for name, note in self.notes.items() if note.startswith("Key"))
+        return next(name for name, role in self.roles.items() if role.kind is Kind.KEY)
 
     def draws_key(self, *args: Any, **kwargs: Any) -> bool:
         """Whether a call consumes a key."""
         if self.draws is None:
             return self.random
-        given = self.signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return self.draws(**given.arguments)
+        return self.draws(**self.parameters.defaults | self.arguments(args, kwargs))
 
 
 REGISTRY: dict[str, OpSpec] = {}

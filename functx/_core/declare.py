@@ -8,19 +8,15 @@ of it.
 from __future__ import annotations
 
 import functools as ft
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-import jax
-
-from .calling import freezing, guarded, measuring, placing, reformed, requiring, with_key
+from .calling import public_call
 from .catalog import Autocast, Form, OpSpec, register, torch_path
 from .dtypes import Accepts
+from .parameters import Parameters
 from .promotion import Promote
-from .running import run
-from .signature import parameter_notes, PROMOTING, SEQUENCES, TRACED
-from .values import Requirements
+from .requirements import Requirements
 
 
 _P = ParamSpec("_P")
@@ -39,6 +35,9 @@ def operator(
     measured: Mapping[str, Callable[..., Any]] | None = None,
     requires: Requirements | None = None,
     form: Form | None = None,
+    one_array: bool = False,
+    narrowing: bool = True,
+    synonyms: Mapping[str, str] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Adds a function to the catalog as a compiled, promoting, torch-named operator.
@@ -55,22 +54,19 @@ def operator(
       that counts it; the static parameter of that name is then left out by most callers.
     - `requires`: what the values of the arguments must satisfy. Checked eagerly on the
       CPU, and inside `functx.debug.checked`.
-    - `form`: rewrites `(args, kwargs)` where PyTorch has several signatures.
+    - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
+    - `one_array`: of the arguments that decide the dtype, not all may be Python numbers.
+    - `narrowing`: whether `dtype=` may lose parts or digits of the input.
+    - `synonyms`: other names that PyTorch gives to parameters, and the declared ones.
     - `aliases`: other full names, such as `"absolute"` or `"linalg.inverse"`.
     """
 
     def declare(rule: Callable[_P, _R]) -> Callable[_P, _R]:
-        signature = inspect.signature(rule)
-        notes = parameter_notes(signature)
-        traced = tuple(name for name, note in notes.items() if note in TRACED)
+        path = name or torch_path(rule)
         spec = OpSpec(
-            name=name or torch_path(rule),
+            name=path,
             rule=rule,
-            signature=signature,
-            promoting=tuple(name for name, note in notes.items() if note in PROMOTING),
-            traced=traced,
-            static=tuple(name for name in notes if name not in traced),
-            notes=notes,
+            parameters=Parameters(path, rule, synonyms or {}, one_array),
             promote=promote,
             accepts=accepts,
             autocast=autocast,
@@ -80,38 +76,13 @@ def operator(
             measured=dict(measured or {}),
             requires=requires,
             form=form,
+            narrowing=narrowing,
             aliases=aliases,
         )
-        compiled = _compiled(spec, ft.partial(run, spec))
-        call = compiled
-        if SEQUENCES & set(notes.values()):
-            call = freezing(spec, call)
-        if "device" in notes:
-            call = placing(spec, call)
-        if requires is not None:
-            call = requiring(spec, call)
-        if measured:
-            counts = {
-                name: _compiled(spec, ft.partial(run, spec, rule=count))
-                for name, count in measured.items()
-            }
-            call = measuring(spec, call, counts)
-        if random:
-            call = with_key(spec, call)
-        if form is not None:
-            call = reformed(spec, call, form)
-        public: Any = ft.wraps(rule)(guarded(spec, call))
+        public: Any = ft.wraps(rule)(public_call(spec))
         public.spec = spec
         public.__name__ = spec.name.rpartition(".")[2]
         register(spec, public)
         return public
 
     return declare
-
-
-def _compiled(spec: OpSpec, function: Callable[..., Any]) -> Callable[..., Any]:
-    """One cached XLA program per signature; in what JAX traces, one call named after it."""
-    named = ft.wraps(spec.rule)(function)
-    named.__name__ = spec.name  # pyright: ignore[reportAttributeAccessIssue]
-    named.__signature__ = spec.signature  # pyright: ignore[reportAttributeAccessIssue]
-    return jax.jit(named, static_argnames=spec.static)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .errors import refuse
 
@@ -72,6 +73,16 @@ def real_of(dtype: Any) -> np.dtype:
     return _REAL.get(np.dtype(dtype), np.dtype(dtype))
 
 
+def accumulator(dtype: Any) -> np.dtype:
+    """The dtype in which sums and products of `dtype` are computed: float32 for halves.
+
+    Passed as `preferred_element_type`, it leaves the operands as they are: units that multiply
+    halves are used where a device has them.
+    """
+    dtype = np.dtype(dtype)
+    return DEFAULT_FLOAT if dtype in (_f16, _bf16) else dtype
+
+
 def available(dtype: Any) -> np.dtype:
     """`dtype`, or its 32-bit form while 64 bit is off."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
@@ -105,14 +116,21 @@ def highest(dtype: Any) -> Any:
     return np.iinfo(dtype).max if kind == 1 else np.inf
 
 
-def fits(value: int | float, dtype: Any, argument: str) -> None:
-    """Refuses a Python integer that `dtype` cannot hold, as 32 bits may not."""
-    real = isinstance(value, int) or (not isinstance(value, complex) and np.isfinite(value))
-    if category(dtype) == 1 and real:  # NumPy has no finiteness of ints beyond 64 bits
-        info = np.iinfo(dtype)
-        if not info.min <= value <= info.max:
-            refuse(
-                f"`{argument}` must fit {np.dtype(dtype).name}, got {value}",
-                hint="functx.enable_x64() gives 64-bit integers",
-                error=OverflowError,
-            )
+def holds(dtype: Any, value: Any) -> Any:
+    """Whether `dtype` holds each number of `value` without overflow, as PyTorch sees it.
+
+    Negative integers wrap in unsigned dtypes, and infinities are floating values.
+    """
+    value = jnp.asarray(value)
+    target, kind = category(dtype), category(value.dtype)
+    if target in (0, 3) or kind in (0, 3):
+        return jnp.ones(value.shape, bool)
+    if target == 2:
+        finite = lax.abs(value.astype(available(float))) <= float(jnp.finfo(dtype).max)
+        return finite | ~jnp.isfinite(value)
+    info = np.iinfo(dtype)
+    if kind == 2:
+        return jnp.isfinite(value) & (value >= float(info.min)) & (value <= float(info.max))
+    own = np.iinfo(value.dtype)
+    low = max(info.min or -info.max, own.min)
+    return (value >= low) & (value <= min(info.max, own.max))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jax._src.core import trace_ctx  # noqa: TID251
+from jax._src.core import eval_trace, trace_ctx  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
 
@@ -22,6 +22,8 @@ def staging_trace() -> Any:
     staged, and by whom?": `unsafe_am_i_under_a_jit` answers only yes or no.
     """
     trace = trace_ctx.trace
+    if trace is eval_trace:  # what every eager call pays for
+        return None
     while trace is not None and not hasattr(trace, "frame"):
         trace = getattr(trace, "parent_trace", None)
     return trace

@@ -13,7 +13,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .dtypes import available, category, complex_of, DEFAULT_FLOAT, LONG, real_of
+from .dtypes import (
+    accumulator,
+    available,
+    category,
+    complex_of,
+    DEFAULT_FLOAT,
+    LONG,
+    real_of,
+)
 
 
 class Promote(enum.Enum):
@@ -31,7 +39,6 @@ class Promote(enum.Enum):
     ALWAYS_BOOL = enum.auto()  # compares in the common dtype        eq, lt
 
 
-_OPMATH = {np.dtype("float16"): DEFAULT_FLOAT, np.dtype(jnp.bfloat16): DEFAULT_FLOAT}
 _WEAK_DEFAULT = {2: DEFAULT_FLOAT, 3: np.dtype("complex64")}
 
 
@@ -80,7 +87,7 @@ def compute_and_result(
         common = available(LONG)
     # A comparison rounds a Python number to the halves it meets: half(0.1) == 0.1.
     as_is = kind in (Promote.NO_OPMATH, Promote.SAME, Promote.ALWAYS_BOOL)
-    compute = common if as_is else _OPMATH.get(common, common)
+    compute = common if as_is else accumulator(common)
     if kind is Promote.ALWAYS_BOOL:
         return compute, np.dtype(bool)
     if kind in (Promote.COMPLEX_TO_FLOAT, Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT):

@@ -51,9 +51,17 @@ class Generator:
 
     def draw(self) -> Draw:
         """The next draw; call `.derive()` on it for a key."""
-        draw = Draw(self.key, self.counter)
-        self.counter = self.counter + 1
+        draw = self.upcoming()
+        self.advance()
         return draw
+
+    def upcoming(self) -> Draw:
+        """What `draw` would return, without drawing it."""
+        return Draw(self.key, self.counter)
+
+    def advance(self) -> None:
+        """Counts one draw."""
+        self.counter = self.counter + 1
 
     def tree_flatten(self) -> tuple[tuple[Any, Any], None]:
         return (self.key, self.counter), None
@@ -163,8 +171,8 @@ def _entered(generator: Generator | _Refusing) -> Iterator[None]:
         _ambient.scopes.pop()
 
 
-def draw() -> Draw:
-    """The ambient generator's next draw, refused where it would freeze into a program."""
+def drawable() -> Generator:
+    """The ambient generator, refused where a draw from it would freeze into a program."""
     generator, home = _current()
     if isinstance(generator, _Refusing):
         raise generator.refusal
@@ -175,7 +183,7 @@ def draw() -> Draw:
             hint="use functx.jit, or take a key as an argument and pass `key=` or enter "
             "`with functx.random.scope(key):` inside",
         )
-    return generator.draw()
+    return generator
 
 
 _NO_GENERATOR = Refused(
@@ -217,7 +225,7 @@ def split_lanes(randomness: Randomness) -> LaneStream:
     if randomness == "error":
         return LaneStream(_Refusing(_LANES_REFUSE), per_lane=False)
     try:
-        base = draw().derive()
+        base = drawable().draw().derive()
     except Refused as refusal:  # matters only if the mapped function does draw
         return LaneStream(_Refusing(refusal), per_lane=False)
     return LaneStream(base, per_lane=randomness == "different")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools as ft
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -13,43 +12,33 @@ import numpy as np
 from jax import lax
 
 from .catalog import Autocast, OpSpec
+from .dimensions import canonical_dim, canonical_dims, canonical_shape
 from .dtypes import Accepts, as_dtype, category, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, Promote, result_dtype
 from .random import as_key, Draw
-from .signature import (
-    canonical_dim,
-    canonical_dims,
-    canonical_shape,
-    DIMENSIONS,
-    DTYPES,
-    SCALARS,
-    SEVERAL,
-    SHAPES,
-)
+from .requirements import all_hold, check_inside
+from .roles import Kind
 from .state import autocast_dtype, checking_values
-from .values import check_inside
 
 
-_FORBIDDEN = {
-    "out": "operators return their result; arrays are immutable",
-    "requires_grad": "name what to differentiate: functx.grad(f, argnums=...)",
-    "layout": "arrays are dense; XLA chooses their layout",
-    "memory_format": "XLA chooses the layout of arrays",
-    "pin_memory": "move arrays with jax.device_put",
-    "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
-}
+def run(
+    spec: OpSpec,
+    *args: Any,
+    rule: Callable[..., Any] | None = None,
+    judged: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """The rule as users meet it: arguments checked, cast and canonical; results cast back.
 
-
-def run(spec: OpSpec, *args: Any, rule: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
-    """The rule as users meet it: arguments checked, cast and canonical; results cast back."""
-    given = bound(spec, args, kwargs)
+    If `judged`, a pair: the result, and whether values are as the operator requires, or None if it
+    requires nothing of such arguments.
+    """
+    given = spec.parameters.bound(args, kwargs)
+    _check_kinds(spec, given)
+    came = dict(given)
     arrays, result = _promoted(spec, given)
-    for name, default in spec.canonical_defaults.items():
-        given.setdefault(name, default)
     canonicalize(spec, given)
-    if checking_values.value and spec.requires is not None:
-        check_inside(spec.name, spec.requires(jnp, **with_defaults(spec, given)))
     try:
         out = (rule or spec.rule)(**given)
     except (TypeError, ValueError) as error:
@@ -57,64 +46,78 @@ def run(spec: OpSpec, *args: Any, rule: Callable[..., Any] | None = None, **kwar
             raise
         raise _reworded(spec, arrays, error) from error
     compute = arrays[0].dtype if arrays else None
-    return jax.tree.map(ft.partial(_finish, compute=compute, result=result), out)
+    out = jax.tree.map(ft.partial(_finish, compute=compute, result=result), out)
+    if spec.requires is None:
+        return out
+    if checking_values.value:
+        check_inside(spec.name, spec.requires(**_unpromoted(spec, came, given)))
+    if judged:
+        return out, all_hold(spec.requires(**_unpromoted(spec, came, given)))
+    return out
 
 
-def bound(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by name, or a refusal that says which one does not belong."""
-    try:
-        return dict(spec.signature.bind(*args, **kwargs).arguments)
-    except TypeError as error:
-        for name in kwargs:
-            if name in _FORBIDDEN and name not in spec.notes:
-                refuse(f"`{name}` does not exist here", hint=_FORBIDDEN[name], error=TypeError)
-        refuse(
-            str(error),
-            hint=f"the signature is {spec.name}{_plain(spec)}",
-            error=TypeError,
-        )
+def required_of(
+    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """What `spec.requires` receives of a call, arrays passed through `known`."""
+    came = spec.parameters.bound(args, kwargs)
+    came = {name: _settled(spec, name, value, known) for name, value in came.items()}
+    given = dict(came)
+    canonicalize(spec, given)
+    return _unpromoted(spec, came, given)
 
 
-def _plain(spec: OpSpec) -> str:
-    parameters = [p.replace(annotation=p.empty) for p in spec.signature.parameters.values()]
-    return str(
-        spec.signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
-    )
+def _settled(spec: OpSpec, name: str, value: Any, known: Callable[[Any], Any]) -> Any:
+    role = spec.parameters.roles[name]
+    return jax.tree.map(known, value) if role.traced and role.kind is not Kind.KEY else value
 
 
-def with_defaults(spec: OpSpec, given: dict[str, Any]) -> dict[str, Any]:
-    """`given`, and the defaults of what was left out."""
-    parameters = spec.signature.parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty} | given
+def _unpromoted(spec: OpSpec, came: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """All arguments by name: arrays as they came, the others as the rule receives them."""
+    every = spec.parameters.defaults | given
+    for name, role in spec.parameters.roles.items():
+        if role.kind is Kind.KEY:
+            every.pop(name, None)
+        elif role.traced:
+            value = came.get(name, every[name])
+            every[name] = jax.tree.map(_as_array, value)
+    return every
+
+
+def _as_array(x: Any) -> Any:
+    return x if isinstance(x, jax.ShapeDtypeStruct) else jnp.asarray(x)
 
 
 def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
-    """Dimensions become non-negative ints, shapes tuples, dtypes NumPy's, keys typed."""
-    for name, value in given.items():
-        note = spec.notes[name]
+    """Dimensions become non-negative ints, shapes tuples, dtypes NumPy's, keys typed.
+
+    So do defaults: `dim=1` of some rank.
+    """
+    for name, role in spec.parameters.roles.items():
+        value = given.get(name, spec.parameters.defaults.get(name))
         if value is None:
             continue
-        if note in DIMENSIONS:
-            ndim = _ndim(spec, given)
-            one = note.startswith("Dim ") or note == "Dim"
-            given[name] = (canonical_dim if one else canonical_dims)(value, ndim, name)
-        elif note in SHAPES:
+        if role.kind is Kind.DIM:
+            given[name] = canonical_dim(value, _ndim(spec, given), name)
+        elif role.kind is Kind.DIMS:
+            given[name] = canonical_dims(value, _ndim(spec, given), name)
+        elif role.kind is Kind.SHAPE:
             given[name] = canonical_shape(value, name)
-        elif note in DTYPES:
+        elif role.kind is Kind.DTYPE:
             given[name] = as_dtype(value, name)
-        elif note == "Key":
+        elif role.kind is Kind.KEY:
             given[name] = value.derive() if isinstance(value, Draw) else as_key(value)
 
 
 def _ndim(spec: OpSpec, given: dict[str, Any]) -> int:
     """The rank that `dim` counts in: that of the first array."""
-    first = jax.tree.leaves(given[next(name for name in spec.traced if name in given)])
-    return jnp.ndim(first[0]) if first else 0
+    traced = spec.parameters.traced
+    first = jax.tree.leaves(given[next(name for name in traced if name in given)])
+    return len(np.shape(first[0])) if first else 0
 
 
 def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.dtype | None]:
     """Casts the promoting arguments in place; gives them, and the dtype of the result."""
-    _check_kinds(spec, given)
     names = [name for name in spec.promoting if given.get(name) is not None]
     arrays, tree = jax.tree.flatten([given[name] for name in names])
     _check_dtypes(spec, arrays)
@@ -124,14 +127,19 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     result = None
     if spec.promote is not Promote.NONE and arrays:
         asked = given.get("dtype")
-        common = result_dtype(arrays) if asked is None else as_dtype(asked)
+        common = result_dtype(arrays)
+        if asked is not None:
+            asked = as_dtype(asked)
+            if not spec.narrowing:
+                _check_wider(asked, common, arrays[0])
+            common = asked
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
         arrays = [_cast(x, compute) for x in arrays]
     given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
-    if arrays and spec.promote is not Promote.NONE:
-        for name in given:
-            if spec.notes[name] in SCALARS and given[name] is not None:
-                given[name] = _scalar(given[name], arrays[0].dtype, name)
+    if arrays:
+        for name, value in given.items():
+            if spec.parameters.roles[name].kind is Kind.SCALAR and value is not None:
+                given[name] = _scalar(value, arrays[0].dtype, name)
     return arrays, result
 
 
@@ -143,30 +151,32 @@ def _cast(x: jax.Array, dtype: np.dtype) -> jax.Array:
 
 def _scalar(value: Any, dtype: np.dtype, name: str) -> Any:
     """A coefficient in the dtype of computation, which it may not widen to another kind."""
-    kind = category(jnp.result_type(value))
+    value = jnp.asarray(value)
+    kind = category(value.dtype)
     if kind > max(category(dtype), 1):
         refuse(
             f"`{name}` must not be {('bool', 'an integer', 'floating', 'complex')[kind]} for "
             f"{dtype.name} arrays, got {describe(value)}",
             error=TypeError,
         )
-    return lax.convert_element_type(jnp.asarray(value), dtype)
+    if jax.typeof(value).weak_type and 0 < kind <= category(dtype):
+        return value  # a number written by hand: takes the dtype of what it meets
+    return lax.convert_element_type(value, dtype)
 
 
 def _check_kinds(spec: OpSpec, given: dict[str, Any]) -> None:
-    for name in spec.traced:
-        if name not in given:
+    for name, value in given.items():
+        role = spec.parameters.roles[name]
+        if not role.traced or role.kind is Kind.KEY:
             continue
-        value, note = given[name], spec.notes[name]
-        several = note in SEVERAL
         if value is None:
-            if not note.endswith("| None") and note != "Key":
+            if not role.optional:
                 refuse(f"`{name}` must be an array, got None", error=TypeError)
-        elif several != isinstance(value, (tuple, list)) and note != "Key":
-            wanted = "a sequence of arrays" if several else "an array"
-            hint = "" if several else "jnp.asarray makes an array of nested lists"
+        elif role.several != isinstance(value, (tuple, list)):
+            wanted = "a sequence of arrays" if role.several else "an array"
+            hint = "" if role.several else "jnp.asarray makes an array of nested lists"
             refuse(f"`{name}` must be {wanted}, got {describe(value)}", hint=hint, error=TypeError)
-        elif several and any(isinstance(item, (tuple, list)) for item in value):
+        elif role.several and any(isinstance(item, (tuple, list)) for item in value):
             refuse(f"`{name}` must be a sequence of arrays, got nested sequences", error=TypeError)
 
 
@@ -180,8 +190,24 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
             refuse(f"expected {spec.accepts.words} arrays, got {describe(x)}", error=TypeError)
 
 
+def _check_wider(asked: np.dtype, common: np.dtype, x: jax.Array) -> None:
+    if category(asked) != category(common) or asked.itemsize < common.itemsize:
+        refuse(
+            f"`dtype` must hold the values of {describe(x)}, got {asked.name}",
+            hint="x.astype(dtype) converts all the same",
+            error=TypeError,
+        )
+
+
 def _check_alike(arrays: list[jax.Array]) -> None:
     strong = [x for x in arrays if not getattr(jax.typeof(x), "weak_type", False)]
+    kind = max((category(x.dtype) for x in strong), default=3)
+    for x in arrays:
+        if category(x.dtype) > max(kind, 1):
+            refuse(
+                f"numbers must be real beside {describe(strong[0])}, got {describe(x)}",
+                error=TypeError,
+            )
     if any(x.dtype != strong[0].dtype for x in strong):
         refuse(
             f"arrays must have the same dtype, got {', '.join(map(describe, strong))}",

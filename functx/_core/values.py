@@ -1,4 +1,4 @@
-"""What operators may know of values: sizes that depend on them, and what they must satisfy.
+"""What operators may know of values, and sizes that depend on them.
 
 `peek` sees the values behind eager `grad`, `jvp` and `vmap`; a program being recorded by
 `jit` has none.
@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -16,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import core
 from jax.core import Tracer
-from jax.experimental import checkify
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from .errors import refuse
+from .jax_compat import staging_trace
 
 
 peek_p = Primitive("functx_peek")
@@ -46,8 +43,23 @@ batching.primitive_batchers[peek_p] = _peek_batch
 def peek(x: Any) -> np.ndarray | None:
     """The values of `x`, of all lanes at once (lanes lead), or None while being recorded."""
     if isinstance(x, Tracer):
+        if staging_trace() is not None:  # the equation would stay in the program
+            return None
         x = peek_p.bind(x)
     return None if isinstance(x, Tracer) else np.asarray(x)
+
+
+def peek_on_cpu(x: Any) -> np.ndarray | None:
+    """The values of `x`, if looking costs no transfer and no waiting for a device."""
+    if isinstance(x, Tracer):
+        if staging_trace() is not None:
+            return None
+        x = peek_p.bind(x)
+    if isinstance(x, Tracer):
+        return None
+    if isinstance(x, jax.Array) and next(iter(x.devices())).platform != "cpu":
+        return None
+    return np.asarray(x)
 
 
 def agreed_size(count: Any, parameter: str) -> int:
@@ -66,80 +78,3 @@ def agreed_size(count: Any, parameter: str) -> int:
             hint=f"pass `{parameter}=` (what is missing is filled), or loop over the lanes",
         )
     return int(distinct[0])
-
-
-@dataclasses.dataclass(frozen=True)
-class Requirement:
-    """`ok` must hold everywhere; `got` is shown where it does not, as `{got}`."""
-
-    ok: Any
-    message: str
-    got: Any = None
-    error: type[Exception] = RuntimeError
-
-
-# Called with `xp` (NumPy when values are at hand, jax.numpy inside a checked program) and
-# the operator's arguments by name, those left out by their defaults. Only arguments
-# annotated `Index`, `Mask` or `Other` come with values; of the others, read the shape.
-Requirements = Callable[..., Iterable[Requirement]]
-
-
-def index_in_range(
-    xp: ModuleType, index: Any, size: int, *, name: str = "index", negative: bool = False
-) -> Requirement:
-    """Every element of `index` lies in `[0, size)`, or in `[-size, size)` if `negative`."""
-    low = -size if negative else 0
-    index = xp.asarray(index)
-    return Requirement(
-        (index >= low) & (index < size),
-        f"`{name}` must lie in [{low}, {size - 1}], got {{got}}",
-        got=index,
-        error=IndexError,
-    )
-
-
-def enforce(requirements: Iterable[Requirement]) -> None:
-    """Refuses with the first requirement that known values break."""
-    for requirement in requirements:
-        ok = np.asarray(requirement.ok)
-        if not ok.all():
-            got = requirement.got
-            if got is not None:
-                got = np.broadcast_to(np.asarray(got), ok.shape)[~ok].flat[0]
-            refuse(requirement.message.format(got=got), error=requirement.error)
-
-
-def check_inside(who: str, requirements: Iterable[Requirement]) -> None:
-    """Inside a program that `functx.debug.checked` made: raises at run time, exactly."""
-    for requirement in requirements:
-        ok = jnp.ravel(jnp.asarray(requirement.ok))
-        if ok.size == 0:
-            continue
-        got = jnp.zeros(()) if requirement.got is None else requirement.got
-        got = jnp.ravel(jnp.broadcast_to(got, jnp.shape(requirement.ok)))
-        message = f"{requirement.error.__name__}: {who}: {requirement.message}"
-        checkify.check(ok.all(), message, got=got[jnp.argmin(ok)])
-
-
-def raise_checked(error: checkify.Error) -> None:
-    """Raises what `check_inside` found, as the exception that eager operators raise."""
-    message = error.get()
-    if message is None:
-        return
-    kind, _, said = message.partition(": ")
-    said = said.partition(" (`check` failed)")[0]
-    if kind in _ERRORS:
-        raise _ERRORS[kind](said)
-    error.throw()  # a check of the user's own
-
-
-_ERRORS: dict[str, type[Exception]] = {
-    error.__name__: error for error in (IndexError, RuntimeError, TypeError, ValueError)
-}
-
-
-def on_cpu(x: Any) -> bool:
-    """Whether looking at the values of `x` costs no transfer and no waiting for a device."""
-    if isinstance(x, jax.Array) and not isinstance(x, Tracer):
-        return all(device.platform == "cpu" for device in x.devices())
-    return True

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 from jax.experimental import checkify
 
+from functx._core.requirements import raise_checked
 from functx._core.state import checking_values
-from functx._core.values import raise_checked
 
 
 __all__ = ["checked"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
@@ -24,9 +23,9 @@ from functx._core import (
     refuse,
     Requirement,
     Shape,
+    value_fits,
 )
 
-from .representable import representable
 from .sizes import non_negative, size_form
 
 
@@ -54,16 +53,14 @@ def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = Non
     return jnp.ones(non_negative(size), dtype or DEFAULT_FLOAT)
 
 
-def _fill_is_representable(
-    xp: ModuleType, *, fill_value: Any, dtype: Any, **_: Any
-) -> Iterator[Requirement]:
-    if dtype is None and category(xp.asarray(fill_value).dtype) == 2:
+def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
+    if dtype is None and category(fill_value.dtype) == 2:
         dtype = DEFAULT_FLOAT
     if dtype is not None:
-        yield from representable(xp, fill_value, as_dtype(dtype), "fill_value")
+        yield value_fits(fill_value, dtype, "fill_value")
 
 
-@operator(promote=Promote.NONE, requires=_fill_is_representable)
+@operator(promote=Promote.NONE, requires=_fill_fits)
 def full(
     size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:

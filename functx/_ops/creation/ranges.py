@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -15,6 +14,7 @@ from jax.core import Tracer
 
 from functx._core import (
     Accepts,
+    accumulator,
     as_dtype,
     available,
     category,
@@ -22,7 +22,6 @@ from functx._core import (
     describe,
     Device,
     DType,
-    fits,
     LONG,
     operator,
     Other,
@@ -30,9 +29,9 @@ from functx._core import (
     real_of,
     refuse,
     Requirement,
+    value_fits,
 )
 
-from .representable import representable
 from .sizes import non_negative
 
 
@@ -113,8 +112,13 @@ def arange(
         return _steps(start, step, length, available(np.float64)).astype(dtype)
     first, stride = int(start), int(step) if length > 1 else 0
     wide = available(LONG)
-    fits(first, wide, "start")
-    fits(first + max(length - 1, 0) * stride, wide, "end")
+    for name, x in (("start", first), ("end", first + max(length - 1, 0) * stride)):
+        if not np.iinfo(wide).min <= x <= np.iinfo(wide).max:
+            refuse(
+                f"`{name}` does not fit the widest integer, got {x}",
+                hint="functx.enable_x64() gives 64-bit integers",
+                error=OverflowError,
+            )
     return _steps(first, stride, length, wide).astype(dtype)
 
 
@@ -122,15 +126,13 @@ def _steps(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
     return lax.iota(dtype, length) * np.asarray(step, dtype) + np.asarray(start, dtype)
 
 
-def _ends_are_representable(
-    xp: ModuleType, *, start: Any, end: Any, dtype: Any, **_: Any
-) -> Iterator[Requirement]:
+def _ends_fit(*, start: Any, end: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
     if dtype is not None:
-        yield from representable(xp, start, as_dtype(dtype), "start")
-        yield from representable(xp, end, as_dtype(dtype), "end")
+        yield value_fits(start, dtype, "start")
+        yield value_fits(end, dtype, "end")
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_ends_are_representable)
+@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_ends_fit)
 def linspace(
     start: Other,
     end: Other,
@@ -177,4 +179,4 @@ def linspace(
 def _dtype_of_steps(dtype: np.dtype) -> np.dtype:
     if category(dtype) == 1:
         return available(np.float64)
-    return DEFAULT_FLOAT if dtype.itemsize == 2 else dtype
+    return accumulator(dtype)

@@ -8,7 +8,6 @@ positions are outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
@@ -27,7 +26,6 @@ from functx._core import (
 
 
 _OUTSIDE = lax.GatherScatterMode.FILL_OR_DROP
-_HALVES = (np.dtype("float16"), np.dtype(jnp.bfloat16))
 
 
 def read_along(x: Array, index: Array, dim: int) -> Array:
@@ -101,11 +99,9 @@ def positions_where(mask: Array, size: int) -> Array:
     return nowhere.at[slot].set(jnp.arange(mask.size, dtype=long), mode="drop")
 
 
-def positions_inside(
-    xp: ModuleType, *, input: Any, dim: int, index: Any, **_: Any
-) -> Iterator[Requirement]:
+def positions_inside(*, input: Any, dim: int, index: Any, **_: Any) -> Iterator[Requirement]:
     """Every position lies in `input` along `dim`; negative ones do not."""
-    yield index_in_range(xp, index, size_along(input, dim))
+    yield index_in_range(index, size_along(input, dim))
 
 
 def as_line(x: Array) -> Array:
@@ -178,12 +174,6 @@ def cast_number(value: Any, dtype: Any, name: str) -> Array:
     return lax.convert_element_type(value, dtype)
 
 
-def widened(dtype: Any) -> np.dtype:
-    """The dtype to accumulate in: float32 for halves."""
-    return np.dtype("float32") if np.dtype(dtype) in _HALVES else np.dtype(dtype)
-
-
-def size_along(x: Any, dim: int) -> int:
-    """The extent of `dim`; a 0-d array or a number has one element to name."""
-    shape = np.shape(x)
-    return shape[dim] if shape else 1
+def size_along(x: Array, dim: int) -> int:
+    """The extent of `dim`; a 0-d array has one element to name."""
+    return x.shape[dim] if x.shape else 1

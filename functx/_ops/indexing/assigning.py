@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from functx._core import (
+    accumulator,
     ArrayLike,
     Autocast,
     category,
@@ -17,80 +18,64 @@ from functx._core import (
     index_in_range,
     operator,
     Others,
-    peek,
     Promote,
     refuse,
     Requirement,
 )
-from functx._core.values import on_cpu
 
-from .addressing import cast_number, check_same_dtype, positions_where, widened
+from .addressing import cast_number, check_same_dtype, positions_where
 
 
 __all__ = ["index_put"]
 
 
-def _is_mask(index: Any) -> bool:
-    return getattr(index, "dtype", None) == np.bool_ or isinstance(index, bool)
-
-
-def _form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Checks what masks count, here where lanes of a mask are known from its dimensions."""
-    given = dict(zip(("input", "indices", "values"), args, strict=False)) | kwargs
-    indices, values = given.get("indices"), given.get("values")
-    if isinstance(indices, (tuple, list)) and any(map(_is_mask, indices)):
-        counts = [_count(i) for i in indices if _is_mask(i)]
-        if all(c is not None for c in counts):
-            _check_counts(given.get("input"), indices, counts, values)
-    return args, kwargs
-
-
-def _count(mask: Any) -> np.ndarray | None:
-    known = peek(mask) if on_cpu(mask) else None
-    if known is None:
-        return None
-    return np.count_nonzero(known, axis=tuple(range(known.ndim - np.ndim(mask), known.ndim)))
-
-
-def _check_counts(input: Any, indices: Any, counts: list[Any], values: Any) -> None:
-    lengths = [(i.shape or (1,))[-1] for i in indices if i is not None and not _is_mask(i)]
-    several = [c for c in (*counts, *map(np.asarray, lengths)) if np.any(c != 1)]
-    for c in several:
-        if np.any(c != several[0]):
-            refuse(
-                f"`indices` must pick equally many positions, got {[np.max(c) for c in several]}",
-                error=IndexError,
-            )
-    # The picked positions are one dimension, followed by those that no index consumed.
-    advanced = [n for n, i in enumerate(indices) if i is not None]
-    together = advanced == list(range(advanced[0], advanced[0] + len(advanced)))
-    flat = all(np.ndim(i) <= 1 or _is_mask(i) for i in indices if i is not None)
-    consumed = sum(1 if i is None else np.ndim(i) if _is_mask(i) else 1 for i in indices)
-    trailing = np.ndim(input) - consumed + (sum(i is None for i in indices[advanced[-1] :]))
-    if not flat or not together or np.ndim(values) <= trailing:
-        return
-    offered = np.shape(values)[np.ndim(values) - trailing - 1]
-    picked = several[0] if several else np.asarray(1)
-    if offered != 1 and np.any(picked != offered):
-        refuse(
-            f"`values` must have 1 or {np.max(picked)} entries for the mask, got {describe(values)}"
-        )
-
-
-def _positions_inside(xp, *, input, indices, **_) -> Iterator[Requirement]:
+def _positions_inside(*, input: Any, indices: Any, values: Any, **_: Any) -> Iterator[Requirement]:
     at = 0
-    shape = np.shape(input)
     for n, index in enumerate(indices):
         if index is None:
             at += 1
         elif _is_mask(index):
-            return  # how many dimensions it takes is not known under lanes
-        elif at < len(shape):
-            yield index_in_range(xp, index, shape[at], name=f"indices[{n}]", negative=True)
+            at += index.ndim
+        else:
+            yield index_in_range(index, input.shape[at], name=f"indices[{n}]", negative=True)
             at += 1
+    if any(map(_is_mask, indices)):
+        yield from _counts_agree(input, indices, values)
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside, form=_form)
+def _is_mask(index: Any) -> bool:
+    return index is not None and index.dtype == np.bool_
+
+
+def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Requirement]:
+    """What masks pick, positions of other indices and `values` are equally many, or one."""
+    counts = [jnp.count_nonzero(i) for i in indices if _is_mask(i)]
+    lengths = [(i.shape or (1,))[-1] for i in indices if i is not None and not _is_mask(i)]
+    picked = jnp.asarray(1)
+    for count in (*counts, *lengths):
+        yield Requirement(
+            (count == 1) | (picked == 1) | (count == picked),
+            "`indices` must pick equally many positions, got one that picks {got}",
+            got=jnp.asarray(count),
+            error=IndexError,
+        )
+        picked = jnp.where(picked == 1, count, picked)
+    # The picked positions are one dimension, followed by those that no index consumed.
+    advanced = [n for n, i in enumerate(indices) if i is not None]
+    together = advanced == list(range(advanced[0], advanced[0] + len(advanced)))
+    flat = all(i.ndim <= 1 or _is_mask(i) for i in indices if i is not None)
+    consumed = sum(i.ndim if _is_mask(i) else 1 for i in indices)
+    trailing = input.ndim - consumed + sum(i is None for i in indices[advanced[-1] :])
+    if flat and together and values.ndim > trailing:
+        offered = values.shape[values.ndim - trailing - 1]
+        yield Requirement(
+            (picked == offered) | (offered == 1),
+            f"`values` must have 1 or {{got}} entries for the mask, got {describe(values)}",
+            got=picked,
+        )
+
+
+@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside)
 def index_put(
     input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
 ) -> Array:
@@ -128,7 +113,7 @@ def index_put(
     elif category(x.dtype) == 0:
         out = x.at[where].max(values, mode="drop")
     else:
-        wide = widened(x.dtype)
+        wide = accumulator(x.dtype)
         out = x.astype(wide).at[where].add(values.astype(wide), mode="drop").astype(x.dtype)
     return out.reshape(input.shape)
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
+    accumulator,
     ArrayLike,
     category,
     Dim,
@@ -26,7 +27,6 @@ from .addressing import (
     cropped,
     positions_inside,
     sum_into,
-    widened,
     write_along,
 )
 from .many_into_one import extremum_into, mean_into, product_into
@@ -73,7 +73,7 @@ def scatter_reduce(
     if index.size == 0:
         return input
     check_source(input, index, src, dim)
-    wide = widened(input.dtype)
+    wide = accumulator(input.dtype)
     x, index, src = as_line(input).astype(wide), as_line(index), cropped(src, index).astype(wide)
     own = 1
     if not include_self:

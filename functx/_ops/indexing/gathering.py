@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
@@ -74,9 +75,9 @@ def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     return out.reshape(()) if input.ndim == 0 else out
 
 
-def _wrapped_inside(xp, *, input, indices, dim, **_) -> Iterator[Requirement]:
-    size = getattr(input, "size", 1) if dim is None else size_along(input, dim)
-    yield index_in_range(xp, indices, size, name="indices", negative=True)
+def _wrapped_inside(*, input: Any, indices: Any, dim: Any, **_: Any) -> Iterator[Requirement]:
+    size = input.size if dim is None else size_along(input, dim)
+    yield index_in_range(indices, size, name="indices", negative=True)
 
 
 @operator(promote=Promote.NONE, requires=_wrapped_inside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +13,6 @@ from jax import Array, lax
 from functx._core import (
     ArrayLike,
     as_dtype,
-    category,
     describe,
     LONG,
     Mask,
@@ -22,6 +22,7 @@ from functx._core import (
     refuse,
     Requirement,
     Scalar,
+    value_fits,
 )
 
 from .addressing import cast_number, positions_where, read_slices
@@ -37,24 +38,8 @@ def _as_mask(mask: Mask) -> Array:
     return mask
 
 
-def _value_fits(xp, *, input, value, **_) -> Iterator[Requirement]:
-    dtype, value = getattr(input, "dtype", None), xp.asarray(value)
-    if dtype is None or category(dtype) in (0, 3) or category(value.dtype) == 3:
-        return
-    value = value.astype(float)
-    if category(dtype) == 1:
-        info = np.iinfo(dtype)
-        # PyTorch lets negative numbers wrap in unsigned dtypes.
-        low, high = min(info.min, -info.max), info.max
-    else:
-        high = float(jnp.finfo(dtype).max)
-        low = -high
-    ok = (value >= low) & (value <= high)
-    if category(dtype) == 2:
-        ok = ok | ~xp.isfinite(value)
-    yield Requirement(
-        ok, f"`value` must fit {np.dtype(dtype).name}, got {{got}}", got=value, error=OverflowError
-    )
+def _value_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
+    yield value_fits(value, input.dtype, "value")
 
 
 @operator(promote=Promote.NONE, requires=_value_fits)

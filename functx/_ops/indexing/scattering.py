@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from functx._core import (
+    accumulator,
     ArrayLike,
     Autocast,
     describe,
@@ -30,7 +31,6 @@ from .addressing import (
     cropped,
     positions_inside,
     sum_into,
-    widened,
     write_along,
 )
 from .many_into_one import product_into
@@ -39,14 +39,7 @@ from .many_into_one import product_into
 __all__ = ["index_add", "scatter", "scatter_add"]
 
 
-def _value_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if "value" in kwargs and "src" not in kwargs:
-        kwargs = dict(kwargs)
-        kwargs["src"] = kwargs.pop("value")
-    return args, kwargs
-
-
-@operator(promote=Promote.NONE, requires=positions_inside, form=_value_form)
+@operator(promote=Promote.NONE, requires=positions_inside, synonyms={"value": "src"})
 def scatter(
     input: ArrayLike,
     dim: Dim,
@@ -84,7 +77,7 @@ def scatter(
         out = write_along(line, index, src, dim)
     else:
         combine = sum_into if reduce == "add" else product_into
-        wide = widened(input.dtype)
+        wide = accumulator(input.dtype)
         out = combine(line.astype(wide), index, src.astype(wide), dim).astype(input.dtype)
     return out.reshape(input.shape)
 
@@ -104,7 +97,7 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
     if index.size == 0:
         return input
     check_source(input, index, src, dim)
-    wide = widened(input.dtype)
+    wide = accumulator(input.dtype)
     line, added = as_line(input).astype(wide), cropped(src, index).astype(wide)
     return sum_into(line, as_line(index), added, dim).astype(input.dtype).reshape(input.shape)
 
@@ -138,7 +131,7 @@ def index_add(
             f"`source` must have shape {expected} for {describe(input)} and {index.size} "
             f"positions, got {describe(source)}"
         )
-    wide = widened(input.dtype)
+    wide = accumulator(input.dtype)
     scaled = slices.astype(wide)
     if not (isinstance(alpha, int) and alpha == 1):
         number = cast_number(alpha, wide, "alpha")

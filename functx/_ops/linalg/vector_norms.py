@@ -9,13 +9,14 @@ from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
+    axes_of,
     Dims,
     DType,
     operator,
     Promote,
     refuse,
 )
-from functx._ops.reductions.power_norms import vector_norm as norm_of_vectors, widening
+from functx._ops.reductions.power_norms import vector_norm as norm_of_vectors
 
 
 __all__ = ["vector_norm"]
@@ -25,11 +26,11 @@ __all__ = ["vector_norm"]
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    form=widening,
+    narrowing=False,
 )
 def vector_norm(
     x: ArrayLike,
-    ord: float = 2,
+    ord: float = 2,  # static: it chooses how to compute
     dim: Dims = None,
     keepdim: bool = False,
     *,
@@ -51,6 +52,6 @@ def vector_norm(
     """
     if isinstance(ord, (str, complex)):
         refuse(f"`ord` must be a real number, got {ord!r}", error=TypeError)
-    axes = dim or tuple(range(x.ndim))
+    axes = axes_of(dim, x.ndim)
     out = norm_of_vectors(x, float(ord), axes)
     return jnp.expand_dims(out, axes) if keepdim else out

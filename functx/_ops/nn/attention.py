@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     Autocast,
     broadcasts_to,
@@ -18,14 +21,25 @@ from functx._core import (
     Key,
     operator,
     Other,
+    peek,
     Promote,
     refuse,
+    Requirement,
+    Scalar,
 )
-
-from .accumulation import accumulator
 
 
 __all__ = ["scaled_dot_product_attention"]
+
+
+def _drops(*, dropout_p: Any, **_: Any) -> bool:
+    known = peek(dropout_p)
+    return known is None or bool((known > 0).any())
+
+
+def _is_probability(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
+    ok = (dropout_p >= 0) & (dropout_p <= 1)
+    yield Requirement(ok, "`dropout_p` must lie in [0, 1], got {got}", dropout_p, ValueError)
 
 
 @operator(
@@ -33,17 +47,18 @@ __all__ = ["scaled_dot_product_attention"]
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=lambda *, dropout_p, **_: dropout_p > 0,
+    requires=_is_probability,
+    draws=_drops,
 )
 def scaled_dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
     value: ArrayLike,
     attn_mask: Other | None = None,
-    dropout_p: float = 0.0,
+    dropout_p: Scalar = 0.0,
     is_causal: bool = False,
     *,
-    scale: float | None = None,
+    scale: Scalar | None = None,
     enable_gqa: bool = False,
     rng_key: Key = None,
 ) -> Array:
@@ -74,8 +89,6 @@ def scaled_dot_product_attention(
     _check_shapes(query, key, value, enable_gqa)
     if attn_mask is not None and is_causal:
         refuse("`attn_mask` must not be given where `is_causal` is true")
-    if not 0 <= dropout_p <= 1:
-        refuse(f"`dropout_p` must lie in [0, 1], got {dropout_p}", error=ValueError)
     if scale is None:
         scale = 1 / math.sqrt(max(query.shape[-1], 1))
     scores = _product_by_heads(query, jnp.swapaxes(key, -1, -2)) * scale
@@ -87,7 +100,8 @@ def scaled_dot_product_attention(
     weights = _softmax(scores)
     if rng_key is not None:
         drawn = jax.random.uniform(rng_key, weights.shape, "float32")
-        weights = jnp.where(drawn < dropout_p, 0, weights / (1 - dropout_p or 1))
+        kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)
+        weights = jnp.where(drawn < dropout_p, 0, weights / kept)
     return _product_by_heads(weights.astype(value.dtype), value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,6 +19,7 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Scalar,
 )
 
 from .normalized_exponentials import log_probabilities
@@ -30,16 +30,14 @@ __all__ = ["cross_entropy", "nll_loss"]
 
 
 def _targets_exist(
-    xp: ModuleType, *, input: Any, target: Any, ignore_index: int, **_: Any
+    *, input: Any, target: Any, ignore_index: Any, **_: Any
 ) -> Iterator[Requirement]:
-    target = xp.asarray(target)
-    shape = jnp.shape(input)
+    shape = input.shape
     if category(target.dtype) < 2 and shape:
         classes = shape[0] if len(shape) == 1 else shape[1]
         yield Requirement(
             (target == ignore_index) | ((target >= 0) & (target < classes)),
-            f"`target` must lie in [0, {classes - 1}] or be ignore_index={ignore_index}, "
-            "got {got}",
+            f"`target` must lie in [0, {classes - 1}] or be `ignore_index`, got {{got}}",
             target,
             IndexError,
         )
@@ -56,7 +54,7 @@ def nll_loss(
     target: Index,
     weight: ArrayLike | None = None,
     size_average: bool | None = None,
-    ignore_index: int = -100,
+    ignore_index: Scalar = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
@@ -75,21 +73,32 @@ def nll_loss(
     return _of_class_numbers(input, jnp.asarray(target), weight, ignore_index, reduction, 0.0)
 
 
+def _targets_and_options_fit(
+    *, target: Any, ignore_index: Any, label_smoothing: Any, **others: Any
+) -> Iterator[Requirement]:
+    ok = (label_smoothing >= 0) & (label_smoothing <= 1)
+    yield Requirement(ok, "`label_smoothing` must lie in [0, 1], got {got}", label_smoothing)
+    if category(target.dtype) == 2:
+        message = "`ignore_index` goes with class numbers, got {got} and probabilities"
+        yield Requirement(ignore_index < 0, message, ignore_index)
+    yield from _targets_exist(target=target, ignore_index=ignore_index, **others)
+
+
 @operator(
     accepts=Accepts.FLOATING,
     autocast=Autocast.FLOAT32,
     promote=Promote.SAME,
-    requires=_targets_exist,
+    requires=_targets_and_options_fit,
 )
 def cross_entropy(
     input: ArrayLike,
     target: Index,
     weight: ArrayLike | None = None,
     size_average: bool | None = None,
-    ignore_index: int = -100,
+    ignore_index: Scalar = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
-    label_smoothing: float = 0.0,
+    label_smoothing: Scalar = 0.0,
 ) -> Array:
     r"""Cross entropy of unnormalised logits: `nll_loss` of their log softmax.
 
@@ -102,15 +111,11 @@ def cross_entropy(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     target = jnp.asarray(target)
-    if not 0 <= label_smoothing <= 1:
-        refuse(f"`label_smoothing` must lie in [0, 1], got {label_smoothing}")
     if input.ndim == 0:
         refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
     log_p = log_probabilities(input, 0 if input.ndim == 1 else 1) if input.size else input
     if category(target.dtype) < 2:
         return _of_class_numbers(log_p, target, weight, ignore_index, reduction, label_smoothing)
-    if ignore_index >= 0:
-        refuse(f"`ignore_index` goes with class numbers, got {ignore_index} and probabilities")
     return _of_probabilities(log_p, target, weight, reduction, label_smoothing)
 
 
@@ -118,9 +123,9 @@ def _of_class_numbers(
     log_p: Array,
     target: Array,
     weight: Array | None,
-    ignore_index: int,
+    ignore_index: Any,
     reduction: str,
-    smoothing: float,
+    smoothing: Any,
 ) -> Array:
     log_p, target, unbatched = _batched(log_p, target)
     classes = log_p.shape[1]
@@ -136,17 +141,16 @@ def _of_class_numbers(
     share = jnp.ones(target.shape, log_p.dtype) if weight is None else weight[at[:, 0]]
     loss = jnp.where(counted, -picked * share, 0)
     share = jnp.where(counted, share, 0)
-    smooth = None
-    if smoothing:
+    if _may_smooth(smoothing):
         smooth = jnp.where(counted, -jnp.sum(_weighted(log_p, weight), axis=1), 0)
-        loss = (1 - smoothing) * loss + smoothing / classes * smooth
+        loss = _unless_zero(smoothing, loss, (1 - smoothing) * loss + smoothing / classes * smooth)
     if reduction == "none":
         return loss[0] if unbatched else loss
     return jnp.sum(loss) / jnp.sum(share) if reduction == "mean" else jnp.sum(loss)
 
 
 def _of_probabilities(
-    log_p: Array, target: Array, weight: Array | None, reduction: str, smoothing: float
+    log_p: Array, target: Array, weight: Array | None, reduction: str, smoothing: Any
 ) -> Array:
     if log_p.shape != target.shape:
         refuse(
@@ -159,12 +163,22 @@ def _of_probabilities(
     classes = log_p.shape[1]
     _check_weight(weight, classes)
     target = target.astype(log_p.dtype)
-    if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes
+    if _may_smooth(smoothing):
+        smooth = target * (1 - smoothing) + smoothing / classes
+        target = _unless_zero(smoothing, target, smooth)
     loss = -jnp.sum(_weighted(log_p * target, weight), axis=1)
     if reduction == "none":
         return loss[0] if unbatched else loss
     return jnp.sum(loss) / loss.size if reduction == "mean" else jnp.sum(loss)
+
+
+def _may_smooth(smoothing: Any) -> bool:
+    return not (isinstance(smoothing, float) and smoothing == 0)  # left out, it is 0.0
+
+
+def _unless_zero(smoothing: Any, plain: Array, smooth: Array) -> Array:
+    """`smooth`, which for a smoothing of 0 is `plain` even where infinities meet it."""
+    return jnp.where((smoothing == 0) & ~jnp.isfinite(smooth), plain, smooth)
 
 
 def _batched(log_p: Array, target: Array) -> tuple[Array, Array, bool]:

@@ -8,9 +8,18 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, category, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayLike,
+    Autocast,
+    category,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
 
-from .accumulation import accumulator
 from .windows import per_dimension, windows
 
 

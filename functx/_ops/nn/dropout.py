@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, Key, operator, refuse
+from functx._core import Accepts, ArrayLike, Key, operator, peek, Requirement, Scalar
 
 
 __all__ = ["dropout"]
 
 
-def _drops(training: bool, p: float, **_: Any) -> bool:
-    return bool(training) and 0 < p < 1
+def _drops(training: bool, p: Any, **_: Any) -> bool:
+    known = peek(p)
+    return bool(training) and (known is None or bool(((0 < known) & (known < 1)).any()))
 
 
-@operator(accepts=Accepts.INEXACT, random=True, draws=_drops)
+def _is_probability(*, p: Any, **_: Any) -> Iterator[Requirement]:
+    yield Requirement((p >= 0) & (p <= 1), "`p` must lie in [0, 1], got {got}", p, ValueError)
+
+
+@operator(accepts=Accepts.INEXACT, requires=_is_probability, random=True, draws=_drops)
 def dropout(
     input: ArrayLike,
-    p: float = 0.5,
+    p: Scalar = 0.5,
     training: bool = True,
     inplace: bool = False,
     *,
@@ -34,11 +40,9 @@ def dropout(
     >>> functx.nn.functional.dropout(jnp.ones(2, "float32"), training=False)
     Array([1., 1.], dtype=float32)
     """
-    if not 0 <= p <= 1:
-        refuse(f"`p` must lie in [0, 1], got {p}", error=ValueError)
-    if not training or p == 0:
+    if not training:
         return input
-    if p == 1:
-        return input * 0
+    if key is None:  # nothing is drawn where p is 0 or 1
+        return input * (1 - p)
     kept = jax.random.bernoulli(key, jnp.asarray(1 - p, "float32"), input.shape)
-    return input * (kept.astype(input.dtype) / (1 - p))
+    return input * (kept.astype(input.dtype) / jnp.where(p == 1, 1, 1 - p))

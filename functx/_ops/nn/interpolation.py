@@ -12,9 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, category, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayLike,
+    category,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
 
-from .accumulation import accumulator
 from .resampling import (
     average_taps,
     cubic_taps,

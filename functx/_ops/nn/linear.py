@@ -6,6 +6,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     Autocast,
     broadcasts_to,
@@ -14,8 +15,6 @@ from functx._core import (
     Promote,
     refuse,
 )
-
-from .accumulation import accumulator
 
 
 __all__ = ["linear"]

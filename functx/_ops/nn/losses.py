@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    describe,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+)
 from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
 
@@ -71,14 +84,18 @@ def _weighted(loss: Array, input: Array, weight: Array | None, reduction: str) -
     return jnp.sum(loss) / jnp.sum(weight) if reduction == "mean" else reduced(loss, reduction)
 
 
-@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)
+def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
+    yield Requirement(beta >= 0, "`beta` must not be negative, got {got}", beta)
+
+
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, requires=_beta_is_not_negative)
 def smooth_l1_loss(
     input: ArrayLike,
     target: ArrayLike,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    beta: float = 1.0,
+    beta: Scalar = 1.0,
 ) -> Array:
     r"""Squared error below `beta`, absolute error above (Girshick, 2015).
 
@@ -88,15 +105,10 @@ def smooth_l1_loss(
     >>> functx.nn.functional.smooth_l1_loss(jnp.asarray([3.0], "float32"), jnp.zeros(1, "float32"))
     Array(2.5, dtype=float32)
     """
-    if beta < 0:
-        refuse(f"`beta` must not be negative, got {beta}")
     difference = input - target
-    if beta == 0:
-        loss = magnitude(difference)
-    else:
-        distance = lax.abs(difference)
-        square = 0.5 * difference * difference / beta
-        loss = jnp.where(distance < beta, square, distance - 0.5 * beta)
+    distance = magnitude(difference)
+    square = 0.5 * difference * difference / jnp.where(beta == 0, 1, beta)
+    loss = jnp.where(distance < beta, square, distance - 0.5 * beta)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import jax
@@ -10,18 +10,42 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import ArrayLike, category, describe, fits, operator, Promote, refuse, Shape
+from functx._core import (
+    ArrayLike,
+    category,
+    describe,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+    Shape,
+    value_fits,
+)
 
 
 __all__ = ["pad"]
 
 
-@operator(promote=Promote.NO_OPMATH)
+def _value_fits(*, input: Any, value: Any, mode: str, **_: Any) -> Iterator[Requirement]:
+    if value is None:
+        return
+    yield value_fits(value, input.dtype, "value")
+    if mode != "constant":
+        yield Requirement(
+            value == 0,
+            f"`value` belongs to mode='constant', got {{got}} for {mode!r}",
+            got=value,
+            error=ValueError,
+        )
+
+
+@operator(promote=Promote.NO_OPMATH, requires=_value_fits)
 def pad(
     input: ArrayLike,
     pad: Shape,
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
-    value: float | None = None,
+    value: Scalar | None = None,
 ) -> Array:
     """Adds elements before and after each of the last dimensions; negative numbers take away.
 
@@ -48,8 +72,6 @@ def pad(
             f"`mode` must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}",
             error=ValueError,
         )
-    if value is not None and value != 0:
-        refuse(f"`value` belongs to mode='constant', not {mode!r}", error=ValueError)
     _check_surroundings(input, pad, mode)
     for i, (before, after) in enumerate(pairs):
         axis = input.ndim - 1 - i
@@ -59,17 +81,14 @@ def pad(
 
 
 def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Any) -> jax.Array:
-    if not isinstance(value, (bool, int, float, np.number, np.bool_)) or np.iscomplexobj(value):
+    value = jnp.asarray(value)
+    if value.ndim or category(value.dtype) == 3:
         refuse(f"`value` must be a real number, got {describe(value)}", error=TypeError)
-    kind = category(input.dtype)
-    if kind == 1:
-        value = int(value)
-        fits(value, input.dtype, "value")
     pairs = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
     sizes = [n + before + after for n, (before, after) in zip(input.shape, pairs, strict=True)]
     if min(sizes, default=0) < 0:
         refuse(f"`pad` takes more than there is: {describe(input)} would become {sizes}")
-    fill = jnp.asarray(bool(value) if kind == 0 else value, input.dtype)
+    fill = lax.convert_element_type(value, input.dtype)
     return lax.pad(input, fill, [(before, after, 0) for before, after in pairs])
 
 

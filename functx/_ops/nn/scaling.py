@@ -5,7 +5,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, Dims, operator
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    axes_of,
+    Dims,
+    operator,
+    Scalar,
+)
 from functx._ops.reductions.power_norms import vector_norm
 
 
@@ -13,7 +20,12 @@ __all__ = ["normalize"]
 
 
 @operator(accepts=Accepts.INEXACT)
-def normalize(input: ArrayLike, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12) -> Array:
+def normalize(
+    input: ArrayLike,
+    p: float = 2.0,  # static: it chooses how to compute the norm
+    dim: Dims = 1,
+    eps: Scalar = 1e-12,
+) -> Array:
     r"""Divides by the norm along `dim`: $y = x / \max(\lVert x \rVert_p, \epsilon)$.
 
     `dim=None` takes all dimensions together. Where the norm is below `eps`, the derivative is
@@ -22,6 +34,6 @@ def normalize(input: ArrayLike, p: float = 2.0, dim: Dims = 1, eps: float = 1e-1
     >>> functx.nn.functional.normalize(jnp.asarray([[3.0, 4.0]], "float32"))
     Array([[0.6, 0.8]], dtype=float32)
     """
-    dims = tuple(range(input.ndim)) if dim is None else dim
+    dims = axes_of(dim, input.ndim)
     norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
     return input / jnp.where(norm < eps, eps, norm).astype(input.dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
@@ -21,14 +20,15 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Scalar,
 )
 
 
 __all__ = ["embedding", "one_hot"]
 
 
-def _rows_exist(xp: ModuleType, *, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
-    yield index_in_range(xp, input, jnp.shape(weight)[0], name="input")
+def _rows_exist(*, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
+    yield index_in_range(input, weight.shape[0], name="input")
 
 
 def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -45,8 +45,8 @@ def embedding(
     input: Index,
     weight: ArrayLike,
     padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
+    max_norm: Scalar | None = None,
+    norm_type: float = 2.0,  # static: it chooses how to compute the norm
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Array:
@@ -94,7 +94,7 @@ def embedding(
     return out
 
 
-def _clipped(rows: Array, max_norm: float, norm_type: float) -> Array:
+def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
     norms = jnp.linalg.norm(rows, norm_type, axis=-1, keepdims=True)
     return jnp.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
 
@@ -105,10 +105,7 @@ def _count_classes(tensor: Index, num_classes: int = -1) -> Array:
     return jnp.max(jnp.asarray(tensor)) + 1
 
 
-def _classes_exist(
-    xp: ModuleType, *, tensor: Any, num_classes: int, **_: Any
-) -> Iterator[Requirement]:
-    tensor = xp.asarray(tensor)
+def _classes_exist(*, tensor: Any, num_classes: int, **_: Any) -> Iterator[Requirement]:
     yield Requirement(tensor >= 0, "class numbers must not be negative, got {got}", tensor)
     if num_classes != -1:
         message = f"class numbers must be less than num_classes={num_classes}, got {{got}}"

@@ -126,14 +126,7 @@ def addcmul(
     return input + _scaled(tensor1 * tensor2, value)
 
 
-def _weight_as_wide(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    weight = args[2] if len(args) > 2 else kwargs.get("weight")
-    if type(weight) is complex and args and category(jnp.result_type(args[0])) < 3:
-        refuse(f"`weight` must be real for real arrays, got {weight}", error=TypeError)
-    return args, kwargs
-
-
-@operator(promote=Promote.SAME, accepts=Accepts.INEXACT, form=_weight_as_wide)
+@operator(promote=Promote.SAME, accepts=Accepts.INEXACT)
 def lerp(input: ArrayLike, end: ArrayLike, weight: ArrayLike) -> Array:
     r"""Interpolates linearly: $y = x + w \cdot (\mathrm{end} - x)$, broadcasting.
 

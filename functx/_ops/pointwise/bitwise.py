@@ -8,15 +8,11 @@ from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, category, operator, refuse
 
-from .operands import OneArray
-
 
 __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_xor"]
 
-_one_array = OneArray("input", "other")
 
-
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, form=_one_array)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
     """AND of the bits of integers, or of bools, broadcasting.
 
@@ -27,7 +23,7 @@ def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
     return input & other
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, form=_one_array)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_xor(input: ArrayLike, other: ArrayLike) -> Array:
     """Exclusive OR of the bits of integers, or of bools, broadcasting.
 
@@ -38,7 +34,7 @@ def bitwise_xor(input: ArrayLike, other: ArrayLike) -> Array:
     return input ^ other
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, form=_one_array)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_left_shift(input: ArrayLike, other: ArrayLike) -> Array:
     """Bits of integers moved left by `other` places, broadcasting.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator, Promote
-
-from .operands import ArraysOnly
+from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote
 
 
 __all__ = [
@@ -23,12 +21,9 @@ __all__ = [
     "ne",
 ]
 
-_first = ArraysOnly("input", hint="the number comes second")
-_both = ArraysOnly("input", "other")
 
-
-@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, form=_first)
-def eq(input: ArrayLike, other: ArrayLike) -> Array:
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def eq(input: ArrayOnly, other: ArrayLike) -> Array:
     """Whether elements are equal, broadcasting. Compares in the common dtype.
 
     >>> functx.eq(jnp.asarray([1, 2]), 2)
@@ -37,8 +32,8 @@ def eq(input: ArrayLike, other: ArrayLike) -> Array:
     return input == other
 
 
-@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, form=_first, aliases=("not_equal",))
-def ne(input: ArrayLike, other: ArrayLike) -> Array:
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, aliases=("not_equal",))
+def ne(input: ArrayOnly, other: ArrayLike) -> Array:
     """Whether elements differ, broadcasting. Compares in the common dtype.
 
     >>> functx.ne(jnp.asarray([1, 2]), 2)
@@ -51,10 +46,9 @@ def ne(input: ArrayLike, other: ArrayLike) -> Array:
     promote=Promote.ALWAYS_BOOL,
     accepts=Accepts.REAL,
     differentiable=False,
-    form=_first,
     aliases=("less",),
 )
-def lt(input: ArrayLike, other: ArrayLike) -> Array:
+def lt(input: ArrayOnly, other: ArrayLike) -> Array:
     """Whether `input` is less than `other`, elementwise, broadcasting.
 
     >>> functx.lt(jnp.asarray([1, 2]), 2)
@@ -67,10 +61,9 @@ def lt(input: ArrayLike, other: ArrayLike) -> Array:
     promote=Promote.ALWAYS_BOOL,
     accepts=Accepts.REAL,
     differentiable=False,
-    form=_first,
     aliases=("less_equal",),
 )
-def le(input: ArrayLike, other: ArrayLike) -> Array:
+def le(input: ArrayOnly, other: ArrayLike) -> Array:
     """Whether `input` is at most `other`, elementwise, broadcasting.
 
     >>> functx.le(jnp.asarray([1, 2, 3]), 2)
@@ -83,10 +76,9 @@ def le(input: ArrayLike, other: ArrayLike) -> Array:
     promote=Promote.ALWAYS_BOOL,
     accepts=Accepts.REAL,
     differentiable=False,
-    form=_first,
     aliases=("greater",),
 )
-def gt(input: ArrayLike, other: ArrayLike) -> Array:
+def gt(input: ArrayOnly, other: ArrayLike) -> Array:
     """Whether `input` is greater than `other`, elementwise, broadcasting.
 
     >>> functx.gt(jnp.asarray([1, 3]), 2)
@@ -99,10 +91,9 @@ def gt(input: ArrayLike, other: ArrayLike) -> Array:
     promote=Promote.ALWAYS_BOOL,
     accepts=Accepts.REAL,
     differentiable=False,
-    form=_first,
     aliases=("greater_equal",),
 )
-def ge(input: ArrayLike, other: ArrayLike) -> Array:
+def ge(input: ArrayOnly, other: ArrayLike) -> Array:
     """Whether `input` is at least `other`, elementwise, broadcasting.
 
     >>> functx.ge(jnp.asarray([1, 2, 3]), 2)
@@ -131,8 +122,8 @@ def isfinite(input: ArrayLike) -> Array:
     return jnp.isfinite(input)
 
 
-@operator(promote=Promote.ALWAYS_BOOL, differentiable=False, form=_both)
-def logical_and(input: ArrayLike, other: ArrayLike) -> Array:
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def logical_and(input: ArrayOnly, other: ArrayOnly) -> Array:
     """Whether both elements are nonzero, broadcasting. NaN is nonzero.
 
     >>> functx.logical_and(jnp.asarray([0, 1, 2]), jnp.asarray([1, 1, 0]))

@@ -5,16 +5,23 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, category, describe, operator, Promote, refuse
-
-from .operands import ArraysOnly
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    ArrayOnly,
+    category,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
 
 
 __all__ = ["complex", "conj", "imag", "real"]
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.REAL, form=ArraysOnly("real", "imag"))
-def complex(real: ArrayLike, imag: ArrayLike) -> Array:
+@operator(promote=Promote.NONE, accepts=Accepts.REAL)
+def complex(real: ArrayOnly, imag: ArrayOnly) -> Array:
     r"""Complex numbers $\mathrm{real} + i \cdot \mathrm{imag}$, broadcasting.
 
     Dtypes: both floating, and the same. float64 gives complex128, narrower ones complex64.

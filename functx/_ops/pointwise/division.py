@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import jax.numpy as jnp
@@ -17,28 +18,24 @@ from functx._core import (
     operator,
     Promote,
     refuse,
+    Requirement,
     result_dtype,
 )
 from functx._core.rules import derivative_rules
 
-from .operands import nonzero_divisor, OneArray
+from .operands import nonzero_divisor
 
 
 __all__ = ["div", "floor_divide", "reciprocal", "remainder"]
 
-_one_array = OneArray("input", "other")
 
-
-def _rounding_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return nonzero_divisor(args, kwargs) if kwargs.get("rounding_mode") else (args, kwargs)
-
-
-def _remainder_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return nonzero_divisor(*_one_array(args, kwargs))
+def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterator[Requirement]:
+    if rounding_mode is not None:
+        yield from nonzero_divisor(**operands)
 
 
 # The rounding mode decides how dtypes promote, hence `Promote.NONE`: the rule does it.
-@operator(promote=Promote.NONE, form=_rounding_form, aliases=("divide",))
+@operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide",))
 def div(
     input: ArrayLike,
     other: ArrayLike,
@@ -73,7 +70,7 @@ def div(
     return _truncated(x, y, result)
 
 
-@operator(accepts=Accepts.REAL, form=nonzero_divisor)
+@operator(accepts=Accepts.REAL, requires=nonzero_divisor)
 def floor_divide(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Quotient rounded down: $y = \lfloor x / \mathrm{other} \rfloor$, broadcasting.
 
@@ -87,7 +84,7 @@ def floor_divide(input: ArrayLike, other: ArrayLike) -> Array:
     return _floored(input, other)
 
 
-@operator(accepts=Accepts.REAL, form=_remainder_form)
+@operator(accepts=Accepts.REAL, requires=nonzero_divisor, one_array=True)
 def remainder(input: ArrayLike, other: ArrayLike) -> Array:
     r"""What floored division leaves: $y = x - \mathrm{other} \lfloor x/\mathrm{other} \rfloor$.
 

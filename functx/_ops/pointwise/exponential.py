@@ -5,9 +5,16 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, category, operator, Promote, refuse
-
-from .operands import ArraysOnly, OneArray
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    ArrayOnly,
+    Autocast,
+    category,
+    operator,
+    Promote,
+    refuse,
+)
 
 
 __all__ = ["exp", "log", "log1p", "logaddexp", "sigmoid", "xlogy"]
@@ -53,8 +60,8 @@ def sigmoid(input: ArrayLike) -> Array:
     return lax.logistic(input)
 
 
-@operator(accepts=Accepts.ANY, form=ArraysOnly("input", "other"))
-def logaddexp(input: ArrayLike, other: ArrayLike) -> Array:
+@operator(accepts=Accepts.ANY)
+def logaddexp(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Logarithm of a sum of exponentials, $\ln(e^x + e^{\mathrm{other}})$, broadcasting.
 
     Dtypes: promotes to the common dtype, which must be floating or complex. Where both are
@@ -76,7 +83,7 @@ def logaddexp(input: ArrayLike, other: ArrayLike) -> Array:
 @operator(
     promote=Promote.INT_TO_FLOAT,
     accepts=Accepts.REAL,
-    form=OneArray("input", "other"),
+    one_array=True,
     aliases=("special.xlogy",),
 )
 def xlogy(input: ArrayLike, other: ArrayLike) -> Array:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, category, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    category,
+    is_number,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
 from functx._core.rules import derivative_rules
-
-from .operands import is_integral, OneArray
 
 
 __all__ = ["pow", "rsqrt", "sqrt", "square"]
@@ -46,20 +55,24 @@ def square(input: ArrayLike) -> Array:
     return input * input
 
 
-_one_array = OneArray("input", "exponent")
-
-
-def _exponent_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
-    if type(exponent) is int and exponent < 0 and is_integral(args[0] if args else kwargs["input"]):
-        refuse(
-            f"`exponent` must not be negative for integers, got {exponent}",
-            hint=f"functx.pow(x, {exponent}.0) gives floats",
+def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
+    # Of arrays PyTorch gives what truncation leaves; a number it refuses.
+    integral = category(input.dtype) < 2 and category(exponent.dtype) == 1
+    if integral and is_number(exponent):
+        yield Requirement(
+            exponent >= 0,
+            "`exponent` must not be negative for integers, got {got}",
+            got=exponent,
+            hint="functx.pow(x, -1.0) gives floats",
         )
-    return _one_array(args, kwargs)
 
 
-@operator(accepts=Accepts.ANY, autocast=Autocast.FLOAT32, form=_exponent_form)
+@operator(
+    accepts=Accepts.ANY,
+    autocast=Autocast.FLOAT32,
+    requires=_exponent_is_a_power,
+    one_array=True,
+)
 def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
     r"""Each element raised to a power: $y = x^e$, broadcasting. $0^0 = 1$.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     available,
     category,
     describe,
@@ -18,19 +20,20 @@ from functx._core import (
     operator,
     Promote,
     refuse,
+    Requirement,
+    result_dtype,
+    Scalar,
 )
 from functx._core.rules import derivative_rules
 
-from .operands import ArraysOnly, number_fits
+from .operands import numbers_fit
 
 
 __all__ = ["clamp", "maximum", "minimum", "nan_to_num", "where"]
 
-_both = ArraysOnly("input", "other", hint="clamp takes numbers as bounds")
 
-
-@operator(accepts=Accepts.REAL, form=_both)
-def maximum(input: ArrayLike, other: ArrayLike) -> Array:
+@operator(accepts=Accepts.REAL)
+def maximum(input: ArrayOnly, other: ArrayOnly) -> Array:
     """Larger of two elements, NaN if either is, broadcasting.
 
     Where they are equal, each gets half of the gradient.
@@ -41,8 +44,8 @@ def maximum(input: ArrayLike, other: ArrayLike) -> Array:
     return _extremum(input, other, _larger, lax.max)
 
 
-@operator(accepts=Accepts.REAL, form=_both)
-def minimum(input: ArrayLike, other: ArrayLike) -> Array:
+@operator(accepts=Accepts.REAL)
+def minimum(input: ArrayOnly, other: ArrayOnly) -> Array:
     """Smaller of two elements, NaN if either is, broadcasting.
 
     Where they are equal, each gets half of the gradient.
@@ -79,14 +82,7 @@ _smaller = derivative_rules(
 )
 
 
-def _bounds_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if args and kwargs or len(args) > 1:
-        for at, name in ((1, "min"), (2, "max")):
-            number_fits(args[at] if len(args) > at else kwargs.get(name), args[0], name)
-    return args, kwargs
-
-
-@operator(accepts=Accepts.REAL_NUMBER, form=_bounds_form, aliases=("clip",))
+@operator(accepts=Accepts.REAL_NUMBER, requires=numbers_fit, aliases=("clip",))
 def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
     r"""Each element kept within bounds: $\min(\max(x, \mathrm{min}), \mathrm{max})$.
 
@@ -139,22 +135,25 @@ _clamp_between = derivative_rules(
 
 
 def _choice_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`Tensor.where(x, condition, other)`, and that a choice has no size to count."""
     if len(args) == 3 or "other" in kwargs:
-        if len(args) == 3 and _kind(args[0]) not in _CONDITIONS and _kind(args[1]) == "bool":
-            args = (args[1], args[0], args[2])  # Tensor.where(x, condition, other)
-        input = args[1] if len(args) > 1 else kwargs.get("input")
-        other = args[2] if len(args) > 2 else kwargs.get("other")
-        number_fits(other, input, "other")
-        number_fits(input, other, "input")
-        kwargs = {"size": 0, **kwargs}  # a choice has no size to count
+        if len(args) == 3 and _is_bool(args[1]) and not _is_condition(args[0]):
+            args = (args[1], args[0], args[2])
+        kwargs = {"size": 0, **kwargs}
     return args, kwargs
 
 
-_CONDITIONS = ("bool", "uint8")  # uint8 as in PyTorch, which deprecates it
+def _is_bool(x: Any) -> bool:
+    return isinstance(x, bool) or getattr(x, "dtype", None) == "bool"
 
 
-def _kind(x: Any) -> str:
-    return x.dtype.name if hasattr(x, "dtype") else type(x).__name__
+def _is_condition(x: Any) -> bool:
+    return _is_bool(x) or getattr(x, "dtype", None) == "uint8"  # as in PyTorch, which deprecates it
+
+
+def _choices_fit(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement]:
+    if input is not None and other is not None and category(result_dtype([input, other])) == 1:
+        yield from numbers_fit(input=input, other=other)
 
 
 def _count(
@@ -168,14 +167,19 @@ def _count(
     return jnp.count_nonzero(condition)
 
 
-@operator(promote=Promote.NO_OPMATH, measured={"size": _count}, form=_choice_form)
+@operator(
+    promote=Promote.NO_OPMATH,
+    measured={"size": _count},
+    requires=_choices_fit,
+    form=_choice_form,
+)
 def where(
     condition: Mask,
     input: ArrayLike | None = None,
     other: ArrayLike | None = None,
     *,
     size: int | None = None,
-    fill_value: int = -1,
+    fill_value: Scalar = -1,
 ) -> Array | tuple[Array, ...]:
     """`input` where `condition` holds, and `other` elsewhere, broadcasting.
 
@@ -195,7 +199,7 @@ def where(
     if (input is None) != (other is None):
         refuse("`input` and `other` must be given together, got one", error=TypeError)
     if input is not None and other is not None:
-        if condition.dtype.name not in _CONDITIONS:
+        if not _is_condition(condition):
             refuse(f"`condition` must be of bools, got {describe(condition)}", error=TypeError)
         return jnp.where(condition.astype(bool), input, other)
     assert size is not None
@@ -206,9 +210,9 @@ def where(
 @operator(promote=Promote.NO_OPMATH)
 def nan_to_num(
     input: ArrayLike,
-    nan: float | None = 0.0,
-    posinf: float | None = None,
-    neginf: float | None = None,
+    nan: Scalar | None = 0.0,
+    posinf: Scalar | None = None,
+    neginf: Scalar | None = None,
 ) -> Array:
     """Replaces NaN by `nan`, and infinities by `posinf` and `neginf`; complex parts each.
 

@@ -7,10 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, category, operator, Promote
+from functx._core import Accepts, ArrayLike, ArrayOnly, Autocast, category, operator, Promote
 from functx._core.rules import derivative_rules
-
-from .operands import ArraysOnly
 
 
 __all__ = ["angle", "atan2", "cos", "sin", "tan", "tanh"]
@@ -60,10 +58,9 @@ def tanh(input: ArrayLike) -> Array:
     promote=Promote.INT_TO_FLOAT,
     accepts=Accepts.REAL,
     autocast=Autocast.WIDEST,
-    form=ArraysOnly("input", "other"),
     aliases=("arctan2",),
 )
-def atan2(input: ArrayLike, other: ArrayLike) -> Array:
+def atan2(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Angle of the point $(\mathrm{other}, x)$, in $[-\pi, \pi]$, broadcasting.
 
     Both gradients are 0 at the origin.

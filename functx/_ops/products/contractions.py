@@ -23,7 +23,6 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.signature import frozen
 
 
 __all__ = ["einsum", "tensordot"]
@@ -162,17 +161,8 @@ def _split(term: str) -> tuple[str, str, str]:
     return before, dots, after
 
 
-def _tensordot_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Lists of dimensions as tuples, which are hashable."""
-    if "dims" in kwargs:
-        kwargs["dims"] = frozen(kwargs["dims"])
-    return (*args[:2], *map(frozen, args[2:])), kwargs
-
-
-@operator(
-    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, form=_tensordot_form
-)
-def tensordot(a: ArrayLike, b: ArrayLike, dims: Any = 2) -> Array:
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def tensordot(a: ArrayLike, b: ArrayLike, dims: int | Sequence[Sequence[int]] = 2) -> Array:
     r"""Contracts dimensions of `a` with dimensions of `b`: sums their products.
 
     - `dims`: an int n, for the last n of `a` with the first n of `b`; or two lists of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -13,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     category,
     DEFAULT_FLOAT,
     describe,
@@ -75,7 +75,7 @@ def _inexact(dtype: np.dtype | None) -> np.dtype:
 
 def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
     # Drawn in a half dtype, the tails would end at 2 or 3 standard deviations.
-    wide = DEFAULT_FLOAT if dtype.itemsize == 2 else dtype
+    wide = accumulator(dtype)
     return jax.random.normal(key, shape, wide).astype(dtype)
 
 
@@ -88,8 +88,7 @@ def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, An
     return args, kwargs
 
 
-def _std_is_non_negative(xp: ModuleType, *, std: Any, **_: Any) -> Iterator[Requirement]:
-    std = xp.asarray(std)
+def _std_is_non_negative(*, std: Any, **_: Any) -> Iterator[Requirement]:
     if category(std.dtype) < 3:
         yield Requirement(std >= 0, "`std` must not be negative, got {got}", got=std)
 
@@ -136,7 +135,7 @@ def normal(
     dtype = _inexact(dtype)
     if category(mean.dtype) == 3 and category(dtype) < 3:
         refuse(f"`mean` must be real for {dtype.name}, got {describe(mean)}", error=TypeError)
-    wide = DEFAULT_FLOAT if dtype.itemsize == 2 else dtype
+    wide = accumulator(dtype)
     noise = _standard_normal(key, non_negative(size), wide)
     mean, std = (lax.stop_gradient(lax.convert_element_type(x, wide)) for x in (mean, std))
     return (mean + std * noise).astype(dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -13,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     as_dtype,
     available,
     category,
@@ -116,11 +116,8 @@ def randperm(
     return jax.random.permutation(key, lax.iota(np.int32, n)).astype(dtype)
 
 
-def _is_probability(
-    xp: ModuleType, *, input: Any, p: Any = None, **_: Any
-) -> Iterator[Requirement]:
+def _is_probability(*, input: Any, p: Any, **_: Any) -> Iterator[Requirement]:
     name, x = ("input", input) if p is None else ("p", p)
-    x = xp.asarray(x)
     if category(x.dtype) < 3:
         yield Requirement((x >= 0) & (x <= 1), f"`{name}` must lie in [0, 1], got {{got}}", got=x)
 
@@ -151,8 +148,8 @@ def bernoulli(input: Other, p: Other | None = None, *, key: Key = None) -> Array
     return (uniform < chance.astype(wide)).astype(input.dtype)
 
 
-def _is_distribution(xp: ModuleType, *, input: Any, **_: Any) -> Iterator[Requirement]:
-    x = xp.asarray(input)
+def _is_distribution(*, input: Any, **_: Any) -> Iterator[Requirement]:
+    x = input
     if category(x.dtype) == 2 and x.ndim:
         ok = (x >= 0) & (x < np.inf)
         yield Requirement(ok, "`input` must be finite and not negative, got {got}", got=x)
@@ -193,8 +190,7 @@ def multinomial(
         refuse(f"`num_samples` must not exceed {n} without replacement, got {num_samples}")
     if n > _MOST_CATEGORIES:
         refuse(f"`input` must have at most 2^24 categories, got {n}")
-    if weights.dtype.itemsize == 2:
-        weights = weights.astype(DEFAULT_FLOAT)
+    weights = weights.astype(accumulator(weights.dtype))
     draw = _with_replacement if replacement else _without_replacement
     return draw(key, weights, num_samples).astype(available(LONG))
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, category, Dim, Dims, operator, Promote
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    axes_of,
+    category,
+    Dim,
+    Dims,
+    operator,
+    Promote,
+)
 
 from .scanning import scanned
 
@@ -23,7 +33,7 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     >>> functx.logsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
     Array(1000.6932, dtype=float32)
     """
-    axes = dim or tuple(range(input.ndim))
+    axes = axes_of(dim, input.ndim)
     real = lax.real(input) if category(input.dtype) == 3 else input
     # The result does not depend on the shift, so neither do its derivatives.
     top = lax.stop_gradient(jnp.max(real, axis=axes, keepdims=True, initial=-jnp.inf))

@@ -14,7 +14,9 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     available,
+    axes_of,
     Dim,
     Dims,
     LONG,
@@ -76,14 +78,12 @@ def _two_arrays(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, A
     """`max(input, other)` beside `max(input, dim)`."""
     if len(args) == 2 and isinstance(args[1], (jax.Array, np.ndarray)):
         args, kwargs = args[:1], kwargs | {"other": args[1]}
-    if args and kwargs.get("other") is not None and isinstance(args[0], (bool, int, float)):
-        refuse(f"`input` must be an array beside `other`, got {args[0]!r}", error=TypeError)
     return args, kwargs
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL, form=_two_arrays)
 def max(
-    input: ArrayLike,
+    input: ArrayOnly,
     dim: Dim | None = None,
     keepdim: bool = False,
     *,
@@ -111,7 +111,7 @@ def max(
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL, form=_two_arrays)
 def min(
-    input: ArrayLike,
+    input: ArrayOnly,
     dim: Dim | None = None,
     keepdim: bool = False,
     *,
@@ -170,7 +170,7 @@ def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
 def _extremum(
     reduce: Callable[..., Array], input: Array, dim: tuple[int, ...] | None, keepdim: bool
 ) -> Array:
-    axes = dim or tuple(range(input.ndim))
+    axes = axes_of(dim, input.ndim)
     for axis in axes:
         if input.shape[axis] == 0 and dim:
             refuse_empty(input, axis)

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    axes_of,
     category,
     compute_and_result,
     Dims,
@@ -18,6 +19,7 @@ from functx._core import (
     Promote,
     real_of,
     refuse,
+    Scalar,
 )
 
 
@@ -44,7 +46,7 @@ def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
 def var(
-    input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> Array:
     r"""Variance: $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$, $c$ the `correction`.
 
@@ -62,7 +64,7 @@ def var(
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
 def std(
-    input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> Array:
     r"""Standard deviation: the root of `functx.var`, with its arguments.
 
@@ -78,7 +80,7 @@ def std(
 
 @operator(promote=Promote.NONE, accepts=Accepts.INEXACT, form=_unbiased)
 def var_mean(
-    input: ArrayLike, dim: Dims = None, *, correction: float | None = 1, keepdim: bool = False
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:
     """`(functx.var(...), functx.mean(...))`, with the arguments of `functx.var`.
 
@@ -93,9 +95,9 @@ def var_mean(
 
 
 def _moments(
-    input: Array, dim: tuple[int, ...] | None, correction: float | None, keepdim: bool
+    input: Array, dim: tuple[int, ...] | None, correction: Any, keepdim: bool
 ) -> tuple[Array, Array]:
-    axes = dim or tuple(range(input.ndim))
+    axes = axes_of(dim, input.ndim)
     count = math.prod(input.shape[axis] for axis in axes)
     mean = jnp.mean(input, axis=axes, keepdims=True)
     off = input - mean
@@ -103,6 +105,6 @@ def _moments(
         squares = lax.real(off) ** 2 + lax.imag(off) ** 2
     else:
         squares = lax.square(off)
-    divisor = max(count - (1 if correction is None else correction), 0)
+    divisor = jnp.maximum(count - (1 if correction is None else correction), 0)
     variance = jnp.sum(squares, axis=axes, keepdims=keepdim) / divisor
     return variance, mean if keepdim else jnp.squeeze(mean, axes)

@@ -9,6 +9,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
+    axes_of,
     Dims,
     DType,
     operator,
@@ -17,7 +18,7 @@ from functx._core import (
 )
 
 from .nuclear import nuclear_norm
-from .power_norms import vector_norm, widening
+from .power_norms import vector_norm
 
 
 __all__ = ["norm"]
@@ -27,11 +28,11 @@ __all__ = ["norm"]
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    form=widening,
+    narrowing=False,
 )
 def norm(
     input: ArrayLike,
-    p: float | str | None = "fro",
+    p: float | str | None = "fro",  # static: it chooses how to compute
     dim: Dims = None,
     keepdim: bool = False,
     *,
@@ -55,8 +56,8 @@ def norm(
     >>> functx.norm(jnp.asarray([[3.0, 4.0], [6.0, 8.0]], "float32"), dim=1)
     Array([ 5., 10.], dtype=float32)
     """
+    axes = axes_of(dim, input.ndim)
     if p == "nuc":
-        axes = tuple(range(input.ndim)) if dim is None else dim
         if len(axes) != 2:
             refuse(f"`dim` must name the two dimensions of a matrix, got {dim}")
         out = nuclear_norm(jnp.moveaxis(input, axes, (-2, -1)))
@@ -65,5 +66,5 @@ def norm(
         refuse(f"`p` must be a number, 'fro' or 'nuc', got {p!r}")
     if p == "fro" and dim is not None and len(dim) > 2:
         refuse(f"`dim` must name at most two dimensions for p='fro', got {dim}")
-    out = vector_norm(input, 2 if p is None or p == "fro" else p, dim or range(input.ndim))
-    return jnp.expand_dims(out, dim or tuple(range(input.ndim))) if keepdim else out
+    out = vector_norm(input, 2 if p is None or p == "fro" else p, axes)
+    return jnp.expand_dims(out, axes) if keepdim else out

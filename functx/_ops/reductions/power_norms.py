@@ -6,32 +6,13 @@ import functools as ft
 import math
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
-from functx._core import as_dtype, category, describe, real_of, refuse
+from functx._core import category, describe, real_of, refuse
 from functx._ops.magnitude import magnitude
 
 from .ties import shared_evenly
-
-
-def widening(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """Refuses a `dtype` that would lose parts or digits of the input."""
-    x = args[0] if args else kwargs.get("input", kwargs.get("x"))
-    if kwargs.get("dtype") is not None and isinstance(x, (jax.Array, np.ndarray)):
-        dtype = as_dtype(kwargs["dtype"])
-        if category(x.dtype) >= 2 and (
-            category(dtype) != category(x.dtype)
-            or jnp.finfo(real_of(dtype)).bits < jnp.finfo(real_of(x.dtype)).bits
-        ):
-            refuse(
-                f"`dtype` must hold the values of {describe(x)}, got {dtype.name}",
-                hint="x.astype(dtype) converts all the same",
-                error=TypeError,
-            )
-    return args, kwargs
 
 
 def vector_norm(input: Array, p: float, dim: Any) -> Array:

@@ -12,15 +12,9 @@ from functx._core import Arrays, Autocast, canonical_dim, describe, operator, Pr
 __all__ = ["cat", "stack"]
 
 
-def _axis_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`concatenate(arrays, axis=)`."""
-    return args, {"dim" if k == "axis" else k: v for k, v in kwargs.items()}
-
-
 @operator(
     promote=Promote.NO_OPMATH,
     autocast=Autocast.WIDEST,
-    form=_axis_form,
     aliases=("concat", "concatenate"),
 )
 def cat(tensors: Arrays, dim: int = 0) -> Array:

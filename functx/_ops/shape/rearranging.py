@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -24,12 +22,11 @@ from functx._core import (
 __all__ = ["flip", "movedim", "permute", "roll", "transpose"]
 
 
-def _axis_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`swapaxes(x, axis0=, axis1=)`."""
-    return args, {{"axis0": "dim0", "axis1": "dim1"}.get(k, k): v for k, v in kwargs.items()}
-
-
-@operator(promote=Promote.NO_OPMATH, form=_axis_form, aliases=("swapaxes", "swapdims"))
+@operator(
+    promote=Promote.NO_OPMATH,
+    synonyms={"axis0": "dim0", "axis1": "dim1"},
+    aliases=("swapaxes", "swapdims"),
+)
 def transpose(input: ArrayLike, dim0: Dim, dim1: Dim) -> Array:
     """Exchanges two dimensions.
 

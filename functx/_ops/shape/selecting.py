@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,7 +12,6 @@ from jax import Array, lax
 from functx._core import (
     ArrayLike,
     available,
-    canonical_dim,
     category,
     describe,
     Dim,
@@ -32,12 +30,8 @@ from functx._core import (
 __all__ = ["narrow", "select"]
 
 
-def _select_in_range(
-    xp: ModuleType, *, input: Any, dim: int, index: Any, **_: Any
-) -> Iterator[Requirement]:
-    if jnp.ndim(input):
-        size = jnp.shape(input)[canonical_dim(dim, jnp.ndim(input))]
-        yield index_in_range(xp, index, size, negative=True)
+def _select_in_range(*, input: Any, dim: int, index: Any, **_: Any) -> Iterator[Requirement]:
+    yield index_in_range(index, input.shape[dim], negative=True)
 
 
 @operator(promote=Promote.NO_OPMATH, requires=_select_in_range)
@@ -56,12 +50,9 @@ def select(input: ArrayLike, dim: Dim, index: Index) -> Array:
 
 
 def _run_in_range(
-    xp: ModuleType, *, input: Any, dim: int, start: Any, length: int, **_: Any
+    *, input: Any, dim: int, start: Any, length: int, **_: Any
 ) -> Iterator[Requirement]:
-    if not jnp.ndim(input):
-        return
-    size = jnp.shape(input)[canonical_dim(dim, jnp.ndim(input))]
-    start = xp.asarray(start)
+    size = input.shape[dim]
     yield Requirement(
         (start >= -size) & (start <= size),
         f"`start` must lie in [{-size}, {size}], got {{got}}",
@@ -69,7 +60,7 @@ def _run_in_range(
         error=IndexError,
     )
     yield Requirement(
-        xp.where(start < 0, start + size, start) + length <= size,
+        jnp.where(start < 0, start + size, start) + length <= size,
         f"`start` + `length` must not exceed {size}, got {{got}} + {length}",
         got=start,
     )

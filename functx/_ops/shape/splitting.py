@@ -14,16 +14,7 @@ from functx._core import ArrayLike, category, describe, Dim, operator, peek, Pro
 __all__ = ["chunk", "split", "tensor_split", "unbind"]
 
 
-def _tuple_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Lists of sizes as tuples, which can be hashed."""
-    freeze = lambda x: tuple(x) if isinstance(x, list) else x
-    sizes = "split_size_or_sections"
-    if sizes in kwargs:
-        kwargs = kwargs | {sizes: freeze(kwargs[sizes])}
-    return (*args[:1], *map(freeze, args[1:])), kwargs
-
-
-@operator(promote=Promote.NO_OPMATH, form=_tuple_form)
+@operator(promote=Promote.NO_OPMATH)
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
@@ -63,21 +54,14 @@ def chunk(input: ArrayLike, chunks: int, dim: Dim = 0) -> tuple[Array, ...]:
 
 
 def _positions_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """One name for PyTorch's three, and an array of positions as the ints it holds."""
+    """An array of positions as the ints it holds: `tensor_split(x, tensor_indices)`."""
     name = "indices_or_sections"
     if len(args) > 1:
         return (args[0], _ints(args[1]), *args[2:]), kwargs
-    kwargs = dict(kwargs)
-    for synonym in ("sections", "indices", "tensor_indices_or_sections", name):
-        if synonym in kwargs:
-            kwargs[name] = _ints(kwargs.pop(synonym))
-            break
-    return args, kwargs
+    return args, kwargs | {name: _ints(kwargs[name])} if name in kwargs else kwargs
 
 
 def _ints(positions: Any) -> Any:
-    if isinstance(positions, list):
-        return tuple(positions)
     if not isinstance(positions, (jax.Array, np.ndarray)):
         return positions
     if category(positions.dtype) != 1 or positions.ndim > 1:
@@ -101,7 +85,13 @@ def _ints(positions: Any) -> Any:
     return tuple(lanes[0].tolist()) if positions.ndim else int(lanes[0])
 
 
-@operator(promote=Promote.NO_OPMATH, form=_positions_form)
+@operator(
+    promote=Promote.NO_OPMATH,
+    form=_positions_form,
+    synonyms=dict.fromkeys(
+        ("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections"
+    ),
+)
 def tensor_split(
     input: ArrayLike, indices_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:

@@ -28,18 +28,9 @@ from functx._core import (
 __all__ = ["searchsorted"]
 
 
-def _other_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """PyTorch names the second argument `self` if it is a number, and documents `values`."""
-    for name in ("self", "values"):
-        if name in kwargs and "input" not in kwargs:
-            kwargs = dict(kwargs)
-            kwargs["input"] = kwargs.pop(name)
-    return args, kwargs
-
-
-def _sorter_inside(xp, *, sorted_sequence, sorter, **_) -> Iterator[Requirement]:
-    if sorter is not None and np.ndim(sorted_sequence):
-        yield index_in_range(xp, sorter, np.shape(sorted_sequence)[-1], name="sorter")
+def _sorter_inside(*, sorted_sequence: Any, sorter: Any, **_: Any) -> Iterator[Requirement]:
+    if sorter is not None and sorted_sequence.ndim:
+        yield index_in_range(sorter, sorted_sequence.shape[-1], name="sorter")
 
 
 @operator(
@@ -47,7 +38,8 @@ def _sorter_inside(xp, *, sorted_sequence, sorter, **_) -> Iterator[Requirement]
     accepts=Accepts.REAL_NUMBER,
     differentiable=False,
     requires=_sorter_inside,
-    form=_other_names,
+    # PyTorch names the second argument `self` if it is a number, and documents `values`.
+    synonyms={"self": "input", "values": "input"},
 )
 def searchsorted(
     sorted_sequence: ArrayLike,

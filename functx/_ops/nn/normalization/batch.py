@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 import jax
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, operator, Other, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    describe,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Scalar,
+)
 
 from .standardization import affine, moments, per_channel, require_like, wide
 
@@ -31,8 +40,8 @@ def batch_norm(
     weight: Other | None = None,
     bias: Other | None = None,
     training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
+    momentum: Scalar = 0.1,
+    eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes each channel, then applies `weight` and `bias`:
     $y = (x - \mu) / \sqrt{\sigma^2 + \epsilon} \cdot w + b$.
@@ -62,8 +71,8 @@ def batch_norm_with_stats(
     weight: Other | None = None,
     bias: Other | None = None,
     training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
+    momentum: Scalar = 0.1,
+    eps: Scalar = 1e-5,
 ) -> BatchNormResult:
     r"""`batch_norm`, and the running statistics after it: functx's own, for want of mutation.
 

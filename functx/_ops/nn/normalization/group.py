@@ -6,7 +6,17 @@ import math
 
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Other, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    describe,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Scalar,
+)
 
 from .standardization import affine, per_channel, standardized, wide
 
@@ -25,7 +35,7 @@ def group_norm(
     num_groups: int,
     weight: Other | None = None,
     bias: Other | None = None,
-    eps: float = 1e-5,
+    eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes over groups of channels, then applies `weight` and `bias` to each channel:
     $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$.

@@ -13,6 +13,7 @@ from functx._core import (
     Other,
     Promote,
     refuse,
+    Scalar,
     Shape,
 )
 
@@ -33,7 +34,7 @@ def layer_norm(
     normalized_shape: Shape,
     weight: Other | None = None,
     bias: Other | None = None,
-    eps: float = 1e-5,
+    eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes over the trailing dimensions, then applies `weight` and `bias`:
     $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$.

@@ -26,8 +26,8 @@ def masked_fill_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, mask, 1j), "`value` must be real", TypeError)
     yield Refusal(call(x, make.mask(2), 1), "cannot take", ValueError)
     small, half = make(3, dtype="int8"), make(3, dtype="float16")
-    yield Refusal(call(small, mask, 1000), "`value` must fit int8, got 1000", OverflowError)
-    yield Refusal(call(half, mask, 1e6), "`value` must fit float16", OverflowError)
+    yield Refusal(call(small, mask, 1000), "`value` must fit int8, got 1000")
+    yield Refusal(call(half, mask, 1e6), "`value` must fit float16")
 
 
 def np_masked_fill(x, mask, value):

@@ -84,7 +84,7 @@ def index_add_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, 0, index, make(3, 2)), r"`source` must have shape \[2, 2\]")
     yield Refusal(call(x, 0, make.index(3, 2, 1), make(2, 2)), "must be a vector", IndexError)
     yield Refusal(call(x, 0, index, make(2, 2, dtype="float16")), "dtype of `input`", TypeError)
-    yield Refusal(call(x, 0, index, make(2, 2), alpha=1j), "`alpha` must be real", TypeError)
+    yield Refusal(call(x, 0, index, make(2, 2), alpha=1j), "`alpha` must not be complex", TypeError)
 
 
 def np_index_add(x, dim, index, source, alpha=1):

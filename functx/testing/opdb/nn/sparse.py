@@ -42,8 +42,8 @@ def one_hot_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.put([3], "int64"), 3), "less than num_classes=3, got 3")
     yield Refusal(call(make.put([-1], "int64"), 3), "must not be negative, got -1")
     yield Refusal(call(make.put([], "int64")), "the number of classes of an empty array")
-    yield Refusal(call(make(2), 3), "`tensor` must hold integers", TypeError)
-    yield Refusal(call(make.put([0], "int64"), -2), "less than num_classes=-2")
+    yield Refusal(call(make(2, dtype="float32"), 3), "`tensor` must hold integers", TypeError)
+    yield Refusal(call(make.put([0], "int64"), -2), "`num_classes` must be -1 or more", ValueError)
 
 
 def np_one_hot(x, num_classes=-1):

@@ -72,7 +72,7 @@ def lerp_refusals(make: Make) -> Iterator[Refusal]:
     wide = make(2, dtype="float64")
     yield Refusal(call(make(2), wide, 0.5), "must have the same dtype", TypeError)
     yield Refusal(call(make(2), make(2), wide), "must have the same dtype", TypeError)
-    yield Refusal(call(make(2), make(2), 1j), "`weight` must be real", TypeError)
+    yield Refusal(call(make(2), make(2), 1j), "numbers must be real", TypeError)
     integers = make(2, dtype="int64")
     yield Refusal(call(integers, integers, 0.5), "expected inexact arrays", TypeError)
     yield Refusal(call(make(2), make(3), 0.5), "shapes do not fit")

@@ -36,7 +36,7 @@ def clamp_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make(3)), "shapes do not fit")
     yield Refusal(call(make(2, dtype="complex64"), 0), "expected real number arrays", TypeError)
     small = make(2, dtype="int8")
-    yield Refusal(call(small, 0, 300), r"`max` must lie in \[-128, 127\]", OverflowError)
+    yield Refusal(call(small, 0, 300), "`max` must fit int8, got 300")
 
 
 def where_samples(make: Make) -> Iterator[Sample]:
@@ -54,7 +54,7 @@ def where_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.mask(2), make(2)), "must be given together", TypeError)
     yield Refusal(call(make.mask(2), make(3), make(2)), "cannot take|shapes do not fit", Exception)
     small = make(2, dtype="int8")
-    yield Refusal(call(make.mask(2), small, 300), "`other` must lie in", OverflowError)
+    yield Refusal(call(make.mask(2), small, 300), "`other` must fit int8")
 
 
 def positions(make: Make) -> Iterator[Sample]:

@@ -63,7 +63,7 @@ def overloaded_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 0)), "`input` must not be empty")
     yield Refusal(call(make(2), keepdim=True), "`keepdim` goes with `dim`", TypeError)
     yield Refusal(call(make(2), 0, other=make(2)), "do not go with `other`", TypeError)
-    yield Refusal(call(2, make(3)), "`input` must be an array beside `other`", TypeError)
+    yield Refusal(call(2, make(3)), "`input` must be an array, got 2", TypeError)
     yield Refusal(call(make(2), make(3)), "shapes do not fit")
 
 

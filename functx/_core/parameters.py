@@ -1,0 +1,182 @@
+"""An operator's parameters, and the one way in which a call's arguments become theirs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from .errors import describe, refuse
+from .roles import Kind, parsed_role
+
+
+# What PyTorch accepts for its own names.
+_NUMPY_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
+    "x2": "other",
+}
+_FORBIDDEN = {
+    "out": "operators return their result; arrays are immutable",
+    "requires_grad": "name what to differentiate: functx.grad(f, argnums=...)",
+    "layout": "arrays are dense; XLA chooses their layout",
+    "memory_format": "XLA chooses the layout of arrays",
+    "pin_memory": "move arrays with jax.device_put",
+    "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
+}
+_NUMBERS = (bool, int, float, complex)
+
+
+class Parameters:
+    """The parameters of a declared function: their roles, names, synonyms and defaults."""
+
+    def __init__(
+        self, who: str, rule: Callable[..., Any], synonyms: Mapping[str, str], one_array: bool
+    ):
+        self.who = who
+        self.signature = inspect.signature(rule)
+        each = self.signature.parameters.values()
+        self.roles = {p.name: parsed_role(who, p) for p in each}
+        self.synonyms = {
+            theirs: ours
+            for theirs, ours in (_NUMPY_NAMES | dict(synonyms)).items()
+            if ours in self.roles and theirs not in self.roles
+        }
+        self.defaults = {p.name: p.default for p in each if p.default is not p.empty}
+        self.positional = tuple(p.name for p in each if p.kind is p.POSITIONAL_OR_KEYWORD)
+        self._required = self.roles.keys() - self.defaults.keys()
+        self.promoting = self._named(lambda role: role.kind is Kind.ARRAY)
+        self.traced = self._named(lambda role: role.traced)
+        self.static = self._named(lambda role: not role.traced)
+        self._listed = bool(self._named(lambda role: role.several and not role.traced))
+        self._arrays_only = self._named(lambda role: not role.number)
+        self._one_array = one_array
+
+    def _named(self, chosen: Callable[[Any], bool]) -> tuple[str, ...]:
+        return tuple(name for name, role in self.roles.items() if chosen(role))
+
+    @property
+    def settles(self) -> bool:
+        """Whether `settled` has anything to do."""
+        return self._listed or bool(self._arrays_only) or self._one_array
+
+    def renamed(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """`kwargs` under the declared names: `dim` for NumPy's `axis`."""
+        out = {}
+        for name, value in kwargs.items():
+            ours = self.synonyms.get(name, name)
+            if ours in out or (ours != name and ours in kwargs):
+                refuse(f"`{ours}` is given twice, once as `{name}`", error=TypeError)
+            out[ours] = value
+        return out
+
+    def settled(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """With lists among static arguments as tuples, and numbers refused in place of arrays."""
+        if self._listed and (list in map(type, args) or list in map(type, kwargs.values())):
+            args, kwargs = self.frozen(args, kwargs)
+        for name in self._arrays_only:
+            value = self._value(name, args, kwargs)
+            if type(value) in _NUMBERS:
+                hint = f"jnp.asarray({value!r}) makes an array"
+                refuse(f"`{name}` must be an array, got {value!r}", hint=hint, error=TypeError)
+        if self._one_array:
+            given = [self._value(name, args, kwargs) for name in self.promoting]
+            if all(type(value) in _NUMBERS for value in given):
+                refuse(
+                    f"{' or '.join(f'`{name}`' for name in self.promoting)} must be an array, "
+                    f"got {' and '.join(map(repr, given))}",
+                    hint="with numbers alone, Python's own operators do",
+                    error=TypeError,
+                )
+        return args, kwargs
+
+    def _value(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        at = self.positional.index(name)
+        return args[at] if at < len(args) else kwargs.get(name)
+
+    def frozen(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """With static arguments in hashable form; they are part of the key of a program."""
+        names = self.positional
+        static = self.static
+        args = tuple(
+            frozen(value) if at < len(names) and names[at] in static else value
+            for at, value in enumerate(args)
+        )
+        return args, {k: frozen(v) if k in static else v for k, v in kwargs.items()}
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by name, or a refusal that says which one does not belong."""
+        given = dict(zip(self.positional, args, strict=False))
+        names = given.keys() | kwargs.keys()
+        if (
+            len(args) + len(kwargs) > len(names)
+            or not names <= self.roles.keys()
+            or not names >= self._required
+        ):
+            self._refuse(args, kwargs)
+        given.update(kwargs)
+        return {name: given[name] for name in self.roles if name in given}
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        for name in kwargs:
+            if name in _FORBIDDEN and name not in self.roles:
+                refuse(f"`{name}` does not exist here", hint=_FORBIDDEN[name], error=TypeError)
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            hint = f"the signature is {self.who}{self._plain_signature()}"
+            refuse(str(error), hint=hint, error=TypeError)
+
+    def _plain_signature(self) -> str:
+        each = [p.replace(annotation=p.empty) for p in self.signature.parameters.values()]
+        nothing = inspect.Signature.empty
+        return str(self.signature.replace(parameters=each, return_annotation=nothing))
+
+    def diagnose(self, given: Mapping[str, Any], error: Exception) -> None:
+        """Refuses what JAX cannot take as an argument, in this operator's terms."""
+        for name, value in given.items():
+            if self.roles[name].traced:
+                for leaf in jax.tree.leaves(value):
+                    _check_number_or_array(name, leaf, error)
+            elif isinstance(value, Tracer):
+                refuse(
+                    f"`{name}` must be known while tracing, got {describe(value)}",
+                    hint=f"mark what it comes from as static: jax.jit(f, static_argnames='{name}')",
+                    error=TypeError,
+                )
+
+
+def _check_number_or_array(name: str, leaf: Any, error: Exception) -> None:
+    if isinstance(leaf, (jax.Array, np.ndarray, np.generic, bool, float, complex)):
+        return
+    if isinstance(leaf, int):
+        if isinstance(error, OverflowError):
+            refuse(
+                f"`{name}` does not fit the widest integer, got {leaf}",
+                hint="functx.enable_x64() gives 64-bit integers",
+                error=OverflowError,
+            )
+        return
+    kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
+    hint = "jnp.asarray(x.numpy()) makes a JAX array" if "torch" in kind else ""
+    refuse(f"`{name}` must be an array, got {kind}", hint=hint, error=TypeError)
+
+
+def frozen(x: Any) -> Any:
+    """A static argument in hashable form: lists become tuples, concrete integer arrays ints."""
+    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
+        return tuple(frozen(item) for item in x)
+    if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, Tracer):
+        return frozen(np.asarray(x).tolist())
+    return x

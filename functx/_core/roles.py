@@ -1,0 +1,137 @@
+"""The annotations that an operator's parameters may wear, and the role each one gives.
+
+Postponed evaluation is required where operators are declared, so annotations are strings. They
+are parsed once, at the declaration, and one that is not known is refused there.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import enum
+import inspect
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from .errors import fail
+
+
+# Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
+# Python number; the declared function receives a `jax.Array`. Hence `Any`.
+ArrayLike: TypeAlias = Any
+# The same, but a Python number is refused, as PyTorch does.
+ArrayOnly: TypeAlias = Any
+Arrays: TypeAlias = Sequence[Any]
+# Traced, and does not: positions, masks and other arrays with a dtype of their own.
+Index: TypeAlias = Any
+Mask: TypeAlias = Any
+Other: TypeAlias = Any
+Others: TypeAlias = Sequence[Any]
+# A traced number, such as add's `alpha`. A Python number arrives as a weakly typed 0-d array,
+# which takes the dtype of what it meets, as if it were written there; any other in the dtype of
+# computation. Left out, it is the default itself.
+Scalar: TypeAlias = Any
+# A PRNG key. Left out, it is drawn from the ambient generator.
+Key: TypeAlias = Any
+# Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
+Dim: TypeAlias = int
+Dims: TypeAlias = Any
+# Static: sizes (a tuple of ints), a dtype (a NumPy one), where a new array lives.
+Shape: TypeAlias = Any
+DType: TypeAlias = Any
+Device: TypeAlias = Any
+
+
+class Kind(enum.Enum):
+    """What a parameter is for."""
+
+    ARRAY = enum.auto()  # traced; decides the dtype
+    OTHER = enum.auto()  # traced; has a dtype of its own
+    SCALAR = enum.auto()  # traced; a number in the dtype of computation
+    KEY = enum.auto()  # traced; randomness
+    DIM = enum.auto()
+    DIMS = enum.auto()
+    SHAPE = enum.auto()
+    DTYPE = enum.auto()
+    DEVICE = enum.auto()
+    OPTION = enum.auto()  # static, handed on as it is
+
+
+TRACED = frozenset({Kind.ARRAY, Kind.OTHER, Kind.SCALAR, Kind.KEY})
+
+
+@dataclasses.dataclass(frozen=True)
+class Role:
+    """What a parameter is for, and in which forms it may be given."""
+
+    kind: Kind
+    optional: bool = False  # None may be given
+    several: bool = False  # a sequence of arrays, or static and maybe a sequence
+    number: bool = True  # a Python number will do
+
+    @property
+    def traced(self) -> bool:
+        """Whether it is an argument of the compiled program, and not part of its key."""
+        return self.kind in TRACED
+
+
+_ROLES = {
+    "ArrayLike": Role(Kind.ARRAY),
+    "ArrayOnly": Role(Kind.ARRAY, number=False),
+    "Arrays": Role(Kind.ARRAY, several=True),
+    "Index": Role(Kind.OTHER),
+    "Mask": Role(Kind.OTHER),
+    "Other": Role(Kind.OTHER),
+    "Others": Role(Kind.OTHER, several=True),
+    "Scalar": Role(Kind.SCALAR),
+    "Key": Role(Kind.KEY, optional=True),
+    "Dim": Role(Kind.DIM),
+    "Dims": Role(Kind.DIMS, optional=True, several=True),
+    "Shape": Role(Kind.SHAPE, several=True),
+    "DType": Role(Kind.DTYPE),
+    "Device": Role(Kind.DEVICE),
+}
+# Static options are described by types that their values have.
+_PLAIN = ("bool", "int", "float", "str")
+_SEQUENCES = ("Sequence", "tuple")
+
+
+def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
+    """The role that a parameter's annotation gives it, refused if there is none."""
+    note = parameter.annotation
+    if not isinstance(note, str):
+        fail(
+            who,
+            f"`{parameter.name}` must be annotated with a string, got {note!r}",
+            hint="declare operators under `from __future__ import annotations`",
+            error=TypeError,
+        )
+    choices = _alternatives(ast.parse(note, mode="eval").body)
+    names = [choice for choice in choices if choice != "None"]
+    optional = len(names) < len(choices)
+    if len(names) == 1 and names[0] in _ROLES:
+        role = _ROLES[names[0]]
+        return dataclasses.replace(role, optional=role.optional or optional)
+    for name in names:
+        if name not in (*_PLAIN, *_SEQUENCES, "Literal"):
+            near = difflib.get_close_matches(name, (*_ROLES, *_PLAIN), n=1)
+            known = ", ".join((*_ROLES, *_PLAIN))
+            fail(
+                who,
+                f"`{parameter.name}` must be annotated with a role or the types of a static "
+                f"option, got {note}",
+                hint=f"did you mean {near[0]}?" if near else f"there are {known}, Literal[...]",
+                error=TypeError,
+            )
+    several = any(name in _SEQUENCES for name in names)
+    return Role(Kind.OPTION, optional, several)
+
+
+def _alternatives(node: ast.expr) -> list[str]:
+    """The names in a union, of a generic type without its arguments."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _alternatives(node.left) + _alternatives(node.right)
+    if isinstance(node, ast.Subscript):
+        return _alternatives(node.value)
+    return [ast.unparse(node)]
