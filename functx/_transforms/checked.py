@@ -13,11 +13,13 @@ from jax.experimental import checkify
 from functx._core.requirements import raise_checked
 from functx._core.state import checking_values
 
+from .generics import P, Y
+
 
 __all__ = ["checked"]
 
 
-def checked(func: Callable[..., Any]) -> Callable[..., Any]:
+def checked(func: Callable[P, Y]) -> Callable[P, Y]:
     """`func`, raising where operators meet values they refuse, wherever it runs.
 
     Eager operators check indices and probabilities on the CPU. Under `jit` and on
@@ -44,8 +46,9 @@ def checked(func: Callable[..., Any]) -> Callable[..., Any]:
             full = list(leaves)
             for i, x in zip(where, arrays, strict=True):
                 full[i] = x
+            call: Callable[..., Any] = func
             args, kwargs = tree.unflatten(full)
-            return func(*args, **kwargs)
+            return call(*args, **kwargs)
 
         with checking_values(True):
             error, out = checkify.checkify(over_arrays)(*(leaves[i] for i in where))

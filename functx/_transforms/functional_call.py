@@ -11,19 +11,20 @@ import jax
 from functx._core import describe, fail
 
 from .arguments import require_callable
+from .generics import Y
 
 
 __all__ = ["functional_call"]
 
 
 def functional_call(
-    model: Callable[..., Any],
+    model: Callable[..., Y],
     parameters: Any,
     args: Any = (),
     kwargs: dict[str, Any] | None = None,
     *,
     strict: bool = False,
-) -> Any:
+) -> Y:
     """Calls `model` with `parameters` in place of its own, so that they can be transformed.
 
     - `model`: a callable pytree (a dataclass registered with JAX, an Equinox module): the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, Literal, overload
 
 import jax
 import numpy as np
@@ -17,6 +17,7 @@ from .arguments import (
     require_differentiable,
 )
 from .conjugation import conjugate
+from .generics import Aux, P, X, Y
 from .outputs import checking, require_scalar
 from .tangents import Kept
 
@@ -24,6 +25,21 @@ from .tangents import Kept
 __all__ = ["grad", "grad_and_value", "value_and_grad"]
 
 
+@overload
+def grad(
+    func: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, P], tuple[Any, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def grad(
+    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[P, Any]: ...
 def grad(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -55,6 +71,21 @@ def grad(
     return gradient
 
 
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, P], Y], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[Concatenate[X, P], tuple[X, Y]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, P], tuple[Y, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+) -> Callable[Concatenate[X, P], tuple[X, tuple[Y, Aux]]]: ...
+@overload
+def grad_and_value(
+    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[P, Any]: ...
 def grad_and_value(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -75,6 +106,21 @@ def grad_and_value(
     return gradient_and_value
 
 
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, P], Y], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[Concatenate[X, P], tuple[Y, X]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, P], tuple[Y, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], X]]: ...
+@overload
+def value_and_grad(
+    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[P, Any]: ...
 def value_and_grad(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:

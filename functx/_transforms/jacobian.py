@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools as ft
-import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, Literal, overload
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array
 
 from functx._core.random import Randomness, split_lanes
 
@@ -23,8 +21,10 @@ from .arguments import (
     require_differentiable,
     require_randomness,
 )
-from .chunking import over_chunks, require_chunk_size, resolved_chunk_size
+from .basis import over_basis, split
+from .chunking import require_chunk_size, resolved_chunk_size
 from .conjugation import conjugate_leaf
+from .generics import Aux, P
 from .holomorphy import require_forward_pairs, require_holomorphic_pairs, require_reverse_pairs
 from .outputs import checking, require_differentiable_output, signed
 from .tangents import Kept, kept_leaves
@@ -33,6 +33,33 @@ from .tangents import Kept, kept_leaves
 __all__ = ["hessian", "jacfwd", "jacrev"]
 
 
+@overload
+def jacrev(
+    func: Callable[Concatenate[Array, P], Array],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[Concatenate[Array, P], Array]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[Array, P], tuple[Array, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
+@overload
+def jacrev(
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[P, Any]: ...
 def jacrev(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -64,6 +91,36 @@ def jacrev(
     return _jacrev("jacrev", func, argnums, has_aux, chunk_size, max_bytes, require_reverse_pairs)
 
 
+@overload
+def jacfwd(
+    func: Callable[Concatenate[Array, P], Array],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    *,
+    randomness: Randomness = "error",
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[Concatenate[Array, P], Array]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[Array, P], tuple[Array, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    randomness: Randomness = "error",
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
+@overload
+def jacfwd(
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    randomness: Randomness = "error",
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[P, Any]: ...
 def jacfwd(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -89,6 +146,33 @@ def jacfwd(
     return _jacfwd("jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes)
 
 
+@overload
+def hessian(
+    func: Callable[Concatenate[Array, P], Array],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[Concatenate[Array, P], Array]: ...
+@overload
+def hessian(
+    func: Callable[Concatenate[Array, P], tuple[Array, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
+@overload
+def hessian(
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | str | None = None,
+    max_bytes: int | None = None,
+) -> Callable[P, Any]: ...
 def hessian(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -145,13 +229,13 @@ def _jacrev(
             return jax.vmap(row)(*basis), [0] * len(inputs)
 
         lanes = resolved_chunk_size(chunk_size, max_bytes, row, _lane(outputs))
-        stacked = _over_basis(rows, outputs, lanes)
+        stacked = over_basis(rows, outputs, lanes)
         blocks = [
             [
                 _oriented(block.reshape(out.shape + x.shape), out, any_complex)
                 for x, block in zip(inputs, of_output, strict=True)
             ]
-            for out, of_output in zip(outputs, _split(stacked, outputs, axis=0), strict=True)
+            for out, of_output in zip(outputs, split(stacked, outputs, axis=0), strict=True)
         ]
         jac = _nested(blocks, output_structure, input_structure, argnums)
         return (jac, aux[0]) if has_aux else jac
@@ -187,9 +271,9 @@ def _jacfwd(
             ft.partial(require_forward_pairs, who, values, paths),
         )
         lanes = resolved_chunk_size(chunk_size, max_bytes, column, _lane(inputs, column.per_lane))
-        stacked = _over_basis(column.side_by_side, inputs, lanes, with_index=column.per_lane)
+        stacked = over_basis(column.side_by_side, inputs, lanes, with_index=column.per_lane)
         outputs = column.outputs
-        by_input = _split(stacked[: len(outputs)], inputs, axis=-1)
+        by_input = split(stacked[: len(outputs)], inputs, axis=-1)
         blocks = [
             [
                 of_input[o].reshape(out.shape + x.shape)
@@ -264,58 +348,6 @@ def _is_array(x: Any) -> bool:
 def _lane(kept: Sequence[Kept], with_index: bool = False) -> list[jax.ShapeDtypeStruct]:
     lane = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in kept]
     return [*lane, jax.ShapeDtypeStruct((), np.int32)] if with_index else lane
-
-
-def _over_basis(
-    run: Callable[[Sequence[jax.Array]], tuple[list[Any], list[int | None]]],
-    kept: tuple[Kept, ...],
-    lanes: int | None,
-    *,
-    with_index: bool = False,
-) -> list[Any]:
-    """`run` on the standard basis of the space that `kept` spans, `lanes` vectors at a time."""
-    size = sum(math.prod(x.shape) for x in kept)
-    if not with_index and (lanes is None or lanes >= size):
-        return run(_basis(size, kept))[0]
-
-    def run_at(xs: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
-        basis = _basis_at(xs[0], kept)
-        return run([*basis, xs[0]] if with_index else basis)
-
-    return over_chunks(run_at, [jnp.arange(size, dtype=np.int32)], [0], lanes)
-
-
-# Compiled, so that an eager Jacobian makes its basis in one dispatch; `inline`, so that a
-# recorded one shows no trace of it. Comparing indices keeps the identity out of the
-# program's constants, where its size would be that of the Jacobian.
-@ft.partial(jax.jit, static_argnums=(0, 1), inline=True)
-def _basis(size: int, kept: tuple[Kept, ...]) -> list[jax.Array]:
-    return _basis_at(lax.iota(np.int32, size), kept)
-
-
-@ft.partial(jax.jit, static_argnums=1, inline=True)
-def _basis_at(index: jax.Array, kept: tuple[Kept, ...]) -> list[jax.Array]:
-    """The basis vectors number `index`, `[n]`, each a tree's leaves: `[n, *shape]`."""
-    basis, offset = [], 0
-    for shape, dtype in kept:
-        size = math.prod(shape)
-        element = lax.broadcasted_iota(np.int32, (index.size, size), 1) + offset
-        hit = lax.eq(element, lax.broadcast_in_dim(index, element.shape, (0,)))
-        basis.append(hit.astype(dtype).reshape(index.size, *shape))
-        offset += size
-    return basis
-
-
-def _split(stacked: Sequence[Any], kept: tuple[Kept, ...], *, axis: int) -> list[list[Any]]:
-    """Each of `stacked`, cut along the basis at the borders of the leaves of `kept`."""
-    if len(kept) == 1:
-        return [list(stacked)]
-    parts, start = [], 0
-    for x in kept:
-        stop = start + math.prod(x.shape)
-        parts.append([lax.slice_in_dim(y, start, stop, axis=axis) for y in stacked])
-        start = stop
-    return parts
 
 
 def _oriented(block: jax.Array, output: Kept, any_complex: bool) -> jax.Array:

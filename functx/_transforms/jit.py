@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import jax
 
 from functx._core.random import threading_generator
 
+from .generics import P, Y
+
 
 __all__ = ["jit"]
 
 
+@overload
+def jit(func: Callable[P, Y], **options: Any) -> Callable[P, Y]: ...
+@overload
+def jit(**options: Any) -> Callable[[Callable[P, Y]], Callable[P, Y]]: ...
 def jit(func: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
     """`jax.jit`, where random operators may draw from the ambient generator.
 

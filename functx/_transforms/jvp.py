@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 
@@ -11,6 +11,7 @@ from functx._core import describe, fail
 
 from .arguments import kind_of_dtype, numbered, require_callable, require_differentiable
 from .dependence import depending_outputs
+from .generics import Aux, Y
 from .outputs import checking, path_of_output, require_arrays
 from .tangents import matched, without_float0
 
@@ -18,6 +19,33 @@ from .tangents import matched, without_float0
 __all__ = ["jvp"]
 
 
+@overload
+def jvp(
+    func: Callable[..., Y],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: Literal[False] = False,
+) -> tuple[Y, Y]: ...
+@overload
+def jvp(
+    func: Callable[..., tuple[Y, Aux]],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: Literal[True],
+) -> tuple[Y, Y, Aux]: ...
+@overload
+def jvp(
+    func: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: bool,
+) -> tuple[Any, ...]: ...
 def jvp(
     func: Callable[..., Any],
     primals: tuple[Any, ...],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, Literal, overload
 
 import jax
 
 from .arguments import numbered, require_callable, require_differentiable
+from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .tangents import Kept, kept_leaves, matched, without_float0
 
@@ -18,7 +19,7 @@ __all__ = ["linearize"]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Pushforward:
+class Pushforward(Generic[Y]):
     """What `linearize` returns: tangents of the primals in, the output's tangent out.
 
     A pytree, so that it may leave `jax.jit`.
@@ -29,12 +30,22 @@ class Pushforward:
     structure: Any = dataclasses.field(metadata={"static": True})
     outputs: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
 
-    def __call__(self, *tangents: Any) -> Any:
+    def __call__(self, *tangents: Any) -> Y:
         """The derivative along `tangents`, one per primal."""
         leaves = matched("linearize", "tangents", tangents, self.kept, self.structure, "`primals`")
         return without_float0(self.push(*self.structure.unflatten(leaves)), self.outputs)
 
 
+@overload
+def linearize(
+    func: Callable[..., Y], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Y, Pushforward[Y]]: ...
+@overload
+def linearize(
+    func: Callable[..., tuple[Y, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Y, Pushforward[Y], Aux]: ...
+@overload
+def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `func` at `primals`, and its linear approximation there.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 
@@ -11,6 +11,7 @@ from functx._core import fail
 
 from .arguments import numbered, require_differentiable
 from .conjugation import conjugate
+from .generics import Aux, X, Y
 from .grad import gradients_of
 from .outputs import signed
 from .tangents import matched
@@ -19,6 +20,18 @@ from .tangents import matched
 __all__ = ["hvp", "vhp"]
 
 
+@overload
+def hvp(
+    func: Callable[..., Y], primals: X, tangents: Any, *, has_aux: Literal[False] = False
+) -> tuple[Y, X]: ...
+@overload
+def hvp(
+    func: Callable[..., tuple[Y, Aux]], primals: X, tangents: Any, *, has_aux: Literal[True]
+) -> tuple[Y, X, Aux]: ...
+@overload
+def hvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool
+) -> tuple[Any, ...]: ...
 def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and its Hessian times `tangents`: forward over reverse.
 
@@ -41,6 +54,18 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     return (value, product, aux) if has_aux else (value, product)
 
 
+@overload
+def vhp(
+    func: Callable[..., Y], primals: X, cotangents: Any, *, has_aux: Literal[False] = False
+) -> tuple[Y, X]: ...
+@overload
+def vhp(
+    func: Callable[..., tuple[Y, Aux]], primals: X, cotangents: Any, *, has_aux: Literal[True]
+) -> tuple[Y, X, Aux]: ...
+@overload
+def vhp(
+    func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool
+) -> tuple[Any, ...]: ...
 def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and `cotangents` times its Hessian: reverse over reverse.
 

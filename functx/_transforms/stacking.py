@@ -12,6 +12,7 @@ import numpy as np
 from functx._core import describe, fail
 
 from .arguments import kind_of, outline
+from .generics import X
 from .outputs import is_key
 from .tangents import Kept
 
@@ -19,7 +20,7 @@ from .tangents import Kept
 __all__ = ["stack_trees", "unstack_tree"]
 
 
-def stack_trees(trees: Sequence[Any]) -> Any:
+def stack_trees(trees: Sequence[X]) -> X:
     """One tree from many alike: each leaf stacked along a new first dimension.
 
     PyTorch's `stack_module_state`, for parameters in a pytree: `vmap` over the result runs
@@ -68,7 +69,7 @@ def _require_like_first(first: Any, tree: Any, i: int) -> None:
             )
 
 
-def unstack_tree(tree: Any) -> list[Any]:
+def unstack_tree(tree: X) -> list[X]:
     """The trees that `stack_trees` stacked: leaf `[n, ...]` gives `n` trees of `[...]`.
 
     All leaves must have one first size (`ValueError`).

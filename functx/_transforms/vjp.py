@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 
 from .arguments import numbered, require_callable, require_differentiable
 from .conjugation import conjugate, conjugate_leaf
+from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .tangents import Kept, kept_leaves, matched
 
@@ -39,6 +40,16 @@ class Pullback:
         return conjugate(gradients) if self.complex_primals else gradients
 
 
+@overload
+def vjp(
+    func: Callable[..., Y], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Y, Pullback]: ...
+@overload
+def vjp(
+    func: Callable[..., tuple[Y, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Y, Pullback, Aux]: ...
+@overload
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `func` at `primals`, and its vector-Jacobian product there.
 

@@ -21,6 +21,7 @@ from .dims import (
     require_dims,
     without_dims,
 )
+from .generics import P, Y
 from .outputs import require_arrays, signed
 
 
@@ -28,7 +29,7 @@ __all__ = ["vmap"]
 
 
 def vmap(
-    func: Callable[..., Any],
+    func: Callable[P, Y],
     in_dims: Any = 0,
     out_dims: Any = 0,
     randomness: Randomness = "error",
@@ -36,7 +37,7 @@ def vmap(
     chunk_size: int | str | None = None,
     kw_in_dims: dict[str, Any] | None = None,
     max_bytes: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, Y]:
     """`func`, mapped over one dimension of its arguments: the results of all lanes, stacked.
 
     - `in_dims`: the dimension to map, for all arguments (an int, negative counts from the
