@@ -7,24 +7,16 @@ have PyTorch's names and semantics and take plain `jax.Array`s.
 
 from jax.numpy import (
     bfloat16 as bfloat16,
-    bool_ as bool,
-    complex64 as cfloat,
+    bool_ as _bool,
     complex64 as complex64,
-    complex128 as cdouble,
     complex128 as complex128,
     float16 as float16,
-    float16 as half,
-    float32 as float,
     float32 as float32,
-    float64 as double,
     float64 as float64,
     int8 as int8,
     int16 as int16,
-    int16 as short,
-    int32 as int,
     int32 as int32,
     int64 as int64,
-    int64 as long,
     uint8 as uint8,
 )
 
@@ -86,7 +78,7 @@ from ._ops.indexing.scattering import (
     scatter_add as scatter_add,
 )
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
-from ._ops.linalg.solving import inv as inverse
+from ._ops.linalg.solving import inv as _inv
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from ._ops.nn.normalization.group import group_norm as group_norm
 from ._ops.nn.normalization.layer import layer_norm as layer_norm
@@ -242,6 +234,7 @@ fix = trunc
 ger = outer
 greater = gt
 greater_equal = ge
+inverse = _inv
 less = lt
 less_equal = le
 moveaxis = movedim
@@ -253,6 +246,16 @@ swapaxes = transpose
 swapdims = transpose
 # End of operators.
 
+# PyTorch's other names of dtypes.
+bool = _bool
+cdouble = complex128
+cfloat = complex64
+double = float64
+float = float32
+half = float16
+int = int32
+long = int64
+short = int16
 
 __version__ = "0.1.0"
 

@@ -6,12 +6,14 @@ from ._names import equip as _equip
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
-from ._ops.pointwise.exponential import log1p as log1p, sigmoid as expit, xlogy as xlogy
+from ._ops.pointwise.exponential import log1p as log1p, sigmoid as _sigmoid, xlogy as xlogy
 from ._ops.pointwise.rounding import round as round
-from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as gammaln
+from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as _lgamma
 from ._ops.reductions.exponentials import logsumexp as logsumexp
 
 
+expit = _sigmoid
+gammaln = _lgamma
 psi = digamma
 # End of operators.
 

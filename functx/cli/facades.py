@@ -66,7 +66,8 @@ def _regions() -> dict[str, str]:
             space, _, name = path.rpartition(".")
             named[space].append(name)
         for space, names in named.items():
-            first = rule if rule in names else names[0]
+            # `x as y` exports nothing, for type checkers, unless the two are the same.
+            first = rule if rule in names else f"_{rule}"
             imports[space][module].append((rule, first))
             aliases[space] += [(name, first) for name in names if name != first]
     return {space: "".join(_lines(space, imports[space], aliases[space])) for space in FACADES}
