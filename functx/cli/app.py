@@ -11,6 +11,7 @@ from rich.console import Console
 
 from .checking import Request, run_check
 from .listing import list_operators
+from .mutating import Hunting, run_mutants
 from .selection import UsageError
 from .settings import configure
 
@@ -48,12 +49,18 @@ def check(
     report: Annotated[Path | None, typer.Option(help="Write a page of the results.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the results as JSON.")] = None,
     x64: Annotated[bool, typer.Option("--x64/--no-x64", help="64-bit types.")] = True,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Plant mistakes, and show what catches each.")
+    ] = False,
 ) -> None:
     """Checks operators against references, loops, finite differences and each other.
 
     Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes,
-    2 for a word that names nothing, 130 if stopped by Ctrl-C.
+    2 for a word that names nothing, 130 if stopped by Ctrl-C. With --mutants: 1 if a planted
+    mistake survives all checks.
     """
+    if mutants:
+        raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
     request = Request(pattern, checks, dtypes, device, samples, jobs, report, json, x64)
     try:
         status = run_check(request, Console())
@@ -77,6 +84,13 @@ def tour(
             raise
         _refuse(UsageError(f"the tour needs {missing.name}; pip install 'functx[tour]'"))
     raise typer.Exit(run.run_tour(out, Console(), seed=seed, quick=quick))
+
+
+def _hunt(request: Hunting) -> int:
+    try:
+        return run_mutants(request, Console())
+    except UsageError as error:
+        _refuse(error)
 
 
 def _refuse(error: UsageError) -> NoReturn:

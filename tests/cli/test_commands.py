@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import functx
-from functx.cli import checking, listing, main
+from functx.cli import checking, listing, main, mutating
 from functx.cli.app import app
 from functx.testing import call, OpInfo
+from functx.testing.mutants import Verdict
 
 
 def samples(make):
@@ -26,6 +27,7 @@ WRONG = OpInfo(functx.sin, samples, reference=np.cos, variant="wrong")
 def functx_command(monkeypatch):
     monkeypatch.setattr(checking, "op_db", [RIGHT, WRONG])
     monkeypatch.setattr(listing, "op_db", [RIGHT, WRONG])
+    monkeypatch.setattr(mutating, "op_db", [RIGHT, WRONG])
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
 
 
@@ -51,6 +53,8 @@ def test_ops_describes_an_exact_name(functx_command):
         (("check", "sin", "--dtypes", "flot32"), "no dtype is called 'flot32'; nearest: float32"),
         (("check", "sin", "--device", "cpo"), "no device is called 'cpo'; here: cpu"),
         (("check", "sin", "--jobs", "0"), "--jobs must be at least 1"),
+        (("check", "sin", "--mutants", "--jobs", "0"), "--jobs must be at least 1"),
+        (("check", "sine", "--mutants"), "no operator matches 'sine'; nearest: sin"),
         (("check", "sin", "--checks", "grad", "--dtypes", "bool"), "no chosen check applies"),
     ],
 )
@@ -116,3 +120,23 @@ def test_python_m_functx_is_the_command_line():
         [sys.executable, "-m", "functx", "--help"], capture_output=True, text=True, check=True
     )
     assert all(name in done.stdout for name in ("ops", "check", "tour"))
+
+
+def test_mutants_shows_what_was_caught_and_what_survives(functx_command, monkeypatch, tmp_path):
+    caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
+    survivor = Verdict("sin", "option's value", "out", touched=0)
+    monkeypatch.setattr(mutating, "hunt_entry", lambda info, entries: [caught, survivor])
+    result = functx_command("check", "sin-wrong", "--mutants", "--json", tmp_path / "mutants.json")
+    assert result.exit_code == 1
+    for fact in ("1/1", "0/1", "option's value (out): no sample has it", "1 of 2 mutants caught"):
+        assert fact in result.stdout
+    data = json.loads((tmp_path / "mutants.json").read_text())
+    assert (data["planted"], data["caught"]) == (2, 1)
+    assert data["mutants"][0]["check"] == "reference"
+
+
+def test_mutants_all_caught_is_success(functx_command, monkeypatch):
+    caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
+    monkeypatch.setattr(mutating, "hunt_entry", lambda info, entries: [caught])
+    result = functx_command("check", "sin-wrong", "--mutants")
+    assert result.exit_code == 0 and "1 of 1 mutants caught" in result.stdout

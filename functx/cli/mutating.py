@@ -1,0 +1,140 @@
+"""`functx check --mutants`: plants mistakes in operators and shows which check caught each."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import multiprocessing
+import time
+from collections.abc import Generator, Sequence
+from concurrent.futures import as_completed, ProcessPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from functx.testing import op_db, OpInfo
+from functx.testing.mutants import GROUPS, hunt_entry, KINDS, Verdict
+
+from .console import progress
+from .selection import names_of, select, select_device, UsageError
+from .settings import configure
+
+
+@dataclasses.dataclass(frozen=True)
+class Hunting:
+    """The words of the command line."""
+
+    pattern: str | None = None
+    device: str = "cpu"
+    jobs: int = 1
+    json: Path | None = None
+
+
+def run_mutants(request: Hunting, console: Console) -> int:
+    """Does what was asked, and gives the exit status: 0, 1 if a mutant survives, 130 if stopped."""
+    if request.jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
+    infos = select(request.pattern, op_db, names_of)
+    configure(device=request.device, shared=request.jobs > 1)
+    select_device(request.device)
+    began, verdicts, stopped = time.perf_counter(), {}, False
+    with progress(console) as bar:
+        task = bar.add_task("planting", total=len(infos), failing=0)
+        try:
+            with contextlib.closing(_hunted(request, infos)) as hunted:
+                for operator, found in hunted:
+                    verdicts[operator] = found
+                    failing = sum(not v.caught for every in verdicts.values() for v in every)
+                    bar.update(task, advance=1, failing=failing, description=operator)
+        except KeyboardInterrupt:
+            stopped = True
+    results = [v for info in infos for v in verdicts.get(info.id, ())]
+    if request.json is not None:
+        _write(request.json, results)
+    _print(console, results, time.perf_counter() - began)
+    if stopped:
+        return 130
+    return int(not all(v.caught for v in results))
+
+
+def _hunted(
+    request: Hunting, infos: Sequence[OpInfo]
+) -> Generator[tuple[str, list[Verdict]], None, None]:
+    """Each entry's verdicts, as they come."""
+    if request.jobs == 1:
+        yield from ((info.id, hunt_entry(info, op_db)) for info in infos)
+        return
+    spawn = multiprocessing.get_context("spawn")  # JAX does not survive a fork
+    start = _Start(request.device)
+    with ProcessPoolExecutor(request.jobs, spawn, initializer=start) as pool:
+        futures = [pool.submit(_hunt, info.id) for info in infos]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Start:
+    device: str
+
+    def __call__(self) -> None:
+        configure(device=self.device, shared=True)
+
+
+def _hunt(operator: str) -> tuple[str, list[Verdict]]:
+    info = next(info for info in op_db if info.id == operator)
+    return operator, hunt_entry(info, op_db)
+
+
+def _write(path: Path, verdicts: Sequence[Verdict]) -> None:
+    data = {
+        "planted": len(verdicts),
+        "caught": sum(v.caught for v in verdicts),
+        "mutants": [dataclasses.asdict(v) for v in verdicts],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def _print(console: Console, verdicts: Sequence[Verdict], seconds: float) -> None:
+    rows: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        rows.setdefault(verdict.operator, []).append(verdict)
+    groups = [g for g in GROUPS if any(KINDS[v.kind].group == g for v in verdicts)]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("operator", no_wrap=True, max_width=32)
+    for group in groups:
+        table.add_column(group, justify="right")
+    for operator, row in rows.items():
+        table.add_row(escape(operator), *(_share(row, group) for group in groups))
+    console.print(table)
+    console.print("[dim]caught/planted by kind  · does not apply[/]\n")
+    for verdict in verdicts:
+        if verdict.caught:
+            continue
+        target = f" ({escape(verdict.target)})" if verdict.target else ""
+        seen = f"{verdict.touched} looks" if verdict.touched else "no sample has it"
+        console.print(
+            f"[red]✗[/] [bold]{escape(verdict.operator)}[/] {escape(verdict.kind)}{target}: "
+            f"{seen}; {KINDS[verdict.kind].why}",
+            highlight=False,
+        )
+    caught = sum(v.caught for v in verdicts)
+    color = "green" if caught == len(verdicts) else "red"
+    console.print(
+        f"[bold {color}]{caught} of {len(verdicts)} mutants caught[/] in {seconds:.1f} s",
+        highlight=False,
+    )
+
+
+def _share(row: Sequence[Verdict], group: str) -> str:
+    here = [v for v in row if KINDS[v.kind].group == group]
+    if not here:
+        return "[dim]·[/]"
+    caught = sum(v.caught for v in here)
+    return f"{caught}/{len(here)}" if caught == len(here) else f"[red]{caught}/{len(here)}[/]"

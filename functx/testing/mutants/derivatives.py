@@ -1,0 +1,58 @@
+"""Identities with a wrong derivative: put before an operator, they spoil one array's."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from functx._core import category
+from functx._core.rules import derivative_rules
+
+
+Spoil = Callable[[Any], jax.Array]  # the identity, as far as values go
+
+
+@ft.cache
+def scaled(forward: float, reverse: float) -> Spoil:
+    """Tangents are off by the factor `forward`, cotangents by `reverse`."""
+    return derivative_rules(
+        lambda x: x,
+        jvp=lambda primals, output, tangents: _times(tangents[0], forward),
+        vjp=lambda primals, output, cotangent: (_times(cotangent, reverse),),
+        name="identity",
+    )
+
+
+@ft.cache
+def bent(forward: float, reverse: float) -> Spoil:
+    """Right at first order. The rule's own derivative is off: that of `1 + k (x - x0)` at `x0`."""
+
+    def off(x: jax.Array, k: float) -> jax.Array:
+        return 1 + _times(x - lax.stop_gradient(x), k)
+
+    return derivative_rules(
+        lambda x: x,
+        jvp=lambda primals, output, tangents: tangents[0] * off(primals[0], forward),
+        vjp=lambda primals, output, cotangent: (cotangent * off(primals[0], reverse),),
+        name="identity",
+    )
+
+
+def _times(x: jax.Array, factor: float) -> jax.Array:
+    return x * jnp.asarray(factor, x.dtype)
+
+
+def kept(x: Any, mask: Any) -> jax.Array:
+    """Zero, with the derivative of the sum of `x` over `mask`."""
+    chosen = jnp.where(mask, x, jnp.zeros((), x.dtype))
+    return jnp.sum(chosen - lax.stop_gradient(chosen))
+
+
+def inexact(x: Any) -> bool:
+    """Whether an array carries a tangent."""
+    return category(x.dtype) >= 2

@@ -1,0 +1,126 @@
+"""Results in a dtype that PyTorch does not give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .calls import Calls, Given
+from .mutant import Cells, Mutant, planted, touching, When
+from .subject import Subject
+
+
+NARROWER = {"int64": "int32", "float64": "float32", "complex128": "complex64"}
+HALVES = ("float16", "bfloat16")
+ANOTHER = {"float32": "float64", "bool": "int64", "complex64": "complex128", "int64": "float32"}
+
+
+def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
+    """64-bit results in 32 bits, halves as float32, weak types, mixtures promoted otherwise."""
+    for dtype in dict.fromkeys([subject.dtype, subject.takes("float64", "complex128")]):
+        if dtype is not None:
+            yield from _narrowed(subject, dtype)
+    half = subject.takes(*HALVES)
+    if half is not None:
+        cells = (("dtypes", half), ("dtypes", subject.dtype), ("reference", half))
+        widen = lambda y: y.astype("float32") if y.dtype.name in HALVES else y
+        yield from _changed(subject, "half as float32", half, half, widen, cells)
+    weak = (("dtypes", subject.dtype), ("promotion", subject.dtype))
+    yield from _changed(subject, "weak type", "", subject.dtype, _weak, weak, shown=False)
+    yield from _mixtures(subject)
+
+
+def _narrowed(subject: Subject, dtype: str) -> Iterator[Mutant]:
+    outputs = [subject.output(sample) or [] for sample in subject.samples(dtype)]
+    found = {(i, y.dtype.name): None for out in outputs for i, y in enumerate(out)}
+    for i, name in found:
+        if name in NARROWER:
+            cells = (("dtypes", dtype), ("dtypes", subject.dtype), ("reference", dtype))
+            kind = f"{name} as {NARROWER[name]}"
+            cast = lambda y, name=name: y.astype(NARROWER[name]) if y.dtype == name else y
+            yield from _changed(subject, kind, f"output {i}", dtype, cast, cells, at=i)
+
+
+def _changed(
+    subject: Subject,
+    kind: str,
+    target: str,
+    dtype: str,
+    change: Callable[[Any], Any],
+    cells: Cells,
+    *,
+    at: int | None = None,
+    shown: bool = True,
+) -> Iterator[Mutant]:
+    def mistake(op: Calls, given: Given) -> Any:
+        leaves, tree = jax.tree.flatten(op(given))
+        return tree.unflatten(
+            [change(y) if at in (None, i) and _typed(y) else y for i, y in enumerate(leaves)]
+        )
+
+    op = planted(subject.calls, lambda given: True, mistake)
+    touches = (lambda sample: subject.shows(sample, op)) if shown else (lambda sample: True)
+    if any(map(touches, subject.samples(dtype))):
+        yield Mutant(kind, target, op, cells, touches)
+
+
+def _typed(y: Any) -> bool:
+    return not jnp.issubdtype(y.dtype, jax.dtypes.extended)
+
+
+def _weak(y: Any) -> Any:
+    """Gives way to other dtypes, as Python's numbers do."""
+    return lax.convert_element_type_p.bind(y, new_dtype=y.dtype, weak_type=True, sharding=None)
+
+
+def _mixtures(subject: Subject) -> Iterator[Mutant]:
+    spec, calls = subject.calls.spec, subject.calls
+    if spec is None:
+        return
+
+    def promoting(given: Given) -> list[Any]:
+        arrays = calls.arrays(given)
+        return [x for name, x in arrays.items() if name.partition("[")[0] in spec.promoting]
+
+    def mixed(given: Given) -> bool:
+        return len({x.dtype for x in promoting(given)}) > 1
+
+    def with_point(given: Given) -> bool:
+        return mixed(given) and len({x.ndim == 0 for x in promoting(given)}) > 1
+
+    def with_number(given: Given) -> bool:
+        numbers = [v for name in spec.promoting for v in [given.get(name)]]
+        return bool(promoting(given)) and any(isinstance(v, (int, float)) for v in numbers)
+
+    def mistake(op: Calls, given: Given) -> Any:
+        other = lambda y: y.astype(ANOTHER.get(y.dtype.name, "float32"))
+        return jax.tree.map(lambda y: other(y) if _typed(y) else y, op(given))
+
+    cells = (("promotion", subject.dtype), ("dtypes", subject.dtype), ("reference", subject.dtype))
+    for kind, when in (
+        ("mixed dtypes", mixed),
+        ("mixed with a 0-d array", with_point),
+        ("mixed with a number", with_number),
+    ):
+        if _mixes(subject, when, promoting):
+            # The checks make mixtures of the samples themselves.
+            touches = touching(calls, when) if kind.endswith("number") else (lambda sample: True)
+            yield Mutant(kind, "", planted(calls, when, mistake), cells, touches, True)
+
+
+def _mixes(subject: Subject, when: When, promoting: Callable[[Given], list[Any]]) -> bool:
+    """Whether the operator accepts such a mixture."""
+    for sample in subject.samples()[:4]:
+        given = subject.calls.arguments(sample.args, sample.kwargs)
+        for name, x in subject.calls.arrays(given).items():
+            if not any(x is y for y in promoting(given)):
+                continue
+            for other in (x.astype("int16"), x.astype("int16").ravel()[:1].sum(), 2):
+                varied = subject.with_arrays(sample, {name: other})
+                if subject.accepts(varied) and when(subject.given(varied)):
+                    return True
+    return False

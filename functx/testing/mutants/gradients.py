@@ -1,0 +1,99 @@
+"""Wrong derivatives of each array, in each mode, at first and second order; wrong batching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .batching import Fault, mixes_lanes, mixes_tangents
+from .calls import Calls, Given, replaced
+from .derivatives import bent, inexact, scaled, Spoil
+from .mutant import Mistake, Mutant, planted, touching, When
+from .subject import Subject
+
+
+FIRST = {
+    "gradient, reverse": scaled(1.0, 2.0),
+    "gradient, forward": scaled(2.0, 1.0),
+    "gradient, both modes": scaled(2.0, 2.0),
+    "gradient zero": scaled(0.0, 0.0),
+}
+FAULTS: list[tuple[str, Fault, int]] = [("lanes, alone", "alone", 0), ("lanes, last", "last", 1)]
+SECOND = {
+    "second order, reverse": bent(0.0, 1.0),
+    "second order, forward": bent(1.0, 0.0),
+    "second order, both modes": bent(1.0, 1.0),
+}
+
+
+def _present(calls: Calls, target: str) -> When:
+    def when(given: Given) -> bool:
+        x = calls.arrays(given).get(target)
+        return x is not None and inexact(x)
+
+    return when
+
+
+def spoiled(calls: Calls, target: str, spoil: Spoil) -> Mistake:
+    """A mistake: the operator of an array that went through `spoil`."""
+    return lambda op, given: op(replaced(given, target, spoil(calls.arrays(given)[target])))
+
+
+def gradient_mutants(subject: Subject) -> Iterator[Mutant]:
+    """Each differentiable array's derivative off by a factor, or bent at second order."""
+    calls, wide = subject.calls, subject.wide
+    if wide is None:
+        return
+    narrow = subject.dtype
+    first = (("gradient", wide), ("vjp", narrow), ("grad", narrow), ("conventions", wide))
+    second = (
+        ("second_gradient", wide),
+        ("vjp_vjp", narrow),
+        ("vjp_jvp", narrow),
+        ("hessian_in_scan", narrow),
+        ("conventions", wide),
+    )
+    for target in subject.moved:
+        when = _present(calls, target)
+        for spoils, cells in ((FIRST, first), (SECOND, second)):
+            for kind, spoil in spoils.items():
+                op = planted(calls, when, spoiled(calls, target, spoil))
+                yield Mutant(kind, target, op, cells, _moving(subject, target))
+
+
+def _moving(subject: Subject, target: str) -> Callable[[Any], bool]:
+    return lambda sample: target in subject.moving(sample)
+
+
+def batching_mutants(subject: Subject) -> Iterator[Mutant]:
+    """Each array's lanes in a wrong order: mapped alone, at the last dimension, or its tangents."""
+    calls, dtype = subject.calls, subject.dtype
+    likely = (("vmap", dtype), ("vmap_vjp", dtype), ("vmap_jvp", dtype))
+    for target in subject.targets:
+        for kind, fault, rank in FAULTS:
+            when = _ranked(calls, target, rank)
+            op = planted(calls, when, _mixed(target, fault))
+            yield Mutant(kind, target, op, likely, touching(calls, when))
+    derived = ("vmap_vjp", "vmap_jvp", "vmap_pullback", "vmap_grad")
+    cells = tuple((check, dtype) for check in derived)
+    for target in subject.moved:
+        mistake = spoiled(calls, target, mixes_tangents)
+        op = planted(calls, _present(calls, target), mistake)
+        yield Mutant("lanes of derivatives", target, op, cells, _moving(subject, target))
+
+
+def _ranked(calls: Calls, target: str, least: int) -> When:
+    def when(given: Given) -> bool:
+        x = calls.arrays(given).get(target)
+        return x is not None and x.ndim >= least
+
+    return when
+
+
+def _mixed(target: str, fault: Fault) -> Mistake:
+    def mistake(op: Calls, given: Given) -> Any:
+        arrays = op.arrays(given)
+        x = arrays.pop(target)
+        return op(replaced(given, target, mixes_lanes(x, list(arrays.values()), fault)))
+
+    return mistake

@@ -1,0 +1,188 @@
+"""Runs the checks on mutants: which one catches each, and which survive."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+
+from functx.testing.checks import CHECKS
+from functx.testing.opinfo import OpInfo, Sample
+
+from .attempts import Attempt, failing, looked_at
+from .dtypes import dtype_mutants
+from .gradients import batching_mutants, gradient_mutants
+from .integers import integer_mutants
+from .mutant import Cells, Mutant
+from .options import option_mutants
+from .randomness import random_mutants
+from .refusals import refusal_mutants
+from .shapes import shape_mutants
+from .subject import Subject, there
+from .ties import tie_mutants
+from .values import value_mutants
+
+
+PLANTS = (
+    option_mutants,
+    gradient_mutants,
+    batching_mutants,
+    tie_mutants,
+    shape_mutants,
+    value_mutants,
+    integer_mutants,
+    dtype_mutants,
+    refusal_mutants,
+    random_mutants,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What came of one mutant: the cell that caught it, or none."""
+
+    operator: str
+    kind: str
+    target: str
+    check: str = ""
+    dtype: str = ""
+    touched: int = 0  # how many samples had the mistake in them when a check looked at them
+
+    @property
+    def caught(self) -> bool:
+        """Whether a check failed."""
+        return bool(self.check)
+
+
+def mutants_of(info: OpInfo, siblings: Sequence[OpInfo] = ()) -> list[Mutant]:
+    """The entry's operator with one mistake each: every kind that applies to it.
+
+    `siblings` are the other entries of the same operator, if there are any.
+    """
+    subject = Subject(info, siblings)
+    return [mutant for plant in PLANTS for mutant in plant(subject)]
+
+
+def hunt(
+    mutants: Iterable[Mutant],
+    info: OpInfo,
+    siblings: Sequence[OpInfo] = (),
+    *,
+    fallback: Cells = (),
+) -> list[Verdict]:
+    """Which check catches each mutant first: of its likely ones, then of those in `fallback`.
+
+    The mutants' next attempts run together, so that their programs are compiled as few.
+    """
+    drawn = _Drawn()
+    hunted = [
+        _Hunted(mutant, _Trail(mutant, info, siblings, fallback, drawn)) for mutant in mutants
+    ]
+    while running := [h for h in hunted if h.next()]:
+        attempts = [h.attempt for h in running if h.attempt is not None]
+        for h, failed in zip(running, failing(attempts), strict=True):
+            h.judge(failed)
+    return [h.verdict(info) for h in hunted]
+
+
+def hunt_entry(
+    info: OpInfo, entries: Sequence[OpInfo] = (), *, thorough: bool = True
+) -> list[Verdict]:
+    """The verdicts on an entry's mutants, of which those of its options belong to the operator.
+
+    `entries` is the database it is in. `thorough`: before a mutant counts as a survivor, every
+    check looks at it, in the entry's first dtype and in double precision.
+    """
+    same = [other for other in entries if other.op is info.op] or [info]
+    siblings = [other for other in same if other is not info]
+    mutants = mutants_of(info, siblings)
+    if same[0] is not info:
+        mutants = [mutant for mutant in mutants if not mutant.shared]
+    subject = Subject(info)
+    dtypes = [d for d in (subject.dtype, subject.wide) if d is not None]
+    fallback = tuple((check, dtype) for dtype in dtypes for check in CHECKS) if thorough else ()
+    return hunt(mutants, info, siblings, fallback=fallback)
+
+
+class _Drawn:
+    """The samples of entries, drawn once."""
+
+    def __init__(self) -> None:
+        self._samples: dict[tuple[str, str], list[Sample]] = {}
+        self._chosen: dict[tuple[str, str, str], list[Sample]] = {}
+
+    def looked_at(self, info: OpInfo, check: str, dtype: str) -> list[Sample]:
+        """Those that a cell looks at."""
+        at = info.id, dtype
+        if at not in self._samples:
+            self._samples[at] = list(info.draw(dtype))
+        if (*at, check) not in self._chosen:
+            self._chosen[*at, check] = looked_at(info, check, self._samples[at])
+        return self._chosen[*at, check]
+
+
+class _Trail:
+    """A mutant's attempts: cell by cell, the samples that the cell looks at and that show it."""
+
+    def __init__(
+        self,
+        mutant: Mutant,
+        info: OpInfo,
+        siblings: Sequence[OpInfo],
+        fallback: Cells,
+        drawn: _Drawn,
+    ):
+        self.mutant, self.cells = mutant, dict.fromkeys((*mutant.cells, *fallback))
+        self.entries = (info, *siblings) if mutant.shared else (info,)
+        self.drawn = drawn
+        self._touched: dict[int, bool] = {}
+
+    def __iter__(self) -> Iterator[Attempt]:
+        for check, dtype in self.cells:
+            for info in self.entries:
+                if _runs(info, check, dtype):
+                    mutated = dataclasses.replace(info, op=self.mutant.op)
+                    for sample in self._samples(info, check, dtype):
+                        yield Attempt(mutated, check, dtype, sample)
+
+    def _samples(self, info: OpInfo, check: str, dtype: str) -> Iterator[Sample]:
+        for sample in self.drawn.looked_at(info, check, dtype):
+            if id(sample) not in self._touched:
+                self._touched[id(sample)] = self.mutant.touches(sample)
+            if self._touched[id(sample)]:
+                yield sample
+
+
+def _runs(info: OpInfo, check: str, dtype: str) -> bool:
+    if check not in CHECKS or dtype not in info.accepted or not there(dtype):
+        return False
+    if info.gap(check, dtype) is not None:
+        return False
+    return CHECKS[check].applies(info, dtype)
+
+
+class _Hunted:
+    """A mutant on the run."""
+
+    def __init__(self, mutant: Mutant, trail: Iterable[Attempt]):
+        self.mutant, self._trail = mutant, iter(trail)
+        self.attempt: Attempt | None = None
+        self.caught = False
+        self.touched = 0
+
+    def next(self) -> bool:
+        """Whether there is another attempt, and it is needed."""
+        if not self.caught:
+            self.attempt = next(self._trail, None)
+            self.touched += self.attempt is not None
+        return not self.caught and self.attempt is not None
+
+    def judge(self, failed: bool) -> None:
+        self.caught = failed
+
+    def verdict(self, info: OpInfo) -> Verdict:
+        mutant = self.mutant
+        operator = info.name if mutant.shared else info.id
+        cell = (
+            (self.attempt.check, self.attempt.dtype) if self.caught and self.attempt else ("", "")
+        )
+        return Verdict(operator, mutant.kind, mutant.target, *cell, self.touched)

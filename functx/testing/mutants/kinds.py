@@ -1,0 +1,71 @@
+"""The kinds of mistakes that are planted, and why each matters."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of mistake: the group it is counted in, and what a survivor means."""
+
+    group: str
+    why: str
+
+
+_NARROW = "users get a result that holds fewer digits, or smaller numbers, than PyTorch's"
+_MIXED = "a dtype or rank in the other argument decides the result's dtype, unnoticed"
+_GRADIENT = "training goes wrong where this array is differentiated"
+_CURVATURE = "Hessians and gradient penalties are wrong where the derivative is right"
+_LANES = "vmap hands an example the result of another"
+_EDGE = "one such element and a result looks sound that is not"
+_NEAR = "digits are lost where an absolute tolerance does not look"
+
+KINDS: dict[str, Kind] = {
+    "option's value": Kind("options", "no check looks at what the option does"),
+    "option ignored": Kind("options", "the option could be left unread"),
+    "option's gradient": Kind("options", "training goes wrong where the option is given"),
+    "gradient, reverse": Kind("gradients", _GRADIENT),
+    "gradient, forward": Kind("gradients", _GRADIENT),
+    "gradient, both modes": Kind("gradients", _GRADIENT),
+    "gradient zero": Kind("gradients", _GRADIENT),
+    "second order, reverse": Kind("second order", _CURVATURE),
+    "second order, forward": Kind("second order", _CURVATURE),
+    "second order, both modes": Kind("second order", _CURVATURE),
+    "gradient at ties": Kind("ties", "PyTorch's convention at a tie, a kink or 0 is not held"),
+    "lanes, alone": Kind("lanes", _LANES),
+    "lanes, last": Kind("lanes", _LANES),
+    "lanes of derivatives": Kind("lanes", "per-example gradients are another example's"),
+    "negative dim": Kind("shapes", "dim=-1 could mean another dimension"),
+    "rank 0": Kind("shapes", "scalars could give anything"),
+    "rank 4 and more": Kind("shapes", "leading dimensions could be handled wrongly"),
+    "empty": Kind("shapes", "an empty batch could raise"),
+    "broadcasting": Kind("shapes", "arrays of unequal shapes could give anything"),
+    "not finite to 0": Kind("edges", _EDGE),
+    "NaN to 0": Kind("edges", _EDGE),
+    "inf to 0": Kind("edges", _EDGE),
+    "-inf to 0": Kind("edges", _EDGE),
+    "-0.0 to 0.0": Kind("edges", "a sign is lost that decides the branch of what comes after"),
+    "0.1 % off below 0.001": Kind("digits", _NEAR),
+    "0.1 % off above 10000": Kind("digits", _NEAR),
+    "cancellation": Kind("digits", "small results have few digits, as log(1 + x) for log1p"),
+    "half the digits": Kind("digits", "the result could be computed in half the width"),
+    "integers in float32": Kind("integers", "integers beyond 2**24 come out rounded"),
+    "wrong at the extremes": Kind("integers", "the least and the greatest integer go wrong"),
+    "uint8 as int8": Kind("integers", "values above 127 count as negative"),
+    "bool as int32": Kind("integers", "bools are counted where they should be combined"),
+    "int64 as int32": Kind("dtypes", _NARROW),
+    "float64 as float32": Kind("dtypes", _NARROW),
+    "complex128 as complex64": Kind("dtypes", _NARROW),
+    "half as float32": Kind("dtypes", "a model in halves turns float32 on its way"),
+    "weak type": Kind("dtypes", "what comes after promotes otherwise than after PyTorch's result"),
+    "mixed dtypes": Kind("dtypes", _MIXED),
+    "mixed with a 0-d array": Kind("dtypes", _MIXED),
+    "mixed with a number": Kind("dtypes", _MIXED),
+    "bad input accepted": Kind("refusals", "the declared refusal is not looked for"),
+    "key ignored": Kind("randomness", "every draw is the same"),
+    "one key for all lanes": Kind("randomness", "examples share their random numbers"),
+    "spread 5 % too wide": Kind("randomness", "the distribution is another one"),
+    "mean 5 % off": Kind("randomness", "the distribution is another one"),
+}
+GROUPS = tuple(dict.fromkeys(kind.group for kind in KINDS.values()))

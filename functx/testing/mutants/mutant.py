@@ -1,0 +1,81 @@
+"""`Mutant`: an operator with one planted mistake, and where the checks should meet it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from functx._core import category
+from functx.testing.opinfo import Sample
+
+from .calls import Calls, Given
+from .kinds import KINDS
+
+
+Cells = tuple[tuple[str, str], ...]  # (check, dtype), the likeliest first
+When = Callable[[Given], bool]  # whether the mistake is in a call, by what tracing knows of it
+Mistake = Callable[[Calls, Given], Any]  # of the right operator and a call
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Mutant:
+    """`op` is the entry's operator with one mistake of a `kind`, planted in `target`.
+
+    Only a sample that `touches` can show it. `shared` says that any entry of the operator
+    may catch it: an option of `norm` is given by the samples of some variant.
+    """
+
+    kind: str
+    target: str
+    op: Callable[..., Any]
+    cells: Cells
+    touches: Callable[[Sample], bool]
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        assert self.kind in KINDS, self.kind
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}: {self.target}" if self.target else self.kind
+
+
+def planted(calls: Calls, when: When, mistake: Mistake) -> Callable[..., Any]:
+    """The operator with a mistake in the calls that `when` picks, and else as it is."""
+
+    def mutated(*args: Any, **kwargs: Any) -> Any:
+        try:
+            given = calls.arguments(args, kwargs)
+            here = when(given)
+        except Exception:  # a call that the operator refuses, in its own words
+            here, given = False, {}
+        return mistake(calls, given) if here else calls.op(*args, **kwargs)
+
+    mutated.__name__ = getattr(calls.op, "__name__", "mutated")
+    if calls.spec is not None:
+        mutated.spec = calls.spec  # pyright: ignore[reportFunctionMemberAccess]
+    return mutated
+
+
+def touching(calls: Calls, when: When) -> Callable[[Sample], bool]:
+    """Whether `when` picks a sample."""
+    return lambda sample: when(calls.arguments(sample.args, sample.kwargs))
+
+
+def on_leaves(change: Callable[[jax.Array], Any], out: Any) -> Any:
+    """`out` with each array changed."""
+    return jax.tree.map(lambda y: change(y) if isinstance(y, jax.Array) else y, out)
+
+
+def wrong(y: jax.Array, by: float = 0.05) -> jax.Array:
+    """Another value of the same shape and dtype; its derivative belongs to it."""
+    kind = category(y.dtype)
+    if kind == 0:
+        return ~y
+    if kind == 1:
+        return y + jnp.ones((), y.dtype)
+    return y * jnp.asarray(1 + by, y.dtype) + jnp.asarray(by, y.dtype)

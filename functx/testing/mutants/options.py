@@ -1,0 +1,57 @@
+"""Each option of the signature: a wrong value, a wrong derivative, no heed at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .calls import Given, replaced
+from .derivatives import inexact, scaled
+from .mutant import Mutant, on_leaves, planted, touching, When, wrong
+from .subject import Subject
+
+
+def option_mutants(subject: Subject) -> Iterator[Mutant]:
+    """Mistakes where an option is given, and where it has one of the values that it may have.
+
+    They are decided over the signature: one that no sample gives survives.
+    """
+    calls = subject.calls
+    for name in calls.options:
+        yield from _mutants(subject, name, name, lambda given, n=name: calls.gives(given, n))
+        for value in calls.values_of(name):
+            when = lambda given, n=name, v=value: given.get(n) == v
+            yield from _mutants(subject, name, f"{name}={value!r}", when)
+
+
+def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[Mutant]:
+    calls, dtype, wide = subject.calls, subject.dtype, subject.wide
+    by = 0.5 if subject.info.random else 0.05
+    touches = touching(calls, when)
+
+    def off(op: Any, given: Given) -> Any:
+        return on_leaves(lambda y: wrong(y, by), op(given))
+
+    def ignored(op: Any, given: Given) -> Any:
+        return op({k: v for k, v in given.items() if k != name})
+
+    value = (("reference", dtype), ("moments", dtype), ("jit", dtype), ("dtypes", dtype))
+    yield Mutant("option's value", target, planted(calls, when, off), value, touches, True)
+    if target == name and calls.reads(name) and calls.note(name) != "Device":
+        deaf = planted(calls, when, ignored)
+        shown = lambda sample: touches(sample) and subject.shows(sample, deaf)
+        yield Mutant("option ignored", target, deaf, value, shown, True)
+    if wide is not None and subject.moved:
+
+        def doubled(op: Any, given: Given) -> Any:
+            for place, x in calls.arrays(given).items():
+                if inexact(x):
+                    given = replaced(given, place, scaled(2.0, 2.0)(x))
+            return op(given)
+
+        touched = [s for s in subject.every_sample() if touches(s)]
+        if not touched or any(map(subject.moving, touched)):
+            slope = (("gradient", wide), ("conventions", wide))
+            op = planted(calls, when, doubled)
+            moved = lambda sample: touches(sample) and bool(subject.moving(sample))
+            yield Mutant("option's gradient", target, op, slope, moved, True)

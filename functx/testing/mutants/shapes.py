@@ -1,0 +1,118 @@
+"""Wrong results for shapes: rank 0, high rank, empty, unequal; and for dimensions below 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from functx.testing.opinfo import Sample
+
+from .calls import Calls, Given
+from .mutant import Mutant, on_leaves, planted, touching, When, wrong
+from .subject import Subject
+
+
+HIGH = 4
+
+
+def shape_mutants(subject: Subject) -> Iterator[Mutant]:
+    """For each kind of shape that the operator accepts, in whatever samples."""
+    calls, dtype = subject.calls, subject.dtype
+    by = 0.5 if subject.info.random else 0.05
+    off = lambda op, given: on_leaves(lambda y: wrong(y, by), op(given))
+    likely = (("reference", dtype), ("moments", dtype), ("jit", dtype), ("keys", dtype))
+    for name in _dims(calls):
+        when = lambda given, n=name: _negative(given.get(n))
+        op = planted(calls, when, off)
+        yield Mutant("negative dim", name, op, likely, touching(calls, when), True)
+    for kind, when, variations, mistake in (
+        ("rank 0", _rank(calls, lambda n: n == 0), _flattened, off),
+        ("rank 4 and more", _rank(calls, lambda n: n >= HIGH), _raised, off),
+        ("empty", _any_empty(calls), _emptied, _raises),
+        ("broadcasting", _unequal(calls), _narrowed, off),
+    ):
+        if any(subject.accepts(varied) for varied in _varied(subject, when, variations)):
+            op = planted(calls, when, mistake)
+            yield Mutant(kind, "", op, likely, touching(calls, when), True)
+
+
+def _dims(calls: Calls) -> list[str]:
+    return [name for name in calls.parameters if calls.note(name) in ("Dim", "Dims")]
+
+
+def _negative(dim: Any) -> bool:
+    several = dim if isinstance(dim, (tuple, list)) else (dim,)
+    return any(isinstance(d, int) and d < 0 for d in several)
+
+
+def _rank(calls: Calls, holds: Callable[[int], bool]) -> When:
+    def when(given: Given) -> bool:
+        arrays = list(calls.arrays(given).values())
+        return bool(arrays) and holds(arrays[0].ndim)
+
+    return when
+
+
+def _any_empty(calls: Calls) -> When:
+    return lambda given: any(x.size == 0 for x in calls.arrays(given).values())
+
+
+def _unequal(calls: Calls) -> When:
+    def when(given: Given) -> bool:
+        arrays = calls.arrays(given)
+        return len({arrays[name].shape for name in arrays}) > 1
+
+    return when
+
+
+def _raises(op: Any, given: Given) -> Any:
+    raise RuntimeError("planted: refuses empty arrays")
+
+
+def _varied(
+    subject: Subject, when: When, variations: Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
+) -> Iterator[Sample]:
+    """Samples as they are where they have the shape in question, then variations of each."""
+    samples = list(subject.every_sample())
+    given = {id(s): subject.calls.arguments(s.args, s.kwargs) for s in samples}
+    yield from (s for s in samples if when(given[id(s)]))
+    for sample in samples[:4]:
+        for arrays in variations(subject.calls.arrays(given[id(sample)])):
+            yield subject.with_arrays(sample, arrays)
+
+
+def _flattened(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    points = {name: jnp.ravel(x)[0] for name, x in arrays.items() if x.size}
+    first = next(iter(points), None)
+    if first is not None:
+        yield points
+        yield {first: points[first]}
+
+
+def _raised(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    high = {name: x.reshape((1,) * (HIGH - x.ndim) + x.shape) for name, x in arrays.items()}
+    first = next(iter(high), None)
+    if first is not None:
+        yield {first: high[first]}
+        alike = arrays[first].ndim
+        yield {name: high[name] for name, x in arrays.items() if x.ndim == alike}
+
+
+def _emptied(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    first = next(iter(arrays.values()), np.zeros(()))
+    for axis in range(first.ndim):
+        yield {
+            name: jnp.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
+            for name, x in arrays.items()
+            if x.ndim > axis and x.shape[axis] == first.shape[axis]
+        }
+
+
+def _narrowed(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for name, x in arrays.items():
+        if len(arrays) > 1 and x.ndim and x.shape[0] > 1:
+            yield {name: x[:1]}
+            yield {name: x[0]}

@@ -1,0 +1,219 @@
+"""`Subject`: an entry under study: its samples, outputs, derivatives, and what it accepts."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools as ft
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import available, category
+from functx.testing.checks.cases import sized
+from functx.testing.opinfo import OpInfo, Sample
+
+from .calls import Calls, filled, Given
+from .derivatives import inexact
+from .tracing import compared, dependence
+
+
+WIDE = ("float64", "complex128")
+
+
+class Subject:
+    """What planting needs to know of an entry, and of the other entries of its operator."""
+
+    def __init__(self, info: OpInfo, siblings: Sequence[OpInfo] = ()):
+        self.info, self.entries = info, (info, *siblings)
+        self.calls = Calls(info.op)
+        self._outputs: dict[int, Any] = {}
+        self._derivatives: dict[int, tuple[Sample, _Derivative]] = {}
+        self._drawn: dict[tuple[int, str], list[Sample]] = {}
+
+    @ft.cached_property
+    def dtype(self) -> str:
+        """float32, or the widest dtype of an entry that does not take it."""
+        return self.takes("float32", *reversed(self.info.accepted)) or self.info.accepted[-1]
+
+    @ft.cached_property
+    def wide(self) -> str | None:
+        """The dtype in which derivatives are compared with finite differences."""
+        return self.takes(*WIDE) if self.info.differentiable else None
+
+    def takes(self, *dtypes: str) -> str | None:
+        """The first of `dtypes` that the entry is checked in, and that is at hand."""
+        here = (dtype for dtype in dtypes if dtype in self.info.accepted and there(dtype))
+        return next(here, None)
+
+    def samples(self, dtype: str | None = None) -> list[Sample]:
+        """The entry's samples, without lanes."""
+        return self._samples(self.info, dtype or self.dtype)
+
+    def every_sample(self) -> Iterator[Sample]:
+        """The samples of all entries of the operator."""
+        for info in self.entries:
+            dtype = self.dtype if self.dtype in info.accepted else info.accepted[-1]
+            yield from self._samples(info, dtype)
+
+    def _samples(self, info: OpInfo, dtype: str) -> list[Sample]:
+        at = self.entries.index(info), dtype
+        if at not in self._drawn:
+            self._drawn[at] = list(info.samples(info.make(dtype)))
+        return self._drawn[at]
+
+    def given(self, sample: Sample) -> Given:
+        """A sample's arguments by name, with a key if the operator draws."""
+        return self.calls.arguments(sample.args, sample.kwargs) | self._key
+
+    @ft.cached_property
+    def _key(self) -> Given:
+        if not self.info.random or self.info.spec is None:
+            return {}
+        return {self.info.spec.key_parameter: jax.random.key(7)}
+
+    def arrays(self, sample: Sample) -> dict[str, Any]:
+        """A sample's arrays by the name of their parameter."""
+        return self.calls.arrays(self.given(sample))
+
+    @ft.cached_property
+    def targets(self) -> list[str]:
+        """The array parameters that some sample gives; of a sequence, the first and the last."""
+        found: dict[str, None] = {}
+        for sample in self.samples():
+            found |= dict.fromkeys(self.arrays(sample))
+        last = {name.partition("[")[0]: name for name in found if "[" in name}
+        ends = set(last.values()) | {f"{name}[0]" for name in last}
+        return [name for name in found if "[" not in name or name in ends]
+
+    def with_arrays(self, sample: Sample, arrays: Mapping[str, Any]) -> Sample:
+        """The sample with other arrays in some places."""
+        given = self.calls.arguments(sample.args, sample.kwargs)
+        return Sample(*self.calls.call_of(filled(given, arrays)))
+
+    def output(self, sample: Sample, op: Callable[..., Any] | None = None) -> list[Any] | None:
+        """The arrays that a call returns, or None if it is refused."""
+        if op is None and id(sample) in self._outputs:
+            return self._outputs[id(sample)][1]
+        try:
+            out = (op or self.info.op)(*sample.args, **{**sample.kwargs, **self._key})
+            leaves = [np.asarray(y) for y in jax.tree.leaves(out)]
+        except Exception:
+            leaves = None
+        if op is None:
+            self._outputs[id(sample)] = sample, leaves
+        return leaves
+
+    def accepts(self, sample: Sample) -> bool:
+        """Whether a call is accepted; nothing is computed."""
+        try:
+            given = self.given(sample)
+            arrays = self.calls.arrays(given)
+            jax.eval_shape(lambda xs: self.calls(filled(given, xs)), arrays)
+        except jax.errors.JAXTypeError:
+            return self.output(sample) is not None
+        except Exception as error:
+            return "depends on values" in str(error) and self.output(sample) is not None
+        return True
+
+    def shows(self, sample: Sample, op: Callable[..., Any], *, ulps: float = 0) -> bool:
+        """Whether a mutated operator returns something else, by more than `ulps`."""
+        want = self.output(sample)
+        return want is not None and _differ(self.output(sample, op), want, ulps)
+
+    # Derivatives.
+
+    def moving(self, sample: Sample) -> frozenset[str]:
+        """The arrays on which the derivative of a sample's floating outputs depends."""
+        return self._derivative(sample).moving
+
+    def kinks(self, sample: Sample, target: str) -> list[float] | None:
+        """The numbers with which a derivative compares an array's values; None if it does not."""
+        return self._derivative(sample).kinks.get(target)
+
+    @ft.cached_property
+    def moved(self) -> list[str]:
+        """The arrays on which the entry's derivative depends in some sample."""
+        if self.wide is None:
+            return []
+        every = frozenset().union(*map(self.moving, self.samples(self.wide)))
+        return [name for name in self.targets if name in every]
+
+    def _derivative(self, sample: Sample) -> _Derivative:
+        if id(sample) not in self._derivatives:
+            self._derivatives[id(sample)] = sample, self._study(sample)
+        return self._derivatives[id(sample)][1]
+
+    def _study(self, sample: Sample) -> _Derivative:
+        given = self.given(sized(self.info, sample))
+        xs = {name: jnp.asarray(x) for name, x in self.calls.arrays(given).items() if inexact(x)}
+        names, kinks = sorted(xs), {}
+
+        def pushed(xs: Any, dots: Any) -> list[Any]:
+            def f(xs: Any) -> list[Any]:
+                leaves = jax.tree.leaves(self.calls(filled(given, xs)))
+                return [y for y in leaves if inexact(y)]
+
+            return jax.jvp(f, (xs,), (dots,))[1]
+
+        def seen(eqn: Any, reached: frozenset[int]) -> None:
+            numbers = compared(eqn)
+            for i in reached if numbers is not None else ():
+                if i < len(names):
+                    kinks.setdefault(names[i], []).extend(numbers)
+
+        jaxpr = jax.make_jaxpr(pushed)(xs, xs).jaxpr
+        marks = [frozenset([i]) for i in range(2 * len(names))]
+        reached = frozenset().union(*dependence(jaxpr, marks, seen))
+        return _Derivative(
+            frozenset(names[i - len(names)] for i in reached if i >= len(names)), kinks
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Derivative:
+    moving: frozenset[str]
+    kinks: dict[str, list[float]]
+
+
+def _differ(got: list[Any] | None, want: list[Any], ulps: float) -> bool:
+    if got is None or len(got) != len(want):
+        return True
+    return any(_leaf_differs(g, w, ulps) for g, w in zip(got, want, strict=True))
+
+
+def _leaf_differs(got: Any, want: Any, ulps: float) -> bool:
+    if got.dtype != want.dtype or got.shape != want.shape:
+        return True
+    if category(want.dtype) < 2:
+        return not np.array_equal(got, want)
+    if ulps == 0:
+        return _bits_differ(got.real, want.real) or _bits_differ(got.imag, want.imag)
+    wide = np.complex128 if category(want.dtype) == 3 else np.float64
+    got, want, eps = got.astype(wide), want.astype(wide), float(jnp.finfo(want.dtype).eps)
+    with np.errstate(all="ignore"):
+        far = np.abs(got - want) > ulps * eps * np.abs(want)
+    return bool(far.any())
+
+
+def _bits_differ(got: Any, want: Any) -> bool:
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    same = np.array_equal(got, want, equal_nan=True)
+    numbers = ~np.isnan(want)
+    return not same or not np.array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])
+
+
+def there(dtype: str) -> bool:
+    """Whether arrays of a dtype can be made: with 64 bit off, some cannot."""
+    return available(dtype) == jnp.dtype(dtype)
+
+
+def poked(array: Any, values: Sequence[float]) -> jax.Array:
+    """`array` with its first elements replaced by `values`, as many as fit."""
+    flat = np.array(array).reshape(-1)
+    with np.errstate(all="ignore"):
+        new = np.asarray(values)[: flat.size].astype(flat.dtype)
+    flat[: len(new)] = new
+    return jnp.asarray(flat.reshape(np.shape(array)), array.dtype)

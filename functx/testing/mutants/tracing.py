@@ -1,0 +1,72 @@
+"""What a program's outputs depend on, and where its derivative jumps, read off its jaxpr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import jaxprs_in_params, Literal
+
+from functx._core import category
+from functx._core.rules_primitives import function_call, function_tangent
+
+
+Reached = frozenset[int]  # numbers of inputs
+Seen = Callable[[Any, Reached], None]  # is shown each equation and what its operands depend on
+
+
+def dependence(jaxpr: Any, given: Sequence[Reached], seen: Seen) -> list[Reached]:
+    """What each output depends on, where the inputs depend on `given`."""
+    known: dict[Any, Reached] = dict(zip(jaxpr.invars, given, strict=True))
+    read = lambda atom: frozenset() if isinstance(atom, Literal) else known.get(atom, frozenset())
+    for eqn in jaxpr.eqns:
+        inputs = list(map(read, eqn.invars))
+        union = frozenset().union(*inputs)
+        seen(eqn, union)
+        outputs = [union] * len(eqn.outvars)
+        for inner in _inside(eqn):
+            if _is_call(eqn, inner):
+                outputs = dependence(inner, inputs, seen)
+            else:
+                dependence(inner, [union] * len(inner.invars), seen)
+        known.update(zip(eqn.outvars, outputs, strict=True))
+    return list(map(read, jaxpr.outvars))
+
+
+def _inside(eqn: Any) -> list[Any]:
+    """The programs that an equation runs, those of own derivative rules included."""
+    avals = [x.aval for x in eqn.invars]
+    if eqn.primitive is function_call:
+        return [eqn.params["call"].trace(*avals).jaxpr]
+    if eqn.primitive is function_tangent:
+        first, second = eqn.params["counts"]
+        groups = avals[:first], avals[first : first + second], avals[first + second :]
+        return [jax.make_jaxpr(eqn.params["linear"].apply)(*map(tuple, groups)).jaxpr]
+    return [getattr(inner, "jaxpr", inner) for inner in jaxprs_in_params(eqn.params)]
+
+
+def _is_call(eqn: Any, inner: Any) -> bool:
+    loops = ("scan", "while", "cond")
+    alike = len(inner.invars) == len(eqn.invars) and len(inner.outvars) == len(eqn.outvars)
+    return eqn.primitive.name not in loops and alike
+
+
+_ORDERING = {"argmax", "argmin", "sort", "top_k", "approx_top_k", "sign"}
+_COMPARING = {"eq", "ne", "lt", "le", "gt", "ge", "max", "min", "clamp"}
+_WINDOWED = {"select_and_gather_add", "select_and_scatter_add", "select_and_scatter"}
+
+
+def compared(eqn: Any) -> list[float] | None:
+    """The numbers with which an equation compares floating-point values; None if it does not."""
+    floating = any(category(x.aval.dtype) >= 2 for x in eqn.invars if _typed(x))
+    if not floating or eqn.primitive.name not in _ORDERING | _COMPARING | _WINDOWED:
+        return None
+    scalars = [x.val for x in eqn.invars if isinstance(x, Literal) and np.ndim(x.val) == 0]
+    return [float(v.real) for v in scalars if np.isfinite(v)]
+
+
+def _typed(atom: Any) -> bool:
+    dtype = getattr(atom.aval, "dtype", None)
+    return dtype is not None and not jax.numpy.issubdtype(dtype, jax.dtypes.extended)

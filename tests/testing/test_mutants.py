@@ -1,0 +1,237 @@
+"""Planted mistakes are what they are called: wrong where they are planted, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+from functx.testing import call, OpInfo, Refusal
+from functx.testing.mutants import GROUPS, hunt, hunt_entry, KINDS, mutants_of
+from functx.testing.mutants.batching import mixes_lanes, mixes_tangents
+from functx.testing.mutants.derivatives import bent, kept, scaled
+from functx.testing.mutants.ties import at_kinks
+
+
+X = jnp.asarray([1.0, 2.0, 3.0])
+square = lambda x: jnp.sum(x**3)
+
+
+def pushed(f, x):
+    return functx.jvp(f, (x,), (jnp.ones_like(x),))[1]
+
+
+def pulled(f, x):
+    return functx.vjp(f, x)[1](jnp.ones_like(f(x)))[0]
+
+
+@pytest.mark.parametrize("forward, reverse", [(2, 1), (1, 2), (2, 2), (0, 0)])
+def test_scaled_is_the_identity_with_tangents_and_cotangents_off(forward, reverse):
+    spoil = scaled(float(forward), float(reverse))
+    np.testing.assert_array_equal(spoil(X), X)
+    np.testing.assert_array_equal(pushed(spoil, X), forward * jnp.ones(3))
+    np.testing.assert_array_equal(pulled(spoil, X), reverse * jnp.ones(3))
+
+
+@pytest.mark.parametrize("forward, reverse", [(1, 0), (0, 1), (1, 1)])
+def test_bent_is_right_at_first_order_and_off_at_second(forward, reverse):
+    spoil = bent(float(forward), float(reverse))
+    f, x = lambda x: spoil(x) ** 2, jnp.asarray(3.0)
+    assert pushed(f, x) == pulled(f, x) == 6
+    over_forward = pushed(lambda x: pushed(f, x), x)
+    over_reverse = pushed(lambda x: pulled(f, x), x)
+    assert (over_forward, over_reverse) == (2 + 6 * forward, 2 + 6 * reverse)
+
+
+def test_lanes_are_mixed_where_one_array_is_mapped_alone():
+    f = lambda x, y: mixes_lanes(x, [y], "alone") + 0 * y
+    np.testing.assert_array_equal(functx.vmap(f, (0, None))(X, 0.0), X[::-1])
+    np.testing.assert_array_equal(functx.vmap(f)(X, X), X)
+    assert f(X[0], 0.0) == X[0]
+
+
+def test_lanes_are_mixed_where_the_last_dimension_is_mapped():
+    x, f = jnp.arange(6.0).reshape(2, 3), lambda x: mixes_lanes(x, [], "last")
+    np.testing.assert_array_equal(functx.vmap(f)(x), x)
+    np.testing.assert_array_equal(functx.vmap(f, -1)(x), x.T[::-1])
+
+
+def test_lanes_of_derivatives_are_mixed_and_those_of_values_are_not():
+    f = lambda x: mixes_tangents(x) ** 2
+    np.testing.assert_array_equal(functx.vmap(f)(X), X**2)
+    np.testing.assert_array_equal(functx.vmap(functx.grad(f))(X), (2 * X)[::-1])
+    along = functx.vmap(lambda dot: functx.jvp(f, (X[1],), (dot,))[1])
+    np.testing.assert_array_equal(along(X), 4 * X[::-1])
+    np.testing.assert_array_equal(jax.vmap(jax.grad(f), axis_size=3, in_axes=None)(2.0), [4, 4, 4])
+
+
+def test_kinks_are_ties_zeros_other_arrays_and_numbers():
+    x = jnp.asarray([1.0, 1.0, 0.0, 4.0, 5.0, 7.0])
+    y = jnp.asarray([9.0, 9.0, 9.0, 4.0, 9.0, 9.0])
+    assert at_kinks(x, [x, y], [0.0, 5.0]).tolist() == [True] * 5 + [False]
+    slope = jax.grad(lambda x: kept(x, at_kinks(x, [], [])))(x)
+    assert slope.tolist() == [1, 1, 0, 0, 0, 0]
+
+
+def weighed(
+    x,
+    weight=None,
+    *,
+    scale=1.0,
+    shift=0.0,
+    reduction: Literal["none", "sum"] = "none",
+    unread=False,
+):
+    if x.ndim > 5:
+        raise RuntimeError("weighed: at most five dimensions")
+    y = jnp.tanh(x) * scale + shift * x
+    y = y if weight is None else y * weight
+    return jnp.sum(y) if reduction == "sum" else y
+
+
+def np_weighed(x, weight=None, *, scale=1.0, shift=0.0, reduction="none", unread=False):
+    y = np.tanh(x) * scale + shift * x
+    y = y if weight is None else y * weight
+    return np.sum(y) if reduction == "sum" else y
+
+
+def few(make):
+    yield call(make(2, 3))
+    yield call(make(2, 3), make(3))
+
+
+def many(make):
+    yield from few(make)
+    yield call(make(2, 3), scale=2.0)
+    yield call(make(2, 3), make(2, 3), reduction="sum", shift=0.5)
+    yield call(make(2, 3), unread=True)
+
+
+def refusals(make):
+    yield Refusal(call(make(1, 1, 1, 1, 1, 1)), "at most five")
+
+
+ENTRY = OpInfo(weighed, many, np_weighed, refusals)
+PLANTED = mutants_of(ENTRY)
+
+
+def planted(kind, target=None):
+    return [m for m in PLANTED if m.kind == kind and target in (None, m.target)]
+
+
+def test_every_kind_that_applies_is_planted():
+    assert {m.target for m in planted("option's value")} == {
+        "weight",
+        "scale",
+        "shift",
+        "reduction",
+        "reduction='sum'",
+        "unread",
+    }
+    assert {m.target for m in planted("gradient, reverse")} == {"x", "weight"}
+    assert {m.target for m in planted("lanes, alone")} == {"x", "weight"}
+    assert {KINDS[m.kind].group for m in PLANTED} == set(GROUPS) - {
+        "integers",
+        "ties",
+        "randomness",
+    }
+
+
+def test_an_option_that_is_never_read_cannot_be_ignored():
+    assert {m.target for m in planted("option ignored")} == {
+        "weight",
+        "scale",
+        "shift",
+        "reduction",
+    }
+
+
+@pytest.mark.parametrize("mutant", PLANTED, ids=lambda m: m.id)
+def test_only_what_a_mistake_touches_is_changed(mutant):
+    group = KINDS[mutant.kind].group
+    for sample in ENTRY.samples(ENTRY.make("float32")):
+        want, got = (op(*sample.args, **sample.kwargs) for op in (weighed, mutant.op))
+        if not mutant.touches(sample):
+            np.testing.assert_allclose(got, want, rtol=1e-5 if "digits" in group else 0)
+            assert got.dtype == want.dtype
+
+
+@pytest.mark.parametrize("mutant", PLANTED, ids=lambda m: m.id)
+def test_a_derivative_is_planted_without_changing_values(mutant):
+    group = KINDS[mutant.kind].group
+    if group in ("gradients", "second order", "lanes") or "gradient" in mutant.kind:
+        for sample in ENTRY.samples(ENTRY.make("float32")):
+            want, got = (op(*sample.args, **sample.kwargs) for op in (weighed, mutant.op))
+            np.testing.assert_array_equal(got, want)
+
+
+def edges(make):
+    yield call(make.put([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-5, 2e4]))
+
+
+@pytest.mark.parametrize(
+    "kind, changed",
+    [
+        ("NaN to 0", [0]),
+        ("inf to 0", [1]),
+        ("-inf to 0", [2]),
+        ("-0.0 to 0.0", [3]),
+        ("0.1 % off below 0.001", [5]),
+        ("0.1 % off above 10000", [6]),
+        ("cancellation", [5]),
+    ],
+)
+def test_values_are_off_at_their_edge_alone(kind, changed):
+    [mutant] = [m for m in mutants_of(OpInfo(jnp.arctan, edges)) if m.kind == kind]
+    [sample] = edges(OpInfo(jnp.arctan, edges).make("float32"))
+    want, got = (np.asarray(op(*sample.args)).view(np.uint32) for op in (jnp.arctan, mutant.op))
+    assert np.flatnonzero(want != got).tolist() == changed
+
+
+def test_nothing_is_planted_that_changes_nothing():
+    floor = OpInfo(jnp.floor, few_of_one)
+    groups = {KINDS[m.kind].group for m in mutants_of(floor)}
+    assert not groups & {"gradients", "second order", "ties", "options", "randomness"}
+
+
+def few_of_one(make):
+    yield call(make(2, 3))
+
+
+def test_a_kink_is_found_in_the_program_of_the_derivative():
+    assert [m.target for m in mutants_of(OpInfo(jnp.maximum, pair)) if m.kind == "gradient at ties"]
+    assert not [m for m in mutants_of(OpInfo(jnp.multiply, pair)) if m.kind == "gradient at ties"]
+
+
+def pair(make):
+    yield call(make(3), make(3))
+
+
+def test_what_no_sample_gives_survives():
+    lacking = OpInfo(weighed, few, np_weighed, refusals)
+    options = [m for m in PLANTED if KINDS[m.kind].group == "options"]
+    caught = {v.target for v in hunt(options, lacking) if v.caught}
+    assert caught == {"weight"}
+    assert {v.target for v in hunt(options, ENTRY) if v.caught} == {m.target for m in options}
+
+
+def test_an_entry_without_a_reference_lets_values_go_wrong():
+    lacking = OpInfo(weighed, many)
+    values = [m for m in PLANTED if m.kind == "option's value"]
+    assert not any(v.caught for v in hunt(values, lacking))
+
+
+def test_every_planted_refusal_and_gradient_is_caught():
+    groups = ("refusals", "gradients")
+    mutants = [m for m in PLANTED if KINDS[m.kind].group in groups]
+    assert [m.id for m, v in zip(mutants, hunt(mutants, ENTRY), strict=True) if not v.caught] == []
+
+
+def test_a_second_entry_of_an_operator_leaves_its_options_to_the_first():
+    other = OpInfo(weighed, few, variant="again")
+    kinds = {v.kind for v in hunt_entry(other, [ENTRY, other], thorough=False)}
+    assert not {kind for kind in kinds if KINDS[kind].group in ("options", "shapes")}
