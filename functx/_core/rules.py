@@ -7,29 +7,38 @@ transpose. Both stay whole under partial evaluation, so no transform ever sees t
 mode, and neither derives the missing half.
 """
 
+# JAX itself is typed in part.
+# pyright: strict, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import core, lax
+from jax import Array, core, lax
 
 from .errors import describe, fail
-from .rules_primitives import Call, function_call, inexact, Linear, tangent_type
+from .rules_primitives import Call, function_call, inexact, Leaves, Linear, tangent_type
 
+
+Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing
+Forward = Callable[..., Any]
+JVP = Callable[[tuple[Any, ...], Any, tuple[Any, ...]], Any]
+VJP = Callable[[tuple[Any, ...], Any, Any], Sequence[Any]]
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def derivative_rules(
-    forward: Callable[..., Any],
+    forward: Forward,
     *,
-    jvp: Callable[[tuple, Any, tuple], Any] | None = None,
-    vjp: Callable[[tuple, Any, Any], Sequence[Any]] | None = None,
+    jvp: JVP | None = None,
+    vjp: VJP | None = None,
     name: str | None = None,
 ) -> Callable[..., Any]:
     """`forward`, differentiated by `jvp` and `vjp` instead of through its implementation.
@@ -75,21 +84,25 @@ def derivative_rules(
 class _Rules:
     """What the author gave, over flat tuples of leaves, with the missing rule derived."""
 
-    def __init__(self, forward, jvp, vjp, name, tree):
+    def __init__(
+        self, forward: Forward, jvp: JVP | None, vjp: VJP | None, name: str, tree: Tree
+    ) -> None:
         self.user_forward, self.jvp, self.vjp = forward, jvp, vjp
         self.name, self.tree, self.out_tree = name, tree, tree
 
-    def forward(self, *leaves):
+    def forward(self, *leaves: Array) -> Leaves:
         output = self.user_forward(*jax.tree.unflatten(self.tree, leaves))
         outputs, self.out_tree = jax.tree.flatten(output)
         return tuple(_strong(x, self.name) for x in outputs)
 
-    def linear(self, perturbed):
+    def linear(self, perturbed: tuple[int, ...]) -> Linear:
         return Linear(
             self.name, ft.partial(self.tangent, perturbed), ft.partial(self.cotangent, perturbed)
         )
 
-    def tangent(self, perturbed, primals, outputs, tangents):
+    def tangent(
+        self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, tangents: Leaves
+    ) -> Leaves:
         """Tangents of the inexact outputs, from those of the inputs numbered `perturbed`."""
         if self.jvp is None:
             cotangent = ft.partial(self.cotangent, perturbed, primals, outputs)
@@ -111,7 +124,9 @@ class _Rules:
             if inexact(y)
         )
 
-    def cotangent(self, perturbed, primals, outputs, cotangents):
+    def cotangent(
+        self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, cotangents: Leaves
+    ) -> Leaves:
         """Cotangents of the inputs numbered `perturbed`, from those of the inexact outputs."""
         if self.vjp is None:
             tangent = ft.partial(self.tangent, perturbed, primals, outputs)
@@ -132,7 +147,7 @@ class _Rules:
                 hint="None stands for no gradient",
                 error=TypeError,
             )
-        leaves = []
+        leaves: list[Any] = []
         for i, (tree, part) in enumerate(zip(trees, got, strict=True)):
             what = f"cotangent {i} that `vjp` returns must be a tree like argument {i}"
             nothing = part is None
@@ -142,14 +157,14 @@ class _Rules:
             for i in perturbed
         )
 
-    def _leaves(self, what, tree, got):
+    def _leaves(self, what: str, tree: Tree, got: Any) -> list[Any]:
         try:
             return tree.flatten_up_to(got)
         except ValueError:
             shown = jax.tree.unflatten(tree, [_Shown("*")] * tree.num_leaves)
         fail(self.name, f"{what}, {shown}, got {_describe(got)}", error=TypeError)
 
-    def _checked(self, what, got, like):
+    def _checked(self, what: str, got: Any, like: Array) -> Array:
         """`got`, zeros if it is `None`, if it has the shape and dtype of `like`."""
         if got is None:
             return jnp.zeros_like(like)
@@ -167,13 +182,15 @@ class _Rules:
         return lax.convert_element_type(got, like.dtype)
 
 
-def _transpose(linear, inputs, cotangents):
+def _transpose(
+    linear: Callable[[Leaves], Leaves], inputs: Sequence[Array], cotangents: Leaves
+) -> Leaves:
     """The transpose of `linear`, which maps as many arrays as `inputs`, like them, to a tuple."""
     types = map(tangent_type, inputs)
     return jax.linear_transpose(lambda *xs: linear(xs), *types)(tuple(cotangents))
 
 
-def _strong(x, name):
+def _strong(x: Any, name: str) -> Array:
     """`x` as an array without a weak type, so that results do not depend on who made it."""
     if not isinstance(x, _ARRAYS):
         fail(name, f"expected arrays, got {x!r}", error=TypeError)
@@ -181,7 +198,7 @@ def _strong(x, name):
     return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
 
 
-def _equally_varying(leaves):
+def _equally_varying(leaves: list[Array]) -> list[Array]:
     """`leaves`, varying over the same manual axes of a `shard_map`, as every `lax` call has them.
 
     So the cotangent of a replicated operand is summed over the devices by the cast's transpose.
@@ -196,12 +213,12 @@ def _equally_varying(leaves):
     ]
 
 
-def _varying(aval):
+def _varying(aval: Any) -> frozenset[str]:
     # Older JAX calls it `vma`; in 0.10.2 it is a part of `manual_axis_type`.
     return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
 
 
-def _describe(tree):
+def _describe(tree: Any) -> Any:
     return jax.tree.map(lambda x: _Shown(describe(x)), tree)
 
 

@@ -4,18 +4,34 @@ Both stay whole under partial evaluation, and carry their meaning as Python call
 tuples of leaves. `rules` makes the callables; the primitives know nothing of trees or of users.
 """
 
+# JAX itself is typed in part.
+# pyright: strict, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import functools as ft
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.extend as jex
 import jax.numpy as jnp
-from jax import core, lax
+from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
 from .errors import describe, fail
 from .jax_compat import hold_weakly
+
+
+Leaves: TypeAlias = tuple[Array, ...]
+Dims: TypeAlias = tuple[int | None, ...]  # the mapped dimension of each operand, if it has one
+Moving: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a known one
+Type: TypeAlias = core.ShapedArray
+# Primals, outputs, and tangents or cotangents, to cotangents or tangents.
+LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
+
+_T = TypeVar("_T")
 
 
 class Linear:
@@ -25,17 +41,17 @@ class Linear:
     return tuples: the tangents of the perturbed inputs, the cotangents of the inexact outputs.
     """
 
-    def __init__(self, name, apply, transpose):
+    def __init__(self, name: str, apply: LinearMap, transpose: LinearMap) -> None:
         self.name, self.apply, self.transpose = name, apply, transpose
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
-    def batched(self, primal_dims, output_dims, tangent_dims):
+    def batched(self, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims) -> Linear:
         """The same along a new first axis of all operands whose dim is not `None`, but 0."""
         apply = jax.vmap(self.apply, (primal_dims, output_dims, tangent_dims))
 
-        def transpose(primals, outputs, cotangents):
+        def transpose(primals: Leaves, outputs: Leaves, cotangents: Leaves) -> Leaves:
             dims = (primal_dims, output_dims, (0,) * len(cotangents))
             each = jax.vmap(self.transpose, dims)(primals, outputs, cotangents)
             return tuple(
@@ -53,18 +69,23 @@ class Call:
     which it was called.
     """
 
-    def __init__(self, name, forward, linear):
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Sequence[Array]],
+        linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
+    ) -> None:
         self.name, self._forward, self.linear = name, forward, linear
-        self._traces = {}
+        self._traces: dict[tuple[Type, ...], jex.core.ClosedJaxpr] = {}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
-    def run(self, *leaves):
+    def run(self, *leaves: Array) -> Sequence[Array]:
         trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
         return jex.core.jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
 
-    def trace(self, *avals):
+    def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
             for x in trace.consts:
@@ -77,8 +98,8 @@ class Call:
             self._traces[avals] = trace
         return self._traces[avals]
 
-    def batched(self, dims):
-        def linear(perturbed):
+    def batched(self, dims: Dims) -> Call:
+        def linear(perturbed: tuple[int, ...]) -> Linear:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
             return one.batched(dims, 0, tangent_dims)
 
@@ -93,24 +114,26 @@ function_tangent = jex.core.Primitive("function_tangent")
 function_tangent.multiple_results = True
 
 
-def _call_run(*primals, call):
+def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
     return call.run(*primals)
 
 
-def _call_types(*primals, call):
+def _call_types(*primals: Type, call: Call) -> tuple[list[Type], Any]:
     trace = call.trace(*primals)
     return [aval.strip_weak_type() for aval in trace.out_avals], trace.effects
 
 
-def _call_jvp(primals, dots, *, call):
-    outputs = function_call.bind(*primals, call=call)
+def _call_jvp(
+    primals: Leaves, dots: Sequence[Moving], *, call: Call
+) -> tuple[list[Array], Sequence[Moving]]:
+    outputs: list[Array] = function_call.bind(*primals, call=call)
     perturbed = tuple(
         i for i, (x, dot) in enumerate(zip(primals, dots, strict=True)) if _moves(x, dot)
     )
     zeros = [ad.Zero(tangent_type(y)) for y in outputs]
     if not perturbed or not any(map(inexact, outputs)):
         return outputs, zeros
-    tangents = function_tangent.bind(
+    tangents: list[Array] = function_tangent.bind(
         *primals,
         *outputs,
         *(dots[i] for i in perturbed),
@@ -124,35 +147,47 @@ def _call_jvp(primals, dots, *, call):
     ]
 
 
-def _call_batch(primals, dims, *, call):
+def _call_batch(primals: Leaves, dims: Dims, *, call: Call) -> tuple[list[Array], list[int]]:
     primals, dims = _batched_first(primals, dims)
-    outputs = function_call.bind(*primals, call=call.batched(dims))
+    outputs: list[Array] = function_call.bind(*primals, call=call.batched(dims))
     return outputs, [0] * len(outputs)
 
 
 # The operands of `function_tangent` are the primals, the outputs as residuals, and the tangents of
 # the perturbed primals; `counts` are the numbers of the first two, `types` those of the results.
+Counts: TypeAlias = tuple[int, int]
 
 
-def _tangent_run(*operands, linear, counts, types):
+def _tangent_run(
+    *operands: Array, linear: Linear, counts: Counts, types: tuple[Type, ...]
+) -> Leaves:
     return linear.apply(*_split(operands, counts))
 
 
-def _tangent_types(*operands, linear, counts, types):
+def _tangent_types(
+    *operands: Type, linear: Linear, counts: Counts, types: tuple[Type, ...]
+) -> list[Type]:
     return list(types)
 
 
-def _tangent_jvp(operands, dots, *, linear, counts, types):
+def _tangent_jvp(
+    operands: Leaves,
+    dots: Sequence[Moving],
+    *,
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> tuple[list[Array], Sequence[Moving]]:
     primals, outputs, tangents = _split(operands, counts)
     bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
     results, fixed = bind(*operands), len(primals) + len(outputs)
     moving = [i for i in range(fixed) if _moves(operands[i], dots[i])]
-    parts = []
+    parts: list[Sequence[Array]] = []
     if any(type(dot) is not ad.Zero for dot in dots[fixed:]):
         parts.append(bind(*operands[:fixed], *map(ad.instantiate_zeros, dots[fixed:])))
     if moving:
 
-        def rule(*values):
+        def rule(*values: Array) -> Leaves:
             residuals = list(operands[:fixed])
             for i, value in zip(moving, values, strict=True):
                 residuals[i] = value
@@ -165,7 +200,13 @@ def _tangent_jvp(operands, dots, *, linear, counts, types):
     return results, [ft.reduce(lax.add, terms) for terms in zip(*parts, strict=True)]
 
 
-def _tangent_transpose(cotangents, *operands, linear, counts, types):
+def _tangent_transpose(
+    cotangents: Sequence[Moving],
+    *operands: Any,  # what is not known, the tangents to transpose over, is a placeholder
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> Sequence[Moving | None]:
     primals, outputs, tangents = _split(operands, counts)
     unknown = [ad.is_undefined_primal(t) for t in tangents]
     nothing = [None] * (len(primals) + len(outputs))
@@ -173,12 +214,13 @@ def _tangent_transpose(cotangents, *operands, linear, counts, types):
         return nothing + [
             ad.Zero(t.aval) if u else None for t, u in zip(tangents, unknown, strict=True)
         ]
-    cotangents = tuple(map(ad.instantiate_zeros, cotangents))
-    got = linear.transpose(primals, outputs, cotangents)
+    got = linear.transpose(primals, outputs, tuple(map(ad.instantiate_zeros, cotangents)))
     return nothing + [ct if u else None for ct, u in zip(got, unknown, strict=True)]
 
 
-def _tangent_batch(operands, dims, *, linear, counts, types):
+def _tangent_batch(
+    operands: Leaves, dims: Dims, *, linear: Linear, counts: Counts, types: tuple[Type, ...]
+) -> tuple[list[Array], list[int]]:
     operands, dims = _batched_first(operands, dims)
     split, split_dims = _split(operands, counts), _split(dims, counts)
     linear = linear.batched(*split_dims)
@@ -188,7 +230,8 @@ def _tangent_batch(operands, dims, *, linear, counts, types):
     else:  # only a trace knows how results are sharded that no operand resembles
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
-    results = function_tangent.bind(*operands, linear=linear, counts=counts, types=types)
+    bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
+    results: list[Array] = bind(*operands)
     return results, [0] * len(results)
 
 
@@ -206,24 +249,28 @@ batching.primitive_batchers[function_tangent] = _tangent_batch
 mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
 
 
-def _split(operands, counts):
+def _split(
+    operands: Iterable[_T], counts: Counts
+) -> tuple[tuple[_T, ...], tuple[_T, ...], tuple[_T, ...]]:
     primals, outputs = counts
     operands = tuple(operands)
     return operands[:primals], operands[primals : sum(counts)], operands[primals + outputs :]
 
 
-def _batched_first(operands, dims):
-    moved = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
-    return moved, tuple(None if d is None else 0 for d in dims)
+def _batched_first(operands: Leaves, dims: Dims) -> tuple[Leaves, Dims]:
+    moved = (x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
+    return tuple(moved), tuple(None if d is None else 0 for d in dims)
 
 
-def tangent_type(x):
+def tangent_type(x: Array) -> Type:
+    """The type of the tangents of `x`."""
     return jax.typeof(x).to_tangent_aval().strip_weak_type()
 
 
-def inexact(x):
+def inexact(x: Array | Type) -> bool:
+    """Whether `x` has tangents."""
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def _moves(x, dot):
+def _moves(x: Array, dot: Moving) -> bool:
     return type(dot) is not ad.Zero and inexact(x)
