@@ -33,7 +33,7 @@ def pytest_addoption(parser):
     )
     parser.addoption("--device", default="cpu", help="where arrays live: cpu, gpu, cuda:0")
     parser.addoption(
-        "--dtypes", default="float32", help="of the operator tests: float32,float64 or all"
+        "--dtypes", help="of the operator tests: float32,float64 or all; by default the profile's"
     )
     parser.addoption("--samples", type=int, default=None, help="at most so many for each cell")
 

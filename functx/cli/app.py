@@ -42,7 +42,8 @@ def ops(pattern: Pattern = None) -> None:
 def check(
     pattern: Pattern = None,
     checks: Annotated[str | None, typer.Option(help="Of the checks: reference,vmap.")] = None,
-    dtypes: Annotated[str, typer.Option(help="float32,float64 or all.")] = "float32",
+    dtypes: Annotated[str | None, typer.Option(help="float32,float64 or all.")] = None,
+    profile: Annotated[str, typer.Option(help="How much: quick, full or exhaustive.")] = "quick",
     device: Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")] = "cpu",
     samples: Annotated[int | None, typer.Option(help="At most so many for each cell.")] = None,
     jobs: Annotated[int, typer.Option(help="How many processes run checks.")] = 1,
@@ -55,13 +56,16 @@ def check(
 ) -> None:
     """Checks operators against references, loops, finite differences and each other.
 
+    Of the profiles, quick looks at every operator and option once, full at all compositions and
+    dtypes, exhaustive at all samples. Checks and dtypes that are named run wherever they apply.
+
     Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes,
     2 for a word that names nothing, 130 if stopped by Ctrl-C. With --mutants: 1 if a planted
     mistake survives all checks.
     """
     if mutants:
         raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
-    request = Request(pattern, checks, dtypes, device, samples, jobs, report, json, x64)
+    request = Request(pattern, checks, dtypes, device, samples, jobs, report, json, x64, profile)
     try:
         status = run_check(request, Console())
     except UsageError as error:

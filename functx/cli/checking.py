@@ -15,7 +15,15 @@ from functx.testing import op_db
 from .console import print_results, progress, summary
 from .report import as_data, write_html, write_json
 from .runner import Cell, Plan, Result, run_here
-from .selection import names_of, select, select_checks, select_device, select_dtypes, UsageError
+from .selection import (
+    names_of,
+    select,
+    select_checks,
+    select_device,
+    select_dtypes,
+    select_profile,
+    UsageError,
+)
 from .settings import configure
 from .workers import run_in_processes
 
@@ -26,13 +34,14 @@ class Request:
 
     pattern: str | None = None
     checks: str | None = None
-    dtypes: str = "float32"
+    dtypes: str | None = None
     device: str = "cpu"
     samples: int | None = None
     jobs: int = 1
     report: Path | None = None
     json: Path | None = None
     x64: bool = True
+    profile: str = "quick"
 
 
 def run_check(request: Request, console: Console) -> int:
@@ -44,11 +53,12 @@ def run_check(request: Request, console: Console) -> int:
     infos = select(request.pattern, op_db, names_of)
     plan = Plan(
         tuple(infos),
-        tuple(select_dtypes(request.dtypes)),
-        tuple(select_checks(request.checks)),
+        select_dtypes(request.dtypes),
+        select_checks(request.checks),
         request.device,
         request.samples,
         request.x64,
+        select_profile(request.profile),
     )
     configure(device=request.device, x64=request.x64, shared=request.jobs > 1)
     select_device(request.device)
@@ -62,7 +72,7 @@ def run_check(request: Request, console: Console) -> int:
     order = {cell: i for i, cell in enumerate(chosen)}
     results.sort(key=lambda r: order[r.operator, r.dtype, r.check])
     written = _write(request, plan, results, len(chosen), seconds)
-    print_results(console, results, plan.checks)
+    print_results(console, results)
     console.print(summary(results, len(chosen), seconds), highlight=False)
     for path in written:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)

@@ -19,6 +19,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from functx.testing import CHECKS
+
 from .runner import check_groups, FAILING, Result, totals
 
 
@@ -62,13 +64,13 @@ def _worst(results: Iterable[Result]) -> str:
     return next((mark for status, mark in MARKS.items() if status in statuses), ABSENT)
 
 
-def print_results(console: Console, results: Sequence[Result], checks: Sequence[str]) -> None:
+def print_results(console: Console, results: Sequence[Result]) -> None:
     """The table, totals per check, the first failures and one line in sum."""
     by_operator: dict[str, dict[str, list[Result]]] = {}
     for result in results:
         by_check = by_operator.setdefault(result.operator, {})
         by_check.setdefault(result.check, []).append(result)
-    used = [check for check in checks if any(check in row for row in by_operator.values())]
+    used = [check for check in CHECKS if any(check in row for row in by_operator.values())]
     shown = by_operator
     if len(by_operator) > MOST_ROWS:
         shown = {

@@ -26,8 +26,9 @@ def as_data(plan: Plan, results: Sequence[Result], *, planned: int, seconds: flo
         "date": time.strftime("%Y-%m-%d %H:%M:%S"),
         "settings": {
             "device": plan.device,
-            "dtypes": list(plan.dtypes),
-            "checks": list(plan.checks),
+            "profile": plan.profile,
+            "dtypes": list(dict.fromkeys(result.dtype for result in results)),
+            "checks": list(dict.fromkeys(result.check for result in results)),
             "samples": plan.samples,
             "x64": plan.x64,
         },
@@ -50,11 +51,11 @@ def write_json(path: Path, data: dict[str, Any]) -> None:
 
 
 def write_html(path: Path, data: dict[str, Any]) -> None:
-    """Writes the page: the matrix, a filter, and each cell's sample, tolerance and error."""
+    """Writes the page: the matrix, a filter, and each cell's sample, ulps and error."""
     loader = jinja2.PackageLoader("functx.cli")
     page = jinja2.Environment(loader=loader, autoescape=True).get_template("report.html")
     used = {cell["check"] for cell in data["cells"]}
-    checks = [name for name in data["settings"]["checks"] if name in used]
+    checks = [name for name in CHECKS if name in used]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
         page.render(
@@ -77,6 +78,6 @@ def _compact(cells: list[dict[str, Any]], checks: list[str]) -> dict[str, Any]:
     for cell in cells:
         texts = [cell[name] for name in ("operator", "dtype", "check", "status")]
         texts += [cell[name] for name in ("sample", "error", "traceback", "reason")]
-        figures = [cell["seconds"], cell["samples"], cell["tolerance"]]
+        figures = [cell["seconds"], cell["samples"], cell["ulps"]]
         rows.append([*map(number, texts), *figures])
     return {"strings": list(strings), "rows": rows, "checks": checks}

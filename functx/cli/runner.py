@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import jax
 
 from functx._core import Device
-from functx.testing import cells, CHECKS, OpInfo, run_cell, Sample
-from functx.testing.checks.compare import same_kind_tolerance
+from functx.testing import cells, CHECKS, OpInfo, Profile, run_cells
+from functx.testing.checks import Outcome
+from functx.testing.checks.compare import ulps_of
 
 
 Status = Literal["pass", "fail", "gap", "unexpected pass"]
@@ -26,15 +28,16 @@ class Plan:
     """Which cells are run, and how."""
 
     infos: tuple[OpInfo, ...]
-    dtypes: tuple[str, ...]
-    checks: tuple[str, ...]
+    dtypes: tuple[str, ...] | None = None  # the profile's
+    checks: tuple[str, ...] | None = None  # the profile's
     device: str = "cpu"
     samples: int | None = None
     x64: bool = True
+    profile: Profile = "quick"
 
     def cells(self) -> list[Cell]:
         """The cells that apply, operator by operator."""
-        every = cells(self.infos, self.dtypes, self.checks)
+        every = cells(self.infos, self.dtypes, self.checks, self.profile)
         return [(info.id, dtype, check) for info, dtype, check in every]
 
 
@@ -46,10 +49,10 @@ class Result:
     dtype: str
     check: str
     status: Status
-    seconds: float
-    samples: int  # how many were drawn
-    tolerance: float  # relative, for values of `dtype`
-    sample: str = ""  # the last one drawn: the one that failed, if one did
+    seconds: float  # its share: the cells of an entry in one dtype run together
+    samples: int  # how many were looked at
+    ulps: float  # how far an element of `dtype` may be off
+    sample: str = ""  # the one that failed, if one did
     error: str = ""
     traceback: str = ""
     reason: str = ""  # the declared gap's
@@ -60,42 +63,34 @@ class Result:
         return self.status in FAILING
 
 
-@dataclasses.dataclass(frozen=True)
-class _Watched(OpInfo):
-    """An entry that remembers the samples drawn from it."""
-
-    seen: list[Sample] = dataclasses.field(default_factory=list)
-
-    def draw(self, *args: Any, **kwargs: Any) -> Iterator[Sample]:
-        for sample in super().draw(*args, **kwargs):
-            self.seen.append(sample)
-            yield sample
-
-
-def _watched(info: OpInfo) -> _Watched:
-    return _Watched(**{f.name: getattr(info, f.name) for f in dataclasses.fields(info)})
-
-
-def run_one(
+def run_group(
     info: OpInfo,
     dtype: str,
-    check: str,
+    checks: Sequence[str],
     *,
     device: Device | None = None,
     samples: int | None = None,
-) -> Result:
-    """Runs one cell. Whatever the check raises becomes part of the result."""
-    watched = _watched(info)
-    gap = info.gap(check, dtype, device.platform if device is not None else "cpu")
-    error = trace = ""
+    profile: Profile = "quick",
+) -> list[Result]:
+    """Runs checks of an entry in one dtype. Whatever they raise becomes part of the results."""
     began = time.perf_counter()
-    try:
-        with jax.default_device(device):
-            run_cell(watched, dtype, check, device=device, samples=samples)
-    except Exception as raised:
+    with jax.default_device(device):
+        outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
+    seconds = (time.perf_counter() - began) / len(outcomes)
+    platform = device.platform if device is not None else "cpu"
+    return [
+        _result(info, dtype, check, outcome, seconds, platform)
+        for check, outcome in outcomes.items()
+    ]
+
+
+def _result(
+    info: OpInfo, dtype: str, check: str, outcome: Outcome, seconds: float, platform: str
+) -> Result:
+    gap, raised, error, trace = info.gap(check, dtype, platform), outcome.error, "", ""
+    if raised is not None:
         error = f"{type(raised).__name__}: {raised}"
         trace = "".join(traceback.format_exception(raised)[-8:])
-    seconds = time.perf_counter() - began
     if gap is not None:
         status: Status = "gap" if error else "unexpected pass"
         error = error or f"this passes, but is declared a gap: {gap.reason}"
@@ -107,20 +102,27 @@ def run_one(
         check,
         status,
         seconds,
-        len(watched.seen),
-        same_kind_tolerance(dtype, info.tolerances),
-        sample=f"{info.name}{watched.seen[-1]!r}" if watched.seen else "",
+        outcome.samples,
+        ulps_of(info, dtype),
+        sample=f"{info.name}{outcome.sample!r}" if outcome.sample else "",
         error=error,
         traceback=trace if status == "fail" else "",
         reason=gap.reason if gap is not None else "",
     )
 
 
+def groups(chosen: Iterable[Cell]) -> Iterator[tuple[str, str, list[str]]]:
+    """The cells of an entry in one dtype, in turn: they share programs."""
+    for (operator, dtype), same in itertools.groupby(chosen, key=lambda cell: cell[:2]):
+        yield operator, dtype, [check for _, _, check in same]
+
+
 def run_here(plan: Plan, chosen: Iterable[Cell], device: Device | None = None) -> Iterator[Result]:
-    """Runs cells in this process, one after the other."""
+    """Runs cells in this process, an entry in one dtype after the other."""
     by_id = {info.id: info for info in plan.infos}
-    for operator, dtype, check in chosen:
-        yield run_one(by_id[operator], dtype, check, device=device, samples=plan.samples)
+    known: dict[str, Any] = {"device": device, "samples": plan.samples, "profile": plan.profile}
+    for operator, dtype, checks in groups(chosen):
+        yield from run_group(by_id[operator], dtype, checks, **known)
 
 
 def totals(results: Iterable[Result]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import jax
 
 from functx._core import Device, find_device
-from functx.testing import ALL_DTYPES, CHECKS, OpInfo
+from functx.testing import ALL_DTYPES, CHECKS, OpInfo, Profile, PROFILES
 
 
 T = TypeVar("T")
@@ -74,14 +74,28 @@ def _listed(words: str, known: Sequence[str], what: str) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def select_checks(words: str | None) -> list[str]:
-    """The checks named in a comma-separated list, or all."""
-    return list(CHECKS) if words in (None, "", "all") else _listed(words, list(CHECKS), "check")
+def select_checks(words: str | None) -> tuple[str, ...] | None:
+    """The checks named in a comma-separated list, or all; None: those of the profile."""
+    return _chosen(words, list(CHECKS), "check")
 
 
-def select_dtypes(words: str) -> list[str]:
-    """The dtypes named in a comma-separated list, or all."""
-    return list(ALL_DTYPES) if words == "all" else _listed(words, ALL_DTYPES, "dtype")
+def select_dtypes(words: str | None) -> tuple[str, ...] | None:
+    """The dtypes named in a comma-separated list, or all; None: those of the profile."""
+    return _chosen(words, ALL_DTYPES, "dtype")
+
+
+def _chosen(words: str | None, known: Sequence[str], what: str) -> tuple[str, ...] | None:
+    if words is None:
+        return None
+    return tuple(known if words == "all" else _listed(words, known, what))
+
+
+def select_profile(word: str) -> Profile:
+    """The profile of this name."""
+    for profile in PROFILES:
+        if word == profile:
+            return profile
+    raise UsageError(f"no profile is called {word!r}; there are: {', '.join(PROFILES)}")
 
 
 def select_device(word: str) -> Device:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from multiprocessing import connection
 from typing import Any
 
-from functx.testing import op_db
+from functx.testing import op_db, Profile
 
-from .runner import Cell, Plan, Result, run_one
+from .runner import Cell, groups, Plan, Result, run_group
 from .selection import select_device
 from .settings import configure
 
@@ -27,6 +27,15 @@ class _Orders:
     device: str
     samples: int | None
     x64: bool
+    profile: Profile
+
+
+@dataclasses.dataclass
+class _Shard:
+    """An operator's cells, for one process; singly, where a process died of one of them."""
+
+    cells: collections.deque[Cell]
+    singly: bool = False
 
 
 @dataclasses.dataclass
@@ -34,6 +43,7 @@ class _Worker:
     process: Any
     pipe: Any
     left: collections.deque[Cell] = dataclasses.field(default_factory=collections.deque)
+    singly: bool = False
     ready: bool = False
 
 
@@ -43,16 +53,19 @@ def _work(pipe: Any, orders: _Orders) -> None:
     by_id = {info.id: info for info in op_db}
     pipe.send(None)
     while True:
-        for operator, dtype, check in pipe.recv():
-            pipe.send(run_one(by_id[operator], dtype, check, device=device, samples=orders.samples))
+        cells, singly = pipe.recv()
+        for operator, dtype, checks in groups(cells):
+            for some in [[check] for check in checks] if singly else [checks]:
+                known = {"samples": orders.samples, "profile": orders.profile}
+                for result in run_group(by_id[operator], dtype, some, device=device, **known):
+                    pipe.send(result)
 
 
 def run_in_processes(plan: Plan, chosen: Iterable[Cell], jobs: int) -> Iterator[Result]:
     """Runs cells of functx's own database in `jobs` processes, an operator's in one of them."""
-    shards = collections.deque(
-        collections.deque(group) for _, group in itertools.groupby(chosen, key=lambda c: c[0])
-    )
-    orders = _Orders(plan.device, plan.samples, plan.x64)
+    by_operator = itertools.groupby(chosen, key=lambda cell: cell[0])
+    shards = collections.deque(_Shard(collections.deque(cells)) for _, cells in by_operator)
+    orders = _Orders(plan.device, plan.samples, plan.x64, plan.profile)
     workers = [_start(orders) for _ in range(min(jobs, len(shards)))]
     try:
         while workers:
@@ -70,8 +83,9 @@ def run_in_processes(plan: Plan, chosen: Iterable[Cell], jobs: int) -> Iterator[
                     worker.left.popleft()
                     yield result
                 if not worker.left and shards:
-                    worker.left = shards.popleft()
-                    worker.pipe.send(list(worker.left))
+                    shard = shards.popleft()
+                    worker.left, worker.singly = shard.cells, shard.singly
+                    worker.pipe.send((list(worker.left), worker.singly))
                 elif not worker.left:
                     workers.remove(worker)
                     _stop(worker)
@@ -114,16 +128,19 @@ def _talking(workers: list[_Worker]) -> list[_Worker]:
     return [worker for worker in workers if worker.pipe in heard]
 
 
-def _buried(worker: _Worker, shards: collections.deque[Any]) -> Iterator[Result]:
-    """The cell in which a process died, as failed; the rest of its operator goes back."""
+def _buried(worker: _Worker, shards: collections.deque[_Shard]) -> Iterator[Result]:
+    """The cell in which a process died, as failed; the rest of its operator goes back.
+
+    Cells that ran together go back to be run one by one, which tells who it was.
+    """
     worker.process.join()
     code = worker.process.exitcode
     if not worker.ready:
         raise RuntimeError(f"a process for checks ended with exit code {code} as it started")
-    if worker.left:
+    if worker.left and worker.singly:
         operator, dtype, check = worker.left.popleft()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         died = f"the process that ran this cell ended with {how}"
         yield Result(operator, dtype, check, "fail", 0.0, 0, 0.0, error=died)
     if worker.left:
-        shards.appendleft(worker.left)
+        shards.appendleft(_Shard(worker.left, singly=True))

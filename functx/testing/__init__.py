@@ -4,13 +4,18 @@ from .checks import (
     cells as cells,
     Check as Check,
     CHECKS as CHECKS,
+    Profile as Profile,
+    PROFILES as PROFILES,
     run_cell as run_cell,
+    run_cells as run_cells,
 )
 from .dtypes import ALL_DTYPES as ALL_DTYPES
 from .make import Make as Make
 from .opdb import op_db as op_db
 from .opinfo import (
     call as call,
+    edge as edge,
+    Floor as Floor,
     Gap as Gap,
     OpInfo as OpInfo,
     Refusal as Refusal,

@@ -89,5 +89,5 @@ class Make:
 
     def put(self, values: Any, dtype: Any = None) -> jax.Array:
         """Given values, in this dtype and on this device."""
-        array = jnp.asarray(np.asarray(values), dtype or self.dtype)
+        array = jnp.asarray(np.asarray(values).astype(dtype or self.dtype))
         return array if self.device is None else jax.device_put(array, self.device)

@@ -12,19 +12,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, Device, OpSpec
+from functx._core import category, describe, Device, OpSpec
 from functx._core.running import run
 
 from .make import Make
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Sample:
     """One call: positional and keyword arguments, and calls like it with other values."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     lanes: tuple[Sample, ...] = ()  # the same call under other seeds: the lanes of a batch
+    values_only: bool = False  # derivatives are not looked at: infinite, or not there
 
     def __repr__(self) -> str:
         named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
@@ -34,6 +35,13 @@ class Sample:
         """The arrays of this call, in order."""
         leaves = jax.tree.leaves((self.args, dict(self.kwargs)))
         return [x for x in leaves if isinstance(x, jax.Array)]
+
+    @property
+    def dtype(self) -> str:
+        """That of the first floating or complex array; of the first one, if none is; or bool."""
+        names = [x.dtype for x in self.arrays()]
+        inexact = [name for name in names if category(name) >= 2]
+        return [*inexact, *names, np.dtype(bool)][0].name
 
     def over_arrays(self, op: Callable[..., Any]) -> Callable[..., Any]:
         """`op` as a function of this call's arrays alone."""
@@ -55,6 +63,25 @@ def call(*args: Any, **kwargs: Any) -> Sample:
     return Sample(args, kwargs)
 
 
+def edge(*args: Any, **kwargs: Any) -> Sample:
+    """The sample `op(*args, **kwargs)` at edges of the domain: its values count, no derivative.
+
+    What derivatives are there, PyTorch decides one by one, and so they are conventions.
+    """
+    return Sample(args, kwargs, values_only=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Floor:
+    """What results that cancel may be off by, besides ulps of each element, and why.
+
+    The floor is `ulps` of the largest magnitude in the result and the floating arguments.
+    """
+
+    ulps: float
+    reason: str  # a fact
+
+
 @dataclasses.dataclass(frozen=True)
 class Refusal:
     """A call that must raise `error` with a message matching the regular expression `match`."""
@@ -74,6 +101,9 @@ class Gap:
     devices: frozenset[str] = frozenset()  # platforms; empty: all of them
 
 
+# By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
+ULPS = 8.0
+
 Samples = Callable[[Make], Iterator[Sample]]
 
 
@@ -81,7 +111,7 @@ def _no_refusals(make: Make) -> Iterator[Refusal]:
     return iter(())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class OpInfo:
     """What the database knows of an operator beyond what the operator says itself."""
 
@@ -90,8 +120,10 @@ class OpInfo:
     reference: Callable[..., Any] | None = None  # NumPy in, NumPy out, the operator's signature
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
     variant: str = ""
-    # Relative and absolute alike, by dtype, where the defaults are too tight; with the reason.
-    tolerances: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    # How far an element may be off, in ulps of itself, where the default is too tight: of every
+    # dtype, or by dtype; with the reason.
+    ulps: float | Mapping[str, float] = ULPS
+    floor: Floor | None = None
     gaps: tuple[Gap, ...] = ()
     # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
     gauge: Callable[[Any], Any] | None = None

@@ -68,27 +68,30 @@ def test_wrong_words_get_one_line_and_exit_2(functx_command, words, message):
 def test_a_passing_run_exits_0_and_writes_json(functx_command, monkeypatch, tmp_path):
     monkeypatch.setattr(checking, "op_db", [RIGHT])
     path = tmp_path / "deep" / "run.json"
-    result = functx_command("check", "sin", "--checks", "reference", "--json", path)
+    result = functx_command(
+        "check", "sin", "--checks", "reference", "--dtypes", "float32", "--json", path
+    )
     assert result.exit_code == 0 and "1 pass, 0 fail" in result.stdout
     data = json.loads(path.read_text())
     assert {"functx", "jax", "settings", "complete", "seconds", "totals", "cells"} <= set(data)
     assert data["complete"] is True and data["totals"]["pass"] == 1
     assert set(data["cells"][0]) == {
         *("operator", "dtype", "check", "status", "seconds", "samples"),
-        *("tolerance", "sample", "error", "traceback", "reason"),
+        *("ulps", "sample", "error", "traceback", "reason"),
     }
 
 
 def test_a_failing_run_exits_1_and_reports_the_sample(functx_command, tmp_path):
     page, data = tmp_path / "run.html", tmp_path / "run.json"
-    words = ("check", "sin-wrong", "--checks", "reference", "--report", page, "--json", data)
+    words = ("check", "sin-wrong", "--checks", "reference", "--dtypes", "float32")
+    words += ("--report", page, "--json", data)
     result = functx_command(*words)
     assert result.exit_code == 1
     assert "✗" in result.stdout and "1 fail" in result.stdout
     (cell,) = json.loads(data.read_text())["cells"]
     assert (cell["status"], cell["sample"]) == ("fail", "sin(f32[2,3])")
     html = page.read_text()
-    assert "sin(f32[2,3])" in html and "tolerance" in html
+    assert "sin(f32[2,3])" in html and "ulps allowed" in html
     assert "http://" not in html and "https://" not in html, "the page needs nothing but itself"
 
 
@@ -101,7 +104,9 @@ def test_ctrl_c_keeps_what_is_done(functx_command, monkeypatch, tmp_path):
 
     monkeypatch.setattr(checking, "run_here", interrupted)
     path = tmp_path / "run.json"
-    result = functx_command("check", "sin", "--checks", "reference", "--json", path)
+    result = functx_command(
+        "check", "sin", "--checks", "reference", "--dtypes", "float32", "--json", path
+    )
     assert result.exit_code == 130
     data = json.loads(path.read_text())
     assert data["complete"] is False and len(data["cells"]) == 1 and data["planned"] == 2

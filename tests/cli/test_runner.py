@@ -8,7 +8,7 @@ import pytest
 
 import functx
 from functx.cli import workers
-from functx.cli.runner import check_groups, Plan, run_here, run_one, totals
+from functx.cli.runner import check_groups, Plan, run_group, run_here, totals
 from functx.cli.workers import run_in_processes
 from functx.testing import call, CHECKS, Gap, op_db, OpInfo
 
@@ -25,32 +25,36 @@ KNOWN = dataclasses.replace(WRONG, gaps=(Gap("reference", REASON),))
 STALE = dataclasses.replace(RIGHT, gaps=(Gap("reference", REASON),))
 
 
+def run_alone(info, dtype, check, **known):
+    (result,) = run_group(info, dtype, [check], **known)
+    return result
+
+
 def test_a_pass_counts_its_samples():
-    result = run_one(RIGHT, "float32", "reference")
+    result = run_alone(RIGHT, "float32", "reference")
     assert (result.status, result.samples, result.error) == ("pass", 2, "")
-    assert result.sample == "sin(f32[2,3])"
-    assert result.tolerance > 0 and result.seconds > 0 and not result.failing
+    assert result.ulps > 0 and result.seconds > 0 and not result.failing
 
 
 def test_samples_can_be_bounded():
-    assert run_one(RIGHT, "float32", "reference", samples=1).samples == 1
+    assert run_alone(RIGHT, "float32", "reference", samples=1).samples == 1
 
 
 def test_a_failure_names_the_sample_that_failed():
-    result = run_one(WRONG, "float32", "reference")
+    result = run_alone(WRONG, "float32", "reference")
     assert result.status == "fail" and result.failing
     assert result.sample == "sin(f32[3])"
-    assert result.error.startswith("AssertionError: ") and "tolerance" in result.error
+    assert result.error.startswith("AssertionError: ") and "ulps" in result.error
     assert "Traceback" in result.traceback or "check_reference" in result.traceback
 
 
 def test_a_declared_gap_that_fails_is_a_gap():
-    result = run_one(KNOWN, "float32", "reference")
+    result = run_alone(KNOWN, "float32", "reference")
     assert result.status == "gap" and not result.failing and result.reason == REASON
 
 
 def test_a_declared_gap_that_passes_fails():
-    result = run_one(STALE, "float32", "reference")
+    result = run_alone(STALE, "float32", "reference")
     assert result.status == "unexpected pass" and result.failing
     assert "declared a gap" in result.error
 
@@ -58,7 +62,7 @@ def test_a_declared_gap_that_passes_fails():
 def test_gaps_of_other_devices_do_not_count():
     elsewhere = Gap("reference", REASON, devices=frozenset({"gpu"}))
     info = dataclasses.replace(WRONG, gaps=(elsewhere,))
-    assert run_one(info, "float32", "reference").status == "fail"
+    assert run_alone(info, "float32", "reference").status == "fail"
 
 
 def test_a_check_that_raises_anything_is_a_failure():
@@ -66,7 +70,7 @@ def test_a_check_that_raises_anything_is_a_failure():
         raise ZeroDivisionError("by design")
 
     info = dataclasses.replace(RIGHT, reference=explode)
-    assert "by design" in run_one(info, "float32", "reference").error
+    assert "by design" in run_alone(info, "float32", "reference").error
 
 
 def test_a_plan_runs_only_cells_that_apply():
@@ -113,14 +117,23 @@ class DeadProcess:
     terminate = join
 
 
-def test_a_process_that_dies_fails_the_cell_it_died_in():
+def test_cells_of_a_process_that_dies_run_again_one_by_one():
     shards = workers.collections.deque()
     left = workers.collections.deque([("a", "float32", "jit"), ("a", "float32", "vmap")])
     worker = workers._Worker(DeadProcess(), DeadPipe(), left, ready=True)
+    assert list(workers._buried(worker, shards)) == []
+    (shard,) = shards
+    assert shard.singly and len(shard.cells) == 2
+
+
+def test_a_process_that_dies_fails_the_cell_it_died_in():
+    shards = workers.collections.deque()
+    left = workers.collections.deque([("a", "float32", "jit"), ("a", "float32", "vmap")])
+    worker = workers._Worker(DeadProcess(), DeadPipe(), left, singly=True, ready=True)
     (result,) = workers._buried(worker, shards)
     assert (result.check, result.status) == ("jit", "fail")
     assert "signal 11" in result.error
-    assert [list(shard) for shard in shards] == [[("a", "float32", "vmap")]]
+    assert [list(shard.cells) for shard in shards] == [[("a", "float32", "vmap")]]
 
 
 def test_a_process_that_never_starts_is_an_error():

@@ -70,7 +70,7 @@ def run_tour(out: Path, console: Console, *, seed: int = 0, quick: bool = False)
             write_json(out / "checks.json", data)
             failing = sum(result.failing for result in results)
             found.append(f"{len(results) - failing} of {len(results)} cells pass")
-    print_results(console, results, plan.checks)
+    print_results(console, results)
     console.print()
     console.print(parts.table(), highlight=False)
     console.print(

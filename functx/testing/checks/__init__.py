@@ -7,8 +7,14 @@ applies and how many samples it looks at.
 from .registry import (
     cells as cells,
     Check as Check,
-    CheckFailed as CheckFailed,
     CHECKS as CHECKS,
     IN_DOUBLE as IN_DOUBLE,
+    Profile as Profile,
+    PROFILES as PROFILES,
+)
+from .running import (
+    CheckFailed as CheckFailed,
+    Outcome as Outcome,
     run_cell as run_cell,
+    run_cells as run_cells,
 )

@@ -3,76 +3,101 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import jaxprs_in_params
 
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, Function, sized, whole_function
-from .compare import assert_close
-from .programs import compiled
+from .cases import Arrays, Function, sized, stacked, whole_function
+from .compare import assert_close, Closeness, closeness
+from .programs import Program, Steps
 
 
 InDims = tuple[int | None, ...]
 
 
-def check_vmap(info: OpInfo, sample: Sample) -> None:
+def check_vmap(info: OpInfo, sample: Sample) -> Steps:
+    """`vmap(op)` equals a loop over the lanes, for every array batched alone, and for all."""
+    return _check_vmap(info, sample, few_batchings)
+
+
+def check_vmap_every_dim(info: OpInfo, sample: Sample) -> Steps:
     """`vmap(op)` equals a loop over the lanes, for every batching of the arguments."""
+    return _check_vmap(info, sample, all_batchings)
+
+
+def _check_vmap(info: OpInfo, sample: Sample, choose: Callable[[int], list[InDims]]) -> Steps:
     sample = sized(info, sample)
     f, _ = whole_function(info, sample)
     lanes = [lane.arrays() for lane in sample.lanes]
     if lanes[0]:
-        hold_batchings(f, lanes, f"vmap({info.id}){sample!r}", info, every_dim=True)
+        what, close = f"vmap({info.id}){sample!r}", closeness(info, sample)
+        yield from hold_batchings(Program(f), lanes, what, close, choose(len(lanes[0])))
 
 
 def check_vmap_eager(info: OpInfo, sample: Sample) -> None:
     """Un-jitted `vmap` over identical lanes: sizes that depend on values agree."""
     f, arrays = whole_function(info, sample)
     if arrays:
-        got = functx.vmap(f)(*(jnp.stack([x, x]) for x in arrays))
-        want = tuple(jnp.stack([y, y]) for y in f(*arrays))
-        assert_close(got, want, what=f"vmap({info.id}){sample!r}", tolerances=info.tolerances)
+        got = functx.vmap(f)(*stacked([arrays, arrays]))
+        want = tuple(np.stack([y, y]) for y in map(np.asarray, f(*arrays)))
+        close = closeness(info, sample)
+        assert_close(got, want, what=f"vmap({info.id}){sample!r}", close=close)
 
 
 def hold_batchings(
-    f: Function, lanes: Sequence[Arrays], what: str, info: OpInfo, *, every_dim: bool = False
-) -> None:
-    """One program maps `f` over every batching; one more, called lane by lane, is the truth."""
-    batchings = list(all_batchings(len(lanes[0]), every_dim))
+    one: Program,
+    lanes: Sequence[Arrays],
+    what: str,
+    close: Closeness,
+    batchings: Sequence[InDims],
+) -> Steps:
+    """A program maps `one` over every batching; itself, called lane by lane, is the truth."""
 
-    def mapped(stacks: list[dict[int, jax.Array]], first: Arrays) -> list[Any]:
+    def mapped(stacks: dict[int, Arrays], first: Arrays) -> list[Any]:
         return [
-            functx.vmap(f, in_dims)(
-                *(x if d is None else s[d] for d, s, x in zip(in_dims, stacks, first, strict=True))
+            functx.vmap(one.f, in_dims)(
+                *(
+                    x if d is None else stacks[d][i]
+                    for i, (d, x) in enumerate(zip(in_dims, first, strict=True))
+                )
             )
             for in_dims in batchings
         ]
 
-    stacks = [{d: jnp.stack(xs, d) for d in (0, -1)} for xs in zip(*lanes, strict=True)]
-    got = compiled(mapped)(stacks, lanes[0])
-    one = compiled(f)
-    for in_dims, out in zip(batchings, got, strict=True):
-        picked = [
-            [x if d is not None else x0 for d, x, x0 in zip(in_dims, lane, lanes[0], strict=True)]
-            for lane in lanes
-        ]
-        want = jax.tree.map(lambda *ys: jnp.stack(ys), *(one(*xs) for xs in picked))
-        assert_close(out, want, what=f"{what}, in_dims={in_dims}", tolerances=info.tolerances)
+    stacks = {d: stacked(lanes, d) for d in (0, -1)}
+    asked = [Program(mapped)(stacks, lanes[0])]
+    for in_dims in batchings:
+        for lane in lanes:
+            parts = zip(in_dims, lane, lanes[0], strict=True)
+            asked.append(one(*(x if d is not None else x0 for d, x, x0 in parts)))
+    got, *rows = yield asked
+    for i, (in_dims, out) in enumerate(zip(batchings, got, strict=True)):
+        picked = rows[i * len(lanes) : (i + 1) * len(lanes)]
+        want = jax.tree.map(lambda *ys: np.stack([np.asarray(y) for y in ys]), *picked)
+        assert_close(out, want, what=f"{what}, in_dims={in_dims}", close=close)
 
 
-def all_batchings(n: int, every_dim: bool) -> list[InDims]:
-    """Which of `n` arguments are batched, and at which end.
+def few_batchings(n: int) -> list[InDims]:
+    """Each of `n` arguments alone, and all of them, the dimension alternating between the ends."""
+    if n == 1:
+        return [(0,), (-1,)]
+    alone = [tuple(-(i % 2) if i == j else None for j in range(n)) for i in range(n)]
+    return [*alone, tuple(-(i % 2) for i in range(1, n + 1))]
 
-    With `every_dim`, each choice of 0, -1 and None for up to two arguments. Else every
-    subset of up to three arguments once (beyond, each alone, all but each, and all),
-    the dimension alternating between the ends.
+
+def all_batchings(n: int) -> list[InDims]:
+    """Each choice of 0, -1 and None for up to two arguments.
+
+    Else every subset of up to three arguments once (beyond, each alone, all but each, and
+    all), the dimension alternating between the ends.
     """
-    if every_dim and n <= 2:
+    if n <= 2:
         return [d for d in itertools.product((0, -1, None), repeat=n) if d.count(None) < n]
     if n <= 3:
         subsets = [s for s in itertools.product((True, False), repeat=n) if any(s)]

@@ -11,20 +11,34 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import functx
 from functx._core import available, category
 from functx.testing.opinfo import OpInfo, Sample
 
+from .programs import Program
+
 
 Function = Callable[..., Any]
-Arrays = list[jax.Array]
+Arrays = list[Any]
 
 
-@dataclasses.dataclass(frozen=True)
+def vjp_of(f: Function, n: int) -> Function:
+    """`(inputs, cotangents) -> cotangents of the inputs`; `f` takes `n` arrays."""
+    return lambda *args: functx.vjp(f, *args[:n])[1](tuple(args[n:]))
+
+
+def jvp_of(f: Function, n: int) -> Function:
+    """`(inputs, tangents) -> tangents of the outputs`; `f` takes `n` arrays."""
+    return lambda *args: functx.jvp(f, tuple(args[:n]), tuple(args[n:]))[1]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Case:
     """`f` takes the sample's floating and complex arrays and gives those of the output.
 
     `lanes` holds the same arrays under other seeds. What is not differentiable (indices,
-    masks, integer outputs) is fixed at the sample's values.
+    masks, integer outputs) is fixed at the sample's values. The programs are shared by the
+    checks that ask for them.
     """
 
     f: Function
@@ -36,15 +50,43 @@ class Case:
     def outputs(self) -> list[jax.ShapeDtypeStruct]:
         return list(jax.eval_shape(self.f, *self.xs))
 
+    @ft.cached_property
+    def tangents(self) -> Arrays:
+        return random_like(self.xs, seed=13)
 
+    @ft.cached_property
+    def cotangents(self) -> Arrays:
+        return random_like(self.outputs, seed=11)
+
+    @ft.cached_property
+    def value(self) -> Program:
+        """Of the inputs."""
+        return Program(self.f)
+
+    @ft.cached_property
+    def pushed(self) -> Program:
+        """Tangents of the outputs, of inputs and their tangents."""
+        return Program(jvp_of(self.f, len(self.xs)))
+
+    @ft.cached_property
+    def pulled(self) -> Program:
+        """Cotangents of the inputs, of inputs and cotangents of the outputs."""
+        return Program(vjp_of(self.f, len(self.xs)))
+
+
+@ft.lru_cache(maxsize=256)
 def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
     """The case of a sample, or None if nothing in it carries a tangent."""
+    if sample.values_only:
+        return None
     sample = sized(info, sample)
     f, arrays = whole_function(info, sample)
     moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
+    if not any(arrays[i].size for i in moving):
+        return None
     shapes = jax.eval_shape(f, *arrays)
     kept = [i for i, y in enumerate(shapes) if category(y.dtype) >= 2]
-    if not moving or not kept or not any(y.size for y in shapes):
+    if not kept or not any(y.size for y in shapes):
         return None
 
     def over_moving(*xs: jax.Array) -> tuple[jax.Array, ...]:
@@ -93,13 +135,18 @@ def random_like(shapes: Sequence[Any], seed: int) -> Arrays:
     """Normal arrays of given shapes and dtypes: tangents and cotangents."""
     rng = np.random.default_rng(seed)
 
-    def one(x: Any) -> jax.Array:
+    def one(x: Any) -> np.ndarray:
         values = rng.standard_normal(x.shape)
         if category(x.dtype) == 3:
             values = values + 1j * rng.standard_normal(x.shape)
-        return jnp.asarray(values, x.dtype)
+        return np.asarray(values, x.dtype)
 
     return [one(x) for x in shapes]
+
+
+def stacked(lanes: Sequence[Sequence[Any]], dim: int = 0) -> Arrays:
+    """Lanes of arrays as arrays with the lanes along `dim`."""
+    return [np.stack([np.asarray(x) for x in xs], dim) for xs in zip(*lanes, strict=True)]
 
 
 def inner(a: Sequence[jax.Array], b: Sequence[jax.Array]) -> jax.Array:

@@ -1,8 +1,14 @@
-"""When two results count as equal."""
+"""When two results count as equal: each element within so many ulps of its own size.
+
+Elements of results that cancel, sums above all, may also be off by a floor: so many ulps of the
+scale of the whole array. Values have no floor unless their entry states one, with its reason.
+Derivatives always have one: each is a sum over outputs, and what it sums may cancel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -10,28 +16,41 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
+from functx.testing.opinfo import OpInfo, Sample, ULPS
 
 
-# Relative and absolute alike. Both sides are computed, so each may be off by some roundings.
-DEFAULT_TOLERANCES: Mapping[str, float] = {
-    "float16": 4e-3,
-    "bfloat16": 3e-2,
-    "float32": 5e-5,
-    "float64": 1e-9,
-    "complex64": 5e-5,
-    "complex128": 1e-9,
-}
+@dataclasses.dataclass(frozen=True)
+class Closeness:
+    """`ulps` of each element, and `floor` ulps of the largest finite one or of `scale`."""
+
+    ulps: float
+    floor: float = 0
+    scale: float = 0
+    signed_zeros: bool = False
+
+
+def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closeness:
+    """How close an entry's values are to others: computed too, if they are no reference's."""
+    ulps = ulps_of(info, sample.dtype)
+    floor = info.floor.ulps if info.floor else 0
+    both = 2 if computed else 1
+    arrays = [x for x in sample.arrays() if category(x.dtype) >= 2] or sample.arrays()
+    scale = magnitude(arrays) if floor else 0
+    return Closeness(both * ulps, both * floor, scale)
+
+
+def ulps_of(info: OpInfo, dtype: str) -> float:
+    """How far an element may be off from the reference."""
+    return info.ulps if isinstance(info.ulps, (int, float)) else info.ulps.get(dtype, ULPS)
+
+
+VALUES = Closeness(ULPS)
+DERIVATIVES = Closeness(2**9, 2**9)
 _WIDE = {2: np.float64, 3: np.complex128}
 
 
-def assert_close(
-    got: Any, want: Any, *, what: str, tolerances: Mapping[str, float] | None = None
-) -> None:
-    """Trees agree: structure, shapes, dtypes, and values within the dtype's tolerance.
-
-    The absolute tolerance scales with the largest finite value expected, so that sums
-    which cancel are not held to more digits than they have.
-    """
+def assert_close(got: Any, want: Any, *, what: str, close: Closeness = VALUES) -> None:
+    """Trees agree: structure, shapes, dtypes, and values as closely as `close` says."""
     got_leaves, got_tree = jax.tree.flatten(got)
     want_leaves, want_tree = jax.tree.flatten(want)
     assert got_tree == want_tree, f"{what}: structure {got_tree}, expected {want_tree}"
@@ -40,28 +59,46 @@ def assert_close(
         assert (g.shape, g.dtype) == (w.shape, w.dtype), (
             f"{at}: {describe(g)}, expected {describe(w)}"
         )
-        _assert_values_close(np.asarray(g), np.asarray(w), at, dict(tolerances or {}))
+        _assert_values_close(np.asarray(g), np.asarray(w), at, close)
 
 
-def _assert_values_close(got: Any, want: Any, what: str, tolerances: Mapping[str, float]) -> None:
+def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> None:
     kind = category(got.dtype)
     if kind < 2:
-        assert np.array_equal(got, want), f"{what}: {got.tolist()}, expected {want.tolist()}"
-        return
-    tolerance = tolerances.get(got.dtype.name, DEFAULT_TOLERANCES[got.dtype.name])
-    got, want = got.astype(_WIDE[kind]), want.astype(_WIDE[kind])
-    finite = np.abs(want[np.isfinite(want)])
-    scale = max(1.0, finite.max() if finite.size else 0.0)
-    near = np.isclose(got, want, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
-    if not near.all():
-        where = tuple(int(i) for i in np.argwhere(~near)[0])
+        if np.array_equal(got, want):
+            return
+        where = tuple(int(i) for i in np.argwhere(got != want)[0])
         raise AssertionError(
             f"{what}: {got[where]} at {list(where)}, expected {want[where]} "
-            f"({np.count_nonzero(~near)} of {near.size} off, tolerance {tolerance:g})"
+            f"({np.count_nonzero(got != want)} of {got.size} off)"
+        )
+    limits = jnp.finfo(got.dtype)
+    ulp, flushed = float(limits.eps), float(limits.tiny)  # XLA flushes what is smaller
+    got, want = got.astype(_WIDE[kind]), want.astype(_WIDE[kind])
+    with np.errstate(all="ignore"):
+        size = np.abs(want)
+        scale = max(magnitude([want]), close.scale) if close.floor else 0.0
+        allowed = ulp * (close.ulps * size + close.floor * scale) + flushed
+        near = (np.abs(got - want) <= allowed) & np.isfinite(want)
+    near |= (got == want) | (np.isnan(got) & np.isnan(want))
+    if kind == 3:  # an infinity in the plane: which part holds it, nobody promises
+        near |= np.isinf(got) & np.isinf(want)
+    if close.signed_zeros and kind == 2:
+        near &= (got != 0) | (want != 0) | (np.signbit(got) == np.signbit(want))
+    if not near.all():
+        where = tuple(int(i) for i in np.argwhere(~near)[0])
+        off = abs(got[where] - want[where]) / (ulp * size[where] or flushed)
+        raise AssertionError(
+            f"{what}: {got[where]} at {list(where)}, expected {want[where]} "
+            f"({np.count_nonzero(~near)} of {near.size} off; here by {off:.3g} ulps, "
+            f"{close.ulps:g} allowed)"
         )
 
 
-def same_kind_tolerance(dtype: Any, tolerances: Mapping[str, float]) -> float:
-    """The tolerance in force for a dtype."""
-    name = jnp.dtype(dtype).name
-    return tolerances.get(name, DEFAULT_TOLERANCES.get(name, 0.0))
+def magnitude(arrays: Iterable[Any]) -> float:
+    """The largest finite absolute value in any of them, 0 if there is none."""
+    largest = 0.0
+    for x in arrays:
+        sizes = np.abs(np.asarray(x).astype(np.complex128))
+        largest = max(largest, float(np.max(sizes, initial=0, where=np.isfinite(sizes))))
+    return largest

@@ -11,24 +11,25 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .batching import assert_no_loop, hold_batchings
-from .cases import Arrays, Case, differentiable_case, Function, inner, random_like
-from .compare import assert_close, same_kind_tolerance
-from .programs import compiled
-
-
-def vjp_of(f: Function, n: int) -> Function:
-    """`(inputs, cotangents) -> cotangents of the inputs`; `f` takes `n` arrays."""
-    return lambda *args: functx.vjp(f, *args[:n])[1](tuple(args[n:]))
-
-
-def jvp_of(f: Function, n: int) -> Function:
-    """`(inputs, tangents) -> tangents of the outputs`; `f` takes `n` arrays."""
-    return lambda *args: functx.jvp(f, tuple(args[:n]), tuple(args[n:]))[1]
+from .batching import all_batchings, assert_no_loop, few_batchings, hold_batchings
+from .cases import (
+    Arrays,
+    Case,
+    differentiable_case,
+    Function,
+    inner,
+    jvp_of,
+    random_like,
+    stacked,
+    vjp_of,
+)
+from .compare import assert_close, DERIVATIVES
+from .programs import Program, Steps
 
 
 def scalarised(f: Function) -> Function:
@@ -69,7 +70,7 @@ def _grad_step(f: Function, xs: Sequence[Any]) -> tuple[Function, list[Any]]:
 STEPS: dict[str, Step] = {"vjp": _vjp_step, "jvp": _jvp_step, "grad": _grad_step}
 
 
-def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
+def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
     """The outermost derivative against the other mode: `<w, J t> = <J* w, t>` for random `w, t`.
 
     `("vjp", "jvp")` checks `vjp(jvp(op))`.
@@ -98,16 +99,21 @@ def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) 
         scale = inner([jnp.abs(w) for w in weights], [jnp.abs(t) for t in pushed])
         return inner(weights, pushed), inner(tangents, pulled), scale
 
-    pushed, pulled, scale = map(float, compiled(products)(xs))
-    tolerance = 10 * same_kind_tolerance(case.xs[0].dtype, info.tolerances)
+    [found] = yield [Program(products)(xs)]
+    pushed, pulled, scale = map(float, found)
+    tolerance = 10 * DERIVATIVES.ulps * float(jnp.finfo(case.xs[0].dtype).eps)
     assert abs(pushed - pulled) <= tolerance * (1 + scale), (
         f"{what}: <w, J t> = {pushed}, but <J* w, t> = {pulled}"
     )
-    return True
 
 
-def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
-    """`vmap` of the composition equals a loop over lanes, for every batching of its arguments."""
+def check_batched(
+    info: OpInfo, sample: Sample, transforms: tuple[str, ...], every: bool = True
+) -> Steps:
+    """`vmap` of the composition equals a loop over lanes, for every array batched alone, and all.
+
+    The loop is the composition itself, called lane by lane.
+    """
     case = differentiable_case(info, sample)
     if case is None:
         return False
@@ -119,8 +125,11 @@ def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> 
             [*args[: len(xs)], *random_like(args[len(xs) :], seed=20 + i)]
             for i, ((_, args), xs) in enumerate(zip(stepped, lanes, strict=True))
         ]
-    hold_batchings(f, lanes, name_of(("vmap", *transforms), case), info)
-    return True
+    shared: dict[tuple[str, ...], Program] = {("vjp",): case.pulled, ("jvp",): case.pushed}
+    batchings = all_batchings(len(lanes[0])) if every else few_batchings(len(lanes[0]))
+    what = name_of(("vmap", *transforms), case)
+    one = shared.get(transforms) or Program(f)
+    yield from hold_batchings(one, lanes, what, DERIVATIVES, batchings)
 
 
 def check_batching_rule(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
@@ -135,26 +144,24 @@ def check_batching_rule(info: OpInfo, sample: Sample, transforms: tuple[str, ...
     return True
 
 
-def check_batched_cotangents(info: OpInfo, sample: Sample) -> bool:
+def check_batched_cotangents(info: OpInfo, sample: Sample) -> Steps:
     """Many cotangents through one pullback equal one after the other."""
     case = differentiable_case(info, sample)
     if case is None:
         return False
     lanes = [random_like(case.outputs, seed=30 + i) for i in range(3)]
 
-    def at_once(xs: Arrays, stacked: Arrays) -> Any:
+    def at_once(xs: Arrays, cotangents: Arrays) -> Any:
         _, pull = functx.vjp(case.f, *xs)
-        return functx.vmap(lambda *cts: pull(cts))(*stacked)
+        return functx.vmap(lambda *cts: pull(cts))(*cotangents)
 
-    got = compiled(at_once)(case.xs, [jnp.stack(cts) for cts in zip(*lanes, strict=True)])
-    one = compiled(vjp_of(case.f, len(case.xs)))
-    want = jax.tree.map(lambda *ys: jnp.stack(ys), *(one(*case.xs, *cts) for cts in lanes))
-    what = name_of(("vmap", "pullback"), case)
-    assert_close(got, want, what=what, tolerances=info.tolerances)
-    return True
+    each = [case.pulled(*case.xs, *cts) for cts in lanes]
+    got, *rows = yield [Program(at_once)(case.xs, stacked(lanes)), *each]
+    want = jax.tree.map(lambda *ys: np.stack([np.asarray(y) for y in ys]), *rows)
+    assert_close(got, want, what=name_of(("vmap", "pullback"), case), close=DERIVATIVES)
 
 
-def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:
+def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
     """A composition over `vmap` (innermost) equals the same with loops in place of `vmap`."""
     case = differentiable_case(info, sample)
     if case is None:
@@ -166,15 +173,14 @@ def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -
         for name in reversed(transforms):
             if name == "vmap":
                 lanes = [xs, [x[::-1] for x in xs]] if xs else case.lanes[:2]
-                f, xs = mapped(f), [jnp.stack(x) for x in zip(*lanes, strict=True)]
+                f, xs = mapped(f), stacked(lanes)
             else:
                 f, xs = STEPS[name](f, xs)
         return f, xs
 
     (fast, xs), (slow, _) = build(functx.vmap), build(looped)
-    got, want = compiled(lambda xs: (fast(*xs), slow(*xs)))(xs)
-    assert_close(got, want, what=name_of(transforms, case), tolerances=info.tolerances)
-    return True
+    got, want = yield [Program(fast)(*xs), Program(slow)(*xs)]
+    assert_close(got, want, what=name_of(transforms, case), close=DERIVATIVES)
 
 
 def looped(f: Function) -> Function:

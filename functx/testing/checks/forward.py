@@ -24,23 +24,26 @@ from functx._core import (
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function
-from .compare import assert_close
+from .compare import assert_close, closeness
+from .programs import Program, Steps
 
 
-def check_reference(info: OpInfo, sample: Sample) -> None:
+def check_reference(info: OpInfo, sample: Sample) -> Steps:
     """The operator agrees with its NumPy reference, computed in double precision."""
     assert info.reference is not None
-    arrays = sample.arrays()
-    got = info.op(*sample.args, **sample.kwargs)
+    arrays, what = sample.arrays(), f"{info.id}{sample!r}"
+    if info.unmeasured(sample):  # of a size that the values decide, as no program has
+        got = jax.tree.leaves(whole_function(info, sample)[0](*arrays))
+    else:
+        [got] = yield [Program(whole_function(info, sample)[0])(*arrays)]
     want = sample.over_arrays(info.reference)(*map(_wide(info), arrays))
-    got = got if info.gauge is None else info.gauge(got)
-    want = want if info.gauge is None else info.gauge(want)
-    got_leaves, want_leaves = jax.tree.leaves(got), jax.tree.leaves(want)
-    assert len(got_leaves) == len(want_leaves), (
-        f"{info.id}{sample!r}: {len(got_leaves)} outputs, expected {len(want_leaves)}"
-    )
-    want_leaves = [_narrow(w, g) for g, w in zip(got_leaves, want_leaves, strict=True)]
-    assert_close(got_leaves, want_leaves, what=f"{info.id}{sample!r}", tolerances=info.tolerances)
+    if info.gauge is not None:
+        [want] = yield [Program(info.gauge)(want)]
+    want = jax.tree.leaves(want)
+    assert len(got) == len(want), f"{what}: {len(got)} outputs, expected {len(want)}"
+    narrowed = [_narrow(w, g) for g, w in zip(got, want, strict=True)]
+    close = closeness(info, sample, computed=False)
+    assert_close(list(got), narrowed, what=what, close=close)
 
 
 def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:
@@ -53,26 +56,30 @@ def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:
     return lambda x: np.asarray(x).astype(kinds.get(category(x.dtype), np.dtype(x.dtype)))
 
 
-def _narrow(want: Any, got: jax.Array) -> jax.Array:
+def _narrow(want: Any, got: jax.Array) -> np.ndarray:
     want = np.asarray(want)
     if category(want.dtype) == 3 and category(got.dtype) < 3:
         assert not want.imag.any(), f"expected a complex result, got {describe(got)}"
         want = want.real
     with np.errstate(over="ignore", invalid="ignore"):
-        return jnp.asarray(want.astype(np.dtype(got.dtype)))
+        return want.astype(got.dtype)
 
 
 def check_dtypes(info: OpInfo, sample: Sample) -> None:
     """Results have the dtype that promotion promises, and are never weakly typed."""
-    out = jax.tree.leaves(info.op(*sample.args, **sample.kwargs))
-    assert all(isinstance(y, jax.Array) for y in out), f"{info.id}: outputs must be arrays"
+    out = jax.eval_shape(*_flat(whole_function(info, sized(info, sample))))
     for y in out:
-        assert not jax.typeof(y).weak_type, f"{info.id}{sample!r}: weakly typed {describe(y)}"
+        assert not y.weak_type, f"{info.id}{sample!r}: weakly typed {describe(y)}"
     promised = promised_dtype(info, sample)
     if promised is not None:
         assert out[0].dtype == promised, (
             f"{info.id}{sample!r}: {describe(out[0])}, expected {promised.name}"
         )
+
+
+def _flat(called: tuple[Any, list[Any]]) -> tuple[Any, ...]:
+    f, arrays = called
+    return f, *arrays
 
 
 def promised_dtype(info: OpInfo, sample: Sample) -> np.dtype | None:
@@ -139,29 +146,30 @@ def sample_dtype(info: OpInfo) -> str:
     return "float32" if "float32" in info.accepted else info.accepted[-1]
 
 
-def check_jit(info: OpInfo, sample: Sample) -> None:
+def check_jit(info: OpInfo, sample: Sample) -> Steps:
     """Under `jit`, the values are those of the eager call."""
     eager, arrays = whole_function(info, sample)
     want = eager(*arrays)
     alone = dataclasses.replace(sample, lanes=())  # sizes that depend on values: this call's own
     f, arrays = whole_function(info, sized(info, alone))
-    got = jax.jit(f)(*arrays)
-    assert_close(got, want, what=f"jit({info.id}){sample!r}", tolerances=info.tolerances)
+    [got] = yield [Program(f)(*arrays)]
+    assert_close(got, want, what=f"jit({info.id}){sample!r}", close=closeness(info, sample))
 
 
-def check_x64_off(info: OpInfo, sample: Sample) -> None:
+def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     """With 64 bit off the results are the same in 32 bits, and nothing warns."""
     sample = sized(info, sample)
     f, arrays = whole_function(info, sample)
-    want = f(*arrays)
     with jax.enable_x64(False):
         g, narrow = whole_function(info, _with_arrays(sample, list(map(_in_32_bits, arrays))))
-        got, want = g(*narrow), tuple(map(_in_32_bits, want))
-        assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", tolerances=info.tolerances)
+    want, got = yield [Program(f)(*arrays), Program(g, x64=False)(*narrow)]
+    want = tuple(_in_32_bits(y) for y in want)
+    assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
 
 
 def _in_32_bits(x: jax.Array) -> jax.Array:
-    return jnp.asarray(np.asarray(x).astype(available(x.dtype)))
+    with jax.enable_x64(False):
+        return jnp.asarray(np.asarray(x).astype(available(x.dtype)))
 
 
 def _with_arrays(sample: Sample, arrays: list[jax.Array]) -> Sample:
@@ -173,7 +181,7 @@ def _with_arrays(sample: Sample, arrays: list[jax.Array]) -> Sample:
 def check_layouts(info: OpInfo, sample: Sample) -> None:
     """NumPy views in any memory order, committed and donated arrays give equal results."""
     f, arrays = whole_function(info, sized(info, sample))
-    want = f(*arrays)
+    want, close = f(*arrays), closeness(info, sample)
     device = jax.devices()[0]
     layouts: dict[str, Callable[[jax.Array], Any]] = {
         "in Fortran order": lambda x: np.array(x, order="F"),
@@ -184,10 +192,10 @@ def check_layouts(info: OpInfo, sample: Sample) -> None:
     for name, layout in layouts.items():
         got = f(*map(layout, arrays))
         what = f"{info.id}{sample!r}, arguments {name}"
-        assert_close(got, want, what=what, tolerances=info.tolerances)
+        assert_close(got, want, what=what, close=close)
     copies = [jnp.array(x, copy=True) for x in arrays]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         got = jax.jit(f, donate_argnums=tuple(range(len(copies))))(*copies)
     what = f"{info.id}{sample!r}, arguments donated"
-    assert_close(got, want, what=what, tolerances=info.tolerances)
+    assert_close(got, want, what=what, close=close)

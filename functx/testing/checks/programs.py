@@ -1,12 +1,79 @@
-"""A check runs as one compiled program: dispatching its pieces would compile each of them."""
+"""Checks ask for programs; many are compiled as one, since dispatching each would cost more.
+
+A check is a function that returns nothing, or a generator: it yields requests, each a program and
+its arguments, receives their results, and judges them. The programs of all samples and all checks
+of an entry become a few modules; a program that is asked for several times, with other arguments of
+the same shapes, is compiled once.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools as ft
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeAlias
 
 import jax
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Program:
+    """A function of arrays to be compiled; calling it makes a request."""
+
+    f: Callable[..., Any]
+    x64: bool = True
+
+    def __call__(self, *args: Any) -> Request:
+        return Request(self, args)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Request:
+    """A program and what to call it with."""
+
+    program: Program
+    args: tuple[Any, ...]
+
+
+# Yields requests and receives their results; returns False if there was nothing to check.
+Steps: TypeAlias = Generator[Sequence[Request], list[Any], bool | None]
+
+LARGEST = 100  # programs compiled as one: beyond, XLA gains nothing and a failure costs more
+
+
+def run_requests(requests: Sequence[Request]) -> list[Any]:
+    """The result of each request, or the exception that its program raised."""
+    points: dict[Program, list[Request]] = {}
+    for request in requests:
+        points.setdefault(request.program, []).append(request)
+    results: dict[Request, Any] = {}
+    for x64 in (True, False):
+        asked = [own for program, own in points.items() if program.x64 is x64]
+        for i in range(0, len(asked), LARGEST):
+            results |= _run(asked[i : i + LARGEST])
+    return [results[request] for request in requests]
+
+
+def _run(asked: list[list[Request]]) -> dict[Request, Any]:
+    """Of programs that fail together, halves: the error belongs to one of them."""
+    try:
+        return _merged(asked)
+    except Exception as error:
+        if len(asked) == 1:
+            return dict.fromkeys(asked[0], error)
+    middle = len(asked) // 2
+    return _run(asked[:middle]) | _run(asked[middle:])
+
+
+def _merged(asked: list[list[Request]]) -> dict[Request, Any]:
+    programs = [own[0].program for own in asked]
+    results: dict[Request, Any] = {}
+    with jax.enable_x64(programs[0].x64 and jax.config.read("jax_enable_x64")):
+        step = compiled(lambda every: [p.f(*args) for p, args in zip(programs, every, strict=True)])
+        for k in range(max(map(len, asked))):
+            now = [own[k] if k < len(own) else own[0] for own in asked]
+            results |= zip(now, step([request.args for request in now]), strict=True)
+    return results
 
 
 # The programs are small and run once: on CPUs nearly all of a check is XLA compiling it. These

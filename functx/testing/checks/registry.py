@@ -4,35 +4,54 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
-import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, get_args, Literal, TypeAlias
 
 import jax.numpy as jnp
 
-from functx._core import category, Device, Promote
+from functx._core import category, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
 from . import batching, composition, forward, numeric, randomness, scanning
+from .coverage import few_eager, first_of_sets, Select, telling
+from .own_rules import has_own_rules
 
 
 Applies = Callable[[OpInfo, str], bool]
+Profile: TypeAlias = Literal["quick", "full", "exhaustive"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """A named check. `run` returns False for a sample in which there is nothing to check."""
+    """A named check: `run` is plain, or yields requests for programs (see `programs`).
+
+    `samples` chooses what it looks at: a function of the samples, or how many; None: all.
+    The quick profile runs it `within` fewer dtypes, and `quick` says for which entries.
+    """
 
     name: str
     run: Callable[[OpInfo, Sample], Any]
     applies: Applies
-    samples: int | None  # how many of an operator's samples it looks at; None: all
+    samples: Select | int | None
+    within: Applies
+    quick: Callable[[OpInfo], bool] = lambda info: True
 
     @property
     def summary(self) -> str:
         """What the check asserts, in a line."""
         function = self.run.func if isinstance(self.run, ft.partial) else self.run
         return (function.__doc__ or "").strip().partition("\n")[0]
+
+    def select(
+        self, info: OpInfo, samples: Sequence[Sample], profile: Profile = "quick"
+    ) -> list[Sample]:
+        """Those of an entry's samples that the check looks at."""
+        if self.samples is None or (profile == "exhaustive" and self.samples in (telling, 1)):
+            return list(samples)
+        if isinstance(self.samples, int):
+            return list(samples[: self.samples])
+        return self.samples(info, samples)
 
 
 def _always(info: OpInfo, dtype: str) -> bool:
@@ -81,6 +100,22 @@ def _not_random_taking_arrays(info: OpInfo, dtype: str) -> bool:
     return not info.random and _taking_arrays(info, dtype)
 
 
+# The quick profile looks at values in these dtypes, and at derivatives in double precision.
+_VALUES = ("float32", "float64", "bfloat16", "complex64", "int64", "uint8", "bool")
+
+
+def _some_dtypes(info: OpInfo, dtype: str) -> bool:
+    return dtype in _VALUES or _in_one_dtype(info, dtype)
+
+
+def _double(info: OpInfo, dtype: str) -> bool:
+    return dtype == ("float64" if "float64" in info.accepted else info.accepted[-1])
+
+
+def _never(info: OpInfo) -> bool:
+    return False
+
+
 # Over vmap, the inner maps replaced by loops (T10 and T14 of the composition matrix).
 OVER_VMAP = [
     ("vjp", "vmap"),
@@ -100,81 +135,78 @@ BATCHED = [("vjp",), ("jvp",), ("vjp", "vjp"), ("jvp", "vjp"), ("grad",)]
 BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
+def _deep(name: str, run: Any, quick: Callable[[OpInfo], bool] = has_own_rules) -> Check:
+    return Check(name, run, _differentiable, first_of_sets, _double, quick)
+
+
 def _composed(
-    run: Callable[..., Any], prefix: str, stacks: Iterable[tuple[str, ...]]
+    run: Callable[..., Any],
+    prefix: str,
+    stacks: Iterable[tuple[str, ...]],
+    quick: Callable[[OpInfo], bool] = has_own_rules,
 ) -> Iterator[Check]:
     for transforms in stacks:
-        name = prefix + "_".join(transforms)
-        yield Check(name, ft.partial(run, transforms=transforms), _differentiable, 1)
+        composed = ft.partial(run, transforms=transforms)
+        yield _deep(prefix + "_".join(transforms), composed, quick)
 
 
+def _always_quick(info: OpInfo) -> bool:
+    return True
+
+
+_few = ft.partial(composition.check_batched, every=False)
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
-        Check("reference", forward.check_reference, _with_reference, None),
-        Check("dtypes", forward.check_dtypes, _always, None),
-        Check("promotion", forward.check_promotion, _promoting, 2),
-        Check("refusals", forward.check_refusals, _refusing, 1),
-        Check("jit", forward.check_jit, _always, 3),
-        Check("x64_off", forward.check_x64_off, _in_one_dtype, 2),
-        Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1),
-        Check("keys", randomness.check_keys, _random, 2),
-        Check("lanes", randomness.check_lanes, _random, 1),
-        Check("moments", randomness.check_moments, _with_moments, None),
-        Check("vmap", batching.check_vmap, _taking_arrays, 2),
-        Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1),
-        Check("vmap_rule", batching.check_no_loop, _taking_arrays, 1),
+        Check("reference", forward.check_reference, _with_reference, None, _some_dtypes),
+        Check("dtypes", forward.check_dtypes, _always, telling, _some_dtypes),
+        Check("promotion", forward.check_promotion, _promoting, 2, _in_one_dtype),
+        Check("refusals", forward.check_refusals, _refusing, 1, _in_one_dtype),
+        Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
+        Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
+        Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),
+        Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
+        Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
+        Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
+        Check("vmap", batching.check_vmap, _taking_arrays, telling, _in_one_dtype),
+        Check("vmap_dims", batching.check_vmap_every_dim, _taking_arrays, 2, _in_one_dtype, _never),
+        Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1, _in_one_dtype),
+        Check("vmap_rule", batching.check_no_loop, _taking_arrays, first_of_sets, _in_one_dtype),
         *_composed(composition.check_projection, "", PROJECTIONS),
-        *_composed(composition.check_batched, "vmap_", BATCHED),
+        *_composed(_few, "vmap_", BATCHED[:2], _always_quick),
+        *_composed(composition.check_batched, "vmap_", BATCHED[2:]),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
-        Check("vmap_pullback", composition.check_batched_cotangents, _differentiable, 1),
+        _deep("vmap_pullback", composition.check_batched_cotangents),
         *_composed(composition.check_over_vmap, "", OVER_VMAP),
-        Check("hessian_in_scan", scanning.check_hessian_in_scan, _differentiable, 1),
-        Check("gradient", numeric.check_gradient, _in_double, 4),
-        Check("second_gradient", numeric.check_second_gradient, _in_double, 2),
+        _deep("hessian_in_scan", scanning.check_hessian_in_scan),
+        Check("gradient", numeric.check_gradient, _in_double, telling, _double),
+        Check("second_gradient", numeric.check_second_gradient, _in_double, telling, _double),
     ]
 }
-
 
 # Checks by finite differences, which single precision is too coarse for.
 IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is _in_double)
 
 
-class CheckFailed(AssertionError):
-    """A cell in which no sample has anything to check."""
-
-
 def cells(
-    infos: Iterable[OpInfo], dtypes: Iterable[str], checks: Iterable[str]
+    infos: Iterable[OpInfo],
+    dtypes: Iterable[str] | None = None,
+    checks: Iterable[str] | None = None,
+    profile: Profile = "quick",
 ) -> Iterator[tuple[OpInfo, str, str]]:
-    """The (operator, dtype, check) triples that apply, operator by operator."""
-    checks, dtypes = list(checks), list(dtypes)
-    for info in infos:
-        for dtype, name in itertools.product(dtypes, checks):
-            if dtype in info.accepted and CHECKS[name].applies(info, dtype):
-                yield info, dtype, name
+    """The (operator, dtype, check) triples of a profile that apply, operator by operator.
 
-
-def run_cell(
-    info: OpInfo,
-    dtype: str,
-    name: str,
-    *,
-    device: Device | None = None,
-    samples: int | None = None,
-) -> None:
-    """Runs a check over an operator's samples in one dtype; raises at the first that fails.
-
-    `samples` bounds how many. A cell in which no sample has anything to check fails too.
+    Dtypes and checks that are named run wherever they apply, also where the quick profile would
+    leave them out.
     """
-    check = CHECKS[name]
-    bounds = [n for n in (check.samples, samples) if n is not None]
-    drawn = info.draw(dtype, device=device)
-    looked_at = 0
-    for sample in drawn:
-        if check.run(info, sample) is not False:
-            looked_at += 1
-        if bounds and looked_at >= min(bounds):
-            break
-    if looked_at == 0:
-        raise CheckFailed(f"{info.id}-{dtype}-{name}: no sample has anything to check")
+    dtypes = None if dtypes is None else list(dtypes)
+    checks = None if checks is None else list(checks)
+    for info in infos:
+        for dtype in info.accepted if dtypes is None else dtypes:
+            for name in CHECKS if checks is None else checks:
+                check = CHECKS[name]
+                if dtype not in info.accepted or not check.applies(info, dtype):
+                    continue
+                here = dtypes is not None or check.within(info, dtype)
+                if profile != "quick" or (here and (checks is not None or check.quick(info))):
+                    yield info, dtype, name

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -54,8 +55,8 @@ def like(transform: Callable[..., Any]) -> Callable[..., Any]:
 
 
 OPS = [
-    OpInfo(functx.fft.fft, samples, like(np.fft.fft), refusals),
-    OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals),
-    OpInfo(functx.fft.rfft, samples, like(np.fft.rfft), real_refusals),
-    OpInfo(functx.fft.irfft, samples, like(np.fft.irfft), half_refusals),
+    OpInfo(functx.fft.fft, samples, like(np.fft.fft), refusals, floor=SUMS),
+    OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals, floor=SUMS),
+    OpInfo(functx.fft.rfft, samples, like(np.fft.rfft), real_refusals, floor=SUMS),
+    OpInfo(functx.fft.irfft, samples, like(np.fft.irfft), half_refusals, floor=SUMS),
 ]

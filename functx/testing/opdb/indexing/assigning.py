@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -69,7 +70,11 @@ def np_index_put(x, indices, values, accumulate=False):
 
 OPS = [
     OpInfo(
-        functx.index_put, index_put_samples, reference=np_index_put, refusals=index_put_refusals
+        functx.index_put,
+        index_put_samples,
+        reference=np_index_put,
+        refusals=index_put_refusals,
+        floor=SUMS,
     ),
-    OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks"),
+    OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks", floor=SUMS),
 ]

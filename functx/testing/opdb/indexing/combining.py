@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample, Samples
 
@@ -86,6 +87,7 @@ OPS = [
         refusals=scatter_reduce_refusals,
         variant=reduce,
         dtypes=DTYPES.get(reduce),
+        floor=SUMS,
     )
     for reduce in ("sum", "prod", "mean", "amax", "amin")
 ] + [
@@ -95,5 +97,6 @@ OPS = [
         reference=np_scatter_reduce,
         variant="zeros",
         dtypes=("float32", "float64", "complex128"),
+        floor=SUMS,
     )
 ]

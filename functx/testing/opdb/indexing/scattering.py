@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -103,11 +104,13 @@ OPS = [
         scatter_add_samples,
         reference=np_scatter_add,
         refusals=source_refusals,
+        floor=SUMS,
     ),
     OpInfo(
         functx.index_add,
         index_add_samples,
         reference=np_index_add,
         refusals=index_add_refusals,
+        floor=SUMS,
     ),
 ]

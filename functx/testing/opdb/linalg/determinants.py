@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.testing.floors import FACTORED
 from functx.testing.opinfo import OpInfo
 
 from .square_matrices import square_refusals, square_samples
@@ -17,6 +18,6 @@ def np_slogdet(A: Any) -> Any:
 
 
 OPS = [
-    OpInfo(functx.linalg.det, square_samples, np.linalg.det, square_refusals),
-    OpInfo(functx.linalg.slogdet, square_samples, np_slogdet, square_refusals),
+    OpInfo(functx.linalg.det, square_samples, np.linalg.det, square_refusals, floor=FACTORED),
+    OpInfo(functx.linalg.slogdet, square_samples, np_slogdet, square_refusals, floor=FACTORED),
 ]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
+from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Gap, OpInfo, Refusal, Sample
 
@@ -124,22 +125,37 @@ SPREAD = tuple(
 FLOATING = ("float32", "float64", "complex64", "complex128")
 
 OPS = [
-    OpInfo(functx.linalg.cholesky, cholesky_samples, np_cholesky, square_refusals, gaps=SPREAD),
+    OpInfo(
+        functx.linalg.cholesky,
+        cholesky_samples,
+        np_cholesky,
+        square_refusals,
+        gaps=SPREAD,
+        floor=FACTORED,
+    ),
     OpInfo(
         functx.linalg.cholesky,
         one_triangle_samples,
         np_cholesky,
         variant="one_triangle",
         gaps=SPREAD,
+        floor=FACTORED,
     ),
     OpInfo(
         of_hermitian(functx.linalg.cholesky),
         hermitian_samples,
         variant="of_hermitian",
         dtypes=FLOATING,
+        floor=FACTORED,
     ),
     OpInfo(
-        functx.linalg.eigh, eigh_samples, np_eigh, eigh_refusals, gaps=SPREAD, gauge=spectral_gauge
+        functx.linalg.eigh,
+        eigh_samples,
+        np_eigh,
+        eigh_refusals,
+        gaps=SPREAD,
+        gauge=spectral_gauge,
+        floor=FACTORED,
     ),
     OpInfo(
         functx.linalg.eigh,
@@ -148,6 +164,7 @@ OPS = [
         variant="one_triangle",
         gaps=SPREAD,
         gauge=spectral_gauge,
+        floor=FACTORED,
     ),
     OpInfo(
         of_hermitian(functx.linalg.eigh),
@@ -155,6 +172,7 @@ OPS = [
         variant="of_hermitian",
         gauge=spectral_gauge,
         dtypes=FLOATING,
+        floor=FACTORED,
     ),
-    OpInfo(functx.linalg.qr, qr_samples, np_qr, qr_refusals, gauge=signless),
+    OpInfo(functx.linalg.qr, qr_samples, np_qr, qr_refusals, gauge=signless, floor=FACTORED),
 ]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
+from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -58,6 +59,6 @@ def phaseless(out: Any) -> Any:
 
 
 OPS = [
-    OpInfo(functx.linalg.svd, svd_samples, np_svd, refusals, gauge=phaseless),
-    OpInfo(functx.linalg.svdvals, svdvals_samples, np_svdvals, refusals),
+    OpInfo(functx.linalg.svd, svd_samples, np_svd, refusals, gauge=phaseless, floor=FACTORED),
+    OpInfo(functx.linalg.svdvals, svdvals_samples, np_svdvals, refusals, floor=FACTORED),
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -42,6 +43,6 @@ def np_solve(A: Any, B: Any, *, left: bool = True) -> Any:
 
 
 OPS = [
-    OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals),
-    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, square_refusals),
+    OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals, floor=FACTORED),
+    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, square_refusals, floor=FACTORED),
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -64,6 +65,6 @@ def np_vector_norm(
 
 
 OPS = [
-    OpInfo(functx.linalg.vector_norm, samples, np_vector_norm, refusals),
-    OpInfo(functx.linalg.vector_norm, wider_samples, np_vector_norm, variant="dtype"),
+    OpInfo(functx.linalg.vector_norm, samples, np_vector_norm, refusals, floor=SUMS),
+    OpInfo(functx.linalg.vector_norm, wider_samples, np_vector_norm, variant="dtype", floor=SUMS),
 ]

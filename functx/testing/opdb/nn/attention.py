@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
@@ -80,11 +81,13 @@ OPS = [
         attention_samples,
         reference=np_attention,
         refusals=attention_refusals,
+        floor=SUMS,
     ),
     OpInfo(
         F.scaled_dot_product_attention,
         dropout_samples,
         moments=attention_moments,
         variant="dropout",
+        floor=SUMS,
     ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -82,17 +83,19 @@ def np_loss(log_p, t, weight=None, ignore_index=-100, reduction="mean", label_sm
 
 
 OPS = [
-    OpInfo(F.nll_loss, samples, reference=np_loss, refusals=nll_refusals),
+    OpInfo(F.nll_loss, samples, reference=np_loss, refusals=nll_refusals, floor=SUMS),
     OpInfo(
         F.cross_entropy,
         cross_entropy_samples,
         reference=np_cross_entropy,
         refusals=cross_entropy_refusals,
+        floor=SUMS,
     ),
     OpInfo(
         F.cross_entropy,
         probability_samples,
         reference=np_cross_entropy,
         variant="probabilities",
+        floor=SUMS,
     ),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
@@ -74,6 +75,6 @@ def np_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 
 OPS = [
-    OpInfo(F.conv1d, conv1d_samples, reference=np_conv, refusals=conv1d_refusals),
-    OpInfo(F.conv2d, conv2d_samples, reference=np_conv, refusals=conv2d_refusals),
+    OpInfo(F.conv1d, conv1d_samples, reference=np_conv, refusals=conv1d_refusals, floor=SUMS),
+    OpInfo(F.conv2d, conv2d_samples, reference=np_conv, refusals=conv2d_refusals, floor=SUMS),
 ]

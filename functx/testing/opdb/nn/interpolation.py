@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import WEIGHTED
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
@@ -145,9 +146,17 @@ OPS = [
         reference=np_interpolate,
         refusals=interpolate_refusals,
         dtypes=("uint8", *FLOATS),
+        floor=WEIGHTED,
     ),
     *(
-        OpInfo(F.interpolate, samples, reference=np_interpolate, variant=variant, dtypes=dtypes)
+        OpInfo(
+            F.interpolate,
+            samples,
+            reference=np_interpolate,
+            variant=variant,
+            dtypes=dtypes,
+            floor=WEIGHTED,
+        )
         for variant, samples, dtypes in (
             ("linear", linear_samples, FLOATS),
             ("bicubic", bicubic_samples, FLOATS),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
@@ -28,4 +29,4 @@ def np_linear(x, weight, bias=None):
     return out if bias is None else out + bias
 
 
-OPS = [OpInfo(F.linear, linear_samples, reference=np_linear, refusals=linear_refusals)]
+OPS = [OpInfo(F.linear, linear_samples, reference=np_linear, refusals=linear_refusals, floor=SUMS)]

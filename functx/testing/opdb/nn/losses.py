@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -91,13 +92,20 @@ def np_logits(x, t, weight=1, *, reduction="mean", pos_weight=1):
 
 
 OPS = [
-    OpInfo(F.mse_loss, weighted_samples, reference=np_mse, refusals=weighted_refusals),
-    OpInfo(F.l1_loss, weighted_samples, reference=np_l1, refusals=weighted_refusals),
-    OpInfo(F.smooth_l1_loss, smooth_samples, reference=np_smooth_l1, refusals=smooth_refusals),
+    OpInfo(F.mse_loss, weighted_samples, reference=np_mse, refusals=weighted_refusals, floor=SUMS),
+    OpInfo(F.l1_loss, weighted_samples, reference=np_l1, refusals=weighted_refusals, floor=SUMS),
+    OpInfo(
+        F.smooth_l1_loss,
+        smooth_samples,
+        reference=np_smooth_l1,
+        refusals=smooth_refusals,
+        floor=SUMS,
+    ),
     OpInfo(
         F.binary_cross_entropy_with_logits,
         logits_samples,
         reference=np_logits,
         refusals=logits_refusals,
+        floor=SUMS,
     ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -34,4 +35,4 @@ def np_normalize(x, p=2.0, dim=1, eps=1e-12):
     return x / np.maximum(norm, eps)
 
 
-OPS = [OpInfo(F.normalize, samples, reference=np_normalize, refusals=refusals)]
+OPS = [OpInfo(F.normalize, samples, reference=np_normalize, refusals=refusals, floor=SUMS)]

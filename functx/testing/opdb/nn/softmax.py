@@ -7,6 +7,7 @@ import numpy as np
 import functx
 import functx.nn.functional as F
 from functx._core import Accepts
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -51,8 +52,15 @@ def np_softmax(x, dim=None, _stacklevel=3, dtype=None):
 
 INEXACT = Accepts.INEXACT.value
 OPS = [
-    OpInfo(F.softmax, samples, reference=np_softmax, refusals=refusals, dtypes=INEXACT),
-    OpInfo(F.log_softmax, samples, reference=np_log_softmax, refusals=refusals, dtypes=INEXACT),
-    OpInfo(F.softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value),
-    OpInfo(F.log_softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value),
+    OpInfo(F.softmax, samples, reference=np_softmax, refusals=refusals, dtypes=INEXACT, floor=SUMS),
+    OpInfo(
+        F.log_softmax,
+        samples,
+        reference=np_log_softmax,
+        refusals=refusals,
+        dtypes=INEXACT,
+        floor=SUMS,
+    ),
+    OpInfo(F.softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value, floor=SUMS),
+    OpInfo(F.log_softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value, floor=SUMS),
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -87,12 +88,13 @@ def np_mul(x, y):
 
 
 OPS = [
-    OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals),
+    OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=SUMS),
     OpInfo(
         functx.sub,
         scaled_samples,
         reference=lambda x, y, *, alpha=1: x - alpha * y,
         refusals=sub_refusals,
+        floor=SUMS,
     ),
     OpInfo(functx.mul, binary_and_number, reference=np_mul, refusals=unbroadcastable),
     OpInfo(functx.neg, unary(), reference=np.negative, refusals=bool_refusals),
@@ -109,11 +111,13 @@ OPS = [
         reference=lambda x, a, b, *, value=1: x + value * a * b,
         refusals=addcmul_refusals,
         dtypes=Accepts.NUMBER.value,
+        floor=SUMS,
     ),
     OpInfo(
         functx.lerp,
         lerp_samples,
         reference=lambda x, end, weight: x + weight * (end - x),
         refusals=lerp_refusals,
+        floor=SUMS,
     ),
 ]

@@ -7,6 +7,7 @@ import scipy.special
 
 import functx
 from functx._core import Accepts, category
+from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -70,6 +71,7 @@ OPS = [
         reference=np_logaddexp,
         refusals=logaddexp_refusals,
         dtypes=Accepts.INEXACT.value,
+        floor=AT_ROOTS,
     ),
     OpInfo(
         functx.xlogy, xlogy_samples, reference=quiet(scipy.special.xlogy), refusals=xlogy_refusals

@@ -7,6 +7,7 @@ import scipy.special
 
 import functx
 from functx._core import category
+from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Sample
 
@@ -29,9 +30,17 @@ def gamma_samples(make: Make) -> Iterator[Sample]:
 OPS = [
     OpInfo(functx.erf, erf_samples, reference=scipy.special.erf, refusals=real_only),
     OpInfo(
-        functx.lgamma, gamma_samples, reference=quiet(scipy.special.gammaln), refusals=real_only
+        functx.lgamma,
+        gamma_samples,
+        reference=quiet(scipy.special.gammaln),
+        refusals=real_only,
+        floor=AT_ROOTS,
     ),
     OpInfo(
-        functx.digamma, gamma_samples, reference=quiet(scipy.special.digamma), refusals=real_only
+        functx.digamma,
+        gamma_samples,
+        reference=quiet(scipy.special.digamma),
+        refusals=real_only,
+        floor=AT_ROOTS,
     ),
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -97,10 +98,18 @@ def np_one_long(a: Any, b: Any, dims: Any) -> Any:
 
 
 OPS = [
-    OpInfo(functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals),
-    OpInfo(spread_einsum, spread_samples, reference=np_einsum, variant="spread"),
     OpInfo(
-        functx.tensordot, tensordot_samples, reference=np_tensordot, refusals=tensordot_refusals
+        functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals, floor=SUMS
     ),
-    OpInfo(functx.tensordot, one_long_samples, reference=np_one_long, variant="one_long"),
+    OpInfo(spread_einsum, spread_samples, reference=np_einsum, variant="spread", floor=SUMS),
+    OpInfo(
+        functx.tensordot,
+        tensordot_samples,
+        reference=np_tensordot,
+        refusals=tensordot_refusals,
+        floor=SUMS,
+    ),
+    OpInfo(
+        functx.tensordot, one_long_samples, reference=np_one_long, variant="one_long", floor=SUMS
+    ),
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -106,10 +107,12 @@ def np_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1)
 
 
 OPS = [
-    OpInfo(functx.matmul, matmul_samples, reference=np_product, refusals=matmul_refusals),
-    OpInfo(functx.mm, mm_samples, reference=np_product, refusals=mm_refusals),
-    OpInfo(functx.bmm, bmm_samples, reference=np_product, refusals=bmm_refusals),
-    OpInfo(functx.mv, mv_samples, reference=np_product, refusals=mv_refusals),
-    OpInfo(functx.dot, dot_samples, reference=np_product, refusals=dot_refusals),
-    OpInfo(functx.addmm, addmm_samples, reference=np_addmm, refusals=addmm_refusals),
+    OpInfo(
+        functx.matmul, matmul_samples, reference=np_product, refusals=matmul_refusals, floor=SUMS
+    ),
+    OpInfo(functx.mm, mm_samples, reference=np_product, refusals=mm_refusals, floor=SUMS),
+    OpInfo(functx.bmm, bmm_samples, reference=np_product, refusals=bmm_refusals, floor=SUMS),
+    OpInfo(functx.mv, mv_samples, reference=np_product, refusals=mv_refusals, floor=SUMS),
+    OpInfo(functx.dot, dot_samples, reference=np_product, refusals=dot_refusals, floor=SUMS),
+    OpInfo(functx.addmm, addmm_samples, reference=np_addmm, refusals=addmm_refusals, floor=SUMS),
 ]

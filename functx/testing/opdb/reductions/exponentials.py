@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -41,11 +42,18 @@ def np_logcumsumexp(x, dim):
 
 
 OPS = [
-    OpInfo(functx.logsumexp, logsumexp_samples, reference=np_logsumexp, refusals=dims_refusals),
+    OpInfo(
+        functx.logsumexp,
+        logsumexp_samples,
+        reference=np_logsumexp,
+        refusals=dims_refusals,
+        floor=SUMS,
+    ),
     OpInfo(
         functx.logcumsumexp,
         logcumsumexp_samples,
         reference=np_logcumsumexp,
         refusals=logcumsumexp_refusals,
+        floor=SUMS,
     ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -55,7 +56,9 @@ def np_std(*args, **kwargs):
 
 
 OPS = [
-    OpInfo(functx.var, moment_samples, reference=np_var, refusals=moment_refusals),
-    OpInfo(functx.std, moment_samples, reference=np_std, refusals=moment_refusals),
-    OpInfo(functx.var_mean, moment_samples, reference=np_var_mean, refusals=moment_refusals),
+    OpInfo(functx.var, moment_samples, reference=np_var, refusals=moment_refusals, floor=SUMS),
+    OpInfo(functx.std, moment_samples, reference=np_std, refusals=moment_refusals, floor=SUMS),
+    OpInfo(
+        functx.var_mean, moment_samples, reference=np_var_mean, refusals=moment_refusals, floor=SUMS
+    ),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -76,8 +77,8 @@ def np_norm(x, p="fro", dim=None, keepdim=False, dtype=None):
 
 
 OPS = [
-    OpInfo(functx.norm, euclidean_samples, reference=np_norm, refusals=norm_refusals),
-    OpInfo(functx.norm, power_samples, reference=np_norm, variant="powers"),
-    OpInfo(functx.norm, extreme_samples, reference=np_norm, variant="extremes"),
-    OpInfo(functx.norm, nuclear_samples, reference=np_norm, variant="nuclear"),
+    OpInfo(functx.norm, euclidean_samples, reference=np_norm, refusals=norm_refusals, floor=SUMS),
+    OpInfo(functx.norm, power_samples, reference=np_norm, variant="powers", floor=SUMS),
+    OpInfo(functx.norm, extreme_samples, reference=np_norm, variant="extremes", floor=SUMS),
+    OpInfo(functx.norm, nuclear_samples, reference=np_norm, variant="nuclear", floor=SUMS),
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -84,7 +85,7 @@ def np_diff(x, n=1, dim=-1, prepend=None, append=None):
 
 
 OPS = [
-    OpInfo(functx.cumsum, scan_samples, reference=np_cumsum, refusals=bool_refusals),
+    OpInfo(functx.cumsum, scan_samples, reference=np_cumsum, refusals=bool_refusals, floor=SUMS),
     OpInfo(functx.cumprod, scan_samples, reference=np_cumprod, refusals=bool_refusals),
     OpInfo(
         functx.cumprod,
@@ -94,5 +95,5 @@ OPS = [
         dtypes=Accepts.INEXACT.value,
     ),
     OpInfo(functx.cummax, cummax_samples, reference=np_cummax, refusals=dim_refusals),
-    OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals),
+    OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals, floor=SUMS),
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
+from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
@@ -99,13 +100,14 @@ def np_count_nonzero(x, dim=None):
 
 
 OPS = [
-    OpInfo(functx.sum, sum_samples, reference=np_sum, refusals=dims_refusals),
+    OpInfo(functx.sum, sum_samples, reference=np_sum, refusals=dims_refusals, floor=SUMS),
     OpInfo(
         functx.mean,
         mean_samples,
         reference=np_mean,
         refusals=mean_refusals,
         dtypes=INEXACT,
+        floor=SUMS,
     ),
     OpInfo(functx.prod, prod_samples, reference=np_prod, refusals=dim_refusals),
     OpInfo(
@@ -115,7 +117,7 @@ OPS = [
         variant="zeros",
         dtypes=INEXACT,
     ),
-    OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals),
+    OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals, floor=SUMS),
     OpInfo(
         functx.count_nonzero,
         count_nonzero_samples,

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 from .standardization import normalized
@@ -50,11 +51,18 @@ def np_batch_norm_with_stats(
 
 
 OPS = [
-    OpInfo(F.batch_norm, batch_norm_samples, reference=np_batch_norm, refusals=batch_norm_refusals),
+    OpInfo(
+        F.batch_norm,
+        batch_norm_samples,
+        reference=np_batch_norm,
+        refusals=batch_norm_refusals,
+        floor=SUMS,
+    ),
     OpInfo(
         F.batch_norm_with_stats,
         batch_norm_samples,
         reference=np_batch_norm_with_stats,
         refusals=batch_norm_refusals,
+        floor=SUMS,
     ),
 ]

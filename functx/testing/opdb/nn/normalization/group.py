@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 from .standardization import normalized
@@ -36,5 +37,11 @@ def np_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):
 
 
 OPS = [
-    OpInfo(F.group_norm, group_norm_samples, reference=np_group_norm, refusals=group_norm_refusals),
+    OpInfo(
+        F.group_norm,
+        group_norm_samples,
+        reference=np_group_norm,
+        refusals=group_norm_refusals,
+        floor=SUMS,
+    ),
 ]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 from .standardization import normalized
@@ -31,5 +32,11 @@ def np_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 OPS = [
-    OpInfo(F.layer_norm, layer_norm_samples, reference=np_layer_norm, refusals=layer_norm_refusals),
+    OpInfo(
+        F.layer_norm,
+        layer_norm_samples,
+        reference=np_layer_norm,
+        refusals=layer_norm_refusals,
+        floor=SUMS,
+    ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
@@ -40,5 +41,6 @@ OPS = [
         adaptive_avg_pool2d_samples,
         reference=np_adaptive_avg_pool2d,
         refusals=adaptive_avg_pool2d_refusals,
+        floor=SUMS,
     ),
 ]

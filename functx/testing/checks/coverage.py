@@ -1,0 +1,114 @@
+"""What a sample shows of a signature, and so which samples a check needs to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from functx._core import category
+from functx.testing.opinfo import OpInfo, Sample
+
+
+Select = Callable[[OpInfo, Sequence[Sample]], list[Sample]]
+
+
+def every(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """All samples."""
+    return list(samples)
+
+
+def telling(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """The samples that show what none before them does.
+
+    That is an option, an optional array or a variant with its first value other than the
+    default, a negative dimension, an array of rank 0 or of a higher rank, broadcasting, an empty
+    array, another mixture of dtypes, an edge of the domain.
+    """
+    found, seen, highest = [], set(), -1
+    for sample in samples:
+        new = features(info, sample) - seen
+        rank = max((x.ndim for x in sample.arrays()[:1]), default=-1)
+        if new or rank > highest:
+            found.append(sample)
+        seen |= new
+        highest = max(highest, rank)
+    return found
+
+
+def first_of_sets(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """For each set of differentiable arguments, the first sample that gives them."""
+    found: dict[frozenset[str], Sample] = {}
+    for sample in samples:
+        whole = all(x.size for x in sample.arrays())
+        if whole and not sample.values_only:
+            found.setdefault(differentiable_arguments(info, sample), sample)
+    return list(found.values())
+
+
+def differentiable_arguments(info: OpInfo, sample: Sample) -> frozenset[str]:
+    """The names of the arguments that hold floating or complex arrays."""
+    return frozenset(
+        name
+        for name, value in arguments(info, sample).items()
+        if any(category(x.dtype) >= 2 for x in _arrays(value))
+    )
+
+
+def arguments(info: OpInfo, sample: Sample) -> dict[str, Any]:
+    """The arguments of a call by name; of an undeclared function, by position where need be."""
+    if info.spec is not None:
+        return info.spec.arguments(sample.args, sample.kwargs)
+    return {**{str(i): x for i, x in enumerate(sample.args)}, **sample.kwargs}
+
+
+def features(info: OpInfo, sample: Sample) -> set[Hashable]:
+    """What the sample shows, besides its rank."""
+    shown: set[Hashable] = {("differentiable", differentiable_arguments(info, sample))}
+    given = arguments(info, sample)
+    for name, value in given.items():
+        shown |= _argument_features(name, value, _default(info, name))
+    arrays = sample.arrays()
+    shown |= {"empty"} if any(x.size == 0 for x in arrays) else set()
+    shown |= {("dtypes", tuple(x.dtype.name for x in arrays if x.dtype != arrays[0].dtype))}
+    if info.spec is not None:
+        promoting = [given.get(name) for name in info.spec.promoting]
+        shown |= {"broadcasting"} if len({x.shape for x in _arrays(promoting)}) > 1 else set()
+    return shown | ({"edge"} if sample.values_only else set())
+
+
+def _argument_features(name: str, value: Any, default: Any) -> set[Hashable]:
+    arrays = _arrays(value)
+    if arrays:
+        shown: set[Hashable] = {("array", name)}
+        return shown | {("rank 0", name) for x in arrays if x.ndim == 0}
+    if _same(value, default):
+        return set()
+    shown = {("option", name, value if isinstance(value, (bool, str, type(None))) else "given")}
+    numbers = value if isinstance(value, (tuple, list)) else (value,)
+    shown |= {("kind", name, isinstance(value, (tuple, list)))}
+    if any(isinstance(n, (int, float)) and not isinstance(n, bool) and n < 0 for n in numbers):
+        shown |= {("negative", name)}
+    return shown
+
+
+def _default(info: OpInfo, name: str) -> Any:
+    return None if info.spec is None else info.spec.signature.parameters[name].default
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return False
+    return type(value) is type(default) and bool(value == default)
+
+
+def _arrays(value: Any) -> list[jax.Array]:
+    return [x for x in jax.tree.leaves(value) if isinstance(x, jax.Array)]
+
+
+def few_eager(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """Three telling samples, and those at edges: each is compiled by the pipeline of users."""
+    shown = telling(info, samples)
+    return [x for x in shown if not x.values_only][:3] + [x for x in samples if x.values_only]

@@ -1,0 +1,121 @@
+"""How cells are run: the checks of an entry together, so that their programs become few."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from functx._core import Device
+from functx.testing.opinfo import OpInfo, Sample
+
+from .programs import Request, run_requests
+from .registry import CHECKS, Profile
+
+
+class CheckFailed(AssertionError):
+    """A cell in which no sample has anything to check."""
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What came of a cell: the first error, in which sample, of how many."""
+
+    error: Exception | None = None
+    sample: Sample | None = None
+    samples: int = 0
+
+
+class _Running:
+    """A check on one sample, on its way from one request to the next."""
+
+    def __init__(self, check: str, info: OpInfo, sample: Sample):
+        self.check, self.sample = check, sample
+        self.asked: Sequence[Request] = ()
+        self.error: Exception | None = None
+        self.something = True
+        self.done = False
+        self._steps: Any = None
+        self._advance(lambda: CHECKS[check].run(info, sample))
+
+    def _advance(self, step: Any) -> None:
+        try:
+            out = step()
+            if self._steps is None and hasattr(out, "send"):
+                self._steps = out
+                out = next(out)
+            if self._steps is None:
+                self.done, self.something = True, out is not False
+            else:
+                self.asked = list(out)
+        except StopIteration as stop:
+            self.done, self.something = True, stop.value is not False
+        except Exception as error:
+            self.done, self.error = True, error
+
+    def receive(self, results: list[Any]) -> None:
+        raised = next((r for r in results if isinstance(r, Exception)), None)
+        if raised is not None:
+            self._advance(lambda: self._steps.throw(raised))
+        else:
+            self._advance(lambda: self._steps.send(results))
+
+
+def run_cells(
+    info: OpInfo,
+    dtype: str,
+    names: Iterable[str],
+    *,
+    device: Device | None = None,
+    samples: int | None = None,
+    profile: Profile = "quick",
+) -> dict[str, Outcome]:
+    """What comes of these checks of an entry in one dtype, by name.
+
+    `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them.
+    """
+    names, drawn = list(names), list(info.draw(dtype, device=device))
+    outcomes = {name: Outcome() for name in names}
+    bound = len(drawn) if samples is None else samples
+    chosen = {name: CHECKS[name].select(info, drawn, profile)[:bound] for name in names}
+    _run({name: samples for name, samples in chosen.items()}, info, outcomes)
+    for name, outcome in outcomes.items():  # the chosen ones may lack what the check is about
+        for sample in drawn:
+            if outcome.samples or outcome.error:
+                break
+            _run({name: [sample]}, info, outcomes)
+        if not outcome.samples and not outcome.error:
+            what = f"{info.id}-{dtype}-{name}: no sample has anything to check"
+            outcome.error = CheckFailed(what)
+    return outcomes
+
+
+def _run(chosen: dict[str, list[Sample]], info: OpInfo, outcomes: dict[str, Outcome]) -> None:
+    running = [_Running(name, info, s) for name, samples in chosen.items() for s in samples]
+    while asking := [r for r in running if not r.done]:
+        results = iter(run_requests([request for r in asking for request in r.asked]))
+        for r in asking:
+            r.receive([next(results) for _ in r.asked])
+    for r in running:
+        outcome = outcomes[r.check]
+        outcome.samples += r.something
+        if r.error is not None and outcome.error is None:
+            outcome.error, outcome.sample = r.error, r.sample
+
+
+def run_cell(
+    info: OpInfo,
+    dtype: str,
+    name: str,
+    *,
+    device: Device | None = None,
+    samples: int | None = None,
+    profile: Profile = "quick",
+) -> None:
+    """Runs one check over an operator's samples in one dtype; raises at the first that fails.
+
+    A cell in which no sample has anything to check fails too.
+    """
+    outcome = run_cells(info, dtype, [name], device=device, samples=samples, profile=profile)[name]
+    if outcome.error is not None:
+        raise outcome.error
