@@ -226,7 +226,7 @@ def test_an_entry_without_a_reference_lets_values_go_wrong():
 
 
 def test_every_planted_refusal_and_gradient_is_caught():
-    groups = ("refusals", "gradients")
+    groups = ("refusals", "gradients", "second order", "lanes")
     mutants = [m for m in PLANTED if KINDS[m.kind].group in groups]
     assert [m.id for m, v in zip(mutants, hunt(mutants, ENTRY), strict=True) if not v.caught] == []
 

@@ -26,7 +26,7 @@ class Outcome:
     samples: int = 0
 
 
-class _Running:
+class Running:
     """A check on one sample, on its way from one request to the next."""
 
     def __init__(self, check: str, info: OpInfo, sample: Sample):
@@ -90,12 +90,17 @@ def run_cells(
     return outcomes
 
 
-def _run(chosen: dict[str, list[Sample]], info: OpInfo, outcomes: dict[str, Outcome]) -> None:
-    running = [_Running(name, info, s) for name, samples in chosen.items() for s in samples]
+def run_together(running: Sequence[Running]) -> None:
+    """Takes checks to their ends, the programs that they ask for compiled as few."""
     while asking := [r for r in running if not r.done]:
         results = iter(run_requests([request for r in asking for request in r.asked]))
         for r in asking:
             r.receive([next(results) for _ in r.asked])
+
+
+def _run(chosen: dict[str, list[Sample]], info: OpInfo, outcomes: dict[str, Outcome]) -> None:
+    running = [Running(name, info, s) for name, samples in chosen.items() for s in samples]
+    run_together(running)
     for r in running:
         outcome = outcomes[r.check]
         outcome.samples += r.something

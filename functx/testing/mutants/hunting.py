@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
-from functx.testing.checks import CHECKS
+from functx.testing.checks import cells, CHECKS
 from functx.testing.opinfo import OpInfo, Sample
 
-from .attempts import Attempt, failing, looked_at
+from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
 from .gradients import batching_mutants, gradient_mutants
 from .integers import integer_mutants
@@ -89,17 +89,16 @@ def hunt_entry(
 ) -> list[Verdict]:
     """The verdicts on an entry's mutants, of which those of its options belong to the operator.
 
-    `entries` is the database it is in. `thorough`: before a mutant counts as a survivor, every
-    check looks at it, in the entry's first dtype and in double precision.
+    `entries` is the database it is in. `thorough`: before a mutant counts as a survivor,
+    every cell of the quick profile looks at it.
     """
     same = [other for other in entries if other.op is info.op] or [info]
     siblings = [other for other in same if other is not info]
     mutants = mutants_of(info, siblings)
     if same[0] is not info:
         mutants = [mutant for mutant in mutants if not mutant.shared]
-    subject = Subject(info)
-    dtypes = [d for d in (subject.dtype, subject.wide) if d is not None]
-    fallback = tuple((check, dtype) for dtype in dtypes for check in CHECKS) if thorough else ()
+    every = ((check, dtype) for _, dtype, check in cells([info]))
+    fallback = tuple(every) if thorough else ()
     return hunt(mutants, info, siblings, fallback=fallback)
 
 
@@ -116,7 +115,7 @@ class _Drawn:
         if at not in self._samples:
             self._samples[at] = list(info.draw(dtype))
         if (*at, check) not in self._chosen:
-            self._chosen[*at, check] = looked_at(info, check, self._samples[at])
+            self._chosen[*at, check] = CHECKS[check].select(info, self._samples[at])
         return self._chosen[*at, check]
 
 

@@ -19,7 +19,9 @@ def option_mutants(subject: Subject) -> Iterator[Mutant]:
     calls = subject.calls
     for name in calls.options:
         yield from _mutants(subject, name, name, lambda given, n=name: calls.gives(given, n))
-        for value in calls.values_of(name):
+        given = [calls.arguments(s.args, s.kwargs).get(name) for s in subject.every_sample()]
+        words = [v for v in given if isinstance(v, str) and calls.gives({name: v}, name)]
+        for value in dict.fromkeys([*calls.values_of(name), *words]):
             when = lambda given, n=name, v=value: given.get(n) == v
             yield from _mutants(subject, name, f"{name}={value!r}", when)
 
