@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,20 +27,20 @@ from .rules_primitives import Call, function_call, inexact, Leaves, Linear, tang
 
 
 Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing
-Forward = Callable[..., Any]
 JVP = Callable[[tuple[Any, ...], Any, tuple[Any, ...]], Any]
 VJP = Callable[[tuple[Any, ...], Any, Any], Sequence[Any]]
 
+_R = TypeVar("_R")
 _ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def derivative_rules(
-    forward: Forward,
+    forward: Callable[..., _R],
     *,
     jvp: JVP | None = None,
     vjp: VJP | None = None,
     name: str | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., _R]:
     """`forward`, differentiated by `jvp` and `vjp` instead of through its implementation.
 
     - `forward(*args)`: trees of arrays in, a tree of arrays out. What is static, close over; what
@@ -85,7 +85,7 @@ class _Rules:
     """What the author gave, over flat tuples of leaves, with the missing rule derived."""
 
     def __init__(
-        self, forward: Forward, jvp: JVP | None, vjp: VJP | None, name: str, tree: Tree
+        self, forward: Callable[..., Any], jvp: JVP | None, vjp: VJP | None, name: str, tree: Tree
     ) -> None:
         self.user_forward, self.jvp, self.vjp = forward, jvp, vjp
         self.name, self.tree, self.out_tree = name, tree, tree

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -19,8 +18,9 @@ def decomposed(
 ) -> tuple[Array, Array, Array]:
     """The reduced decomposition, with its derivative rules."""
 
-    def forward(A: Array) -> Sequence[Array]:
-        return tuple(lax.linalg.svd(A, full_matrices=False, algorithm=algorithm))
+    def forward(A: Array) -> tuple[Array, Array, Array]:
+        U, S, Vh = lax.linalg.svd(A, full_matrices=False, algorithm=algorithm)
+        return U, S, Vh
 
     return derivative_rules(forward, jvp=_jvp, vjp=_vjp, name="linalg.svd")(A)
 
