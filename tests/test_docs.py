@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import functx
+from functx._core import Accepts, Autocast, Promote, REGISTRY
+from functx.testing import CHECKS
 
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +57,29 @@ def test_links_lead_somewhere(page):
         if "://" in target or "generated" in target:
             continue
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+
+
+@pytest.mark.parametrize("field", [Promote, Accepts, Autocast], ids=lambda field: field.__name__)
+def test_every_choice_of_a_declaration_is_explained_by_an_operator(field):
+    row = rf"^\| `{field.__name__}\.(\w+)` \|.*\| (?:`([\w.]+)` )?\|$"
+    examples = dict(re.findall(row, CONTRIBUTING, re.M))
+    assert examples.keys() == field.__members__.keys()
+    chosen = {name: getattr(spec, field.__name__.lower()) for name, spec in REGISTRY.items()}
+    for choice, example in examples.items():
+        member = field[choice]
+        assert chosen[example] is member if example else member not in chosen.values()
+
+
+def samples_of(check):
+    """What a check looks at, as its declaration says it."""
+    return str(getattr(CHECKS[check].samples, "__name__", CHECKS[check].samples))
+
+
+def test_samples_that_checks_look_at_are_as_explained():
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", CONTRIBUTING, re.M)
+    explained = {name: chosen for chosen, names in rows for name in re.findall(r"`(\w+)`", names)}
+    assert explained == {name: samples_of(name) for name in explained}
+    assert {samples_of(name) for name in CHECKS.keys() - explained.keys()} == {"first_of_sets"}
