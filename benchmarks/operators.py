@@ -74,6 +74,14 @@ def cases() -> list[Case]:
             composite=False,
         ),
         Case(
+            "sum(axis=1)",
+            lambda x: functx.sum(x, axis=1),
+            lambda x: jnp.sum(x, axis=1),
+            lambda t: lambda x: t.sum(x, axis=1),
+            composite=False,
+        ),
+        *judged_cases(),
+        Case(
             "mm",
             lambda x: functx.mm(x, x.T),
             lambda x: jnp.matmul(x, x.T),
@@ -113,6 +121,27 @@ def cases() -> list[Case]:
             smooth_l1_loss,
             lambda t: t.nn.functional.smooth_l1_loss,
             2,
+        ),
+    ]
+
+
+def judged_cases() -> list[Case]:
+    """Operators that look at values: whether an index exists, whether a number fits."""
+    rows = jnp.asarray([1, 2, 5])
+    return [
+        Case(
+            "index_select",
+            lambda x: functx.index_select(x, 0, rows),
+            lambda x: jnp.take(x, rows, axis=0),
+            lambda t: lambda x: t.index_select(x, 0, t.tensor([1, 2, 5])),
+            composite=False,
+        ),
+        Case(
+            "masked_fill",
+            lambda x: functx.masked_fill(x, functx.gt(x, 0), 2.0),
+            lambda x: jnp.where(x > 0, 2.0, x),
+            lambda t: lambda x: t.masked_fill(x, x > 0, 2.0),
+            composite=False,
         ),
     ]
 

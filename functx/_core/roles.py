@@ -115,17 +115,23 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
         return dataclasses.replace(role, optional=role.optional or optional)
     for name in names:
         if name not in (*_PLAIN, *_SEQUENCES, "Literal"):
-            near = difflib.get_close_matches(name, (*_ROLES, *_PLAIN), n=1)
-            known = ", ".join((*_ROLES, *_PLAIN))
             fail(
                 who,
                 f"`{parameter.name}` must be annotated with a role or the types of a static "
                 f"option, got {note}",
-                hint=f"did you mean {near[0]}?" if near else f"there are {known}, Literal[...]",
+                hint=_remedy(name),
                 error=TypeError,
             )
     several = any(name in _SEQUENCES for name in names)
     return Role(Kind.OPTION, optional, several)
+
+
+def _remedy(name: str) -> str:
+    if name in _ROLES:
+        return f"{name} stands alone, or beside None"
+    near = difflib.get_close_matches(name, (*_ROLES, *_PLAIN), n=1)
+    known = ", ".join((*_ROLES, *_PLAIN))
+    return f"did you mean {near[0]}?" if near else f"there are {known}, Literal[...]"
 
 
 def _alternatives(node: ast.expr) -> list[str]:
