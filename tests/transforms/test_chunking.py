@@ -55,7 +55,7 @@ def test_chunks_inside_vmap(chunk_size):
 @jits
 def test_random_streams_do_not_depend_on_chunks(randomness, jit):
     def noisy(x):
-        return jax.random.bits(random.draw().derive(), x.shape)
+        return jax.random.bits(random.drawable().draw().derive(), x.shape)
 
     def run(key, chunk_size):
         with random.scope(key):
