@@ -1,6 +1,7 @@
 """The tour's parts on a handful of digits, and the whole of it in short."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -57,7 +58,8 @@ def test_ritz_values_grow_toward_the_largest_eigenvalue(params, few):
 
 def test_the_tour_in_short(tmp_path):
     command = [sys.executable, "-m", "functx", "tour", "--quick", "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    quickly = {**os.environ, "XLA_FLAGS": "--xla_backend_optimization_level=0"}  # compiled
+    done = subprocess.run(command, capture_output=True, text=True, env=quickly)
     assert done.returncode == 0, done.stderr
     assert "curvature" in done.stdout and str(tmp_path) in done.stdout
     pictures = ("training", "gradient_norms", "ensemble", "saliency", "spectrum")

@@ -89,11 +89,11 @@ def flat(out: Any) -> list:
 
 
 def calls(entry, dtype: torch.dtype, most: int) -> Iterator[Call]:
-    """At most `most` of PyTorch's inputs, spread evenly, the first and last included."""
+    """At most `most` of PyTorch's inputs, spread evenly."""
     grad = entry.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
     found = list(entry.sample_inputs("cpu", dtype, requires_grad=grad))
     if len(found) > most:
-        found = [found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)]
+        found = [found[(2 * i + 1) * len(found) // (2 * most)] for i in range(most)]
     for sample in found:
         kwargs = {k: v for k, v in sample.kwargs.items() if k not in NOT_HERE}
         yield Call(entry, (sample.input, *sample.args), kwargs)

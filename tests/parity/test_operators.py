@@ -1,5 +1,9 @@
 """Values, dtypes, gradients and refusals are PyTorch's. Nothing here names an operator."""
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import pytest
 
@@ -9,11 +13,12 @@ torch = pytest.importorskip("torch", reason="parity is measured against an insta
 import functx
 from functx._core import OPERATORS
 from functx.testing import op_db as functx_op_db
+from functx.testing.checks.programs import compiled
 
-from .pytorch import assert_agrees, calls, ENTRIES, flat, lookup, to_functx
+from .pytorch import assert_agrees, Call, calls, ENTRIES, flat, lookup, to_functx
 
 
-SAMPLES = 4
+SAMPLES = {"quick": 2, "full": 10, "exhaustive": 10**6}  # of float32; of other dtypes half
 DTYPES = ["float32", "complex64", "int64", "bfloat16"]
 TOLERANCE = {"float32": 5e-4, "complex64": 5e-4, "bfloat16": 4e-2, "float16": 2e-2, "float64": 1e-6}
 RANDOM = {OPERATORS[info.name] for info in functx_op_db if info.random}
@@ -28,16 +33,23 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Casting complex values to real:UserWarning"),
 ]
 
+
+@pytest.fixture(scope="session")
+def most(request):
+    """At most so many of PyTorch's inputs."""
+    return SAMPLES[request.config.getoption("--profile")]
+
+
 each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.full_name)
 
 
 @each_entry
 @pytest.mark.parametrize("name", DTYPES)
-def test_values(entry, name):
+def test_values(entry, name, most):
     dtype = getattr(torch, name)
     if dtype not in entry.dtypes or name not in lookup(entry).spec.accepts.value:
         pytest.skip(f"PyTorch's CPU kernel or functx takes no {name} here")
-    for call in calls(entry, dtype, SAMPLES if name == "float32" else 2):
+    for call in calls(entry, dtype, most if name == "float32" else most // 2):
         op, want, got = lookup(entry), call.torch(), call.functx()
         gauge = GAUGED.get(op, lambda out: out)
         want = jax.tree.unflatten(jax.tree.structure(got), [to_functx(y) for y in flat(want)])
@@ -52,24 +64,35 @@ def test_values(entry, name):
 
 
 @each_entry
-def test_gradients(entry):
+def test_gradients(entry, most):
     op = lookup(entry)
     if not entry.supports_autograd or torch.float32 not in entry.dtypes or op in RANDOM:
         pytest.skip("PyTorch has no gradient here")
     if op in GAUGED:
         pytest.skip("its outputs are fixed up to a gauge: see its database entry")
-    for call in calls(entry, torch.float32, SAMPLES):
-        hold_gradients(op, call)
+    pullbacks = [pullback(op, call) for call in calls(entry, torch.float32, most)]
+    hold_gradients([p for p in pullbacks if p], static=not op.spec.measured)
 
 
-def hold_gradients(op, call):
-    """Against PyTorch in double precision: in single, some of its gradients lose digits."""
+@dataclasses.dataclass(frozen=True)
+class Pullback:
+    """A call's cotangents of its inputs, by functx, and what PyTorch makes of them."""
+
+    call: Call
+    run: Callable[..., Any]  # of the arrays and the outputs' cotangents
+    arrays: list
+    cotangents: list
+    want: tuple
+
+
+def pullback(op, call) -> Pullback | None:
+    """In double precision on PyTorch's side: in single, some of its gradients lose digits."""
     tensors, on_tensors = call.split(doubled)
     tensors = [doubled(t).clone().requires_grad_() for t in tensors]
     outputs = on_tensors(call.entry.op, tensors) if tensors else []
     kept = [i for i, y in enumerate(outputs) if isinstance(y, torch.Tensor) and y.requires_grad]
     if not kept:
-        return
+        return None
     generator = torch.Generator().manual_seed(1)
     cotangents = [torch.randn(outputs[i].shape, generator=generator) for i in kept]
     cotangents = [
@@ -88,13 +111,25 @@ def hold_gradients(op, call):
         out = on_arrays(op, arrays)
         return tuple(out[i] for i in kept)
 
-    out, pull = functx.vjp(f, *map(to_functx, arrays))
-    cotangents = [to_functx(ct).astype(y.dtype) for ct, y in zip(cotangents, out, strict=True)]
-    got = pull(tuple(cotangents))
-    for g, w, x in zip(got, want, arrays, strict=True):
-        want_here = w.to_dense().to(x.dtype) if w.layout != torch.strided else w.to(x.dtype)
-        twice = {name: 2 * at for name, at in TOLERANCE.items()}
-        assert_agrees(g, want_here, repr(call), twice)
+    def run(arrays, cotangents):
+        out, pull = functx.vjp(f, *arrays)
+        return pull(tuple(ct.astype(y.dtype) for ct, y in zip(cotangents, out, strict=True)))
+
+    return Pullback(
+        call, run, [to_functx(x) for x in arrays], [to_functx(ct) for ct in cotangents], want
+    )
+
+
+def hold_gradients(pullbacks, *, static):
+    """All in one program, unless shapes depend on values."""
+    everything = lambda args: [p.run(*a) for p, a in zip(pullbacks, args, strict=True)]
+    run = compiled(everything) if static else everything
+    twice = {name: 2 * at for name, at in TOLERANCE.items()}
+    for p, got in zip(pullbacks, run([(p.arrays, p.cotangents) for p in pullbacks]), strict=True):
+        for g, w, x in zip(got, p.want, p.arrays, strict=True):
+            dtype = getattr(torch, x.dtype.name)
+            here = w.to_dense().to(dtype) if w.layout != torch.strided else w.to(dtype)
+            assert_agrees(g, here, repr(p.call), twice)
 
 
 def doubled(x):
