@@ -1,5 +1,6 @@
 """Options and settings of every test: `--profile`, `--device`, ...; 64 bit on, no mixing."""
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -47,6 +48,15 @@ def pytest_collection_modifyitems(config, items):
         late = [item for item in items if item.get_closest_marker("full")]
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=late)
+
+
+ENDED = itertools.count(1)
+
+
+def pytest_runtest_teardown():
+    """Lets go of compiled programs now and then: each takes 2 MB, and few are met again."""
+    if next(ENDED) % 50 == 0:
+        jax.clear_caches()
 
 
 @pytest.fixture(scope="session")
