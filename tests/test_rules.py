@@ -20,6 +20,7 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 
 from functx._core.rules import derivative_rules
+from functx.testing.checks.programs import compiled
 
 
 MIX = np.array([[0.6, 0.3], [-0.2, 0.5]])
@@ -106,7 +107,7 @@ def check(nests, functions, truth):
             for kind, f in {**functions, "truth": truth}.items()
         }
 
-    got = jax.jit(everything)(POINT)
+    got = compiled(everything)(POINT)
     for names, kind in got:
         np.testing.assert_allclose(
             got[names, kind], got[names, "truth"], rtol=1e-9, atol=1e-9, err_msg=f"{names} {kind}"
@@ -226,7 +227,7 @@ def test_trees_integers_and_batching(kind):
     def everything(g):
         return [derivatives(g, dims, argnums)(*arguments(dims)) for argnums, dims in cells]
 
-    got, want = (jax.jit(ft.partial(everything, g))() for g in (f, polar))
+    got, want = (compiled(ft.partial(everything, g))() for g in (f, polar))
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, 1e-9, 1e-12), got, want)
 
 

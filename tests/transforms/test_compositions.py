@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import functx
+from functx.testing.checks.programs import compiled
 
 
 X = jnp.asarray([0.3, -0.7, 1.1])
@@ -83,7 +84,7 @@ def agree(chains):
                 results.append(f(x))
             return results
 
-        return jax.jit(run, compiler_options={"xla_backend_optimization_level": 0})
+        return compiled(run)
 
     for chain, got, want in zip(chains, program(OURS)(X), program(JAXS)(X), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-12, err_msg=str(chain))
