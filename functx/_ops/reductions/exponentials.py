@@ -48,7 +48,8 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
 def logcumsumexp(input: ArrayLike, dim: Dim) -> Array:
     r"""$y_i = \log \sum_{j \le i} e^{x_j}$ along `dim`.
 
-    Shapes: the input's. An infinite result has gradient 0 (NaN in PyTorch).
+    Shapes: the input's. An infinite result has gradient 0 (NaN in PyTorch). Of complex numbers,
+    the logarithm is the one nearest to the dominating $x_j$.
 
     >>> functx.logcumsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
     Array([1000.    , 1000.6932], dtype=float32)
@@ -62,9 +63,8 @@ def _log_add_exp(left: Array, right: Array) -> Array:
     a, b = (lax.real(left), lax.real(right)) if complex_ else (left, right)
     swap = (a < b) | jnp.isnan(b)
     high, low = jnp.where(swap, right, left), jnp.where(swap, left, right)
-    top = lax.stop_gradient(lax.real(high) if complex_ else high)
-    infinite = jnp.isinf(top)
-    shift = jnp.where(infinite, 0, top).astype(left.dtype)
+    infinite = jnp.isinf(lax.real(high) if complex_ else high)
+    shift = lax.stop_gradient(jnp.where(infinite, 0, high))
     excess = lax.expm1(jnp.where(infinite, 0, high - shift))
     added = lax.exp(jnp.where(infinite, 0, low - shift))
     return jnp.where(infinite, lax.stop_gradient(high), shift + lax.log1p(excess + added))

@@ -25,6 +25,7 @@ def logcumsumexp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(5, 2), -2)
     yield call(make(), 0)
     yield call(make(2, 0), dim=1)
+    yield call(5 * make(2, 3), 1)  # where complex, beyond the principal logarithm
 
 
 def logcumsumexp_refusals(make: Make) -> Iterator[Refusal]:
@@ -37,8 +38,14 @@ def np_logsumexp(x, dim, keepdim=False):
         return np.log(np.sum(np.exp(x), axis=axes_of(dim), keepdims=keepdim))
 
 
+def np_logaddexp(x, y):
+    high, low = (x, y) if x.real >= y.real else (y, x)
+    return high + np.log1p(np.exp(low - high))
+
+
 def np_logcumsumexp(x, dim):
-    return np.log(np.cumsum(np.exp(x), axis=dim)).reshape(x.shape)
+    add = np.frompyfunc(np_logaddexp, 2, 1) if np.iscomplexobj(x) else np.logaddexp
+    return add.accumulate(np.atleast_1d(x), axis=dim).astype(x.dtype).reshape(x.shape)
 
 
 OPS = [
