@@ -37,6 +37,7 @@ from .promotion import (
 from .requirements import (
     index_in_range as index_in_range,
     is_number as is_number,
+    is_probability as is_probability,
     Requirement as Requirement,
     value_fits as value_fits,
 )

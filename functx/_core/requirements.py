@@ -50,6 +50,12 @@ def index_in_range(
     )
 
 
+def is_probability(value: Any, name: str, *, error: type[Exception] = RuntimeError) -> Requirement:
+    """Every element of `value` lies in [0, 1]."""
+    ok = (value >= 0) & (value <= 1)
+    return Requirement(ok, f"`{name}` must lie in [0, 1], got {{got}}", got=value, error=error)
+
+
 def value_fits(value: Any, dtype: Any, name: str) -> Requirement:
     """`dtype` can hold `value`, as PyTorch asks of numbers that become elements."""
     return Requirement(

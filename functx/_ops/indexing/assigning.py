@@ -16,6 +16,7 @@ from functx._core import (
     category,
     describe,
     index_in_range,
+    is_number,
     operator,
     Others,
     Promote,
@@ -99,7 +100,7 @@ def index_put(
     """
     if not indices:
         refuse("`indices` must name at least one dimension, got none", error=IndexError)
-    if values.ndim == 0 and getattr(values, "weak_type", False):
+    if is_number(values):
         values = cast_number(values, input.dtype, "values")
     check_same_dtype(input, values, "values")
     index = [None if i is None else jnp.asarray(i) for i in indices]

@@ -15,6 +15,7 @@ from functx._core import (
     describe,
     Dim,
     Index,
+    is_number,
     operator,
     Promote,
     refuse,
@@ -67,7 +68,7 @@ def scatter(
     if reduce not in (None, "add", "multiply"):
         refuse(f"`reduce` must be 'add', 'multiply' or None, got {reduce!r}", error=ValueError)
     index = as_index(index)
-    if src.ndim == 0 and getattr(src, "weak_type", False):
+    if is_number(src):
         src = jnp.broadcast_to(cast_number(src, input.dtype, "value"), index.shape)
     if index.size == 0:
         return input

@@ -18,6 +18,7 @@ from functx._core import (
     broadcasts_to,
     category,
     describe,
+    is_probability,
     Key,
     operator,
     Other,
@@ -37,9 +38,8 @@ def _drops(*, dropout_p: Any, **_: Any) -> bool:
     return known is None or bool((known > 0).any())
 
 
-def _is_probability(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
-    ok = (dropout_p >= 0) & (dropout_p <= 1)
-    yield Requirement(ok, "`dropout_p` must lie in [0, 1], got {got}", dropout_p, ValueError)
+def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
+    yield is_probability(dropout_p, "dropout_p", error=ValueError)
 
 
 @operator(
@@ -47,7 +47,7 @@ def _is_probability(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    requires=_is_probability,
+    requires=_options_fit,
     draws=_drops,
 )
 def scaled_dot_product_attention(

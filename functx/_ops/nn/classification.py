@@ -15,6 +15,7 @@ from functx._core import (
     category,
     describe,
     Index,
+    is_probability,
     operator,
     Promote,
     refuse,
@@ -76,8 +77,7 @@ def nll_loss(
 def _targets_and_options_fit(
     *, target: Any, ignore_index: Any, label_smoothing: Any, **others: Any
 ) -> Iterator[Requirement]:
-    ok = (label_smoothing >= 0) & (label_smoothing <= 1)
-    yield Requirement(ok, "`label_smoothing` must lie in [0, 1], got {got}", label_smoothing)
+    yield is_probability(label_smoothing, "label_smoothing")
     if category(target.dtype) == 2:
         message = "`ignore_index` goes with class numbers, got {got} and probabilities"
         yield Requirement(ignore_index < 0, message, ignore_index)

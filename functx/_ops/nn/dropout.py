@@ -9,7 +9,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, Key, operator, peek, Requirement, Scalar
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    is_probability,
+    Key,
+    operator,
+    peek,
+    Requirement,
+    Scalar,
+)
 
 
 __all__ = ["dropout"]
@@ -20,11 +29,11 @@ def _drops(training: bool, p: Any, **_: Any) -> bool:
     return bool(training) and (known is None or bool(((0 < known) & (known < 1)).any()))
 
 
-def _is_probability(*, p: Any, **_: Any) -> Iterator[Requirement]:
-    yield Requirement((p >= 0) & (p <= 1), "`p` must lie in [0, 1], got {got}", p, ValueError)
+def _options_fit(*, p: Any, **_: Any) -> Iterator[Requirement]:
+    yield is_probability(p, "p", error=ValueError)
 
 
-@operator(accepts=Accepts.INEXACT, requires=_is_probability, random=True, draws=_drops)
+@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
 def dropout(
     input: ArrayLike,
     p: Scalar = 0.5,

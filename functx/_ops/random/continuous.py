@@ -18,6 +18,7 @@ from functx._core import (
     describe,
     Device,
     DType,
+    is_number,
     Key,
     operator,
     Other,
@@ -124,7 +125,7 @@ def normal(
     mean, std = jnp.asarray(mean), jnp.asarray(std)
     if category(std.dtype) == 3:
         refuse(f"`std` must be real, got {describe(std)}")
-    arrays = [x for x in (mean, std) if x.ndim or not jax.typeof(x).weak_type]
+    arrays = [x for x in (mean, std) if not is_number(x)]
     if size is None:
         if not arrays or dtype is not None:
             missing = "must be given for two numbers" if not arrays else "must come with `dtype`"

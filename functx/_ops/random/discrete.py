@@ -21,6 +21,7 @@ from functx._core import (
     Device,
     DType,
     highest,
+    is_probability,
     Key,
     LONG,
     lowest,
@@ -116,16 +117,16 @@ def randperm(
     return jax.random.permutation(key, lax.iota(np.int32, n)).astype(dtype)
 
 
-def _is_probability(*, input: Any, p: Any, **_: Any) -> Iterator[Requirement]:
+def _are_probabilities(*, input: Any, p: Any, **_: Any) -> Iterator[Requirement]:
     name, x = ("input", input) if p is None else ("p", p)
     if category(x.dtype) < 3:
-        yield Requirement((x >= 0) & (x <= 1), f"`{name}` must lie in [0, 1], got {{got}}", got=x)
+        yield is_probability(x, name)
 
 
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.FLOATING,
-    requires=_is_probability,
+    requires=_are_probabilities,
     random=True,
     differentiable=False,
 )

@@ -26,7 +26,7 @@ from functx._core import (
 )
 
 from .emptiness import refuse_empty, refuse_nothing
-from .ties import shared_evenly, taken
+from .ties import picked, shared_evenly
 
 
 __all__ = ["amax", "amin", "argmax", "argmin", "max", "min"]
@@ -190,10 +190,7 @@ def _along(
     find: Callable[..., Array], input: Array, dim: int, keepdim: bool
 ) -> tuple[Array, Array]:
     index = _position(find, input, dim, keepdim=True)
-    if input.ndim == 0:
-        return input, index
-    values = taken(input, index, dim)
-    return (values, index) if keepdim else (jnp.squeeze(values, dim), jnp.squeeze(index, dim))
+    return picked(input, index, dim, keepdim) if input.ndim else (input, index)
 
 
 def _between(

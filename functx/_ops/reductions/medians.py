@@ -21,7 +21,7 @@ from functx._core import (
 )
 
 from .emptiness import refuse_empty
-from .ties import shared_evenly, taken
+from .ties import picked, shared_evenly, taken
 
 
 __all__ = ["median"]
@@ -58,11 +58,7 @@ def median(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
         return MedianResult(input, jnp.zeros((), available(LONG)))
     if input.shape[dim] == 0:
         refuse_empty(input, dim)
-    index = _position(input, dim)
-    values = taken(input, index, dim)
-    if keepdim:
-        return MedianResult(values, index)
-    return MedianResult(jnp.squeeze(values, dim), jnp.squeeze(index, dim))
+    return MedianResult(*picked(input, _position(input, dim), dim, keepdim))
 
 
 def _of_all(flat: Array) -> Array:

@@ -31,6 +31,12 @@ def shared_evenly(
     return derivative_rules(choose, jvp=jvp)
 
 
+def picked(input: Array, index: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The elements at `index` and `index` itself, both with size 1 along `dim` if `keepdim`."""
+    values = taken(input, index, dim)
+    return (values, index) if keepdim else (jnp.squeeze(values, dim), jnp.squeeze(index, dim))
+
+
 def taken(input: Array, index: Array, dim: int) -> Array:
     """The elements at `index`, one per slice along `dim`, which stays with size 1."""
     return jnp.take_along_axis(input, index, axis=dim, mode="promise_in_bounds")

@@ -9,6 +9,8 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
+from .sizes import size_of
+
 
 def size_samples(make: Make) -> Iterator[Sample]:
     yield call((2, 3), dtype=make.dtype)
@@ -28,8 +30,7 @@ def size_refusals(make: Make) -> Iterator[Refusal]:
 
 def filled_with(value: int):
     def reference(*size, dtype=None, device=None, **named):
-        shape = named.get("size", size if len(size) > 1 else None)
-        return np.full(size[0] if shape is None else shape, value)
+        return np.full(size_of(*size, **named), value)
 
     return reference
 

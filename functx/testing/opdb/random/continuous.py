@@ -8,6 +8,7 @@ import numpy as np
 import functx
 from functx._core import real_of
 from functx.testing.make import Make
+from functx.testing.opdb.creation.sizes import size_of
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
 
@@ -27,8 +28,7 @@ def size_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def shape_and_dtype(*size, dtype="float32", device=None, **named):
-    shape = named.get("size", size if len(size) > 1 else None)
-    return (size[0] if shape is None else shape), np.dtype(dtype)
+    return size_of(*size, **named), np.dtype(dtype)
 
 
 def rand_moments(*args, **kwargs):
