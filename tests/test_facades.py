@@ -5,6 +5,7 @@ import inspect
 import shutil
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,25 @@ def test_command_mends_facades_that_cannot_be_imported(tmp_path):
     assert run().returncode == 0
     assert init.read_text() == (ROOT / "__init__.py").read_text()
     assert run("--check").returncode == 0
+
+
+@pytest.mark.parametrize("facade", sorted({*of_operators(), "functx.debug", "functx.random"}))
+def test_public_functions_are_typed(facade):
+    module = importlib.import_module(facade)
+    for name in dir(module):
+        value = getattr(module, name)
+        if inspect.isfunction(value):
+            signature = inspect.signature(value)
+            assert signature.return_annotation is not signature.empty, f"{name} returns what?"
+            for parameter in signature.parameters.values():
+                assert parameter.annotation is not parameter.empty, f"{name}: {parameter.name}"
+
+
+@pytest.mark.parametrize("name", sorted(name for name, spec in REGISTRY.items() if spec.form))
+def test_each_form_is_an_overload(name):
+    forms = typing.get_overloads(REGISTRY[name].rule)
+    assert len(forms) > 1, "type checkers see no signature but the declared one: add @overload's"
+
+
+def test_package_says_that_it_is_typed():
+    assert (ROOT / "py.typed").exists()

@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from .errors import describe, refuse
+from .roles import Dims
 
 
 def canonical_dim(dim: int, ndim: int, name: str = "dim") -> int:
@@ -31,9 +32,10 @@ def canonical_dims(dims: Any, ndim: int, name: str = "dim") -> tuple[int, ...] |
     return out if ndim else ()
 
 
-def axes_of(dim: tuple[int, ...] | None, ndim: int) -> tuple[int, ...]:
+def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The axes that canonical `Dims` stand for: all of them if there is none."""
-    return dim or tuple(range(ndim))
+    assert not isinstance(dim, int)
+    return tuple(dim or range(ndim))
 
 
 def canonical_shape(shape: Any, name: str = "size") -> tuple[int, ...]:

@@ -12,9 +12,18 @@ import difflib
 import enum
 import inspect
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
 
 from .errors import fail
+
+
+class SupportsDType(Protocol):
+    """What has a dtype, and can be given for it: an array, `functx.float32`."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 # Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
@@ -36,10 +45,10 @@ Scalar: TypeAlias = Any
 Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
 Dim: TypeAlias = int
-Dims: TypeAlias = Any
+Dims: TypeAlias = int | Sequence[int] | None
 # Static: sizes (a tuple of ints), a dtype (a NumPy one), where a new array lives.
 Shape: TypeAlias = Any
-DType: TypeAlias = Any
+DType: TypeAlias = str | type[Any] | np.dtype[Any] | SupportsDType
 Device: TypeAlias = Any
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -32,6 +32,14 @@ from .sizes import non_negative, size_form
 __all__ = ["eye", "full", "ones", "ones_like", "zeros", "zeros_like"]
 
 
+@overload
+def zeros(
+    size: int, /, *sizes: int, dtype: DType | None = None, device: Device | None = None
+) -> Array: ...
+@overload
+def zeros(
+    size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
+) -> Array: ...
 @operator(form=size_form, differentiable=False)
 def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """Zeros, of the default dtype float32 unless said otherwise. `zeros(2, 3)` works as well.
@@ -43,6 +51,14 @@ def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = No
     return jnp.zeros(non_negative(size), dtype or DEFAULT_FLOAT)
 
 
+@overload
+def ones(
+    size: int, /, *sizes: int, dtype: DType | None = None, device: Device | None = None
+) -> Array: ...
+@overload
+def ones(
+    size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
+) -> Array: ...
 @operator(form=size_form, differentiable=False)
 def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """Ones, of the default dtype float32 unless said otherwise. `ones(2, 3)` works as well.

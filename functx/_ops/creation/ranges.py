@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -70,6 +70,19 @@ def _truncated(x: Any) -> Any:
     return int(x) if isinstance(x, float) and math.isfinite(x) else x
 
 
+@overload
+def arange(
+    end: int | float, *, dtype: DType | None = None, device: Device | None = None
+) -> Array: ...
+@overload
+def arange(
+    start: int | float,
+    end: int | float,
+    step: int | float = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array: ...
 @operator(accepts=Accepts.REAL_NUMBER, form=_range_form, differentiable=False)
 def arange(
     start: int | float = 0,

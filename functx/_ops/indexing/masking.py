@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax.numpy as jnp
 import numpy as np
@@ -98,6 +98,18 @@ def _not_zero(
     return jnp.count_nonzero(input)
 
 
+@overload
+def nonzero(
+    input: ArrayLike,
+    *,
+    as_tuple: Literal[False] = False,
+    size: int | None = None,
+    fill_value: Scalar = -1,
+) -> Array: ...
+@overload
+def nonzero(
+    input: ArrayLike, *, as_tuple: Literal[True], size: int | None = None, fill_value: Scalar = -1
+) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, differentiable=False, measured={"size": _not_zero})
 def nonzero(
     input: ArrayLike, *, as_tuple: bool = False, size: int | None = None, fill_value: Scalar = -1

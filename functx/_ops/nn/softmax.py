@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from jax import Array
 
@@ -33,6 +33,12 @@ def _dtype_may_come_third(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, d
     return args, kwargs
 
 
+@overload
+def softmax(
+    input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Array: ...
+@overload
+def softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
 @operator(
     accepts=Accepts.ANY,
     autocast=Autocast.FLOAT32,
@@ -55,6 +61,12 @@ def softmax(
     return _along(dim, input, probabilities)
 
 
+@overload
+def log_softmax(
+    input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Array: ...
+@overload
+def log_softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
 @operator(
     accepts=Accepts.ANY,
     autocast=Autocast.FLOAT32,

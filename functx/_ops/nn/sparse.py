@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -40,6 +40,18 @@ def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, d
     return args, kwargs
 
 
+@overload
+def embedding(
+    input: Index,
+    weight: ArrayLike,
+    padding_idx: int | None = None,
+    max_norm: Scalar | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Array: ...
+@overload
+def embedding(weight: ArrayLike, indices: Index) -> Array: ...
 @operator(promote=Promote.NO_OPMATH, requires=_rows_exist, form=_table_may_come_first)
 def embedding(
     input: Index,

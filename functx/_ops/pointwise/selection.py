@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -167,6 +167,12 @@ def _count(
     return jnp.count_nonzero(condition)
 
 
+@overload
+def where(condition: Mask, input: ArrayLike, other: ArrayLike) -> Array: ...
+@overload
+def where(
+    condition: Mask, *, size: int | None = None, fill_value: Scalar = -1
+) -> tuple[Array, ...]: ...
 @operator(
     promote=Promote.NO_OPMATH,
     measured={"size": _count},

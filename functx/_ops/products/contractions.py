@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -59,6 +59,12 @@ def _term_of(numbers: Any) -> str:
     return "".join("..." if n is Ellipsis else _LETTERS[n] for n in numbers)
 
 
+@overload
+def einsum(equation: str, *operands: ArrayLike) -> Array: ...
+@overload
+def einsum(equation: str, operands: Arrays) -> Array: ...
+@overload
+def einsum(*operands_and_subscripts: ArrayLike | Sequence[int]) -> Array: ...
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, form=_einsum_form)
 def einsum(equation: str, operands: Arrays) -> Array:
     r"""Sum of products over named subscripts: `"ij,jk->ik"` is $y_{ik} = \sum_j x_{ij} z_{jk}$.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     accumulator,
+    as_dtype,
     category,
     DEFAULT_FLOAT,
     describe,
@@ -34,6 +35,23 @@ from functx._ops.creation.sizes import non_negative, size_form
 __all__ = ["normal", "rand", "randn"]
 
 
+@overload
+def rand(
+    size: int,
+    /,
+    *sizes: int,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
+@overload
+def rand(
+    size: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
 @operator(accepts=Accepts.INEXACT, form=size_form, random=True, differentiable=False)
 def rand(
     size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
@@ -54,6 +72,23 @@ def rand(
     return lax.complex(parts[0], parts[1])
 
 
+@overload
+def randn(
+    size: int,
+    /,
+    *sizes: int,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
+@overload
+def randn(
+    size: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
 @operator(accepts=Accepts.INEXACT, form=size_form, random=True, differentiable=False)
 def randn(
     size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
@@ -68,10 +103,11 @@ def randn(
     return _standard_normal(key, non_negative(size), _inexact(dtype))
 
 
-def _inexact(dtype: np.dtype | None) -> np.dtype:
-    if dtype is not None and category(dtype) < 2:
-        refuse(f"`dtype` must be floating or complex, got {dtype.name}", error=TypeError)
-    return dtype or DEFAULT_FLOAT
+def _inexact(dtype: DType | None) -> np.dtype:
+    found = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
+    if category(found) < 2:
+        refuse(f"`dtype` must be floating or complex, got {found.name}", error=TypeError)
+    return found
 
 
 def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
@@ -94,6 +130,18 @@ def _std_is_non_negative(*, std: Any, **_: Any) -> Iterator[Requirement]:
         yield Requirement(std >= 0, "`std` must not be negative, got {got}", got=std)
 
 
+@overload
+def normal(
+    mean: Other,
+    std: Other = 1.0,
+    size: int | Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
+@overload
+def normal(input: Other, mean: float, std: float, *, key: Key = None) -> Array: ...
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.INEXACT,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -51,6 +51,25 @@ def _randint_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     return args, kwargs
 
 
+@overload
+def randint(
+    high: int,
+    size: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
+@overload
+def randint(
+    low: int,
+    high: int,
+    size: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
 @operator(accepts=Accepts.REAL_NUMBER, form=_randint_form, random=True, differentiable=False)
 def randint(
     low: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
@@ -81,6 +81,12 @@ def _two_arrays(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, A
     return args, kwargs
 
 
+@overload
+def max(input: ArrayLike) -> Array: ...
+@overload
+def max(input: ArrayLike, dim: Dim, keepdim: bool = False) -> MaxResult: ...
+@overload
+def max(input: ArrayLike, other: ArrayLike) -> Array: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL, form=_two_arrays)
 def max(
     input: ArrayOnly,
@@ -109,6 +115,12 @@ def max(
     return MaxResult(*_along(lax.argmax, input, dim, keepdim))
 
 
+@overload
+def min(input: ArrayLike) -> Array: ...
+@overload
+def min(input: ArrayLike, dim: Dim, keepdim: bool = False) -> MinResult: ...
+@overload
+def min(input: ArrayLike, other: ArrayLike) -> Array: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL, form=_two_arrays)
 def min(
     input: ArrayOnly,
@@ -167,9 +179,7 @@ def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     return _position(lax.argmin, input, dim, keepdim)
 
 
-def _extremum(
-    reduce: Callable[..., Array], input: Array, dim: tuple[int, ...] | None, keepdim: bool
-) -> Array:
+def _extremum(reduce: Callable[..., Array], input: Array, dim: Dims, keepdim: bool) -> Array:
     axes = axes_of(dim, input.ndim)
     for axis in axes:
         if input.shape[axis] == 0 and dim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -34,6 +34,10 @@ class MedianResult(NamedTuple):
     indices: Array
 
 
+@overload
+def median(input: ArrayLike) -> Array: ...
+@overload
+def median(input: ArrayLike, dim: Dim, keepdim: bool = False) -> MedianResult: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def median(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array | MedianResult:
     """The middle element; of an even number, the smaller of the two. NaN if there is a NaN.

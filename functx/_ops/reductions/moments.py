@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -44,6 +44,16 @@ def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any
     return args, kwargs
 
 
+@overload
+def var(
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
+) -> Array: ...
+@overload
+def var(input: ArrayLike, unbiased: bool) -> Array: ...
+@overload
+def var(
+    input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
+) -> Array: ...
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
 def var(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
@@ -62,6 +72,16 @@ def var(
     return _moments(input, dim, correction, keepdim)[0]
 
 
+@overload
+def std(
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
+) -> Array: ...
+@overload
+def std(input: ArrayLike, unbiased: bool) -> Array: ...
+@overload
+def std(
+    input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
+) -> Array: ...
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
 def std(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
@@ -78,6 +98,16 @@ def std(
     return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
 
 
+@overload
+def var_mean(
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
+) -> tuple[Array, Array]: ...
+@overload
+def var_mean(input: ArrayLike, unbiased: bool) -> tuple[Array, Array]: ...
+@overload
+def var_mean(
+    input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
+) -> tuple[Array, Array]: ...
 @operator(promote=Promote.NONE, accepts=Accepts.INEXACT, form=_unbiased)
 def var_mean(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
@@ -94,9 +124,7 @@ def var_mean(
     return variance.astype(real_of(dtype)), mean.astype(dtype)
 
 
-def _moments(
-    input: Array, dim: tuple[int, ...] | None, correction: Any, keepdim: bool
-) -> tuple[Array, Array]:
+def _moments(input: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Array, Array]:
     axes = axes_of(dim, input.ndim)
     count = math.prod(input.shape[axis] for axis in axes)
     mean = jnp.mean(input, axis=axes, keepdims=True)

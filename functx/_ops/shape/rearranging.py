@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -22,6 +24,10 @@ from functx._core import (
 __all__ = ["flip", "movedim", "permute", "roll", "transpose"]
 
 
+@overload
+def transpose(input: ArrayLike, dim0: Dim, dim1: Dim) -> Array: ...
+@overload
+def transpose(input: ArrayLike, *, axis0: Dim, axis1: Dim) -> Array: ...
 @operator(
     promote=Promote.NO_OPMATH,
     synonyms={"axis0": "dim0", "axis1": "dim1"},
@@ -79,7 +85,7 @@ def flip(input: ArrayLike, dims: Dims) -> Array:
     """
     if dims is None:
         refuse("`dims` must be an int or a sequence of ints, got None", error=TypeError)
-    return lax.rev(input, dims)
+    return lax.rev(input, canonical_dims(dims, input.ndim) or ())
 
 
 @operator(promote=Promote.NO_OPMATH)

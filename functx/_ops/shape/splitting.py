@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import jax
 import numpy as np
@@ -85,6 +86,16 @@ def _ints(positions: Any) -> Any:
     return tuple(lanes[0].tolist()) if positions.ndim else int(lanes[0])
 
 
+@overload
+def tensor_split(
+    input: ArrayLike, indices_or_sections: int | Sequence[int] | Array, dim: Dim = 0
+) -> tuple[Array, ...]: ...
+@overload
+def tensor_split(input: ArrayLike, *, sections: int, dim: Dim = 0) -> tuple[Array, ...]: ...
+@overload
+def tensor_split(
+    input: ArrayLike, *, indices: Sequence[int], dim: Dim = 0
+) -> tuple[Array, ...]: ...
 @operator(
     promote=Promote.NO_OPMATH,
     form=_positions_form,

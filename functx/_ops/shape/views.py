@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +14,7 @@ from functx._core import (
     ArrayLike,
     as_dtype,
     canonical_dim,
+    canonical_dims,
     category,
     describe,
     Dims,
@@ -55,6 +57,10 @@ def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
     return args, kwargs
 
 
+@overload
+def view(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
+@overload
+def view(input: ArrayLike, dtype: DType) -> Array: ...
 @operator(promote=Promote.NONE, form=_dtype_form)
 def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = None) -> Array:
     """`reshape(input, size)`, or with a dtype instead of `size`, the bytes read as that dtype.
@@ -71,7 +77,7 @@ def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = N
     if size is not None and dtype is None:
         return lax.reshape(input, _filled_in(size, input))
     if size is None and dtype is not None:
-        return _reinterpreted(input, dtype)
+        return _reinterpreted(input, as_dtype(dtype))
     refuse("exactly one of `size` and `dtype` must be given", error=TypeError)
 
 
@@ -150,7 +156,8 @@ def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
     >>> functx.squeeze(jnp.zeros((1, 2, 1), "float32"), -1).shape
     (1, 2)
     """
-    among = range(input.ndim) if dim is None else dim
+    dims = canonical_dims(dim, input.ndim)
+    among = range(input.ndim) if dims is None else dims
     return lax.squeeze(input, [d for d in among if input.shape[d] == 1])
 
 

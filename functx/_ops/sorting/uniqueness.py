@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -71,6 +71,28 @@ def _distinct(
     return jnp.count_nonzero(_group_starts(lines, _order(lines)))
 
 
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> Array: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> Any: ...
 @operator(promote=Promote.NONE, accepts=Accepts.REAL, measured={"size": _distinct})
 def unique(
     input: ArrayLike,

@@ -1,0 +1,36 @@
+# pyright: strict
+"""Mistakes that a type checker finds: every marked line, and no other."""
+
+from jax import Array
+
+import functx
+
+
+def loss(x: Array, scale: float = 1.0) -> Array:
+    """A function to transform."""
+    return functx.sum(x) * scale
+
+
+x = functx.ones(2, 2)
+functx.zeros("a")  # wrong
+functx.zeros(2, "a")  # wrong
+functx.zeros()  # wrong
+functx.ones(2, dtype=3)  # wrong
+functx.sum(x, dim="x")  # wrong
+functx.sum(x, keepdim="yes")  # wrong
+functx.flip(x, "a")  # wrong
+functx.randn(2, 3.5)  # wrong
+functx.max(x).values  # wrong
+functx.nn.functional.gelu(x, approximate="none", extra=1)  # wrong
+functx.softplus(x)  # wrong
+functx.tensor([1.0])  # wrong
+functx.grad(loss)(x, 1.0, 2.0)  # wrong
+functx.grad(loss)(x, "a")  # wrong
+functx.vmap(loss)()  # wrong
+functx.vmap(3)  # wrong
+functx.vmap(loss, randomness="some")  # wrong
+functx.jit(loss)(x, scal=2.0)  # wrong
+functx.grad(loss)(x).keys()  # wrong
+functx.vjp(loss, x)[1]("a", "b")  # wrong
+with functx.enable_x64():  # wrong
+    pass

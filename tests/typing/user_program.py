@@ -1,0 +1,136 @@
+# pyright: strict
+"""A user's program, typed: pyright (strict) and mypy (strict) have nothing to say of it."""
+
+from dataclasses import dataclass
+from typing import assert_type
+
+import jax
+import numpy as np
+from jax import Array
+
+import functx
+from functx.nn import functional as F
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a training run may choose."""
+
+    rate: float = 0.1
+    smoothing: float = 0.0
+
+
+Parameters = dict[str, Array]
+
+
+def initial(key: Array) -> Parameters:
+    """Two layers' weights."""
+    first, second = jax.random.split(key)
+    return {
+        "w1": functx.randn(4, 8, key=first) / 2,
+        "b1": functx.zeros(8),
+        "w2": functx.randn((8, 3), dtype=functx.float32, key=second) / 2,
+        "b2": functx.full((3,), 0.5, device="cpu"),
+    }
+
+
+def logits(parameters: Parameters, x: Array) -> Array:
+    """The net."""
+    hidden = F.relu(functx.matmul(x, parameters["w1"]) + parameters["b1"])
+    hidden = F.dropout(hidden, 0.5, training=False)
+    return functx.matmul(hidden, parameters["w2"]) + parameters["b2"]
+
+
+def loss(parameters: Parameters, x: Array, target: Array, smoothing: float = 0.0) -> Array:
+    """Cross entropy."""
+    return F.cross_entropy(logits(parameters, x), target, label_smoothing=smoothing)
+
+
+def loss_and_accuracy(parameters: Parameters, x: Array, target: Array) -> tuple[Array, float]:
+    """With something beside it."""
+    right = functx.eq(functx.argmax(logits(parameters, x), dim=-1), target)
+    return loss(parameters, x, target), float(functx.sum(right)) / right.size
+
+
+@functx.jit
+def step(parameters: Parameters, x: Array, target: Array, options: Options) -> Parameters:
+    """One step of gradient descent."""
+    gradient = functx.grad(loss)(parameters, x, target, options.smoothing)
+    return {name: p - options.rate * gradient[name] for name, p in parameters.items()}
+
+
+@functx.jit(static_argnames="power")
+def raised(x: Array, *, power: int) -> Array:
+    """Options of `jit`."""
+    return functx.pow(x, power)
+
+
+def energy(x: Array) -> Array:
+    """A scalar."""
+    return functx.sum(functx.square(x))
+
+
+def transforms(parameters: Parameters, x: Array, target: Array) -> None:
+    """Each keeps what it can of a function's type."""
+    assert_type(functx.grad(loss)(parameters, x, target), Parameters)
+    assert_type(functx.value_and_grad(loss)(parameters, x, target), tuple[Array, Parameters])
+    gradient, accuracy = functx.grad(loss_and_accuracy, has_aux=True)(parameters, x, target)
+    assert_type(gradient, Parameters)
+    assert_type(accuracy, float)
+    functx.grad(loss, argnums=(0, 1))(parameters, x, target)
+    assert_type(functx.vmap(logits, in_dims=(None, 0))(parameters, x), Array)
+    output, pullback = functx.vjp(logits, parameters, x)
+    assert_type(output, Array)
+    cotangents = pullback(functx.ones_like(output))
+    assert_type(functx.jvp(functx.sin, (x,), (x,)), tuple[Array, Array])
+    value, push = functx.linearize(logits, parameters, x)
+    assert_type(push(*cotangents), Array)
+
+    def at(p: Parameters) -> Array:
+        return loss(p, x, target)
+
+    assert_type(functx.hvp(at, parameters, parameters)[1], Parameters)
+    jacobian = functx.jacrev(functx.softmax, chunk_size=2)(x, 1)
+    hessian = functx.hessian(energy)(x)
+    assert_type(functx.vmap(functx.jacfwd(functx.tanh))(x), Array)
+    print(value.shape, jacobian, hessian)
+    ensemble = functx.stack_trees([parameters, parameters])
+    assert_type(functx.unstack_tree(ensemble), list[Parameters])
+    assert_type(functx.functional_call(logits, parameters, (x,)), Array)
+    functx.debug.checked(functx.index_select)(x, 0, np.asarray([0]))
+
+
+def operators(x: Array) -> None:
+    """PyTorch's several signatures, and results with names."""
+    assert_type(functx.max(x), Array)
+    assert_type(functx.max(x, dim=1).values, Array)
+    assert_type(functx.max(x, 1, keepdim=True).indices, Array)
+    assert_type(functx.max(x, x), Array)
+    assert_type(functx.median(x), Array)
+    values, indices = functx.sort(x, descending=True)
+    assert_type(functx.topk(x, 2).indices, Array)
+    shapes = functx.permute(x, (1, 0)), functx.reshape(x, (-1, 2)), functx.expand(x, (2, -1, -1))
+    print(functx.std(x, 1), functx.var(x, unbiased=False), functx.std(x, (0, 1), correction=0))
+    print(functx.zeros(2, 3), functx.zeros((2, 3)), functx.ones([2], dtype="int32"), shapes)
+    print(functx.arange(3), functx.arange(0, 1, 0.25), functx.randint(9, (2,)), functx.rand(2))
+    print(functx.sum(x, 1), functx.mean(x, [0, 1]), values[0], indices[0])
+    print(functx.split(x, 2)[0], functx.tensor_split(x, (1, 2)), functx.transpose(x, 0, 1))
+    print(functx.where(x > 0), functx.where(x > 0, x, 0.0), functx.clamp(x, min=0))
+    print(functx.linalg.svd(x).S, functx.linalg.solve(x @ x.T, x), functx.fft.rfft(x))
+    print(functx.einsum("ij,ij->i", x, x), functx.tensordot(x, x, dims=2), functx.arctan2(x, x))
+    print(F.softmax(x, dim=-1), F.pad(x, (1, 1)), F.one_hot(indices, 5), functx.special.expit(x))
+
+
+def main() -> None:
+    """All of it."""
+    functx.manual_seed(0)
+    with functx.random.scope(jax.random.key(0)), functx.x64(False):
+        x = functx.randn(5, 4)
+    parameters = initial(jax.random.key(1))
+    target = functx.arange(5) % 3
+    transforms(parameters, x, target)
+    operators(x)
+
+
+if __name__ == "__main__":
+    main()
