@@ -14,9 +14,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.experimental import checkify
 
-from .dtypes import holds
+from .dtypes import available, holds, LONG
 from .errors import refuse
 from .values import peek
 
@@ -42,8 +43,9 @@ def index_in_range(
 ) -> Requirement:
     """Every element of `index` lies in `[0, size)`, or in `[-size, size)` if `negative`."""
     low = -size if negative else 0
+    wide = lax.convert_element_type(index, available(LONG))  # a narrow index cannot hold the ends
     return Requirement(
-        (index >= low) & (index < size),
+        (wide >= low) & (wide < size),
         f"`{name}` must lie in [{low}, {size - 1}], got {{got}}",
         got=index,
         error=IndexError,

@@ -209,3 +209,12 @@ def test_index_out_of_range():
     checked = functx.debug.checked(jax.jit(look_up))
     assert refused(lambda: checked(index)) == refused(lambda: look_up(index))
     assert (functx.debug.checked(jax.jit(look_up))(index - 5) == 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_a_narrow_index_is_held_against_sizes_that_it_cannot_hold(dtype):
+    x, index = jnp.arange(200), jnp.asarray(100, dtype)
+    assert functx.select(x, 0, index) == 100
+    assert functx.select(x[:101], 0, index) == 100
+    with pytest.raises(IndexError, match="got 100"):
+        functx.select(x[:100], 0, index)

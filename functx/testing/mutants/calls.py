@@ -38,8 +38,11 @@ class Calls:
         return self.op(*args, **kwargs)
 
     def call_of(self, given: Given) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The positional and the keyword arguments of a call, by name where that is possible."""
-        if self._by_name:
+        """The positional and the keyword arguments of a call, by name where that is possible.
+
+        Where an operator has several signatures, the declared one may lack names in PyTorch.
+        """
+        if self._by_name and (self.spec is None or self.spec.form is None):
             return (), given
         bound = inspect.BoundArguments(self.signature, given)  # pyright: ignore[reportArgumentType]
         return bound.args, bound.kwargs

@@ -21,9 +21,10 @@ ANOTHER = {"float32": "float64", "bool": "int64", "complex64": "complex128", "in
 
 def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
     """64-bit results in 32 bits, halves as float32, weak types, mixtures promoted otherwise."""
+    known: set[tuple[int, str]] = set()
     for dtype in dict.fromkeys([subject.dtype, subject.takes("float64", "complex128")]):
         if dtype is not None:
-            yield from _narrowed(subject, dtype)
+            yield from _narrowed(subject, dtype, known)
     half = subject.takes(*HALVES)
     if half is not None:
         cells = (("dtypes", half), ("dtypes", subject.dtype), ("reference", half))
@@ -34,11 +35,12 @@ def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
     yield from _mixtures(subject)
 
 
-def _narrowed(subject: Subject, dtype: str) -> Iterator[Mutant]:
+def _narrowed(subject: Subject, dtype: str, known: set[tuple[int, str]]) -> Iterator[Mutant]:
     outputs = [subject.output(sample) or [] for sample in subject.samples(dtype)]
     found = {(i, y.dtype.name): None for out in outputs for i, y in enumerate(out)}
     for i, name in found:
-        if name in NARROWER:
+        if name in NARROWER and (i, name) not in known:
+            known.add((i, name))
             cells = (("dtypes", dtype), ("dtypes", subject.dtype), ("reference", dtype))
             kind = f"{name} as {NARROWER[name]}"
             cast = lambda y, name=name: y.astype(NARROWER[name]) if y.dtype == name else y

@@ -149,7 +149,7 @@ class Subject:
     def _study(self, sample: Sample) -> _Derivative:
         given = self.given(sized(self.info, sample))
         xs = {name: jnp.asarray(x) for name, x in self.calls.arrays(given).items() if inexact(x)}
-        names, kinks = sorted(xs), {}
+        names, kinks = sorted(xs), []
 
         def pushed(xs: Any, dots: Any) -> list[Any]:
             def f(xs: Any) -> list[Any]:
@@ -158,18 +158,22 @@ class Subject:
 
             return jax.jvp(f, (xs,), (dots,))[1]
 
-        def seen(eqn: Any, reached: frozenset[int]) -> None:
+        def mark(eqn: Any, reached: frozenset[int]) -> frozenset[int]:
             numbers = compared(eqn)
-            for i in reached if numbers is not None else ():
-                if i < len(names):
-                    kinks.setdefault(names[i], []).extend(numbers)
+            if numbers is None:
+                return frozenset()
+            kinks.append((numbers, [names[i] for i in reached if i < len(names)]))
+            return frozenset([2 * len(names) + len(kinks) - 1])
 
         jaxpr = jax.make_jaxpr(pushed)(xs, xs).jaxpr
-        marks = [frozenset([i]) for i in range(2 * len(names))]
-        reached = frozenset().union(*dependence(jaxpr, marks, seen))
-        return _Derivative(
-            frozenset(names[i - len(names)] for i in reached if i >= len(names)), kinks
-        )
+        inputs = [frozenset([i]) for i in range(2 * len(names))]
+        reached = frozenset().union(*dependence(jaxpr, inputs, mark))
+        moving = frozenset(name for i, name in enumerate(names, len(names)) if i in reached)
+        found: dict[str, list[float]] = {}
+        for i, (numbers, targets) in enumerate(kinks, 2 * len(names)):
+            for target in targets if i in reached else ():
+                found.setdefault(target, []).extend(numbers)
+        return _Derivative(moving, found)
 
 
 @dataclasses.dataclass(frozen=True)

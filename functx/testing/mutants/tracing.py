@@ -13,24 +13,26 @@ from functx._core import category
 from functx._core.rules_primitives import function_call, function_tangent
 
 
-Reached = frozenset[int]  # numbers of inputs
-Seen = Callable[[Any, Reached], None]  # is shown each equation and what its operands depend on
+Reached = frozenset[int]  # numbers of inputs, and marks of equations
+# Is shown each equation and what its operands depend on; gives marks for what it computes.
+Mark = Callable[[Any, Reached], Reached]
 
 
-def dependence(jaxpr: Any, given: Sequence[Reached], seen: Seen) -> list[Reached]:
+def dependence(jaxpr: Any, given: Sequence[Reached], mark: Mark) -> list[Reached]:
     """What each output depends on, where the inputs depend on `given`."""
     known: dict[Any, Reached] = dict(zip(jaxpr.invars, given, strict=True))
     read = lambda atom: frozenset() if isinstance(atom, Literal) else known.get(atom, frozenset())
     for eqn in jaxpr.eqns:
         inputs = list(map(read, eqn.invars))
         union = frozenset().union(*inputs)
-        seen(eqn, union)
+        union |= mark(eqn, union)
         outputs = [union] * len(eqn.outvars)
         for inner in _inside(eqn):
             if _is_call(eqn, inner):
-                outputs = dependence(inner, inputs, seen)
+                outputs = dependence(inner, inputs, mark)
             else:
-                dependence(inner, [union] * len(inner.invars), seen)
+                every = dependence(inner, [union] * len(inner.invars), mark)
+                outputs = [union.union(*every)] * len(eqn.outvars)
         known.update(zip(eqn.outvars, outputs, strict=True))
     return list(map(read, jaxpr.outvars))
 
@@ -59,12 +61,15 @@ _WINDOWED = {"select_and_gather_add", "select_and_scatter_add", "select_and_scat
 
 
 def compared(eqn: Any) -> list[float] | None:
-    """The numbers with which an equation compares floating-point values; None if it does not."""
+    """The numbers with which an equation compares floating-point values; None if it does not.
+
+    A comparison with an infinity makes no kink: it is how initial and missing values are told.
+    """
     floating = any(category(x.aval.dtype) >= 2 for x in eqn.invars if _typed(x))
     if not floating or eqn.primitive.name not in _ORDERING | _COMPARING | _WINDOWED:
         return None
     scalars = [x.val for x in eqn.invars if isinstance(x, Literal) and np.ndim(x.val) == 0]
-    return [float(v.real) for v in scalars if np.isfinite(v)]
+    return [float(v.real) for v in scalars] if all(map(np.isfinite, scalars)) else None
 
 
 def _typed(atom: Any) -> bool:
