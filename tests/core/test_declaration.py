@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 
 import jax
@@ -157,13 +158,21 @@ def test_name_is_that_of_the_folder_unless_declared(fresh_registry, folder, name
     assert refused(lambda: half(jnp.arange(3)))[1].startswith(f"{path}: expected floating arrays")
 
 
+def names_bound(text):
+    """What a module of imports and assignments defines."""
+    nodes = list(ast.walk(ast.parse(text)))
+    imported = {n.asname or n.name for n in nodes if isinstance(n, ast.alias)}
+    return imported | {
+        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+
+
 def test_one_operator_is_shown_in_every_namespace_that_names_it(fresh_registry):
     declared("linalg", name="linalg.half_of", aliases=("halved", "special.half", "special.halves"))
-    shown = {path.stem: text for path, text in facades.current().items()}
-    assert "from ._ops.linalg.halving import halved as halved\n" in shown["__init__"]
-    assert "from ._ops.linalg.halving import halved as half_of\n" in shown["linalg"]
-    assert "from ._ops.linalg.halving import halved as half\n" in shown["special"]
-    assert "\nhalves = half\n" in shown["special"]
+    shown = {path.stem: names_bound(text) for path, text in facades.current().items()}
+    assert "halved" in shown["__init__"]
+    assert "half_of" in shown["linalg"] and "halved" not in shown["linalg"]
+    assert {"half", "halves"} <= shown["special"]
 
 
 @pytest.mark.parametrize("names", [{"name": "lineal.halved"}, {"aliases": ("nn.halved",)}])
