@@ -40,6 +40,44 @@ class Make:
             values = values + 1j * self.rng.uniform(low, high, shape)
         return self.put(values, dtype)
 
+    def edges(self, *points: float) -> jax.Array:
+        """A row of values at which functions break, in any order.
+
+        Small ones down to the smallest normal number (less is flushed), large ones, infinities,
+        NaN, both zeros, and of `points` (1 and -1 by default) both neighbours; of integers the
+        extremes, and where a float of single precision ends. Complex numbers are finite.
+        """
+        kind = category(self.dtype)
+        if kind == 0:
+            return self.put(self.rng.permutation([0, 1]))
+        if kind == 1:
+            limits = np.iinfo(self.dtype)
+            values = [limits.min, limits.min + 1, 0, 1, 2, limits.max - 1, limits.max]
+            values += [-1, -2] if limits.min else []
+            values += [v for v in (2**24 + 1, 2**53 + 1) if v < limits.max]
+            return self.put(self.rng.permutation(np.array(values, self.dtype)))
+        if kind == 3:
+            small = self.rng.uniform(1, 2, (3, 2)) * [[1e-2], [1e-4], [1e-6]]
+            values = np.concatenate([small[:, 0] + 1j * small[:, 1], [0, 1, -1, 1j, -1j]])
+            return self.put(self.rng.permutation(values))
+        limits = jnp.finfo(self.dtype)
+        small = [9e-1, 9e-2, 9e-3, 9e-4, 3e-4, 3e-5, 3e-6, 1e-7, float(limits.tiny)]
+        large = [20, 200, 2000, float(limits.max) ** 0.5]
+        large += [float(limits.max) / 16]  # XLA may multiply by its reciprocal, not to be flushed
+        sizes = self.rng.uniform(1, 1.1, len(small + large)) * (small + large)
+        near = [np.asarray(p, self.dtype) for p in points or (1, -1)]
+        near += [np.nextafter(p, np.asarray(s, self.dtype)) for p in near for s in (-9, 9)]
+        special = [0.0, -0.0, np.inf, -np.inf, np.nan]
+        values = np.concatenate([sizes, -sizes, np.array(near, np.float64), special])
+        return self.put(self.rng.permutation(values))
+
+    def edge_pairs(self) -> tuple[jax.Array, jax.Array]:
+        """Each of the edges, numbers of ordinary size too, against each other, in any order."""
+        row = np.asarray(self.edges())
+        first, second = np.repeat(row, len(row)), np.tile(row, len(row))
+        order = self.rng.permutation(len(first))
+        return self.put(first[order]), self.put(second[order])
+
     def nonzero(self, *shape: int, dtype: Any = None) -> jax.Array:
         """Values of either sign, at least 0.5 in absolute value (1 if integer)."""
         dtype = np.dtype(dtype or self.dtype)

@@ -124,6 +124,8 @@ class OpInfo:
     # dtype, or by dtype; with the reason.
     ulps: float | Mapping[str, float] = ULPS
     floor: Floor | None = None
+    # Whether the reference has the zeros' signs; never looked at where there is a floor.
+    signed_zeros: bool = True
     gaps: tuple[Gap, ...] = ()
     # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
     gauge: Callable[[Any], Any] | None = None

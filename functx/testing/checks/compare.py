@@ -36,7 +36,7 @@ def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closene
     both = 2 if computed else 1
     arrays = [x for x in sample.arrays() if category(x.dtype) >= 2] or sample.arrays()
     scale = magnitude(arrays) if floor else 0
-    return Closeness(both * ulps, both * floor, scale)
+    return Closeness(both * ulps, both * floor, scale, info.signed_zeros and not floor)
 
 
 def ulps_of(info: OpInfo, dtype: str) -> float:
@@ -73,7 +73,7 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
             f"({np.count_nonzero(got != want)} of {got.size} off)"
         )
     limits = jnp.finfo(got.dtype)
-    ulp, flushed = float(limits.eps), float(limits.tiny)  # XLA flushes what is smaller
+    ulp, flushed = float(limits.eps), 2 * float(limits.tiny)  # XLA flushes what is smaller
     got, want = got.astype(_WIDE[kind]), want.astype(_WIDE[kind])
     with np.errstate(all="ignore"):
         size = np.abs(want)
@@ -87,7 +87,8 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
         near &= (got != 0) | (want != 0) | (np.signbit(got) == np.signbit(want))
     if not near.all():
         where = tuple(int(i) for i in np.argwhere(~near)[0])
-        off = abs(got[where] - want[where]) / (ulp * size[where] or flushed)
+        with np.errstate(all="ignore"):
+            off = abs(got[where] - want[where]) / (ulp * size[where] or flushed)
         raise AssertionError(
             f"{what}: {got[where]} at {list(where)}, expected {want[where]} "
             f"({np.count_nonzero(~near)} of {near.size} off; here by {off:.3g} ulps, "

@@ -8,7 +8,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .operands import binary_and_number, real_only, unary, unary_nonzero, unbroadcastable
 
@@ -41,7 +41,7 @@ def bool_refusals(make: Make) -> Iterator[Refusal]:
 def abs_samples(make: Make) -> Iterator[Sample]:
     yield from unary_nonzero(make)
     if category(make.dtype) == 1:
-        yield call(make.put([np.iinfo(make.dtype).min, 0]))
+        yield edge(make.put([np.iinfo(make.dtype).min, 0]))
 
 
 def addcmul_samples(make: Make) -> Iterator[Sample]:
@@ -87,6 +87,10 @@ def np_mul(x, y):
     return x & y if x.dtype == bool and np.asarray(y).dtype == bool else x * y
 
 
+def np_sign(x):
+    return x if x.dtype == bool else np.sign(np.where(x == x, x, 0)).astype(x.dtype)
+
+
 OPS = [
     OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=SUMS),
     OpInfo(
@@ -102,7 +106,7 @@ OPS = [
     OpInfo(
         functx.sign,
         unary_nonzero,
-        reference=lambda x: x if x.dtype == bool else np.sign(x),
+        reference=np_sign,
         refusals=real_only,
     ),
     OpInfo(

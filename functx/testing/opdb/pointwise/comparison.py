@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, SHAPES, sparse, unbroadcastable, without_numbers
 
@@ -15,8 +15,7 @@ from .operands import PAIRS, SHAPES, sparse, unbroadcastable, without_numbers
 def pairs(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(sparse(make, *first), sparse(make, *second))
-    if category(make.dtype) == 2:
-        yield call(make.put([np.nan, 0.0, np.inf]), make.put([np.nan, -0.0, np.inf]))
+    yield edge(*make.edge_pairs())
 
 
 def pairs_and_number(make: Make) -> Iterator[Sample]:
@@ -29,9 +28,9 @@ def single(make: Make) -> Iterator[Sample]:
     for shape in SHAPES:
         yield call(sparse(make, *shape))
     if category(make.dtype) == 2:
-        yield call(make.put([np.nan, np.inf, -np.inf, 0.0, 1.0]))
+        yield edge(make.put([np.nan, np.inf, -np.inf, 0.0, 1.0]))
     if category(make.dtype) == 3:
-        yield call(make.put([complex(0, np.nan), complex(np.inf, 1), 1j, 0]))
+        yield edge(make.put([complex(0, np.nan), complex(np.inf, 1), 1j, 0]))
 
 
 def number_first(make: Make) -> Iterator[Refusal]:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
 
 import functx
-from functx._core import Accepts
+from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary_nonzero, unbroadcastable
 
@@ -17,12 +18,24 @@ def quotients(make: Make) -> Iterator[Sample]:
         yield call(make(*first), make.nonzero(*second))
     yield call(make(2, 3), 2)
     yield call(make(3), 0.7)
+    if category(make.dtype) == 2:
+        yield edge(*make.edge_pairs())
+
+
+def steps(make: Make) -> Iterator[Sample]:
+    """Quotients to be rounded: none within roundings of an integer."""
+    for sample in quotients(make):
+        if not sample.values_only:
+            yield sample
+    if category(make.dtype) == 2:
+        yield edge(make.edges(), 0.7)
+        yield edge(make.put(0.7), make.edges())
 
 
 def rounded(mode: str):
     def samples(make: Make) -> Iterator[Sample]:
-        for sample in quotients(make):
-            yield call(*sample.args, rounding_mode=mode)
+        for sample in steps(make):
+            yield dataclasses.replace(sample, kwargs={"rounding_mode": mode})
 
     return samples
 
@@ -58,7 +71,17 @@ def np_div(x, y, *, rounding_mode=None):
         return np.true_divide(x, y)
     if rounding_mode == "floor":
         return np.floor_divide(x, y)
+    if np.asarray(x).dtype.kind == "f":
+        return np.trunc(np.true_divide(x, y))
     return np.sign(x) * np.sign(y) * np.floor_divide(np.abs(x), np.abs(y))
+
+
+@quiet
+def np_remainder(x, y):
+    if np.asarray(x).dtype.kind != "f":
+        return np.remainder(x, y)
+    rest = np.fmod(x, y)  # NumPy's remainder gives a zero the sign of y
+    return np.where((rest != 0) & ((rest < 0) != (np.asarray(y) < 0)), rest + y, rest)
 
 
 REAL_NUMBERS = Accepts.REAL_NUMBER.value
@@ -68,7 +91,7 @@ OPS = [
     OpInfo(functx.div, rounded("trunc"), reference=np_div, variant="trunc", dtypes=REAL_NUMBERS),
     OpInfo(
         functx.floor_divide,
-        quotients,
+        steps,
         reference=np.floor_divide,
         refusals=zeros_refused,
         dtypes=REAL_NUMBERS,
@@ -76,7 +99,7 @@ OPS = [
     OpInfo(
         functx.remainder,
         quotients,
-        reference=np.remainder,
+        reference=np_remainder,
         refusals=remainder_refusals,
         dtypes=REAL_NUMBERS,
     ),

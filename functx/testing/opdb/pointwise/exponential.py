@@ -9,7 +9,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary, unbroadcastable, without_numbers
 
@@ -17,15 +17,16 @@ from .operands import PAIRS, quiet, unary, unbroadcastable, without_numbers
 def sigmoid_samples(make: Make) -> Iterator[Sample]:
     yield from unary(low=-1, high=1)(make)
     if category(make.dtype) == 2:
-        yield call(make.put([-200.0, 200.0, -np.inf, np.inf]))
+        yield edge(make.put([-200.0, 200.0, -np.inf, np.inf]))
 
 
 def logaddexp_samples(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make(*first, low=-1, high=1), make(*second, low=-1, high=1))
     if category(make.dtype) == 2:
+        yield edge(*make.edge_pairs())
         yield call(make.put([0.0, 300.0, -300.0, 1.0]), make.put([-20.0, 300.0, -310.0, 1.0]))
-        yield call(make.put([np.inf, -np.inf, np.inf, -np.inf]), make.put([np.inf, -np.inf, 1, 1]))
+        yield edge(make.put([np.inf, -np.inf, np.inf, -np.inf]), make.put([np.inf, -np.inf, 1, 1]))
 
 
 def logaddexp_refusals(make: Make) -> Iterator[Refusal]:
@@ -41,7 +42,8 @@ def xlogy_samples(make: Make) -> Iterator[Sample]:
     yield call(2, make(3, low=0.2))
     yield call(make.put([0, 0, 1]), make(3, low=0.2))
     if category(make.dtype) == 2:
-        yield call(make.put([0, 0, np.nan, 0, 1]), make.put([0, -1, 0, np.nan, 0]))
+        yield edge(*make.edge_pairs())
+        yield edge(make.put([0, 0, np.nan, 0, 1]), make.put([0, -1, 0, np.nan, 0]))
 
 
 def xlogy_refusals(make: Make) -> Iterator[Refusal]:
@@ -74,6 +76,10 @@ OPS = [
         floor=AT_ROOTS,
     ),
     OpInfo(
-        functx.xlogy, xlogy_samples, reference=quiet(scipy.special.xlogy), refusals=xlogy_refusals
+        functx.xlogy,
+        xlogy_samples,
+        reference=quiet(scipy.special.xlogy),
+        refusals=xlogy_refusals,
+        signed_zeros=False,
     ),
 ]

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Refusal, Sample
+from functx.testing.opinfo import call, edge, Refusal, Sample
 
 
 SHAPES = [(2, 3), (), (2, 0, 3), (5,)]
@@ -24,6 +24,7 @@ def unary(**limits: float) -> Callable[[Make], Iterator[Sample]]:
     def samples(make: Make) -> Iterator[Sample]:
         for shape in SHAPES:
             yield call(make(*shape, **limits))
+        yield edge(make.edges())
 
     return samples
 
@@ -31,11 +32,13 @@ def unary(**limits: float) -> Callable[[Make], Iterator[Sample]]:
 def unary_nonzero(make: Make) -> Iterator[Sample]:
     for shape in SHAPES:
         yield call(make.nonzero(*shape))
+    yield edge(make.edges())
 
 
 def binary(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make(*first), make(*second))
+    yield edge(*make.edge_pairs())
 
 
 def binary_and_number(make: Make) -> Iterator[Sample]:

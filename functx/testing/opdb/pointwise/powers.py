@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary, unbroadcastable
 
@@ -24,6 +24,10 @@ def pow_samples(make: Make) -> Iterator[Sample]:
     if floating:
         yield call(make.nonzero(2, 3), make.put([[-2, 0, 1], [3, 4, 5]]))
         yield call(make.nonzero(3), -1)
+    if category(make.dtype) == 2:
+        yield edge(*make.edge_pairs())
+    if floating:
+        yield edge(make.edges(), 3)
     else:
         yield call(make.put([3, 7, 2]), make.put([5, 2, 100]))  # wraps
     if make.dtype.kind == "i":

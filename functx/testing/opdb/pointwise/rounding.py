@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .operands import unary
 
@@ -17,8 +17,8 @@ def round_samples(make: Make) -> Iterator[Sample]:
     if category(make.dtype) == 2:
         yield call(make(2, 3), decimals=2)
         yield call(make(2, 3, low=-900, high=900), decimals=-1)
-        yield call(make.put([0.5, 1.5, -0.5, -2.5]))
-        yield call(make.put([np.inf, -np.inf, np.nan]))
+        yield edge(make.put([0.5, 1.5, -0.5, -2.5]))
+        yield edge(make.put([np.inf, -np.inf, np.nan]))
 
 
 def refusals(make: Make) -> Iterator[Refusal]:

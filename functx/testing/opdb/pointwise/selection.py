@@ -7,15 +7,15 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
-from .operands import binary, real_without_numbers, unary
+from .operands import binary, real_without_numbers, SHAPES
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
     yield from binary(make)
     if category(make.dtype) == 2:
-        yield call(make.put([np.nan, 1, np.inf]), make.put([1, np.nan, -np.inf]))
+        yield edge(make.put([np.nan, 1, np.inf]), make.put([1, np.nan, -np.inf]))
 
 
 def clamp_samples(make: Make) -> Iterator[Sample]:
@@ -28,7 +28,7 @@ def clamp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), 0)
     yield call(make(0, 3), make(3), 3)
     if category(make.dtype) == 2:
-        yield call(make.put([np.nan, 1, 1]), make.put([0, np.nan, 0]), make.put([2, 2, np.nan]))
+        yield edge(make.put([np.nan, 1, 1]), make.put([0, np.nan, 0]), make.put([2, 2, np.nan]))
 
 
 def clamp_refusals(make: Make) -> Iterator[Refusal]:
@@ -74,8 +74,10 @@ def np_positions(condition, *, size=None, fill_value=-1):
 
 
 def nan_to_num_samples(make: Make) -> Iterator[Sample]:
-    yield from unary()(make)
+    for shape in SHAPES:
+        yield call(make(*shape))
     if category(make.dtype) == 2:
+        yield edge(make.edges(), 1.0, posinf=2.0, neginf=-2.0)
         special = lambda: make.put([np.nan, np.inf, -np.inf, 1.0])
         yield call(special(), 1.0, posinf=2.0, neginf=-2.0)
         yield call(special(), None, 5.0, -5.0)
@@ -94,8 +96,21 @@ def np_clamp(x, min=None, max=None):
 
 
 OPS = [
-    OpInfo(functx.maximum, extremum_samples, reference=np.maximum, refusals=real_without_numbers),
-    OpInfo(functx.minimum, extremum_samples, reference=np.minimum, refusals=real_without_numbers),
+    # Of two zeros PyTorch takes the one that its vector width happens to.
+    OpInfo(
+        functx.maximum,
+        extremum_samples,
+        reference=np.maximum,
+        refusals=real_without_numbers,
+        signed_zeros=False,
+    ),
+    OpInfo(
+        functx.minimum,
+        extremum_samples,
+        reference=np.minimum,
+        refusals=real_without_numbers,
+        signed_zeros=False,
+    ),
     OpInfo(functx.clamp, clamp_samples, reference=np_clamp, refusals=clamp_refusals),
     OpInfo(functx.where, where_samples, reference=np.where, refusals=where_refusals),
     OpInfo(

@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Sample
 
 from .operands import PAIRS, real_without_numbers, unary, unary_nonzero
 
@@ -16,13 +16,13 @@ def atan2_samples(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make.nonzero(*first), make.nonzero(*second))
     if category(make.dtype) == 2:
-        yield call(make.put([0, -0.0, 0, 1]), make.put([1, 1, 2, 0]))
+        yield edge(*make.edge_pairs())
 
 
 def angle_samples(make: Make) -> Iterator[Sample]:
     yield from unary_nonzero(make)
     if category(make.dtype) == 2:
-        yield call(make.put([1, np.inf, -np.inf, np.nan]))
+        yield edge(make.put([1, np.inf, -np.inf, np.nan]))
 
 
 def np_angle(x):
