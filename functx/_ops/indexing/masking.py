@@ -93,7 +93,7 @@ def masked_select(
 
 
 def _not_zero(
-    input: Array, *, as_tuple: bool = False, size: int | None = None, fill_value: Scalar = -1
+    input: Array, *, as_tuple: bool = False, size: int | None = None, fill_value: Other = -1
 ) -> Array:
     return jnp.count_nonzero(input)
 
@@ -104,15 +104,15 @@ def nonzero(
     *,
     as_tuple: Literal[False] = False,
     size: int | None = None,
-    fill_value: Scalar = -1,
+    fill_value: Other = -1,
 ) -> Array: ...
 @overload
 def nonzero(
-    input: ArrayLike, *, as_tuple: Literal[True], size: int | None = None, fill_value: Scalar = -1
+    input: ArrayLike, *, as_tuple: Literal[True], size: int | None = None, fill_value: Other = -1
 ) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, differentiable=False, measured={"size": _not_zero})
 def nonzero(
-    input: ArrayLike, *, as_tuple: bool = False, size: int | None = None, fill_value: Scalar = -1
+    input: ArrayLike, *, as_tuple: bool = False, size: int | None = None, fill_value: Other = -1
 ) -> Array | tuple[Array, ...]:
     """The positions of the elements that are not zero, in row-major order.
 
