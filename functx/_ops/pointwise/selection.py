@@ -171,7 +171,7 @@ def _count(
 def where(condition: Mask, input: ArrayLike, other: ArrayLike) -> Array: ...
 @overload
 def where(
-    condition: Mask, *, size: int | None = None, fill_value: Scalar = -1
+    condition: Mask, *, size: int | None = None, fill_value: Other = -1
 ) -> tuple[Array, ...]: ...
 @operator(
     promote=Promote.NO_OPMATH,
