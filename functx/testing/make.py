@@ -100,6 +100,30 @@ class Make:
         values = (order - (n - 1) / 2 + 0.25) * (3 / max(n, 1)) * 2
         return self.put(values, dtype)
 
+    def small(self, *shape: int) -> jax.Array:
+        """Values below 0.001 in absolute value; integers are 0."""
+        return self(*shape, low=-9e-4, high=9e-4)
+
+    def delicate(self, *shape: int) -> jax.Array:
+        """Values that a detour through another dtype or a sum would change, in any order.
+
+        NaN, infinities, -0.0, small and large ones, all of them in each 8 elements; of integers
+        the extremes. Complex numbers are finite. One value alone is NaN, or the greatest.
+        """
+        kind = category(self.dtype)
+        if kind == 0:
+            values = np.array([True, False])
+        elif kind == 1:
+            limits = np.iinfo(self.dtype)
+            ends = [limits.max, limits.max - 1, limits.min, limits.min + 1]
+            values = np.array(ends, self.dtype)
+        elif kind == 2:
+            values = np.array([np.nan, np.inf, -np.inf, -0.0, 3e-4, -3e-4, 3e4, -3e4])
+        else:
+            values = np.array([3e-4 + 3e4j, 3e4, 3e-4j, -1])
+        order = self.rng.permutation(len(values)) if shape else [0]
+        return self.put(np.resize(values[order], shape))
+
     def index(self, size: int, *shape: int, dtype: Any = "int64") -> jax.Array:
         """Positions in a dimension of `size`."""
         return self.put(self.rng.integers(0, max(size, 1), shape), dtype)

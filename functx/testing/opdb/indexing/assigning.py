@@ -7,24 +7,36 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .masks import some
+from .sources import terms
 
 
 def index_put_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(3, 4), (make.index(3, 5), make.index(4, 5)), make(5), accumulate=True)
+    yield call(make(3, 4), (make.index(3, 5), make.index(4, 5)), make(5))
     yield call(make(3, 2), (make.put([-1, 0], "int64"),), make(2, 2))
-    yield call(make(2, 3), (None, make.index(3, 2, dtype="int32")), make(), True)
+    yield call(make(2, 3), (None, make.index(3, 2, dtype="int32")), make())
     yield call(make(3, 2, 2), (make.index(3, 2, 1), make.index(2, 1, 3)), make(2, 3, 2))
     yield call(make(2, 3, 2), (make.index(2, 2), None, make.index(2, 2)), make(2, 3))
     yield call(make(3), (make.put(1, "int64"),), make())
+    yield call(make(3), (make.put(1, "int64"),), 1)
+    yield call(make.small(2, 1, 3, 2), (None, None, make.index(3, 2)), make.small(2))
+    yield edge(make.delicate(2, 8), (make.put(0, "int64"),), make.delicate(8))
+
+
+def accumulate_samples(make: Make) -> Iterator[Sample]:
+    x, at = terms(make, 3, 4), (make.index(3, 5), make.index(4, 5))
+    yield call(x, at, terms(make, 5), accumulate=True)
+    yield call(terms(make, 2, 3), (None, make.index(3, 2, dtype="int32")), terms(make), True)
+    yield call(make.small(2, 3), (make.put([1, 0], "int64"),), make.small(3), True)
+    yield edge(make.delicate(2, 8), (make.put(0, "int64"),), make.delicate(8), True)
 
 
 def masked_samples(make: Make) -> Iterator[Sample]:
     """As many True in every lane, so that `values` fit."""
     yield call(make(4, 2), (some(make, 2, 4),), make(2, 2))
-    yield call(make(2, 3), [some(make, 3, 2, 3)], make(3), accumulate=True)
+    yield call(terms(make, 2, 3), [some(make, 3, 2, 3)], terms(make, 3), accumulate=True)
     yield call(make(2, 4), (None, some(make, 2, 4)), make())
     yield call(make(3, 4), (make.index(3, 2), some(make, 2, 4)), make(2))
     yield call(make(3, 4), (some(make, 1, 3), make.index(4, 2)), make(2))
@@ -32,6 +44,8 @@ def masked_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 2), (some(make, 1, 2), None, make.index(2, 2)), make(2, 3))
     yield call(make(2, 3), (make.put(True, bool),), make(3))
     yield call(make(2), (some(make, 0, 2),), make(0))
+    yield call(make.small(2, 1, 3, 2), (None, None, some(make, 2, 3)), make.small(2))
+    yield edge(make.delicate(2, 8), (some(make, 1, 2),), make.delicate(8))
 
 
 def index_put_refusals(make: Make) -> Iterator[Refusal]:
@@ -76,5 +90,6 @@ OPS = [
         refusals=index_put_refusals,
         floor=SUMS,
     ),
+    OpInfo(functx.index_put, accumulate_samples, reference=np_index_put, variant="accumulate"),
     OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks", floor=SUMS),
 ]

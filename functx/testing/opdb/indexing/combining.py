@@ -7,15 +7,23 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample, Samples
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample, Samples
 
-from .sources import source_refusals
+from .sources import source_refusals, terms
+
+
+def at_limits(make: Make, reduce: str) -> Iterator[Sample]:
+    """Small values in many dimensions; the first of two rows of delicate ones written to."""
+    index = make.put([[[[0], [2]]]], "int64")
+    yield call(make.small(1, 1, 3, 1), -2, index, make.small(1, 1, 2, 1), reduce)
+    row = make.put(np.zeros((1, 8)), "int64")
+    yield edge(make.delicate(2, 8), 0, row, make.delicate(1, 8), reduce)
 
 
 def samples_of(reduce: str) -> Samples:
     def samples(make: Make) -> Iterator[Sample]:
         # Distinct, so that no two values tie where an extremum is differentiated.
-        values = make.distinct(18)
+        values = make.distinct(18) if reduce in ("amax", "amin") else terms(make, 18)
         yield call(
             values[:8].reshape(2, 4), 1, make.index(4, 2, 5), values[8:].reshape(2, 5), reduce
         )
@@ -29,7 +37,9 @@ def samples_of(reduce: str) -> Samples:
         )
         yield call(values[:3], -1, make.index(3, 6, dtype="int32"), values[3:9], reduce=reduce)
         yield call(values[0], 0, make.put(0, "int64"), values[1], reduce)
+        yield call(values[0], 0, make.put(0, "int64"), 1, reduce)
         yield call(values[:3], 0, make.put([], "int64"), values[3:5], reduce, include_self=False)
+        yield from at_limits(make, reduce)
 
     return samples
 
@@ -42,6 +52,7 @@ def samples_with_zeros(make: Make) -> Iterator[Sample]:
     yield call(x, 1, index, src, "prod")
     yield call(x * make.put([[1, 1, 0, 0], [0, 1, 1, 1]]), 1, index, src, "prod")
     yield call(x, 1, index, src, "prod", include_self=False)
+    yield from at_limits(make, "prod")
 
 
 def scatter_reduce_refusals(make: Make) -> Iterator[Refusal]:
@@ -68,7 +79,7 @@ def np_scatter_reduce(x, dim, index, src, reduce, include_self=True):
     for at, values in brought.items():
         values = np.array([out[at], *values] if include_self else values)
         if reduce == "mean" and values.dtype.kind in "iu":
-            out[at] = values.sum() // len(values)
+            out[at] = values.sum(dtype=values.dtype) // len(values)
         else:
             name = {"amax": "max", "amin": "min"}.get(reduce, reduce)
             out[at] = getattr(values, name)()

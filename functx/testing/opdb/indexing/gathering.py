@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def gather_samples(make: Make) -> Iterator[Sample]:
@@ -18,6 +18,8 @@ def gather_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), dim=0, index=make.index(3))
     yield call(make(3, 2), 0, make.put(np.zeros((0, 2)), "int64"))
     yield call(make(3, 2), 1, make.put(np.zeros(0), "uint8"))
+    yield call(make.small(2, 1, 3, 2), -2, make.index(3, 2, 1, 4, 1))
+    yield edge(make.delicate(8), 0, make.put(np.arange(8)[::-1], "int64"))
 
 
 def out_of_range(make: Make) -> Iterator[Refusal]:
@@ -59,6 +61,8 @@ def index_select_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 2), 0, make.index(3))
     yield call(make(), 0, make.put([0], "int64"))
     yield call(make(2, 3), dim=1, index=make.put([], "int64"))
+    yield call(make.small(2, 1, 3, 2), -2, make.index(3, 4))
+    yield edge(make.delicate(2, 8), 0, make.index(2, 1))
 
 
 def index_select_refusals(make: Make) -> Iterator[Refusal]:
@@ -87,6 +91,8 @@ def take_along_dim_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), make.index(6, 2, 2))
     yield call(make(), make.put([0, -1], "int64"))
     yield call(make(2, 3), make.put(np.zeros((2, 0)), "int64"), 1)
+    yield call(make.small(2, 1, 3, 2), make.index(3, 1, 2, 4, 1), -2)
+    yield edge(make.delicate(8), make.put(np.arange(8)[::-1], "int64"), 0)
 
 
 def take_along_dim_refusals(make: Make) -> Iterator[Refusal]:

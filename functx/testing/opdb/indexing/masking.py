@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 from .masks import some
 
@@ -17,6 +17,8 @@ def masked_fill_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), mask=make.mask(3), value=0)
     yield call(make(), make.mask(2), make())
     yield call(make(0, 3), make.mask(3), 1)
+    yield call(make.small(2, 1, 3, 2), make.mask(2, 3, 1), make.small())
+    yield edge(make.delicate(2, 8), make.put([[True], [False]], bool), make.delicate())
 
 
 def masked_fill_refusals(make: Make) -> Iterator[Refusal]:
@@ -41,6 +43,8 @@ def masked_select_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), make.mask(3), size=2)
     yield call(make(4), make.mask(4), size=6, fill_value=1)
     yield call(make(0, 2), make.mask(2))
+    yield call(make.small(2, 1, 3, 2), some(make, 2, 3, 2))
+    yield edge(make.delicate(2, 8), make.put([[False], [True]], bool))
 
 
 def masked_select_refusals(make: Make) -> Iterator[Refusal]:
@@ -69,6 +73,8 @@ def nonzero_samples(make: Make) -> Iterator[Sample]:
     yield call(make.nonzero())
     yield call(make.put(0), as_tuple=True)
     yield call(make(2, 0))
+    yield call(make.nonzero(2, 1, 3, 2) * some(make, 5, 2, 1, 3, 2).astype(make.dtype))
+    yield edge(make.delicate(2, 4))
 
 
 def nonzero_refusals(make: Make) -> Iterator[Refusal]:

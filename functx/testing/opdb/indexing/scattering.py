@@ -7,9 +7,9 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
-from .sources import source_refusals
+from .sources import source_refusals, terms
 
 
 def once(make: Make, dim: int, size: int, *shape: int):
@@ -18,16 +18,30 @@ def once(make: Make, dim: int, size: int, *shape: int):
     return make.put(np.argsort(keys, axis=dim)[tuple(map(slice, shape))], "int64")
 
 
+def first_row(make: Make):
+    """Positions along dimension 0 of 8 columns."""
+    return make.put(np.zeros((1, 8)), "int64")
+
+
 def scatter_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 4), 1, once(make, 1, 4, 2, 3), make(2, 3))
-    yield call(make(3, 2), 0, make.index(3, 2, 2), make(3, 2), reduce="multiply")
-    yield call(make(3, 2), -2, make.index(3, 4, 1), make(4, 2), reduce="add")
+    yield call(make(3, 2), -2, make.index(3, 4, 1), make(4, 2))
     yield call(make(4), 0, make.index(4, 6), make(6))
     yield call(make(2, 3), 1, make.index(3, 2, 2, dtype="int32"), 1)
     yield call(make(2, 3), 1, once(make, 1, 3, 2, 1), value=1)
     yield call(make(), 0, make.put([0], "int64"), make(1))
     yield call(make(2), 0, make.put(1, "int64"), make())
     yield call(make(2, 3), 1, make.put(np.zeros((0, 3)), "int64"), make(2, 3))
+    yield call(make.small(2, 1, 3, 2), -2, make.index(3, 2, 1, 2, 2), make.small(2, 1, 2, 2))
+    yield edge(make.delicate(2, 8), 0, first_row(make), make.delicate(1, 8))
+
+
+def scatter_reduce_samples(make: Make) -> Iterator[Sample]:
+    yield call(terms(make, 3, 2), 0, make.index(3, 2, 2), terms(make, 3, 2), reduce="multiply")
+    yield call(terms(make, 3, 2), -2, make.index(3, 4, 1), terms(make, 4, 2), reduce="add")
+    for reduce in ("multiply", "add"):
+        yield call(make.small(2), 0, make.put([0, 1], "int64"), make.small(2), reduce=reduce)
+        yield edge(make.delicate(2, 8), 0, first_row(make), make.delicate(1, 8), reduce=reduce)
 
 
 def scatter_refusals(make: Make) -> Iterator[Refusal]:
@@ -52,11 +66,14 @@ def np_scatter(x, dim, index, src=None, reduce=None, value=None):
 
 
 def scatter_add_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(3, 4), 1, make.index(4, 2, 5), make(2, 5))
-    yield call(make(3, 2), -2, make.index(3, 4, 1), make(4, 2))
-    yield call(make(3), 0, index=make.index(3, 5, dtype="int32"), src=make(5))
+    yield call(terms(make, 3, 4), 1, make.index(4, 2, 5), terms(make, 2, 5))
+    yield call(terms(make, 3, 2), -2, make.index(3, 4, 1), terms(make, 4, 2))
+    yield call(terms(make, 3), 0, index=make.index(3, 5, dtype="int32"), src=terms(make, 5))
     yield call(make(), 0, make.put(0, "int64"), make())
+    yield call(make(), 0, make.put(0, "int64"), 1)
     yield call(make(2, 3), 1, make.put([], "int64"), make(2, 3))
+    yield call(make.small(2, 1, 3, 2), -2, once(make, 2, 3, 2, 1, 2, 2), make.small(2, 1, 2, 2))
+    yield edge(make.delicate(2, 8), 0, first_row(make), make.delicate(1, 8))
 
 
 def np_scatter_add(x, dim, index, src):
@@ -66,11 +83,14 @@ def np_scatter_add(x, dim, index, src):
 
 
 def index_add_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(3, 4), 1, make.index(4, 5), make(3, 5), alpha=2)
-    yield call(make(3, 2, 2), -3, make.index(3, 2), make(2, 2, 2))
+    yield call(terms(make, 3, 4), 1, make.index(4, 5), terms(make, 3, 5), alpha=2)
+    yield call(terms(make, 3, 2, 2), -3, make.index(3, 2), terms(make, 2, 2, 2))
     yield call(make(3), 0, make.index(3, dtype="int32"), make(1))
     yield call(make(), 0, make.put([0], "int64"), make(), alpha=0)
+    yield call(make(), 0, make.put([0], "int64"), 1)
     yield call(make(2, 3), dim=0, index=make.put([], "int64"), source=make(0, 3))
+    yield call(make.small(2, 1, 3, 2), -2, make.put([2, 0], "int64"), make.small(2, 1, 2, 2))
+    yield edge(make.delicate(2, 8), 0, make.put([0], "int64"), make.delicate(1, 8))
 
 
 def index_add_refusals(make: Make) -> Iterator[Refusal]:
@@ -91,7 +111,7 @@ def index_add_refusals(make: Make) -> Iterator[Refusal]:
 def np_index_add(x, dim, index, source, alpha=1):
     out = np.atleast_1d(np.array(x))
     moved = np.moveaxis(out, dim, 0)
-    slices = np.moveaxis(source.reshape(source.shape or (1,)), dim, 0)
+    slices = np.moveaxis(np.atleast_1d(source), dim, 0)
     for i, row in zip(np.atleast_1d(index), slices, strict=True):
         moved[i] += np.asarray(alpha, x.dtype) * row
     return out.reshape(x.shape)
@@ -99,6 +119,7 @@ def np_index_add(x, dim, index, source, alpha=1):
 
 OPS = [
     OpInfo(functx.scatter, scatter_samples, reference=np_scatter, refusals=scatter_refusals),
+    OpInfo(functx.scatter, scatter_reduce_samples, reference=np_scatter, variant="reduce"),
     OpInfo(
         functx.scatter_add,
         scatter_add_samples,

@@ -1,11 +1,18 @@
-"""What is refused of the arrays that are written at positions."""
+"""The arrays that are written at positions: those that add up, and what is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax
+
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Refusal
+
+
+def terms(make: Make, *shape: int) -> jax.Array:
+    """Values of one sign: their sums do not cancel, and so are exact to ulps."""
+    return make(*shape, low=0.5)
 
 
 def source_refusals(make: Make) -> Iterator[Refusal]:

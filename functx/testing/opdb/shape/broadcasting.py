@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def expand_samples(make: Make) -> Iterator[Sample]:
@@ -16,6 +16,9 @@ def expand_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), [2, 2])
     yield call(make(1, 3), (0, 3))
     yield call(make(3), -1)
+    yield call(make(0, 1), (-1, 2))
+    yield call(make.small(1, 2, 1, 2), (3, -1, 2, -1))
+    yield edge(make.delicate(8), (2, 8))
 
 
 def expand_refusals(make: Make) -> Iterator[Refusal]:
@@ -39,6 +42,8 @@ def repeat_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), [2])
     yield call(make(2, 0), repeats=(2, 2))
     yield call(make(2), (0, 1))
+    yield call(make.small(2, 1, 1, 2), (1, 3, 1, 2))
+    yield edge(make.delicate(8), 2)
 
 
 def repeat_refusals(make: Make) -> Iterator[Refusal]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def diag_samples(make: Make) -> Iterator[Sample]:
@@ -17,6 +17,8 @@ def diag_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 2), -2)
     yield call(make(2, 2), 5)
     yield call(make(0), 2)
+    yield call(make.small(2), 1)
+    yield edge(make.delicate(8))
 
 
 def diag_refusals(make: Make) -> Iterator[Refusal]:
@@ -31,6 +33,8 @@ def diagonal_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -7)
     yield call(make(2, 0))
     yield call(make(3, 2, 2), offset=-1, dim1=0, dim2=2)
+    yield call(make.small(2, 3, 1, 2), 1, -1, -3)
+    yield edge(make.delicate(8, 1, 1), 0, 1, 2)
 
 
 def diagonal_refusals(make: Make) -> Iterator[Refusal]:
@@ -45,6 +49,8 @@ def triangle_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), diagonal=-9)
     yield call(make(2, 3), 2**40)
     yield call(make(0, 3))
+    yield call(make.small(2, 1, 3, 3), 1)
+    yield edge(make.delicate(8, 1, 1))
 
 
 def triangle_refusals(make: Make) -> Iterator[Refusal]:

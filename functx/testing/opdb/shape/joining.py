@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def cat_samples(make: Make) -> Iterator[Sample]:
@@ -17,6 +17,8 @@ def cat_samples(make: Make) -> Iterator[Sample]:
     yield call((make(2), make(0)))
     yield call((make(0), make(0)))
     yield call([make(2), make(2, dtype="bool")], dim=0)
+    yield call([make.small(2, n, 1, 2) for n in (1, 3, 2)], -3)
+    yield edge([make.delicate(8) for _ in range(3)])
 
 
 def cat_refusals(make: Make) -> Iterator[Refusal]:
@@ -41,6 +43,8 @@ def stack_samples(make: Make) -> Iterator[Sample]:
     yield call([make(), make()])
     yield call([make(0, 2)], dim=2)
     yield call([make(2), make(2, dtype="bool")], dim=0)
+    yield call([make.small(2, 1, 3, 2) for _ in range(2)], 2)
+    yield edge([make.delicate(8) for _ in range(2)])
 
 
 def stack_refusals(make: Make) -> Iterator[Refusal]:

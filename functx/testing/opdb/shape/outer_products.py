@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def outer_samples(make: Make) -> Iterator[Sample]:
@@ -14,6 +14,8 @@ def outer_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0), make(2))
     yield call(make(1), vec2=make(1))
     yield call(make(2), make(3, dtype="bool"))
+    yield call(make.small(3), make.small(2))
+    yield edge(make.delicate(8), make.delicate(8))
 
 
 def outer_refusals(make: Make) -> Iterator[Refusal]:
@@ -28,6 +30,9 @@ def kron_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), make())
     yield call(make(0, 2), other=make(2, 2))
     yield call(make(2), make(2, dtype="bool"))
+    yield call(make.small(1, 2, 1, 2), make.small(2, 1, 2, 1))
+    yield call(make(1, 2, 2, 1), make(2))
+    yield edge(make.delicate(8), make.delicate(8))
 
 
 OPS = [

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def transpose_samples(make: Make) -> Iterator[Sample]:
@@ -15,6 +15,8 @@ def transpose_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 0), 1, 0)
     yield call(make(), 0, -1)
     yield call(make(3, 2), dim0=1, dim1=1)
+    yield call(make.small(2, 1, 3, 2), -2, -4)
+    yield edge(make.delicate(2, 4), 0, 1)
 
 
 def transpose_refusals(make: Make) -> Iterator[Refusal]:
@@ -30,6 +32,8 @@ def permute_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), [-1, 0])
     yield call(make(), ())
     yield call(make(2, 0, 1), dims=(1, 2, 0))
+    yield call(make.small(2, 1, 3, 2), (3, -4, 1, -2))
+    yield edge(make.delicate(2, 4), (1, 0))
 
 
 def permute_refusals(make: Make) -> Iterator[Refusal]:
@@ -43,6 +47,8 @@ def movedim_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 1), (0, -1), (1, 0))
     yield call(make(2, 0), source=-1, destination=0)
     yield call(make(), 0, 0)
+    yield call(make.small(2, 1, 3, 2), (3, 0), (-3, 2))
+    yield edge(make.delicate(2, 4), 0, 1)
 
 
 def movedim_refusals(make: Make) -> Iterator[Refusal]:
@@ -61,6 +67,8 @@ def flip_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), dims=())
     yield call(make(0, 2), (0, 1))
     yield call(make(), [0])
+    yield call(make.small(2, 1, 3, 2), (0, -2, 3))
+    yield edge(make.delicate(2, 4), 1)
 
 
 def flip_refusals(make: Make) -> Iterator[Refusal]:
@@ -81,6 +89,8 @@ def roll_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 3), 1, 0)
     yield call(make(), 3)
     yield call(make(4), shifts=1001, dims=0)
+    yield call(make.small(2, 1, 3, 2), (1, -2), (-1, 2))
+    yield edge(make.delicate(2, 4), 3)
 
 
 def roll_refusals(make: Make) -> Iterator[Refusal]:

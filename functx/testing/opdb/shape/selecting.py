@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def select_samples(make: Make) -> Iterator[Sample]:
@@ -16,6 +16,8 @@ def select_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 2), -2, -3)
     yield call(make(2), dim=0, index=1)
     yield call(make(2, 0), 0, make.index(2, dtype="uint8"))
+    yield call(make.small(2, 1, 3, 2), -2, -1)
+    yield edge(make.delicate(2, 8), 0, make.index(2))
 
 
 def select_refusals(make: Make) -> Iterator[Refusal]:
@@ -33,6 +35,8 @@ def narrow_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -1, -2, 2)
     yield call(make(3), dim=0, start=3, length=0)
     yield call(make(0, 2), 0, 0, 0)
+    yield call(make.small(2, 1, 4, 2), -2, 1, 2)
+    yield edge(make.delicate(3, 8), 0, make.index(2), 2)
 
 
 def narrow_refusals(make: Make) -> Iterator[Refusal]:

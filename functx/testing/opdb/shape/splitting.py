@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def split_samples(make: Make) -> Iterator[Sample]:
@@ -17,6 +17,8 @@ def split_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2), split_size_or_sections=(1, 1), dim=1)
     yield call(make(0), 0)
     yield call(make(0, 2), 2)
+    yield call(make.small(2, 5, 1, 2), (2, 0, 3), -3)
+    yield edge(make.delicate(8), 4)
 
 
 def split_refusals(make: Make) -> Iterator[Refusal]:
@@ -40,6 +42,8 @@ def chunk_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2), chunks=3)
     yield call(make(0), 2)
     yield call(make(3, 0), 2, dim=0)
+    yield call(make.small(2, 5, 1, 2), 2, -3)
+    yield edge(make.delicate(8), 2)
 
 
 def chunk_refusals(make: Make) -> Iterator[Refusal]:
@@ -63,6 +67,8 @@ def tensor_split_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), (2, 10))
     yield call(make(2), ())
     yield call(make(0), 2)
+    yield call(make.small(2, 5, 1, 2), 3, -3)
+    yield edge(make.delicate(8), 2)
 
 
 def tensor_split_refusals(make: Make) -> Iterator[Refusal]:
@@ -77,6 +83,8 @@ def unbind_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2), dim=0)
     yield call(make(2, 0))
     yield call(make(1, 2, 2), 1)
+    yield call(make.small(2, 1, 3, 2), -2)
+    yield edge(make.delicate(2, 8))
 
 
 def unbind_refusals(make: Make) -> Iterator[Refusal]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def reshape_samples(make: Make) -> Iterator[Sample]:
@@ -16,6 +16,8 @@ def reshape_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -1)
     yield call(make(0, 3), [2, 0])
     yield call(make(0, 3), (-1, 3))
+    yield call(make.small(2, 1, 3, 2), (3, 4))
+    yield edge(make.delicate(8), (2, 4))
 
 
 def size_refusals(make: Make) -> Iterator[Refusal]:
@@ -46,6 +48,9 @@ def view_dtype_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 2), functx.complex64)
     yield call(make(2, 4), dtype=functx.float64)
     yield call(make(4), functx.complex64)
+    yield call(make.small(2, 1, 3, 2), functx.uint8)
+    yield call(make.small(2, 1, 3, 2), functx.complex64)
+    yield edge(make.delicate(8), functx.int32)
 
 
 def flatten_samples(make: Make) -> Iterator[Sample]:
@@ -54,6 +59,8 @@ def flatten_samples(make: Make) -> Iterator[Sample]:
     yield call(make())
     yield call(make(2, 0, 3), start_dim=-3, end_dim=-2)
     yield call(make(3), 0, 0)
+    yield call(make.small(2, 1, 3, 2), -3, 2)
+    yield edge(make.delicate(2, 4))
 
 
 def flatten_refusals(make: Make) -> Iterator[Refusal]:
@@ -76,6 +83,8 @@ def squeeze_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 3, 1), ())
     yield call(make(), 0)
     yield call(make(1, 0))
+    yield call(make.small(2, 1, 3, 1), (1, -1))
+    yield edge(make.delicate(1, 8))
 
 
 def squeeze_refusals(make: Make) -> Iterator[Refusal]:
@@ -95,6 +104,8 @@ def unsqueeze_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -3)
     yield call(make(), 0)
     yield call(make(0), dim=1)
+    yield call(make.small(2, 1, 3, 2), -2)
+    yield edge(make.delicate(8), 1)
 
 
 def unsqueeze_refusals(make: Make) -> Iterator[Refusal]:
