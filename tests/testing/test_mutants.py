@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx.testing import call, OpInfo, Refusal
+from functx.testing import call, edge, OpInfo, Refusal
 from functx.testing.mutants import GROUPS, hunt, hunt_entry, KINDS, mutants_of
 from functx.testing.mutants.batching import mixes_lanes, mixes_tangents
 from functx.testing.mutants.derivatives import bent, kept, scaled
@@ -109,6 +109,20 @@ def many(make):
     yield call(make(2, 3), scale=2.0)
     yield call(make(2, 3), make(2, 3), reduction="sum", shift=0.5)
     yield call(make(2, 3), unread=True)
+
+
+def complete(make):
+    yield from many(make)
+    yield call(make(2, 1, 2, 2), make())
+    yield call(make())
+    yield call(make(0, 3))
+    for near in (1e-5, 1e-4, 2e4, 3e6):
+        yield call(make.put([[near, -near]]), make.put([near]))
+    for infinite in (np.nan, np.inf, -np.inf):
+        yield edge(make.put([infinite, 0.5]))
+        yield edge(make.put([0.5, 0.5]), make.put([infinite, 0.25]))
+    yield edge(make.put([0.0, -0.0]))
+    yield edge(make.put([0.5, 0.5]), make.put([0.0, -0.0]))
 
 
 def refusals(make):
@@ -230,6 +244,14 @@ def test_every_planted_refusal_and_gradient_is_caught():
     groups = ("refusals", "gradients", "second order", "lanes")
     mutants = [m for m in PLANTED if KINDS[m.kind].group in groups]
     assert [m.id for m, v in zip(mutants, hunt(mutants, ENTRY), strict=True) if not v.caught] == []
+
+
+def test_all_mutants_of_a_complete_entry_are_caught():
+    entry = OpInfo(weighed, complete, np_weighed, refusals)
+    mutants = [m for m in mutants_of(entry) if not m.kind.endswith("as float32")]  # undeclared
+    verdicts = zip(mutants, hunt(mutants, entry), strict=True)
+    survivors = {m.kind for m, v in verdicts if not v.caught}
+    assert len(mutants) > 50 and survivors == set()
 
 
 def test_a_second_entry_of_an_operator_leaves_its_options_to_the_first():

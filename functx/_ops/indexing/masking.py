@@ -21,6 +21,7 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Scalar,
     value_fits,
 )
 
@@ -61,7 +62,9 @@ def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
     return jnp.where(mask, jnp.broadcast_to(value, shape), jnp.broadcast_to(input, shape))
 
 
-def _selected(input: Array, mask: Mask, *, size: int | None = None, fill_value: Other = 0) -> Array:
+def _selected(
+    input: Array, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
+) -> Array:
     mask = _as_mask(mask)
     shape = jnp.broadcast_shapes(input.shape, mask.shape)
     here = jnp.count_nonzero(mask)
@@ -70,7 +73,7 @@ def _selected(input: Array, mask: Mask, *, size: int | None = None, fill_value: 
 
 @operator(promote=Promote.NONE, measured={"size": _selected})
 def masked_select(
-    input: ArrayLike, mask: Mask, *, size: int | None = None, fill_value: Other = 0
+    input: ArrayLike, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
 ) -> Array:
     """The elements of `input` where `mask` is True, broadcasting both, in order.
 

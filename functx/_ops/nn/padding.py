@@ -15,10 +15,10 @@ from functx._core import (
     category,
     describe,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
+    Scalar,
     Shape,
     value_fits,
 )
@@ -45,7 +45,7 @@ def pad(
     input: ArrayLike,
     pad: Shape,
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
-    value: Other | None = None,
+    value: Scalar | None = None,
 ) -> Array:
     """Adds elements before and after each of the last dimensions; negative numbers take away.
 

@@ -18,11 +18,11 @@ from functx._core import (
     LONG,
     Mask,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     result_dtype,
+    Scalar,
 )
 from functx._core.rules import derivative_rules
 
@@ -171,7 +171,7 @@ def _count(
 def where(condition: Mask, input: ArrayLike, other: ArrayLike) -> Array: ...
 @overload
 def where(
-    condition: Mask, *, size: int | None = None, fill_value: Other = -1
+    condition: Mask, *, size: int | None = None, fill_value: Scalar = -1
 ) -> tuple[Array, ...]: ...
 @operator(
     promote=Promote.NO_OPMATH,
@@ -185,7 +185,7 @@ def where(
     other: ArrayLike | None = None,
     *,
     size: int | None = None,
-    fill_value: Other = -1,
+    fill_value: Scalar = -1,
 ) -> Array | tuple[Array, ...]:
     """`input` where `condition` holds, and `other` elsewhere, broadcasting.
 
@@ -216,9 +216,9 @@ def where(
 @operator(promote=Promote.NO_OPMATH)
 def nan_to_num(
     input: ArrayLike,
-    nan: Other | None = 0.0,
-    posinf: Other | None = None,
-    neginf: Other | None = None,
+    nan: Scalar | None = 0.0,
+    posinf: Scalar | None = None,
+    neginf: Scalar | None = None,
 ) -> Array:
     """Replaces NaN by `nan`, and infinities by `posinf` and `neginf`; complex parts each.
 
@@ -237,7 +237,7 @@ def nan_to_num(
     return _replaced(input, nan, posinf, neginf)
 
 
-def _replaced(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
+def _replaced(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     info = jnp.finfo(x.dtype)
     like = lambda value, default: jnp.asarray(default if value is None else value, x.dtype)
     x = jnp.where(x != x, like(nan, 0.0), x)

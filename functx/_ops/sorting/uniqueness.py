@@ -15,9 +15,9 @@ from functx._core import (
     Dim,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
+    Scalar,
 )
 
 
@@ -65,7 +65,7 @@ def _distinct(
     dim: int | None = None,
     *,
     size: int | None = None,
-    fill_value: Other = 0,
+    fill_value: Scalar = 0,
 ) -> Array:
     lines = lax.stop_gradient(_lines(input, dim))
     return jnp.count_nonzero(_group_starts(lines, _order(lines)))
@@ -80,7 +80,7 @@ def unique(
     dim: Dim | None = None,
     *,
     size: int | None = None,
-    fill_value: Other = 0,
+    fill_value: Scalar = 0,
 ) -> Array: ...
 @overload
 def unique(
@@ -91,7 +91,7 @@ def unique(
     dim: Dim | None = None,
     *,
     size: int | None = None,
-    fill_value: Other = 0,
+    fill_value: Scalar = 0,
 ) -> Any: ...
 @operator(promote=Promote.NONE, accepts=Accepts.REAL, measured={"size": _distinct})
 def unique(
@@ -102,7 +102,7 @@ def unique(
     dim: Dim | None = None,
     *,
     size: int | None = None,
-    fill_value: Other = 0,
+    fill_value: Scalar = 0,
 ) -> Array | tuple[Array, ...]:
     """The distinct elements of `input`, or with `dim` the distinct slices across it.
 

@@ -45,13 +45,13 @@ def gradient_mutants(subject: Subject) -> Iterator[Mutant]:
     if wide is None:
         return
     narrow = subject.dtype
-    first = (("gradient", wide), ("vjp", narrow), ("grad", narrow), ("conventions", wide))
+    first = (("gradient", wide), ("vjp", narrow), ("grad", narrow), ("conventions", narrow))
     second = (
         ("second_gradient", wide),
         ("vjp_vjp", narrow),
         ("vjp_jvp", narrow),
         ("hessian_in_scan", narrow),
-        ("conventions", wide),
+        ("conventions", narrow),
     )
     for target in subject.moved:
         when = _present(calls, target)

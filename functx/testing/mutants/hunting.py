@@ -36,6 +36,10 @@ PLANTS = (
 )
 
 
+# What they look at are not the entry's samples, or variations of these.
+WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals")
+
+
 @dataclasses.dataclass(frozen=True)
 class Verdict:
     """What came of one mutant: the cell that caught it, or none."""
@@ -137,18 +141,18 @@ class _Trail:
 
     def __iter__(self) -> Iterator[Attempt]:
         for check, dtype in self.cells:
+            likely = check in WITH_SAMPLES_OF_THEIR_OWN and (check, dtype) in self.mutant.cells
             for info in self.entries:
                 if _runs(info, check, dtype):
                     mutated = dataclasses.replace(info, op=self.mutant.op)
-                    for sample in self._samples(info, check, dtype):
+                    samples = self.drawn.looked_at(info, check, dtype)
+                    for sample in samples[:1] if likely else filter(self._touches, samples):
                         yield Attempt(mutated, check, dtype, sample)
 
-    def _samples(self, info: OpInfo, check: str, dtype: str) -> Iterator[Sample]:
-        for sample in self.drawn.looked_at(info, check, dtype):
-            if id(sample) not in self._touched:
-                self._touched[id(sample)] = self.mutant.touches(sample)
-            if self._touched[id(sample)]:
-                yield sample
+    def _touches(self, sample: Sample) -> bool:
+        if id(sample) not in self._touched:
+            self._touched[id(sample)] = self.mutant.touches(sample)
+        return self._touched[id(sample)]
 
 
 def _runs(info: OpInfo, check: str, dtype: str) -> bool:

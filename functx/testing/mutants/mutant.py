@@ -78,4 +78,5 @@ def wrong(y: jax.Array, by: float = 0.05) -> jax.Array:
         return ~y
     if kind == 1:
         return y + jnp.ones((), y.dtype)
-    return y * jnp.asarray(1 + by, y.dtype) + jnp.asarray(by, y.dtype)
+    fixed = -0.742  # the one value that stays
+    return y * jnp.asarray(1 + by, y.dtype) - jnp.asarray(by * fixed, y.dtype)

@@ -37,7 +37,8 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
     def ignored(op: Any, given: Given) -> Any:
         return op({k: v for k, v in given.items() if k != name})
 
-    value = (("reference", dtype), ("moments", dtype), ("jit", dtype), ("dtypes", dtype))
+    likely = ("reference", "moments", "jit", "dtypes", "conventions")
+    value = tuple((check, dtype) for check in likely)
     yield Mutant("option's value", target, planted(calls, when, off), value, touches, True)
     if target == name and calls.reads(name) and calls.note(name) != "Device":
         deaf = planted(calls, when, ignored)
@@ -53,7 +54,7 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
 
         touched = [s for s in subject.every_sample() if touches(s)]
         if not touched or any(map(subject.moving, touched)):
-            slope = (("gradient", wide), ("conventions", wide))
+            slope = (("gradient", wide), ("conventions", dtype))
             op = planted(calls, when, doubled)
             moved = lambda sample: touches(sample) and bool(subject.moving(sample))
             yield Mutant("option's gradient", target, op, slope, moved, True)

@@ -23,11 +23,12 @@ def shape_mutants(subject: Subject) -> Iterator[Mutant]:
     calls, dtype = subject.calls, subject.dtype
     by = 0.5 if subject.info.random else 0.05
     off = lambda op, given: on_leaves(lambda y: wrong(y, by), op(given))
-    likely = (("reference", dtype), ("moments", dtype), ("jit", dtype), ("keys", dtype))
+    likely = ("reference", "moments", "jit", "keys", "conventions")
+    cells = tuple((check, dtype) for check in likely)
     for name in _dims(calls):
         when = lambda given, n=name: _negative(given.get(n))
         op = planted(calls, when, off)
-        yield Mutant("negative dim", name, op, likely, touching(calls, when), True)
+        yield Mutant("negative dim", name, op, cells, touching(calls, when), True)
     for kind, when, variations, mistake in (
         ("rank 0", _rank(calls, lambda n: n == 0), _flattened, off),
         ("rank 4 and more", _rank(calls, lambda n: n >= HIGH), _raised, off),
@@ -36,7 +37,7 @@ def shape_mutants(subject: Subject) -> Iterator[Mutant]:
     ):
         if any(subject.accepts(varied) for varied in _varied(subject, when, variations)):
             op = planted(calls, when, mistake)
-            yield Mutant(kind, "", op, likely, touching(calls, when), True)
+            yield Mutant(kind, "", op, cells, touching(calls, when), True)
 
 
 def _dims(calls: Calls) -> list[str]:

@@ -42,7 +42,7 @@ def tie_mutants(subject: Subject) -> Iterator[Mutant]:
             given = subject.given(sample)
             return when(given) and bool(jnp.any(tied(given)))
 
-        cells = (("conventions", wide), ("vjp", subject.dtype), ("gradient", wide))
+        cells = (("conventions", subject.dtype), ("gradient", wide))
         yield Mutant("gradient at ties", target, planted(calls, when, mistake), cells, touches)
 
 

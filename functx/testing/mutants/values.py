@@ -92,7 +92,7 @@ def _shown(
     if not any(s is not None and subject.shows(s, op, ulps=ulps) for s in put):
         return
     dtype = subject.dtype
-    cells = (("reference", dtype), ("conventions", "float64"))
+    cells = (("reference", dtype), ("conventions", dtype))
     touches = lambda sample: subject.shows(sample, op, ulps=ulps)
     yield Mutant(kind, target, op, cells, touches)
 

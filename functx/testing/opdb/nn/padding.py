@@ -27,7 +27,7 @@ def constant_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), (1, 1, 1, 1)), r"at most 2 ints for f32\[3\]")
     yield Refusal(call(make(3), (-1, -3)), r"takes more than there is")
     yield Refusal(call(x, (1, 1), "zeros"), r"`mode` must be 'constant'", ValueError)
-    yield Refusal(call(x, (1, 1), value=1j), r"`value` must be a real number", TypeError)
+    yield Refusal(call(x, (1, 1), value=1j), r"`value` must not be complex", TypeError)
     yield Refusal(call(make(3, dtype="uint8"), (1, 1), value=300), r"`value` must fit uint8")
 
 
