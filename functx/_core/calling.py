@@ -134,13 +134,14 @@ def _required(
 
 def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuses constants of a program being recorded, as eager calls would; it leaves no trace."""
-    leaves = jax.tree.leaves((args, kwargs))
-    if all(isinstance(x, (Tracer, str)) for x in leaves):
+    given = spec.parameters.bound(args, kwargs)
+    arrays = [given[name] for name in spec.traced if name in given]
+    if all(isinstance(x, Tracer) for x in jax.tree.leaves(arrays)):
         return
     try:
         with jax.ensure_compile_time_eval():
             enforce(_required(spec, args, kwargs, _constant))
-    except TypeError:  # it depends on more than constants
+    except (TypeError, AttributeError):  # it depends on values of more than constants
         return
 
 

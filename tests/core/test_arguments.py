@@ -163,6 +163,9 @@ def test_constants_of_a_program_are_judged_while_it_is_recorded():
         jax.jit(lambda x: functx.select(x, 0, 7))(X)
     with pytest.raises(ValueError, match=r"dropout: `p` must lie in \[0, 1\], got 1\.5"):
         jax.jit(lambda x: F.dropout(x, 1.5, key=KEY))(X)
+    # What depends on an argument as well is for `checked`.
+    jax.jit(lambda x: functx.multinomial(x, 2, key=KEY))(-X)
+    jax.jit(lambda x: functx.floor_divide(7, x))(INDEX)
 
 
 BROKEN = [
