@@ -21,3 +21,4 @@ from .opinfo import (
     Refusal as Refusal,
     Sample as Sample,
 )
+from .unfinished import unfinished as unfinished

@@ -16,7 +16,7 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .batching import all_batchings, assert_no_loop, few_batchings, hold_batchings
+from .batching import assert_no_loop, few_batchings, hold_batchings
 from .cases import (
     Arrays,
     Case,
@@ -107,12 +107,10 @@ def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) 
     )
 
 
-def check_batched(
-    info: OpInfo, sample: Sample, transforms: tuple[str, ...], every: bool = True
-) -> Steps:
-    """`vmap` of the composition equals a loop over lanes, for every array batched alone, and all.
+def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
+    """`vmap` of the composition equals a loop over lanes, which is itself, called lane by lane.
 
-    The loop is the composition itself, called lane by lane.
+    Each array is batched alone, and all are; of two and more derivatives, the inputs or all.
     """
     case = differentiable_case(info, sample)
     if case is None:
@@ -126,7 +124,9 @@ def check_batched(
             for i, ((_, args), xs) in enumerate(zip(stepped, lanes, strict=True))
         ]
     shared: dict[tuple[str, ...], Program] = {("vjp",): case.pulled, ("jvp",): case.pushed}
-    batchings = all_batchings(len(lanes[0])) if every else few_batchings(len(lanes[0]))
+    n = len(lanes[0])
+    whole = [tuple(0 if i < k else None for i in range(n)) for k in (len(case.xs), n)]
+    batchings = few_batchings(n) if len(transforms) == 1 else list(dict.fromkeys(whole))
     what = name_of(("vmap", *transforms), case)
     one = shared.get(transforms) or Program(f)
     yield from hold_batchings(one, lanes, what, DERIVATIVES, batchings)

@@ -117,21 +117,20 @@ def _never(info: OpInfo) -> bool:
 
 
 # Over vmap, the inner maps replaced by loops (T10 and T14 of the composition matrix).
-OVER_VMAP = [
-    ("vjp", "vmap"),
-    ("jvp", "vmap"),
+OVER_VMAP = [("vjp", "vmap"), ("jvp", "vmap"), ("vjp", "vjp", "vmap"), ("jvp", "vjp", "vmap")]
+DEEP_OVER_VMAP = [
     ("vmap", "vjp", "vmap"),
     ("vmap", "jvp", "vmap"),
     ("vjp", "vmap", "vmap"),
     ("jvp", "vmap", "vmap"),
-    ("vjp", "vjp", "vmap"),
     ("jvp", "jvp", "vmap"),
-    ("jvp", "vjp", "vmap"),
 ]
-# The outermost derivative by the other mode (T1 to T4 and T11).
+# The outermost derivative by the other mode (T1 to T4 and T11). In double precision differences
+# say as much of both modes.
 PROJECTIONS = [("grad",), ("vjp",), ("vjp", "vjp"), ("vjp", "jvp")]
 # The outermost vmap by a loop (T5, T6, T7, T12, T13), with proof of a batching rule (T8, T9).
-BATCHED = [("vjp",), ("jvp",), ("vjp", "vjp"), ("jvp", "vjp"), ("grad",)]
+BATCHED = [("vjp",), ("jvp",)]
+BATCHED_TWICE = [("vjp", "vjp"), ("jvp", "vjp")]
 BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
@@ -154,7 +153,6 @@ def _always_quick(info: OpInfo) -> bool:
     return True
 
 
-_few = ft.partial(composition.check_batched, every=False)
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
@@ -172,12 +170,14 @@ CHECKS: dict[str, Check] = {
         Check("vmap_dims", batching.check_vmap_every_dim, _taking_arrays, 2, _in_one_dtype, _never),
         Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1, _in_one_dtype),
         Check("vmap_rule", batching.check_no_loop, _taking_arrays, first_of_sets, _in_one_dtype),
-        *_composed(composition.check_projection, "", PROJECTIONS),
-        *_composed(_few, "vmap_", BATCHED[:2], _always_quick),
-        *_composed(composition.check_batched, "vmap_", BATCHED[2:]),
+        *_composed(composition.check_projection, "", PROJECTIONS, _never),
+        *_composed(composition.check_batched, "vmap_", BATCHED, _always_quick),
+        *_composed(composition.check_batched, "vmap_", BATCHED_TWICE),
+        *_composed(composition.check_batched, "vmap_", [("grad",)], _never),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
         _deep("vmap_pullback", composition.check_batched_cotangents),
         *_composed(composition.check_over_vmap, "", OVER_VMAP),
+        *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, _never),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
         Check("second_gradient", numeric.check_second_gradient, _in_double, telling, _double),
