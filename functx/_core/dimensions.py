@@ -32,6 +32,17 @@ def canonical_dims(dims: Any, ndim: int, name: str = "dim") -> tuple[int, ...] |
     return out if ndim else ()
 
 
+def canonical_ints(value: Any, name: str, *, several: bool) -> int | tuple[int, ...]:
+    """An int, or where `several` may be given a sequence of them as a tuple."""
+    try:
+        if several and isinstance(value, (tuple, list)):
+            return tuple(operator.index(n) for n in value)
+        return operator.index(value)
+    except TypeError:
+        wanted = "an int or a sequence of ints" if several else "an int"
+        refuse(f"`{name}` must be {wanted}, got {describe(value)}", error=TypeError)
+
+
 def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The axes that canonical `Dims` stand for: all of them if there is none."""
     assert not isinstance(dim, int)

@@ -78,6 +78,7 @@ class Role:
     optional: bool = False  # None may be given
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
     number: bool = True  # a Python number will do
+    whole: bool = False  # static: an int, or ints
 
     @property
     def traced(self) -> bool:
@@ -132,7 +133,8 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
                 error=TypeError,
             )
     several = any(name in _SEQUENCES for name in names)
-    return Role(Kind.OPTION, optional, several)
+    whole = note.removesuffix(" | None") in ("int", "int | tuple[int, ...]")
+    return Role(Kind.OPTION, optional, several, whole=whole)
 
 
 def _remedy(name: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from .catalog import Autocast, OpSpec
-from .dimensions import canonical_dim, canonical_dims, canonical_shape
+from .dimensions import canonical_dim, canonical_dims, canonical_ints, canonical_shape
 from .dtypes import Accepts, as_dtype, category, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, Promote, result_dtype
@@ -94,8 +94,8 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
     So do defaults: `dim=1` of some rank.
     """
     for name, role in spec.parameters.roles.items():
-        value = given.get(name, spec.parameters.defaults.get(name))
-        if value is None:
+        value: Any = given.get(name, spec.parameters.defaults.get(name))
+        if value is None and (role.optional or name not in given):
             continue
         if role.kind is Kind.DIM:
             given[name] = canonical_dim(value, _ndim(spec, given), name)
@@ -103,6 +103,8 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
             given[name] = canonical_dims(value, _ndim(spec, given), name)
         elif role.kind is Kind.SHAPE:
             given[name] = canonical_shape(value, name)
+        elif role.whole:
+            given[name] = canonical_ints(value, name, several=role.several)
         elif role.kind is Kind.DTYPE:
             given[name] = as_dtype(value, name)
         elif role.kind is Kind.KEY:

@@ -46,6 +46,17 @@ def refused(call):
         (lambda: functx.sum(X, (0, 0)), RuntimeError, "sum: `dim` names a dimension twice: (0, 0)"),
         (lambda: functx.sum(X, 0.5), TypeError, "sum: `dim` must be an int, got 0.5"),
         (lambda: functx.sum(X, dtype="float33"), TypeError, "sum: `dtype` must be a dtype"),
+        (lambda: functx.tril(X, 0.5), TypeError, "tril: `diagonal` must be an int, got 0.5"),
+        (
+            lambda: functx.split(X, (0.5, 1.5)),
+            TypeError,
+            "split: `split_size_or_sections` must be an int or a sequence of ints, got (0.5, 1.5)",
+        ),
+        (
+            lambda: functx.permute(X, None),
+            TypeError,
+            "permute: `dims` must be an int or a sequence of ints, got None",
+        ),
         (lambda: functx.cat(X), TypeError, "cat: `tensors` must be a sequence of arrays"),
         (
             lambda: functx.nn.functional.gelu(jnp.arange(3)),

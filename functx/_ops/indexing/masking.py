@@ -13,6 +13,7 @@ from jax import Array, lax
 from functx._core import (
     ArrayLike,
     as_dtype,
+    category,
     describe,
     LONG,
     Mask,
@@ -129,7 +130,10 @@ def nonzero(
     shape = input.shape if input.ndim or not as_tuple else (1,)
     found = positions_where(input.ravel().astype(bool), size)
     missing = found >= input.size
-    filling = lax.convert_element_type(fill_value, long)
+    filling = jnp.asarray(fill_value)
+    if category(filling.dtype) != 1:
+        refuse(f"`fill_value` must be an integer, got {describe(filling)}", error=TypeError)
+    filling = lax.convert_element_type(filling, long)
     columns, rest = [], found
     for n in reversed(shape):
         columns.append(jnp.where(missing, filling, rest % max(n, 1)))

@@ -50,6 +50,10 @@ def masked_select_samples(make: Make) -> Iterator[Sample]:
 def masked_select_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make.index(2, 2)), "`mask` must be bool", TypeError)
     yield Refusal(call(make(2), make.mask(3)), "cannot take", ValueError)
+    yield Refusal(
+        call(make(2), make.mask(2), size=-1), "`size` must not be negative, got -1", ValueError
+    )
+    yield Refusal(call(make(2), make.mask(2), size=0.5), "`size` must be an int", TypeError)
 
 
 def padded(rows, size, fill_value):
@@ -79,6 +83,8 @@ def nonzero_samples(make: Make) -> Iterator[Sample]:
 
 def nonzero_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call([1, 2]), "`input` must be an array", TypeError)
+    yield Refusal(call(make(2), size=-1), "`size` must not be negative, got -1", ValueError)
+    yield Refusal(call(make(2), fill_value=0.5), "`fill_value` must be an integer", TypeError)
 
 
 def np_nonzero(x, as_tuple=False, size=None, fill_value=-1):

@@ -26,6 +26,7 @@ def expand_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), (-1, 3)), r"`size` may be -1 only where \S+ has a dimension")
     yield Refusal(call(make(1, 3), (2, 4)), r"\[1,3\] does not broadcast to \[2, 4\]")
     yield Refusal(call(make(1, 3), (-2, 3)), r"\[1,3\] does not broadcast to \[-2, 3\]")
+    yield Refusal(call(make(3), None), r"`size` must be an int or a sequence", TypeError)
 
 
 def np_expand(x, size):
@@ -49,6 +50,7 @@ def repeat_samples(make: Make) -> Iterator[Sample]:
 def repeat_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), 2), r"`repeats` must have at least 2 entries, got \[2\]")
     yield Refusal(call(make(2), (-1,)), r"`repeats` must not be negative, got \[-1\]")
+    yield Refusal(call(make(2), 1.5), r"`repeats` must be an int or a sequence", TypeError)
 
 
 OPS = [

@@ -24,6 +24,7 @@ def diag_samples(make: Make) -> Iterator[Sample]:
 def diag_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make()), r"`input` must have 1 or 2 dimensions, got \S+\[\]")
     yield Refusal(call(make(1, 1, 1)), r"`input` must have 1 or 2 dimensions")
+    yield Refusal(call(make(2), 0.5), r"`diagonal` must be an int, got 0.5", TypeError)
 
 
 def diagonal_samples(make: Make) -> Iterator[Sample]:
@@ -40,6 +41,7 @@ def diagonal_samples(make: Make) -> Iterator[Sample]:
 def diagonal_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), 0, 1, -1), r"`dim1` and `dim2` must differ, got 1 and -1")
     yield Refusal(call(make(3)), r"`dim2` must lie in \[-1, 0\], got 1", IndexError)
+    yield Refusal(call(make(2, 3), 0.5), r"`offset` must be an int, got 0.5", TypeError)
 
 
 def triangle_samples(make: Make) -> Iterator[Sample]:
@@ -55,6 +57,7 @@ def triangle_samples(make: Make) -> Iterator[Sample]:
 
 def triangle_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3)), r"`input` must have at least 2 dimensions, got \S+\[3\]")
+    yield Refusal(call(make(2, 3), 0.5), r"`diagonal` must be an int, got 0.5", TypeError)
 
 
 OPS = [

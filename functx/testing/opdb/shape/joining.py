@@ -53,6 +53,8 @@ def stack_refusals(make: Make) -> Iterator[Refusal]:
         call((make(2), make(3))), r"`tensors` must have one shape, got \S+\[2\], \S+\[3\]"
     )
     yield Refusal(call((make(2),), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call((make(2), None)), r"`tensors\[1\]` must be an array, got None", TypeError)
+    yield Refusal(call(make(2, 3)), r"`tensors` must be a sequence of arrays", TypeError)
 
 
 OPS = [

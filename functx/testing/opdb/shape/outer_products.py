@@ -23,6 +23,11 @@ def outer_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make()), r"`vec2` must have 1 dimension, got \S+\[\]")
 
 
+def kron_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), None), r"`other` must be an array, got None", TypeError)
+    yield Refusal(call(make(2), [1, 2]), r"`other` must be an array", TypeError)
+
+
 def kron_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2), make(1, 3))
     yield call(make(2, 1, 2), make(3))
@@ -42,5 +47,10 @@ OPS = [
         reference=lambda input, vec2: np.multiply.outer(input, vec2),
         refusals=outer_refusals,
     ),
-    OpInfo(functx.kron, kron_samples, reference=lambda input, other: np.kron(input, other)),
+    OpInfo(
+        functx.kron,
+        kron_samples,
+        reference=lambda input, other: np.kron(input, other),
+        refusals=kron_refusals,
+    ),
 ]

@@ -21,6 +21,7 @@ def transpose_samples(make: Make) -> Iterator[Sample]:
 
 def transpose_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), 0, 1), r"`dim1` must lie in \[-1, 0\], got 1", IndexError)
+    yield Refusal(call(make(2, 3), None, 0), r"`dim0` must be an int, got None", TypeError)
 
 
 def np_transpose(x, dim0, dim1):
@@ -40,6 +41,7 @@ def permute_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), (1,)), r"`dims` must name 2 dimensions for \S+, got \[1\]")
     yield Refusal(call(make(2, 3), (1, -1)), r"`dims` names a dimension twice")
     yield Refusal(call(make(2, 3), (0, 2)), r"`dims` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(2, 3), None), r"`dims` must be an int or a sequence", TypeError)
 
 
 def movedim_samples(make: Make) -> Iterator[Sample]:

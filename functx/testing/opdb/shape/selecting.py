@@ -45,6 +45,7 @@ def narrow_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), 0, 2, 2), r"`start` \+ `length` must not exceed 3, got 2 \+ 2")
     yield Refusal(call(make(3), 0, 0, -1), r"`length` must lie in \[0, 3\], got -1")
     yield Refusal(call(make(3), 0, True, 1), r"`start` must be an integer", TypeError)
+    yield Refusal(call(make(3), 0, 0, 1.5), r"`length` must be an int, got 1.5", TypeError)
 
 
 def np_narrow(x, dim, start, length):

@@ -27,6 +27,7 @@ def split_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(5), [6, -1]), r"non-negative sizes")
     yield Refusal(call(make(), 1), r"with a dimension to split, got \S+\[\]")
     yield Refusal(call(make(5), 1, 1), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+    yield Refusal(call(make(5), 2.5), r"`split_size_or_sections` must be an int or a", TypeError)
 
 
 def np_split(tensor, split_size_or_sections, dim=0):
@@ -48,6 +49,7 @@ def chunk_samples(make: Make) -> Iterator[Sample]:
 
 def chunk_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(5), 0), r"`chunks` must be positive, got 0")
+    yield Refusal(call(make(5), 2.5), r"`chunks` must be an int, got 2.5", TypeError)
     yield Refusal(call(make(), 1), r"with a dimension to split, got \S+\[\]")
 
 
@@ -75,6 +77,7 @@ def tensor_split_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(5), 0), r"`indices_or_sections` must be positive, got 0")
     yield Refusal(call(make(), 2), r"with a dimension to split, got \S+\[\]")
     yield Refusal(call(make(5), jnp.ones(2)), r"must be an int or integers in one dimension")
+    yield Refusal(call(make(5), (0.5,)), r"`indices_or_sections` must be an int or a", TypeError)
 
 
 def unbind_samples(make: Make) -> Iterator[Sample]:

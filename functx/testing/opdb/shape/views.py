@@ -31,6 +31,7 @@ def size_refusals(make: Make) -> Iterator[Refusal]:
 def reshape_refusals(make: Make) -> Iterator[Refusal]:
     yield from size_refusals(make)
     yield Refusal(call(make(2, 3), 2.0), r"`shape` must be an int or a sequence", TypeError)
+    yield Refusal(call(make(2, 3), None), r"`shape` must be an int or a sequence", TypeError)
 
 
 def view_refusals(make: Make) -> Iterator[Refusal]:
