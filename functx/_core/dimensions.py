@@ -9,7 +9,7 @@ from .errors import describe, refuse
 from .roles import Dims
 
 
-def canonical_dim(dim: int, ndim: int, name: str = "dim") -> int:
+def canonical_dim(dim: Any, ndim: int, name: str = "dim") -> int:
     """Non-negative and in range. A 0-d array has a dimension 0 to name."""
     try:
         dim = operator.index(dim)

@@ -94,7 +94,7 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
     So do defaults: `dim=1` of some rank.
     """
     for name, role in spec.parameters.roles.items():
-        value: Any = given.get(name, spec.parameters.defaults.get(name))
+        value = given.get(name, spec.parameters.defaults.get(name))
         if value is None and (role.optional or name not in given):
             continue
         if role.kind is Kind.DIM:
