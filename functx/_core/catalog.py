@@ -44,6 +44,7 @@ class OpSpec:
     measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
     requires: Requirements | None  # what values must satisfy
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
+    ranked: bool  # whether 0-d arrays promote less than those with dimensions
     narrowing: bool  # whether `dtype=` may lose parts or digits of the input
     aliases: tuple[str, ...]  # other full names
 

@@ -36,6 +36,7 @@ def operator(
     requires: Requirements | None = None,
     form: Form | None = None,
     one_array: bool = False,
+    ranked: bool = True,
     narrowing: bool = True,
     synonyms: Mapping[str, str] | None = None,
     aliases: tuple[str, ...] = (),
@@ -56,6 +57,8 @@ def operator(
       CPU, and inside `functx.debug.checked`.
     - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
     - `one_array`: of the arguments that decide the dtype, not all may be Python numbers.
+    - `ranked`: false if 0-d arrays promote as arrays with dimensions do, because PyTorch expands
+      them first.
     - `narrowing`: whether `dtype=` may lose parts or digits of the input.
     - `synonyms`: other names that PyTorch gives to parameters, and the declared ones.
     - `aliases`: other full names, such as `"absolute"` or `"linalg.inverse"`.
@@ -76,6 +79,7 @@ def operator(
             measured=dict(measured or {}),
             requires=requires,
             form=form,
+            ranked=ranked,
             narrowing=narrowing,
             aliases=aliases,
         )

@@ -42,20 +42,20 @@ class Promote(enum.Enum):
 _WEAK_DEFAULT = {2: DEFAULT_FLOAT, 3: np.dtype("complex64")}
 
 
-def result_dtype(args: Iterable[jax.Array]) -> np.dtype:
+def result_dtype(args: Iterable[jax.Array], *, ranked: bool = True) -> np.dtype:
     """The dtype PyTorch gives an elementwise operation over `args`.
 
-    Arrays with dimensions outrank 0-d arrays, which outrank Python numbers (weakly
-    typed in JAX). A lower rank counts only when its category is the higher one.
+    Arrays with dimensions outrank 0-d arrays, if `ranked`, and both outrank Python numbers
+    (weakly typed in JAX). A lower rank counts only when its category is the higher one.
     """
     ranks: tuple[list[np.dtype], ...] = ([], [], [])
     for x in args:
         weak = getattr(jax.typeof(x), "weak_type", False)
-        ranks[2 if weak else int(x.ndim == 0)].append(np.dtype(x.dtype))
+        ranks[2 if weak else int(ranked and x.ndim == 0)].append(np.dtype(x.dtype))
     out: np.dtype | None = None
     for rank, dtypes in enumerate(ranks):
         if dtypes:
-            here = _join(dtypes)
+            here = joined(dtypes)
             if rank == 2:
                 here = _WEAK_DEFAULT.get(category(here), here)
             out = here if out is None else _combine(out, here)
@@ -63,7 +63,8 @@ def result_dtype(args: Iterable[jax.Array]) -> np.dtype:
     return out
 
 
-def _join(dtypes: Sequence[np.dtype]) -> np.dtype:
+def joined(dtypes: Sequence[np.dtype]) -> np.dtype:
+    """The dtype that arrays of these promote to, all of one rank."""
     with jax.numpy_dtype_promotion("standard"):  # PyTorch's lattice, for dtypes of one rank
         return np.dtype(ft.reduce(jnp.promote_types, dtypes))
 

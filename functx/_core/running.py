@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools as ft
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from .catalog import Autocast, OpSpec
 from .dimensions import canonical_dim, canonical_dims, canonical_ints, canonical_shape
 from .dtypes import Accepts, as_dtype, category, real_of
 from .errors import describe, refuse, Refused
-from .promotion import compute_and_result, Promote, result_dtype
+from .promotion import compute_and_result, joined, Promote, result_dtype
 from .random import as_key, Draw
 from .requirements import all_hold, check_inside
 from .roles import Kind
@@ -46,7 +45,10 @@ def run(
             raise
         raise _reworded(spec, arrays, error) from error
     compute = arrays[0].dtype if arrays else None
-    out = jax.tree.map(ft.partial(_finish, compute=compute, result=result), out)
+    outputs, tree = jax.tree.flatten(out)
+    if result == np.bool_ and outputs:  # positions beside bools are none
+        outputs[0] = jnp.asarray(outputs[0]).astype(bool)
+    out = tree.unflatten([_finish(y, compute, result) for y in outputs])
     if spec.requires is None:
         return out
     if checking_values.value:
@@ -129,7 +131,7 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     result = None
     if spec.promote is not Promote.NONE and arrays:
         asked = given.get("dtype")
-        common = result_dtype(arrays)
+        common = result_dtype(arrays, ranked=spec.ranked)
         if asked is not None:
             asked = as_dtype(asked)
             if not spec.narrowing:
@@ -193,7 +195,7 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
 
 
 def _check_wider(asked: np.dtype, common: np.dtype, x: jax.Array) -> None:
-    if category(asked) != category(common) or asked.itemsize < common.itemsize:
+    if category(asked) != category(common) or joined([asked, common]) != asked:
         refuse(
             f"`dtype` must hold the values of {describe(x)}, got {asked.name}",
             hint="x.astype(dtype) converts all the same",
@@ -251,7 +253,7 @@ def _finish(out: Any, compute: np.dtype | None, result: np.dtype | None) -> jax.
     out = jnp.asarray(out)
     dtype = np.dtype(out.dtype) if not jnp.issubdtype(out.dtype, jax.dtypes.extended) else None
     if result is not None and dtype is not None:
-        if out.dtype == compute or result == np.bool_:
+        if out.dtype == compute:
             dtype = result
         elif category(dtype) == 2 and category(result) >= 2:
             dtype = real_of(result)

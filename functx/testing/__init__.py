@@ -14,10 +14,12 @@ from .make import Make as Make
 from .opdb import op_db as op_db
 from .opinfo import (
     call as call,
+    Convention as Convention,
     edge as edge,
     Floor as Floor,
     Gap as Gap,
     OpInfo as OpInfo,
+    OwnDtypes as OwnDtypes,
     Refusal as Refusal,
     Sample as Sample,
 )

@@ -26,6 +26,7 @@ class Sample:
     kwargs: Mapping[str, Any]
     lanes: tuple[Sample, ...] = ()  # the same call under other seeds: the lanes of a batch
     values_only: bool = False  # derivatives are not looked at: infinite, or not there
+    drawn: str = ""  # the dtype that `OpInfo.draw` drew it in
 
     def __repr__(self) -> str:
         named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
@@ -104,7 +105,55 @@ class Gap:
 # By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
 ULPS = 8.0
 
+
+@dataclasses.dataclass(frozen=True)
+class OwnDtypes:
+    """Result dtypes that are not PyTorch's, or where PyTorch has none, and why.
+
+    `answer` and `cases`, a regular expression, are written as in `functx.testing.dtype_facts`:
+    `*` is the dtype that a sample was drawn in, `^` that of the arrays promoted, `\\1` the first
+    group of `cases`, `-` a refusal.
+    """
+
+    answer: str
+    reason: str  # a fact
+    cases: str = ""
+    dtypes: frozenset[str] = frozenset()  # that samples are drawn in; empty: all of them
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Convention:
+    """What an operator gives at kinks, ties, zeros and NaN, in double precision.
+
+    `value` is its result; `gradient` and `hessian` are the derivatives of the result's sum, or of
+    the sum of `through(result)`. A tuple holds one item for each output, or for each floating
+    array of the sample, None where nothing is said; anything else is the only one. The rows of
+    `hessian` and its columns run through the elements of all floating arrays.
+    """
+
+    what: str
+    sample: Sample
+    value: Any = None
+    gradient: Any = None
+    hessian: Any = None
+    through: Callable[[Any], Any] | None = None
+    holds: Callable[[Any], Any] | None = None  # what is true of the result
+    smooth: bool = False  # the derivatives of `order` are finite, and alike in all modes
+    refused: str = ""  # what the error of differentiating says
+    # A formula of the same arguments whose derivatives, to this order, the operator must have.
+    like: Callable[..., Any] | None = None
+    order: int = 2
+    modes: tuple[str, ...] = ("forward", "reverse")  # in which the gradient is looked at
+    ulps: float = 8  # how far an element may be off that is not 0, infinite or NaN
+    floor: float = 0  # and by how much where terms cancel
+    departure: str = ""  # why PyTorch has it otherwise, if it does: a fact
+
+
 Samples = Callable[[Make], Iterator[Sample]]
+
+
+def no_conventions(make: Make) -> Iterator[Convention]:
+    return iter(())
 
 
 def _no_refusals(make: Make) -> Iterator[Refusal]:
@@ -119,6 +168,7 @@ class OpInfo:
     samples: Samples
     reference: Callable[..., Any] | None = None  # NumPy in, NumPy out, the operator's signature
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
+    conventions: Callable[[Make], Iterator[Convention]] = no_conventions
     variant: str = ""
     # How far an element may be off, in ulps of itself, where the default is too tight: of every
     # dtype, or by dtype; with the reason.
@@ -133,6 +183,7 @@ class OpInfo:
     moments: Callable[..., tuple[Any, Any]] | None = None
     # PyTorch promises no order among equal elements, so positions differ where values tie.
     ties_in_any_order: bool = False
+    own_dtypes: tuple[OwnDtypes, ...] = ()
     # Narrower than what the operator accepts, for a variant.
     dtypes: tuple[str, ...] | None = None
 
@@ -205,4 +256,4 @@ class OpInfo:
         """The samples in `dtype`, each with `lanes` calls of the same shape to batch."""
         seeds = [self.samples(self.make(dtype, seed, device)) for seed in range(lanes)]
         for twins in zip(*seeds, strict=True):
-            yield dataclasses.replace(twins[0], lanes=twins)
+            yield dataclasses.replace(twins[0], lanes=twins, drawn=dtype)

@@ -8,7 +8,7 @@ import pytest
 import functx
 import functx.testing
 from functx._core.rules import derivative_rules
-from functx.testing import call, CHECKS, OpInfo, Refusal, run_cell
+from functx.testing import call, CHECKS, Convention, OpInfo, Refusal, run_cell
 
 
 def samples(make):
@@ -124,6 +124,68 @@ def test_right_function_passes(name):
     dtype = "float64" if "gradient" in name else "float32"
     if CHECKS[name].applies(mine, dtype):
         run_cell(mine, dtype, name)
+
+
+PASSING = {
+    "value": [0, 1],
+    "gradient": [0, -1],
+    "hessian": [[0, 0], [0, 0]],
+    "holds": lambda y: y >= 0,
+}
+FAILING = {
+    "value": [-0.0, 1],
+    "gradient": [1, -1],
+    "hessian": [[2, 0], [0, 0]],
+    "holds": lambda y: y > 0,
+}
+
+
+def at_kink(**stated):
+    conventions = lambda make: iter([Convention("0", call(make.put([0, -1])), **stated)])
+    return info(gentle, conventions=conventions)
+
+
+gentle = derivative_rules(
+    jnp.abs, jvp=lambda primals, output, tangents: jnp.sign(primals[0]) * tangents[0]
+)
+
+
+@pytest.mark.parametrize("what", PASSING)
+def test_convention(what):
+    run_cell(at_kink(**{what: PASSING[what]}), "float32", "conventions")
+    with pytest.raises(AssertionError, match=f"0: .*(?:{what}|hold)"):
+        run_cell(at_kink(**{what: FAILING[what]}), "float32", "conventions")
+
+
+@pytest.mark.parametrize("wrong", [wrong_forward_rule, wrong_reverse_rule, wrong_at_second_order])
+def test_wrong_rule_fails_the_convention_that_names_a_formula(wrong):
+    conventions = lambda make: iter([Convention("0", call(make.put([0.5])), like=jnp.sin)])
+    run_cell(info(jnp.sin, conventions=conventions), "float32", "conventions")
+    with pytest.raises(AssertionError, match="derivative of order"):
+        run_cell(info(wrong, conventions=conventions), "float32", "conventions")
+
+
+def test_infinite_slope_is_seen_in_both_modes():
+    conventions = lambda make: iter(
+        [Convention("0", call(make.put([0.0, 4.0])), gradient=[np.inf, 0.25])]
+    )
+    run_cell(info(jnp.sqrt, conventions=conventions), "float32", "conventions")
+    finite = lambda x: jnp.sqrt(jnp.maximum(x, 1e-30))
+    with pytest.raises(AssertionError, match=r"forward mode.*reverse mode"):
+        run_cell(info(finite, conventions=conventions), "float32", "conventions")
+
+
+def test_derivatives_that_blow_up_are_not_smooth():
+    conventions = lambda make: iter([Convention("0", call(make.put([0.0])), smooth=True)])
+    run_cell(info(jnp.sin, conventions=conventions), "float32", "conventions")
+    with pytest.raises(AssertionError, match="not finite"):
+        run_cell(info(jnp.sqrt, conventions=conventions), "float32", "conventions")
+
+
+def test_derivative_that_should_be_refused_fails():
+    conventions = lambda make: iter([Convention("0", call(make.put([0.0])), refused="no slope")])
+    with pytest.raises(AssertionError, match="differentiated in forward mode"):
+        run_cell(info(jnp.sin, conventions=conventions), "float32", "conventions")
 
 
 def test_cell_without_anything_to_check_fails():

@@ -68,7 +68,7 @@ def scatter(
     if reduce not in (None, "add", "multiply"):
         refuse(f"`reduce` must be 'add', 'multiply' or None, got {reduce!r}", error=ValueError)
     index = as_index(index)
-    if is_number(src):
+    if is_number(src) or (src.ndim == 0 and src.dtype == bool):
         src = jnp.broadcast_to(cast_number(src, input.dtype, "value"), index.shape)
     if index.size == 0:
         return input

@@ -14,7 +14,6 @@ from functx._core import (
     Autocast,
     describe,
     operator,
-    Promote,
     refuse,
     Requirement,
     Scalar,
@@ -28,7 +27,7 @@ from .reduction import reduced, reduction_of
 __all__ = ["binary_cross_entropy_with_logits", "l1_loss", "mse_loss", "smooth_l1_loss"]
 
 
-@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, ranked=False)
 def mse_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -51,7 +50,7 @@ def mse_loss(
     )
 
 
-@operator(accepts=Accepts.INEXACT, autocast=Autocast.FLOAT32, promote=Promote.COMPLEX_TO_FLOAT)
+@operator(accepts=Accepts.INEXACT, autocast=Autocast.FLOAT32, ranked=False)
 def l1_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -63,12 +62,12 @@ def l1_loss(
     r"""Absolute error: $\ell_i = |x_i - t_i|$, its mean, or its sum.
 
     Shapes and `weight` are as in `mse_loss`. The derivative where $x_i = t_i$ is 0.
+    Dtypes: real, unless `weight` is complex.
 
     >>> functx.nn.functional.l1_loss(jnp.asarray([1.0, -3.0], "float32"), jnp.zeros(2, "float32"))
     Array(2., dtype=float32)
     """
     loss = magnitude(input - target)
-    weight = None if weight is None else jnp.real(weight)
     return _weighted(loss, input, weight, reduction_of(size_average, reduce, reduction))
 
 
@@ -80,7 +79,7 @@ def _weighted(loss: Array, input: Array, weight: Array | None, reduction: str) -
             f"`weight` must have the shape of `input`, {describe(input)}, got {describe(weight)}",
             error=ValueError,
         )
-    loss = loss * weight
+    loss = loss.astype(weight.dtype) * weight
     return jnp.sum(loss) / jnp.sum(weight) if reduction == "mean" else reduced(loss, reduction)
 
 
@@ -88,7 +87,12 @@ def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
     yield Requirement(beta >= 0, "`beta` must not be negative, got {got}", beta)
 
 
-@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, requires=_beta_is_not_negative)
+@operator(
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+    ranked=False,
+    requires=_beta_is_not_negative,
+)
 def smooth_l1_loss(
     input: ArrayLike,
     target: ArrayLike,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
+
 from functx._core import category, is_number, Requirement, result_dtype, value_fits
 
 
@@ -12,7 +14,7 @@ def nonzero_divisor(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement
     """Integers have no infinity: a divisor of zero is refused."""
     if category(input.dtype) < 2 and category(other.dtype) < 2:
         yield Requirement(
-            other != 0,
+            jnp.asarray(other).astype(bool),
             "`other` must not hold zeros where integers are divided, got one",
             hint="floating arrays give inf and nan",
         )

@@ -21,6 +21,7 @@ from functx._core import (
     operator,
     Promote,
     refuse,
+    result_dtype,
 )
 
 from .scanning import scanned
@@ -88,7 +89,7 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
     return CummaxResult(taken(input, indices, dim), indices)
 
 
-@operator()
+@operator(promote=Promote.NONE)
 def diff(
     input: ArrayLike,
     n: int = 1,
@@ -101,6 +102,7 @@ def diff(
     `prepend` and `append` are joined to the input first (not if `n` is 0). Of bools, the
     difference is `xor`.
 
+    Dtypes: the common one; if `n` is 0, that of `input`.
     Shapes: `[..., m, ...] -> [..., max(m - n, 0), ...]`; `prepend` and `append` may differ from
     the input in `dim` only.
     Errors: RuntimeError for a 0-d input, a negative `n`, or shapes that cannot be joined.
@@ -119,6 +121,8 @@ def diff(
     if n == 0:
         return input
     parts = [part for part in (prepend, input, append) if part is not None]
+    common = result_dtype(parts)
+    parts = [part.astype(common) for part in parts]
     out = jnp.concatenate(parts, axis=dim) if len(parts) > 1 else input
     size = out.shape[dim]
     for left in range(size, max(size - n, 0), -1):

@@ -26,7 +26,7 @@ def outer(input: ArrayLike, vec2: ArrayLike) -> Array:
     return input[:, None] * vec2[None, :]
 
 
-@operator()
+@operator(ranked=False)
 def kron(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Kronecker product: in blocks, $y_{ij} = a_{ij} B$, in any number of dimensions.
 

@@ -132,9 +132,13 @@ def unique(
     slot = jnp.where(starts, group, size)
     first = jnp.full(size, count, long).at[slot].set(order, mode="drop")
     source = input.reshape(-1) if dim is None else jnp.moveaxis(input, dim, 0)
-    values = source.at[first].get(mode="fill", fill_value=0)
-    missing = (first >= count).reshape((-1,) + (1,) * (source.ndim - 1))
-    values = jnp.where(missing, lax.convert_element_type(fill_value, input.dtype), values)
+    fill = lax.convert_element_type(fill_value, input.dtype)
+    if count == 0:
+        values = jnp.broadcast_to(fill, (size, *source.shape[1:]))
+    else:
+        values = source.at[first].get(mode="fill", fill_value=0)
+        missing = (first >= count).reshape((-1,) + (1,) * (source.ndim - 1))
+        values = jnp.where(missing, fill, values)
     outputs = [values if dim is None else jnp.moveaxis(values, 0, dim)]
     if return_inverse:
         inverse = jnp.zeros(count, long).at[order].set(group)

@@ -1,4 +1,4 @@
-"""Values, dtypes and refusals: what an operator returns when nothing transforms it."""
+"""Values and refusals: what an operator returns when nothing transforms it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import (
-    as_dtype,
-    available,
-    category,
-    compute_and_result,
-    DEFAULT_FLOAT,
-    describe,
-    Promote,
-    result_dtype,
-)
+from functx._core import available, category, DEFAULT_FLOAT, describe, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function
@@ -74,57 +65,6 @@ def _narrow(want: Any, got: jax.Array) -> np.ndarray:
         want = want.real
     with np.errstate(over="ignore", invalid="ignore"):
         return want.astype(got.dtype)
-
-
-def check_dtypes(info: OpInfo, sample: Sample) -> None:
-    """Results have the dtype that promotion promises, and are never weakly typed."""
-    out = jax.eval_shape(*_flat(whole_function(info, sized(info, sample))))
-    for y in out:
-        assert not y.weak_type, f"{info.id}{sample!r}: weakly typed {describe(y)}"
-    promised = promised_dtype(info, sample)
-    if promised is not None:
-        assert out[0].dtype == promised, (
-            f"{info.id}{sample!r}: {describe(out[0])}, expected {promised.name}"
-        )
-
-
-def _flat(called: tuple[Any, list[Any]]) -> tuple[Any, ...]:
-    f, arrays = called
-    return f, *arrays
-
-
-def promised_dtype(info: OpInfo, sample: Sample) -> np.dtype | None:
-    """The dtype that the declaration gives the first output, or None if it leaves it open."""
-    spec = info.spec
-    if spec is None or spec.promote is Promote.NONE:
-        return None
-    given = spec.arguments(sample.args, sample.kwargs)
-    arrays = jax.tree.leaves([given[name] for name in spec.promoting if name in given])
-    if not arrays:
-        return None
-    asked = given.get("dtype")
-    common = result_dtype(map(jnp.asarray, arrays)) if asked is None else as_dtype(asked)
-    return compute_and_result(spec.promote, common, asked=asked is not None)[1]
-
-
-def check_promotion(info: OpInfo, sample: Sample) -> None:
-    """Arguments of other dtypes and 0-d arguments promote as PyTorch's do."""
-    assert info.spec is not None
-    given = info.spec.arguments(sample.args, sample.kwargs)
-    promoting = jax.tree.leaves([given.get(name) for name in info.spec.promoting])
-    for i, x in enumerate(sample.arrays()):
-        if not any(x is y for y in promoting):
-            continue
-        for name in ("bool", "int16", "int64", "float16", "float64", "complex64"):
-            if name not in info.accepted or category(np.dtype(name)) > category(x.dtype):
-                continue
-            mixed = _replaced(sample, i, x.real.astype(name))
-            promised = promised_dtype(info, mixed)
-            if promised is not None:
-                [first, *_] = jax.eval_shape(whole_function(info, mixed)[0], *mixed.arrays())
-                assert first.dtype == promised, (
-                    f"{info.id}{mixed!r}: {describe(first)}, expected {promised}"
-                )
 
 
 def _replaced(sample: Sample, i: int, new: jax.Array) -> Sample:

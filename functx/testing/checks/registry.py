@@ -9,11 +9,13 @@ from typing import Any, get_args, Literal, TypeAlias
 
 import jax.numpy as jnp
 
-from functx._core import category, Promote
-from functx.testing.opinfo import OpInfo, Sample
+from functx._core import category
+from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
 from . import batching, composition, forward, numeric, randomness, scanning
+from .conventions import check_conventions
 from .coverage import few_eager, first_of_sets, Select, telling
+from .dtypes import check_dtypes
 from .own_rules import has_own_rules
 
 
@@ -74,14 +76,13 @@ def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
     return dtype == forward.sample_dtype(info)
 
 
-def _promoting(info: OpInfo, dtype: str) -> bool:
-    spec = info.spec
-    return spec is not None and len(spec.promoting) > 0 and spec.promote is not Promote.SAME
-
-
 def _refusing(info: OpInfo, dtype: str) -> bool:
     has_any = next(iter(info.refusals(info.make(dtype))), None) is not None
     return has_any and _in_one_dtype(info, dtype)
+
+
+def _with_conventions(info: OpInfo, dtype: str) -> bool:
+    return info.conventions is not no_conventions and _in_one_dtype(info, dtype)
 
 
 def _random(info: OpInfo, dtype: str) -> bool:
@@ -157,8 +158,8 @@ CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
         Check("reference", forward.check_reference, _with_reference, None, _some_dtypes),
-        Check("dtypes", forward.check_dtypes, _always, telling, _some_dtypes),
-        Check("promotion", forward.check_promotion, _promoting, 2, _in_one_dtype),
+        Check("dtypes", check_dtypes, _always, 1, _some_dtypes),
+        Check("conventions", check_conventions, _with_conventions, 1, _in_one_dtype),
         Check("refusals", forward.check_refusals, _refusing, 1, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),

@@ -30,7 +30,7 @@ def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
         cells = (("dtypes", half), ("dtypes", subject.dtype), ("reference", half))
         widen = lambda y: y.astype("float32") if y.dtype.name in HALVES else y
         yield from _changed(subject, "half as float32", half, half, widen, cells)
-    weak = (("dtypes", subject.dtype), ("promotion", subject.dtype))
+    weak = (("dtypes", subject.dtype),)
     yield from _changed(subject, "weak type", "", subject.dtype, _weak, weak, shown=False)
     yield from _mixtures(subject)
 
@@ -102,7 +102,7 @@ def _mixtures(subject: Subject) -> Iterator[Mutant]:
         other = lambda y: y.astype(ANOTHER.get(y.dtype.name, "float32"))
         return jax.tree.map(lambda y: other(y) if _typed(y) else y, op(given))
 
-    cells = (("promotion", subject.dtype), ("dtypes", subject.dtype), ("reference", subject.dtype))
+    cells = (("dtypes", subject.dtype), ("reference", subject.dtype))
     for kind, when in (
         ("mixed dtypes", mixed),
         ("mixed with a 0-d array", with_point),

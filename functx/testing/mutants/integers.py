@@ -50,7 +50,7 @@ def _mutant(
             if x.dtype != np.dtype(dtype) or not x.size:
                 continue
             if touches(subject.with_arrays(sample, {target: poked(x, values)})):
-                cells = (("reference", dtype), ("dtypes", dtype), ("promotion", dtype))
+                cells = (("reference", dtype), ("dtypes", dtype))
                 yield Mutant(kind, dtype, op, cells, touches)
                 return
 

@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .sizes import size_of
 
@@ -90,10 +90,21 @@ def eye_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(2, jnp.ones(2)), r"`m` must be an int", TypeError)
 
 
+def full_conventions(make: Make) -> Iterator[Convention]:
+    value = call((3,), make.put(2.0), dtype="float64")
+    yield Convention("has a gradient in its value", value, value=[2, 2, 2], gradient=3)
+
+
 OPS = [
     OpInfo(functx.zeros, size_samples, reference=filled_with(0), refusals=size_refusals),
     OpInfo(functx.ones, size_samples, reference=filled_with(1), refusals=size_refusals),
-    OpInfo(functx.full, full_samples, reference=np_full, refusals=full_refusals),
+    OpInfo(
+        functx.full,
+        full_samples,
+        reference=np_full,
+        refusals=full_refusals,
+        conventions=full_conventions,
+    ),
     OpInfo(
         functx.zeros_like,
         like_samples,

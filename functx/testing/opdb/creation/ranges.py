@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def arange_samples(make: Make) -> Iterator[Sample]:
@@ -60,7 +60,44 @@ def np_linspace(start, end, steps, dtype=None, device=None):
     return np.linspace(*np.broadcast_arrays(start, end), steps)
 
 
+def arange_conventions(make: Make) -> Iterator[Convention]:
+    for args, dtype, value in [
+        ((0.5, 5, 1.5), "int64", [0, 1, 2, 3, 4]),
+        ((0, 6, 2.9), "int64", [0, 2, 4]),
+        ((-3, 3, 2), "uint8", [253, 255, 1]),
+    ]:
+        what = f"{dtype} counts in integers from {args[0]}"
+        yield Convention(what, call(*args, dtype=dtype), value=value)
+
+
+def linspace_conventions(make: Make) -> Iterator[Convention]:
+    for args, dtype, value in [
+        ((0.5, 3.5, 4), "int64", [0, 1, 2, 3]),
+        ((3, -2, 4), "int32", [3, 1, 0, -2]),
+    ]:
+        what = f"{dtype} from {args[0]}"
+        yield Convention(what, call(*args, dtype=dtype), value=value)
+    for steps in (2, 3, 7, 10):
+        exact = lambda y: (y[0] == 0.1) & (y[-1] == 0.7)
+        ends = call(0.1, 0.7, steps, dtype="float64")
+        yield Convention(f"the ends of {steps} are exact", ends, holds=exact)
+    ends = call(make.put(0.0), make.put(1.0), 5, dtype="float64")
+    yield Convention("has gradients in its ends", ends, gradient=(2.5, 2.5))
+
+
 OPS = [
-    OpInfo(functx.arange, arange_samples, reference=np_arange, refusals=arange_refusals),
-    OpInfo(functx.linspace, linspace_samples, reference=np_linspace, refusals=linspace_refusals),
+    OpInfo(
+        functx.arange,
+        arange_samples,
+        reference=np_arange,
+        refusals=arange_refusals,
+        conventions=arange_conventions,
+    ),
+    OpInfo(
+        functx.linspace,
+        linspace_samples,
+        reference=np_linspace,
+        refusals=linspace_refusals,
+        conventions=linspace_conventions,
+    ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .masks import some
 from .sources import terms
@@ -82,6 +82,27 @@ def np_index_put(x, indices, values, accumulate=False):
     return out
 
 
+def index_put_conventions(make: Make) -> Iterator[Convention]:
+    for outside in (2, -3):
+        yield Convention(
+            f"{outside} is dropped in a compiled program",
+            call(make.put([1, 2]), (make.put([outside], "int64"),), make.put([9])),
+            value=[1, 2],
+            gradient=([1, 1], [0]),
+            departure="PyTorch refuses",
+        )
+    same = make.put([1, 1], "int64")
+    yield Convention(
+        "the one that stays has the gradient",
+        call(make.put([1, 2]), (same,), make.put([5, 6])),
+        value=[1, 6],
+        gradient=([1, 0], [0, 1]),
+        departure="PyTorch gives it to all that were written",
+    )
+    both = call(make.put([1, 2]), (same,), make.put([5, 6]), True)
+    yield Convention("both are added", both, value=[1, 13], gradient=([1, 1], [1, 1]))
+
+
 OPS = [
     OpInfo(
         functx.index_put,
@@ -89,6 +110,7 @@ OPS = [
         reference=np_index_put,
         refusals=index_put_refusals,
         floor=SUMS,
+        conventions=index_put_conventions,
     ),
     OpInfo(functx.index_put, accumulate_samples, reference=np_index_put, variant="accumulate"),
     OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks", floor=SUMS),

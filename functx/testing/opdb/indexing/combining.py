@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample, Samples
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample, Samples
 
 from .sources import source_refusals, terms
 
@@ -90,6 +90,75 @@ REAL = functx.sort.spec.accepts.value
 NUMBERS = functx.scatter_reduce.spec.accepts.value[1:]
 DTYPES = {"mean": NUMBERS, "amax": REAL, "amin": REAL}
 
+NAN = np.nan
+
+
+# Input, index, src, include_self; the gradients under cotangent 1, 10, 100.
+SHARED = {
+    "prod": [
+        ([0, 2, 3], [0, 0, 1], [4, 5, 6], True, [20, 60, 100], [0, 0, 20]),
+        ([7, 2, 3], [0, 0, 1], [0, 5, 6], True, [0, 60, 100], [35, 0, 20]),
+        ([7, 2, 3], [0, 0, 1], [0, 0, 6], True, [0, 60, 100], [0, 0, 20]),
+        ([7, 2, 3], [0, 0, 1], [0, 5, 6], False, [0, 0, 100], [5, 0, 10]),
+    ],
+    "amax": [
+        ([1, 2, 3], [0, 0, 1], [1, 1, 2], True, [1 / 3, 5, 100], [1 / 3, 1 / 3, 5]),
+        ([1, 2, 3], [0, 0, 1], [4, 4, 1], True, [0, 10, 100], [0.5, 0.5, 0]),
+        ([1, 2, 3], [0, 0, 1], [4, 4, 1], False, [0, 0, 100], [0.5, 0.5, 10]),
+        ([NAN, 2, 3], [0, 0, 1], [4, NAN, 1], True, [NAN, 10, 100], [NAN, NAN, 0]),
+    ],
+    "amin": [
+        ([4, 2, 3], [0, 0, 1], [4, 4, 1], True, [1 / 3, 0, 100], [1 / 3, 1 / 3, 10]),
+    ],
+    "mean": [
+        ([4, 2, 3], [0, 0, 1], [4, 4, 1], True, [1 / 3, 5, 100], [1 / 3, 1 / 3, 5]),
+        ([4, 2, 3], [0, 0, 1], [4, 4, 1], False, [0, 0, 100], [0.5, 0.5, 10]),
+    ],
+    "sum": [],
+}
+
+
+def conventions_of(reduce: str):
+    def conventions(make: Make) -> Iterator[Convention]:
+        for x, index, src, include_self, to_x, to_src in SHARED[reduce]:
+            yield Convention(
+                f"ties and zeros of {x} and {src}",
+                call(
+                    make.put(x),
+                    0,
+                    make.put(index, "int64"),
+                    make.put(src),
+                    reduce,
+                    include_self=include_self,
+                ),
+                through=lambda y: y[0] + 10 * y[1] + 100 * y[2],
+                gradient=(to_x, to_src),
+            )
+        for outside in (2, -3):
+            index = make.put([outside], "int64")
+            yield Convention(
+                f"{outside} is dropped in a compiled program",
+                call(make.put([1, 2]), 0, index, make.put([9]), reduce, include_self=False),
+                value=[1, 2],
+                gradient=([1, 1], [0]),
+                departure="PyTorch refuses",
+            )
+
+    return conventions
+
+
+def zeros_conventions(make: Make) -> Iterator[Convention]:
+    for zeros in range(4):
+        factors = np.where(np.arange(4) < zeros, 0.0, [2, 3, 5, 7])
+        index = make.put([0, 0, 0], "int64")
+        yield Convention(
+            f"{zeros} zeros, to third order",
+            call(make.put(factors[:1]), 0, index, make.put(factors[1:]), "prod"),
+            like=lambda x, dim, index, src, reduce: x * src[0] * src[1] * src[2],
+            order=3,
+        )
+
+
 OPS = [
     OpInfo(
         functx.scatter_reduce,
@@ -99,6 +168,7 @@ OPS = [
         variant=reduce,
         dtypes=DTYPES.get(reduce),
         floor=SUMS,
+        conventions=conventions_of(reduce),
     )
     for reduce in ("sum", "prod", "mean", "amax", "amin")
 ] + [
@@ -109,5 +179,6 @@ OPS = [
         variant="zeros",
         dtypes=("float32", "float64", "complex128"),
         floor=SUMS,
+        conventions=zeros_conventions,
     )
 ]

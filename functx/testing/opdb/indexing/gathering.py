@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def gather_samples(make: Make) -> Iterator[Sample]:
@@ -117,18 +118,52 @@ def np_take_along_dim(x, indices, dim=None):
     return np.moveaxis(np.take_along_axis(spread(x), spread(indices), -1), -1, dim)
 
 
+def outside_reads(along: Callable[..., Sample]):
+    def conventions(make: Make) -> Iterator[Convention]:
+        twice = along(make.put([5, 6]), make.put([1, 1], "int64"))
+        yield Convention("read twice, added twice", twice, gradient=[0, 2])
+        for outside in (2, -3):
+            index = make.put([outside, 1], "int64")
+            yield Convention(
+                f"{outside} reads NaN in a compiled program",
+                along(make.put([1, 2]), index),
+                value=[np.nan, 2],
+                through=lambda y: y[1],
+                gradient=[0, 1],
+                departure="PyTorch refuses",
+            )
+
+    return conventions
+
+
+def after_dim(x: Any, index: Any) -> Sample:
+    return call(x, 0, index)
+
+
+def before_dim(x: Any, index: Any) -> Sample:
+    return call(x, index, 0)
+
+
 OPS = [
-    OpInfo(functx.gather, gather_samples, reference=np_gather, refusals=gather_refusals),
+    OpInfo(
+        functx.gather,
+        gather_samples,
+        reference=np_gather,
+        refusals=gather_refusals,
+        conventions=outside_reads(after_dim),
+    ),
     OpInfo(
         functx.index_select,
         index_select_samples,
         reference=np_index_select,
         refusals=index_select_refusals,
+        conventions=outside_reads(after_dim),
     ),
     OpInfo(
         functx.take_along_dim,
         take_along_dim_samples,
         reference=np_take_along_dim,
         refusals=take_along_dim_refusals,
+        conventions=outside_reads(before_dim),
     ),
 ]

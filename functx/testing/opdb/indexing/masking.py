@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .masks import some
 
@@ -94,12 +94,28 @@ def np_nonzero(x, as_tuple=False, size=None, fill_value=-1):
     return tuple(rows.T) if as_tuple else rows
 
 
+def masked_fill_conventions(make: Make) -> Iterator[Convention]:
+    mask = make.put([True, True, False], bool)
+    yield Convention(
+        "what is covered has gradient 0, the value that of all its places",
+        call(make.put([np.nan, np.inf, 1]), mask, make.put(3)),
+        value=[3, 3, 1],
+        gradient=([0, 0, 1], 2),
+    )
+
+
+def nonzero_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, -0.0, np.nan, 1.0]), size=2)
+    yield Convention("NaN counts, zeros of either sign do not", at, value=[[2], [3]])
+
+
 OPS = [
     OpInfo(
         functx.masked_fill,
         masked_fill_samples,
         reference=np_masked_fill,
         refusals=masked_fill_refusals,
+        conventions=masked_fill_conventions,
     ),
     OpInfo(
         functx.masked_select,
@@ -107,5 +123,11 @@ OPS = [
         reference=np_masked_select,
         refusals=masked_select_refusals,
     ),
-    OpInfo(functx.nonzero, nonzero_samples, reference=np_nonzero, refusals=nonzero_refusals),
+    OpInfo(
+        functx.nonzero,
+        nonzero_samples,
+        reference=np_nonzero,
+        refusals=nonzero_refusals,
+        conventions=nonzero_conventions,
+    ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 from .sources import source_refusals, terms
 
@@ -117,8 +117,47 @@ def np_index_add(x, dim, index, source, alpha=1):
     return out.reshape(x.shape)
 
 
+def dropped_outside(make: Make) -> Iterator[Convention]:
+    for outside in (2, -3):
+        yield Convention(
+            f"{outside} is dropped in a compiled program",
+            call(make.put([1, 2]), 0, make.put([outside], "int64"), make.put([9])),
+            value=[1, 2],
+            gradient=([1, 1], [0]),
+            departure="PyTorch refuses",
+        )
+
+
+def scatter_conventions(make: Make) -> Iterator[Convention]:
+    yield from dropped_outside(make)
+    same = make.put([1, 1], "int64")
+    yield Convention(
+        "the one that stays has the gradient",
+        call(make.put([1, 2]), 0, same, make.put([5, 6])),
+        value=[1, 6],
+        gradient=([1, 0], [0, 1]),
+        departure="PyTorch gives it to all that were written",
+    )
+
+
+def scatter_add_conventions(make: Make) -> Iterator[Convention]:
+    yield from dropped_outside(make)
+    same = make.put([1, 1], "int64")
+    both = call(make.put([1, 2]), 0, same, make.put([5, 6]))
+    yield Convention("both are added", both, value=[1, 13], gradient=([1, 1], [1, 1]))
+
+
 OPS = [
-    OpInfo(functx.scatter, scatter_samples, reference=np_scatter, refusals=scatter_refusals),
+    OpInfo(
+        functx.scatter,
+        scatter_samples,
+        reference=np_scatter,
+        refusals=scatter_refusals,
+        conventions=scatter_conventions,
+        own_dtypes=(
+            OwnDtypes("-", "no complex number is cast to a bool", "complex", frozenset({"bool"})),
+        ),
+    ),
     OpInfo(functx.scatter, scatter_reduce_samples, reference=np_scatter, variant="reduce"),
     OpInfo(
         functx.scatter_add,
@@ -126,6 +165,7 @@ OPS = [
         reference=np_scatter_add,
         refusals=source_refusals,
         floor=SUMS,
+        conventions=scatter_add_conventions,
     ),
     OpInfo(
         functx.index_add,
@@ -133,5 +173,6 @@ OPS = [
         reference=np_index_add,
         refusals=index_add_refusals,
         floor=SUMS,
+        conventions=scatter_add_conventions,
     ),
 ]

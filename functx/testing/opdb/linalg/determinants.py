@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import functx
 from functx.testing.floors import FACTORED
-from functx.testing.opinfo import OpInfo
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, OpInfo
 
 from .square_matrices import square_refusals, square_samples
 
@@ -17,7 +21,60 @@ def np_slogdet(A: Any) -> Any:
     return tuple(np.linalg.slogdet(A))
 
 
+def leibniz(A):
+    """The determinant as the polynomial that it is."""
+    n = A.shape[-1]
+    total = 0.0
+    for order in itertools.permutations(range(n)):
+        sign = (-1) ** sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
+        total = total + sign * math.prod(A[..., i, order[i]] for i in range(n))
+    return total
+
+
+def det_conventions(make: Make) -> Iterator[Convention]:
+    singular = [[1.0, 2, 3], [4, 5, 6], [7, 8, 9]]
+    for what, matrix in [
+        ("zero", np.zeros((3, 3))),
+        ("rank 1", np.outer([1.0, 2, 3], [1.0, -1, 2])),
+        ("reflection", np.diag([1.0, -1, 1])),
+        ("one by one", np.zeros((1, 1))),
+    ]:
+        yield Convention(what, call(make.put(matrix)), like=leibniz, ulps=100, floor=1e-12)
+    rank_2 = call(make.put(singular))
+    yield Convention("rank 2, to third order", rank_2, like=leibniz, order=3, ulps=100, floor=1e-9)
+    yield Convention(
+        "complex and singular",
+        call(make.put([[1, 1j, 0], [1j, -1, 0], [2, 0, 1j]], "complex128")),
+        like=leibniz,
+        through=lambda d: d.real + 2 * d.imag,
+        ulps=100,
+        floor=1e-12,
+    )
+
+
+def slogdet_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention(
+        "singular",
+        call(make.put([[1.0, 1], [1, 1]])),
+        value=(0, -np.inf),
+    )
+
+
 OPS = [
-    OpInfo(functx.linalg.det, square_samples, np.linalg.det, square_refusals, floor=FACTORED),
-    OpInfo(functx.linalg.slogdet, square_samples, np_slogdet, square_refusals, floor=FACTORED),
+    OpInfo(
+        functx.linalg.det,
+        square_samples,
+        np.linalg.det,
+        square_refusals,
+        floor=FACTORED,
+        conventions=det_conventions,
+    ),
+    OpInfo(
+        functx.linalg.slogdet,
+        square_samples,
+        np_slogdet,
+        square_refusals,
+        floor=FACTORED,
+        conventions=slogdet_conventions,
+    ),
 ]

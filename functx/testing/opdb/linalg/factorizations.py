@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
 
 from .square_matrices import square_refusals
 
@@ -124,6 +124,43 @@ SPREAD = tuple(
 )
 FLOATING = ("float32", "float64", "complex64", "complex128")
 
+
+def cholesky_conventions(make: Make) -> Iterator[Convention]:
+    """One triangle is read, and the gradient is symmetric."""
+    A = np.asarray([[4, np.nan], [2, 10]])
+    lower, upper = call(make.put(A)), call(make.put(A.T), upper=True)
+    gradient = [[-0.125, 0.25], [0.25, 0]]
+    entry = lambda L: L[1, 0]
+    value = [[2, 0], [1, 3]]
+    yield Convention("lower", lower, value=value, through=entry, gradient=gradient)
+    entry = lambda U: U[0, 1]
+    value = [[2, 1], [0, 3]]
+    yield Convention("upper", upper, value=value, through=entry, gradient=gradient)
+
+
+def eigh_conventions(make: Make) -> Iterator[Convention]:
+    A = np.asarray([[4, np.nan], [2, 10]])
+    values = np.linalg.eigvalsh(A)
+    yield Convention("one triangle is read", call(make.put(A)), value=(values, None), ulps=100)
+    yield Convention(
+        "eigenvalues that meet have the gradient of their sum",
+        call(make.put(np.eye(2))),
+        through=lambda out: out[0],
+        gradient=np.eye(2),
+    )
+
+
+def qr_conventions(make: Make) -> Iterator[Convention]:
+    tall = make.put([[1, 2], [3, 4], [5, 7]])
+    for mode in ("r", "complete"):
+        yield Convention(
+            f"mode={mode!r} has no derivative",
+            call(tall, mode),
+            through=lambda out: out.R,
+            refused="must not be differentiated",
+        )
+
+
 OPS = [
     OpInfo(
         functx.linalg.cholesky,
@@ -140,6 +177,7 @@ OPS = [
         variant="one_triangle",
         gaps=SPREAD,
         floor=FACTORED,
+        conventions=cholesky_conventions,
     ),
     OpInfo(
         of_hermitian(functx.linalg.cholesky),
@@ -165,6 +203,7 @@ OPS = [
         gaps=SPREAD,
         gauge=spectral_gauge,
         floor=FACTORED,
+        conventions=eigh_conventions,
     ),
     OpInfo(
         of_hermitian(functx.linalg.eigh),
@@ -174,5 +213,13 @@ OPS = [
         dtypes=FLOATING,
         floor=FACTORED,
     ),
-    OpInfo(functx.linalg.qr, qr_samples, np_qr, qr_refusals, gauge=signless, floor=FACTORED),
+    OpInfo(
+        functx.linalg.qr,
+        qr_samples,
+        np_qr,
+        qr_refusals,
+        gauge=signless,
+        floor=FACTORED,
+        conventions=qr_conventions,
+    ),
 ]

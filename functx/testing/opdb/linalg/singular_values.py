@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def svd_samples(make: Make) -> Iterator[Sample]:
@@ -58,7 +58,44 @@ def phaseless(out: Any) -> Any:
     return left @ Vh[..., :k, :], S, left @ jnp.conj(jnp.swapaxes(U[..., :k], -1, -2))
 
 
+def diagonal_matrices(make: Make) -> Iterator[tuple[str, Any]]:
+    for values in ([1, 1], [2, 0], [0, 0]):
+        yield f"singular values {values}", make.put(np.eye(3, 2) * values)
+
+
+def svd_conventions(make: Make) -> Iterator[Convention]:
+    for what, A in diagonal_matrices(make):
+        yield Convention(what, call(A), through=lambda out: out[1], gradient=np.eye(3, 2))
+    yield Convention(
+        "what completes U is orthonormal and constant",
+        call(make.put([[1, 2], [3, 4], [5, 7]])),
+        through=lambda out: out[0][:, 2],
+        gradient=np.zeros((3, 2)),
+        departure="PyTorch refuses",
+    )
+
+
+def svdvals_conventions(make: Make) -> Iterator[Convention]:
+    for what, A in diagonal_matrices(make):
+        yield Convention(what, call(A), gradient=np.eye(3, 2))
+
+
 OPS = [
-    OpInfo(functx.linalg.svd, svd_samples, np_svd, refusals, gauge=phaseless, floor=FACTORED),
-    OpInfo(functx.linalg.svdvals, svdvals_samples, np_svdvals, refusals, floor=FACTORED),
+    OpInfo(
+        functx.linalg.svd,
+        svd_samples,
+        np_svd,
+        refusals,
+        gauge=phaseless,
+        floor=FACTORED,
+        conventions=svd_conventions,
+    ),
+    OpInfo(
+        functx.linalg.svdvals,
+        svdvals_samples,
+        np_svdvals,
+        refusals,
+        floor=FACTORED,
+        conventions=svdvals_conventions,
+    ),
 ]

@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -64,7 +64,39 @@ def np_vector_norm(
     return np.sum(x**ord, axis=axes, keepdims=keepdim) ** (1 / ord)
 
 
+def norm_conventions(make: Make) -> Iterator[Convention]:
+    inf = math.inf
+    for at, ord, gradient in [
+        ([0, 0], 2, [0, 0]),
+        ([0, 2], 2, [0, 1]),
+        ([0, 0], 1, [0, 0]),
+        ([0, -2], 1, [0, -1]),
+        ([0, 0], 0.5, [0, 0]),
+        ([0, 2], 0.5, [0, 1]),
+        ([0, 0], 1.5, [0, 0]),
+        ([0, 2], 3, [0, 1]),
+        ([0, 0], 3, [0, 0]),
+        ([3, -3], inf, [0.5, -0.5]),
+        ([0, 0], inf, [0, 0]),
+        ([3, -3], -inf, [0.5, -0.5]),
+        ([0, 2], -inf, [0, 0]),
+        ([0, 2], -1, [0, 0]),
+        ([0, 0], -0.5, [0, 0]),
+        ([3, -3], -1, [0.25, -0.25]),
+        ([1, 2], 0, [0, 0]),
+    ]:
+        yield Convention(f"ord={ord} at {at}", call(make.put(at), ord), gradient=gradient)
+    yield Convention("complex 0", call(make.put([0, 0], "complex128")), gradient=[0, 0])
+
+
 OPS = [
-    OpInfo(functx.linalg.vector_norm, samples, np_vector_norm, refusals, floor=SUMS),
+    OpInfo(
+        functx.linalg.vector_norm,
+        samples,
+        np_vector_norm,
+        refusals,
+        floor=SUMS,
+        conventions=norm_conventions,
+    ),
     OpInfo(functx.linalg.vector_norm, wider_samples, np_vector_norm, variant="dtype", floor=SUMS),
 ]

@@ -7,7 +7,7 @@ import scipy.special
 
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def unary(make: Make) -> Iterator[Sample]:
@@ -53,9 +53,53 @@ def np_softplus(x, beta=1, threshold=20):
     return np.where(x * beta > threshold, x, np.logaddexp(0, x * beta) / beta)
 
 
+def relu_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -1.0, 1.0, np.nan])
+    yield Convention("0 and NaN", call(at), value=[0, 0, 1, np.nan], gradient=[0, 0, 1, 1])
+    yield Convention("no curvature at 0", call(make.put([0.0])), hessian=0)
+
+
+def gelu_conventions(make: Make) -> Iterator[Convention]:
+    for approximate in ("none", "tanh"):
+        at = call(make.put([0.0, 1e3, -1e3]), approximate)
+        yield Convention(approximate, at, value=[0, 1e3, -0.0], gradient=[0.5, 1, 0])
+
+
+def silu_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, 1e3, -1e3]))
+    yield Convention("0 and far out", at, value=[0, 1e3, -0.0], gradient=[0.5, 1, 0])
+
+
+def softplus_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, 20.0, 30.0, -1e3]))
+    slope = 1 / (1 + np.exp(-20.0))
+    yield Convention("0, the threshold and beyond", at, gradient=[0.5, slope, 1, 0])
+
+
 OPS = [
-    OpInfo(F.relu, unary, reference=lambda x: np.where(x <= 0, 0, x).astype(x.dtype)),
-    OpInfo(F.gelu, gelu_samples, reference=np_gelu, refusals=gelu_refusals),
-    OpInfo(F.silu, unary, reference=lambda x: x / (1 + np.exp(-x))),
-    OpInfo(F.softplus, softplus_samples, reference=np_softplus),
+    OpInfo(
+        F.relu,
+        unary,
+        reference=lambda x: np.where(x <= 0, 0, x).astype(x.dtype),
+        conventions=relu_conventions,
+    ),
+    OpInfo(
+        F.gelu,
+        gelu_samples,
+        reference=np_gelu,
+        refusals=gelu_refusals,
+        conventions=gelu_conventions,
+    ),
+    OpInfo(
+        F.silu,
+        unary,
+        reference=lambda x: x / (1 + np.exp(-x)),
+        conventions=silu_conventions,
+    ),
+    OpInfo(
+        F.softplus,
+        softplus_samples,
+        reference=np_softplus,
+        conventions=softplus_conventions,
+    ),
 ]

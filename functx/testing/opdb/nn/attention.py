@@ -7,7 +7,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 
 def attention_samples(make: Make) -> Iterator[Sample]:
@@ -75,6 +75,25 @@ def attention_moments(query, key, value, attn_mask=None, dropout_p=0.0, is_causa
     return weights @ value, np.sqrt(variance)
 
 
+def attention_conventions(make: Make) -> Iterator[Convention]:
+    q, k, v = (make.put(np.arange(4).reshape(2, 2) + i) for i in range(3))
+    nothing = np.zeros((2, 2))
+    for name, mask in [
+        ("False", make.put(nothing, bool)),
+        ("-inf", make.put(np.full((2, 2), -np.inf))),
+    ]:
+        gradient = (nothing, nothing, nothing, None)[: 3 + (name == "-inf")]
+        yield Convention(
+            f"to nothing, by {name}", call(q, k, v, mask), value=nothing, gradient=gradient
+        )
+
+
+def dropout_conventions(make: Make) -> Iterator[Convention]:
+    q = make.put(np.ones((2, 2)))
+    certain = call(q, q, q, dropout_p=1.0)
+    yield Convention("all dropped", certain, value=np.zeros((2, 2)))
+
+
 OPS = [
     OpInfo(
         F.scaled_dot_product_attention,
@@ -82,6 +101,7 @@ OPS = [
         reference=np_attention,
         refusals=attention_refusals,
         floor=SUMS,
+        conventions=attention_conventions,
     ),
     OpInfo(
         F.scaled_dot_product_attention,
@@ -89,5 +109,6 @@ OPS = [
         moments=attention_moments,
         variant="dropout",
         floor=SUMS,
+        conventions=dropout_conventions,
     ),
 ]

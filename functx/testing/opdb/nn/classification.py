@@ -7,7 +7,9 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+
+from .extremes import smooth_at_extremes
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -82,14 +84,49 @@ def np_loss(log_p, t, weight=None, ignore_index=-100, reduction="mean", label_sm
     return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / share}[reduction]
 
 
+def all_ignored(make: Make) -> Iterator[Convention]:
+    """The mean over nothing is NaN, its gradient 0; forward, nothing by nothing."""
+    nothing = call(make.put(np.ones((2, 3))), make.put([-100, -100], "int64"))
+    yield Convention(
+        "all ignored", nothing, value=np.nan, gradient=np.zeros((2, 3)), modes=("reverse",)
+    )
+
+
+def nll_conventions(make: Make) -> Iterator[Convention]:
+    yield from all_ignored(make)
+    yield from smooth_at_extremes(make, make.put([0, 1], "int64"))
+    one = call(make.put(np.ones((2, 3))), make.put([-100, 1], "int64"))
+    yield Convention("one ignored", one, value=-1, gradient=[[0, 0, 0], [0, -1, 0]])
+
+
+def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
+    yield from all_ignored(make)
+    yield from smooth_at_extremes(make, make.put([0, 1], "int64"))
+    one = call(make.put(np.ones((2, 3))), make.put([-100, 1], "int64"))
+    gradient = [[0, 0, 0], [1 / 3, -2 / 3, 1 / 3]]
+    yield Convention("one ignored", one, value=np.log(3), gradient=gradient)
+
+
+def probability_conventions(make: Make) -> Iterator[Convention]:
+    yield from smooth_at_extremes(make, np.full((2, 3), 1 / 3, "float32"))
+
+
 OPS = [
-    OpInfo(F.nll_loss, samples, reference=np_loss, refusals=nll_refusals, floor=SUMS),
+    OpInfo(
+        F.nll_loss,
+        samples,
+        reference=np_loss,
+        refusals=nll_refusals,
+        floor=SUMS,
+        conventions=nll_conventions,
+    ),
     OpInfo(
         F.cross_entropy,
         cross_entropy_samples,
         reference=np_cross_entropy,
         refusals=cross_entropy_refusals,
         floor=SUMS,
+        conventions=cross_entropy_conventions,
     ),
     OpInfo(
         F.cross_entropy,
@@ -97,5 +134,6 @@ OPS = [
         reference=np_cross_entropy,
         variant="probabilities",
         floor=SUMS,
+        conventions=probability_conventions,
     ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import WEIGHTED
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -139,6 +139,20 @@ def np_interpolate(
     return x.astype(dtype)
 
 
+def nearest_conventions(make: Make) -> Iterator[Convention]:
+    sizes, scales = (5, 4, 3), (0.7, 1.2, 2.0)
+    counts = [
+        np.bincount(np.floor(np.arange(int(n * s)) / s).astype(int), minlength=n)
+        for n, s in zip(sizes, scales, strict=True)
+    ]
+    yield Convention(
+        "the gradient counts how often an element is read",
+        call(make.put(np.ones((1, 1, *sizes))), scale_factor=scales),
+        gradient=np.einsum("i,j,k->ijk", *counts)[None, None],
+        departure="PyTorch's gradient of three sizes scaled unequally is not that of its result",
+    )
+
+
 OPS = [
     OpInfo(
         F.interpolate,
@@ -147,6 +161,7 @@ OPS = [
         refusals=interpolate_refusals,
         dtypes=("uint8", *FLOATS),
         floor=WEIGHTED,
+        conventions=nearest_conventions,
     ),
     *(
         OpInfo(

@@ -7,7 +7,9 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+
+from .extremes import smooth_at_extremes
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -76,7 +78,6 @@ def np_mse(x, y, size_average=None, reduce=None, reduction="mean", weight=None):
 
 
 def np_l1(x, y, size_average=None, reduce=None, reduction="mean", weight=None):
-    weight = None if weight is None else weight.real
     return np_reduced(np.abs(x - y), reduction, size_average, reduce, weight)
 
 
@@ -91,15 +92,70 @@ def np_logits(x, t, weight=1, *, reduction="mean", pos_weight=1):
     return np_reduced(loss, reduction)
 
 
+def mse_conventions(make: Make) -> Iterator[Convention]:
+    yield from smooth_at_extremes(make, np.full((2, 3), 1.0, "float32"))
+    zero = make.put(0.0), make.put(0.0)
+    yield Convention("a hit", call(*zero), gradient=(0, 0), hessian=[[2, -2], [-2, 2]])
+
+
+def l1_conventions(make: Make) -> Iterator[Convention]:
+    yield from smooth_at_extremes(make, np.full((2, 3), 0.5, "float32"))
+    x, y = make.put([0.0, 1.0, -1.0]), make.put([0.0, 0.0, 0.0])
+    sample = call(x, y, reduction="sum")
+    yield Convention("a hit", sample, gradient=([0, 1, -1], [0, -1, 1]))
+    yield Convention("no curvature", sample, hessian=np.zeros((6, 6)))
+
+
+def smooth_l1_conventions(make: Make) -> Iterator[Convention]:
+    x, y = make.put([0.0, 1.0, -1.0]), make.put([0.0, 0.0, 0.0])
+    sample = call(x, y, reduction="sum")
+    yield Convention("a hit and the corner", sample, gradient=([0, 1, -1], [0, -1, 1]))
+    corner = call(make.put(1.0), make.put(0.0))
+    yield Convention("no curvature at the corner", corner, hessian=np.zeros((2, 2)))
+    sharp = call(x, y, reduction="sum", beta=0)
+    yield Convention("beta=0 is the absolute error", sharp, gradient=([0, 1, -1], [0, -1, 1]))
+
+
+def logits_conventions(make: Make) -> Iterator[Convention]:
+    yield from smooth_at_extremes(make, np.full((2, 3), 0.5, "float32"))
+    x, y = make.put([0.0, -100.0, 1e3, -1e3]), make.put([0.0, 0.0, 1.0, 0.0])
+    gradient = [0.5, 0, 0, 0], None
+    yield Convention("far out", call(x, y, reduction="sum"), gradient=gradient, floor=1e-30)
+    zero = make.put(0.0), make.put(0.0)
+    yield Convention("curvature at 0", call(*zero), hessian=[[0.25, -1], [-1, 0]])
+
+
+_WITH_WEIGHT = "a weight promotes with the rest, and stays complex"
+COMPLEX_WEIGHTED = (
+    OwnDtypes("^", _WITH_WEIGHT, r"c64.*weight|weight=c64"),
+    OwnDtypes("^", _WITH_WEIGHT, r"weight=[^*]", frozenset({"complex64", "complex128"})),
+)
+
 OPS = [
-    OpInfo(F.mse_loss, weighted_samples, reference=np_mse, refusals=weighted_refusals, floor=SUMS),
-    OpInfo(F.l1_loss, weighted_samples, reference=np_l1, refusals=weighted_refusals, floor=SUMS),
+    OpInfo(
+        F.mse_loss,
+        weighted_samples,
+        reference=np_mse,
+        refusals=weighted_refusals,
+        floor=SUMS,
+        conventions=mse_conventions,
+    ),
+    OpInfo(
+        F.l1_loss,
+        weighted_samples,
+        reference=np_l1,
+        refusals=weighted_refusals,
+        floor=SUMS,
+        conventions=l1_conventions,
+        own_dtypes=COMPLEX_WEIGHTED,
+    ),
     OpInfo(
         F.smooth_l1_loss,
         smooth_samples,
         reference=np_smooth_l1,
         refusals=smooth_refusals,
         floor=SUMS,
+        conventions=smooth_l1_conventions,
     ),
     OpInfo(
         F.binary_cross_entropy_with_logits,
@@ -107,5 +163,13 @@ OPS = [
         reference=np_logits,
         refusals=logits_refusals,
         floor=SUMS,
+        conventions=logits_conventions,
+        own_dtypes=(
+            OwnDtypes(
+                "^",
+                "PyTorch multiplies in place into what it made of `target`, in the dtype of that",
+                r"(?:bool|u8|i64|f16|bf16|f64|c64)\b",
+            ),
+        ),
     ),
 ]

@@ -9,7 +9,9 @@ import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+
+from .extremes import smooth_at_extremes
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -51,8 +53,38 @@ def np_softmax(x, dim=None, _stacklevel=3, dtype=None):
 
 
 INEXACT = Accepts.INEXACT.value
+
+
+def softmax_conventions(make: Make) -> Iterator[Convention]:
+    yield from smooth_at_extremes(make, 1)
+    inf = np.inf
+    some = call(make.put([0.0, -inf]), 0)
+    yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
+    nothing = call(make.put([-inf, -inf]), 0)
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+
+
+def log_softmax_conventions(make: Make) -> Iterator[Convention]:
+    yield from smooth_at_extremes(make, 1)
+    inf = np.inf
+    some = call(make.put([0.0, -inf]), 0)
+    yield Convention(
+        "one impossible", some, value=[0, -inf], through=lambda y: y[0], gradient=[0, 0]
+    )
+    nothing = call(make.put([-inf, -inf]), 0)
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+
+
 OPS = [
-    OpInfo(F.softmax, samples, reference=np_softmax, refusals=refusals, dtypes=INEXACT, floor=SUMS),
+    OpInfo(
+        F.softmax,
+        samples,
+        reference=np_softmax,
+        refusals=refusals,
+        dtypes=INEXACT,
+        floor=SUMS,
+        conventions=softmax_conventions,
+    ),
     OpInfo(
         F.log_softmax,
         samples,
@@ -60,6 +92,7 @@ OPS = [
         refusals=refusals,
         dtypes=INEXACT,
         floor=SUMS,
+        conventions=log_softmax_conventions,
     ),
     OpInfo(F.softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value, floor=SUMS),
     OpInfo(F.log_softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value, floor=SUMS),

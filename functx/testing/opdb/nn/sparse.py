@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def embedding_samples(make: Make) -> Iterator[Sample]:
@@ -50,8 +50,31 @@ def np_one_hot(x, num_classes=-1):
     return np.eye(x.max() + 1 if num_classes == -1 else num_classes, dtype="int64")[x]
 
 
+def embedding_conventions(make: Make) -> Iterator[Convention]:
+    rows, table = make.put([0, 1, 1], "int64"), make.put(np.ones((2, 2)))
+    twice = call(rows, table)
+    yield Convention("rows read twice", twice, gradient=[[1, 1], [2, 2]])
+    padded = call(rows, table, padding_idx=-1)
+    yield Convention("no gradient for padding", padded, gradient=[[1, 1], [0, 0]])
+    scaled = call(rows, table, scale_grad_by_freq=True)
+    yield Convention("by frequency", scaled, gradient=[[1, 1], [1, 1]])
+    long = make.put([[3.0, 4.0], [0.3, 0.4]])
+    yield Convention(
+        "rows beyond max_norm are scaled down",
+        call(make.put([0, 1], "int64"), long, max_norm=1.0),
+        value=[[0.6, 0.8], [0.3, 0.4]],
+        ulps=1e9,  # PyTorch, and so functx, adds 1e-7 to the norm
+    )
+
+
 OPS = [
-    OpInfo(F.embedding, embedding_samples, reference=np_embedding, refusals=embedding_refusals),
+    OpInfo(
+        F.embedding,
+        embedding_samples,
+        reference=np_embedding,
+        refusals=embedding_refusals,
+        conventions=embedding_conventions,
+    ),
     OpInfo(
         F.one_hot,
         one_hot_samples,

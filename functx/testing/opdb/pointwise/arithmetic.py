@@ -8,7 +8,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import binary_and_number, real_only, unary, unary_nonzero, unbroadcastable
 
@@ -91,6 +91,18 @@ def np_sign(x):
     return x if x.dtype == bool else np.sign(np.where(x == x, x, 0)).astype(x.dtype)
 
 
+def abs_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, -1.0, np.nan])
+    yield Convention("0 and NaN", call(at), value=[0, 0, 1, np.nan], gradient=[0, 0, -1, 0])
+    yield Convention("second derivative at 0", call(make.put([0.0])), hessian=[[0]])
+    yield Convention("complex 0", call(make.put([0j], "complex128")), gradient=[0])
+
+
+def sign_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, 2.0, np.nan])
+    yield Convention("0 and NaN", call(at), value=[0, 0, 1, 0], gradient=[0, 0, 0, 0])
+
+
 OPS = [
     OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=SUMS),
     OpInfo(
@@ -102,12 +114,19 @@ OPS = [
     ),
     OpInfo(functx.mul, binary_and_number, reference=np_mul, refusals=unbroadcastable),
     OpInfo(functx.neg, unary(), reference=np.negative, refusals=bool_refusals),
-    OpInfo(functx.abs, abs_samples, reference=np.abs, refusals=bool_refusals),
+    OpInfo(
+        functx.abs,
+        abs_samples,
+        reference=np.abs,
+        refusals=bool_refusals,
+        conventions=abs_conventions,
+    ),
     OpInfo(
         functx.sign,
         unary_nonzero,
         reference=np_sign,
         refusals=real_only,
+        conventions=sign_conventions,
     ),
     OpInfo(
         functx.addcmul,

@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, SHAPES, sparse, unbroadcastable, without_numbers
 
@@ -43,13 +43,57 @@ def ordered(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays, got c64", TypeError)
 
 
+def half_and_number(expected: bool):
+    def conventions(make: Make) -> Iterator[Convention]:
+        half = make.put([0.1], "float16")
+        yield Convention("a number is rounded to the half", call(half, 0.1), value=[expected])
+
+    return conventions
+
+
 OPS = [
-    OpInfo(functx.eq, pairs_and_number, reference=np.equal, refusals=number_first),
-    OpInfo(functx.ne, pairs_and_number, reference=np.not_equal, refusals=number_first),
-    OpInfo(functx.lt, pairs_and_number, reference=np.less, refusals=ordered),
-    OpInfo(functx.le, pairs_and_number, reference=np.less_equal, refusals=ordered),
-    OpInfo(functx.gt, pairs_and_number, reference=np.greater, refusals=ordered),
-    OpInfo(functx.ge, pairs_and_number, reference=np.greater_equal, refusals=ordered),
+    OpInfo(
+        functx.eq,
+        pairs_and_number,
+        reference=np.equal,
+        refusals=number_first,
+        conventions=half_and_number(True),
+    ),
+    OpInfo(
+        functx.ne,
+        pairs_and_number,
+        reference=np.not_equal,
+        refusals=number_first,
+        conventions=half_and_number(False),
+    ),
+    OpInfo(
+        functx.lt,
+        pairs_and_number,
+        reference=np.less,
+        refusals=ordered,
+        conventions=half_and_number(False),
+    ),
+    OpInfo(
+        functx.le,
+        pairs_and_number,
+        reference=np.less_equal,
+        refusals=ordered,
+        conventions=half_and_number(True),
+    ),
+    OpInfo(
+        functx.gt,
+        pairs_and_number,
+        reference=np.greater,
+        refusals=ordered,
+        conventions=half_and_number(False),
+    ),
+    OpInfo(
+        functx.ge,
+        pairs_and_number,
+        reference=np.greater_equal,
+        refusals=ordered,
+        conventions=half_and_number(True),
+    ),
     OpInfo(functx.isnan, single, reference=np.isnan),
     OpInfo(functx.isfinite, single, reference=np.isfinite),
     OpInfo(functx.logical_and, pairs, reference=np.logical_and, refusals=without_numbers),

@@ -8,7 +8,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary_nonzero, unbroadcastable
 
@@ -85,16 +85,66 @@ def np_remainder(x, y):
 
 
 REAL_NUMBERS = Accepts.REAL_NUMBER.value
+
+
+def rounded_conventions(mode: str):
+    def conventions(make: Make) -> Iterator[Convention]:
+        quotient = call(make.put([7.0, -7.0]), make.put([2.0, 4.0]), rounding_mode=mode)
+        yield Convention("no slope", quotient, gradient=([0, 0], [0, 0]))
+
+    return conventions
+
+
+def floor_divide_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    x = make.put([7.0, -7, 1, 0, 5, -5, 0.6])
+    y = make.put([2.0, 2, 0, 0, -inf, inf, 0.2])
+    yield Convention("signs, 0 and infinities", call(x, y), value=[3, -4, inf, nan, -1, -1, 2])
+    x, y = make.put([7.0, -7.0]), make.put([2.0, 4.0])
+    yield Convention("no slope", call(x, y), gradient=([0, 0], [0, 0]))
+
+
+def remainder_conventions(make: Make) -> Iterator[Convention]:
+    x, y = make.put([7.0, 1, np.inf, 5]), make.put([-2.0, 0, 2, np.inf])
+    yield Convention("0 and infinities", call(x, y), value=[-1, np.nan, np.nan, 5])
+    x, y = make.put([7.0, -7, 5.5, 6]), make.put([2.0, 2, -3, 3])
+    gradient = [1, 1, 1, 1], [-3, 4, 2, -2]
+    yield Convention("signs and multiples", call(x, y), gradient=gradient)
+    x, y = make.put(7.0), make.put(2.0)
+    yield Convention("no curvature", call(x, y), hessian=[[0, 0], [0, 0]])
+
+
+def reciprocal_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, 2.0])
+    value, gradient = [np.inf, -np.inf, 0.5], [-np.inf, -np.inf, -0.25]
+    yield Convention("0", call(at), value=value, gradient=gradient)
+
+
 OPS = [
     OpInfo(functx.div, quotients, reference=np_div, refusals=div_refusals),
-    OpInfo(functx.div, rounded("floor"), reference=np_div, variant="floor", dtypes=REAL_NUMBERS),
-    OpInfo(functx.div, rounded("trunc"), reference=np_div, variant="trunc", dtypes=REAL_NUMBERS),
+    OpInfo(
+        functx.div,
+        rounded("floor"),
+        reference=np_div,
+        variant="floor",
+        dtypes=REAL_NUMBERS,
+        conventions=rounded_conventions("floor"),
+    ),
+    OpInfo(
+        functx.div,
+        rounded("trunc"),
+        reference=np_div,
+        variant="trunc",
+        dtypes=REAL_NUMBERS,
+        conventions=rounded_conventions("trunc"),
+    ),
     OpInfo(
         functx.floor_divide,
         steps,
         reference=np.floor_divide,
         refusals=zeros_refused,
         dtypes=REAL_NUMBERS,
+        conventions=floor_divide_conventions,
     ),
     OpInfo(
         functx.remainder,
@@ -102,6 +152,12 @@ OPS = [
         reference=np_remainder,
         refusals=remainder_refusals,
         dtypes=REAL_NUMBERS,
+        conventions=remainder_conventions,
     ),
-    OpInfo(functx.reciprocal, unary_nonzero, reference=quiet(lambda x: 1 / x)),
+    OpInfo(
+        functx.reciprocal,
+        unary_nonzero,
+        reference=quiet(lambda x: 1 / x),
+        conventions=reciprocal_conventions,
+    ),
 ]

@@ -9,7 +9,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary, unbroadcastable, without_numbers
 
@@ -62,11 +62,64 @@ def np_logaddexp(x, y):
     return np.logaddexp(x, y) if x.dtype.kind == "f" else np.log(np.exp(x) + np.exp(y))
 
 
+def log_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, 2.0, -1.0])
+    value = [-np.inf, np.log(2), np.nan]
+    yield Convention("0 and below", call(at), value=value, gradient=[np.inf, 0.5, -1])
+
+
+def log1p_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([-1.0, 0.0, 1e-20])
+    yield Convention("-1 and 0", call(at), value=[-np.inf, 0, 1e-20], gradient=[np.inf, 1, 1])
+
+
+def sigmoid_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([1e3, -1e3, np.inf, -np.inf, 0])
+    yield Convention("far out", call(at), value=[1, 0, 1, 0, 0.5], gradient=[0, 0, 0, 0, 0.25])
+
+
+def logaddexp_conventions(make: Make) -> Iterator[Convention]:
+    first, second = make.put([1e3, -np.inf, np.inf, 1]), make.put([1e3, 1, -np.inf, 2])
+    halves = 1 / (1 + np.e), np.e / (1 + np.e)
+    gradient = [0.5, 0, 1, halves[0]], [0.5, 1, 0, halves[1]]
+    yield Convention("infinities and far out", call(first, second), gradient=gradient)
+    one = make.put(1.0)
+    yield Convention("a tie", call(one, one), hessian=[[0.25, -0.25], [-0.25, 0.25]])
+
+
+def xlogy_conventions(make: Make) -> Iterator[Convention]:
+    x, y = make.put([0.0, 0, np.nan, 0]), make.put([0.0, np.nan, 0, np.inf])
+    yield Convention("0 and NaN", call(x, y), value=[0, np.nan, np.nan, 0])
+    yield Convention(
+        "0 in either place",
+        call(make.put([0.0, 0, 2, 2, 0]), make.put([0.0, 3, 3, 0, -1])),
+        gradient=([0, np.log(3), np.log(3), -np.inf, 0], [0, 0, 2 / 3, np.inf, 0]),
+    )
+    yield Convention(
+        "second derivatives at 0", call(make.put(0.0), make.put(2.0)), hessian=[[0, 0.5], [0.5, 0]]
+    )
+
+
 OPS = [
     OpInfo(functx.exp, unary(), reference=np.exp),
-    OpInfo(functx.log, unary(low=0.1), reference=quiet(np.log)),
-    OpInfo(functx.log1p, unary(low=-0.9), reference=np.log1p),
-    OpInfo(functx.sigmoid, sigmoid_samples, reference=np_sigmoid),
+    OpInfo(
+        functx.log,
+        unary(low=0.1),
+        reference=quiet(np.log),
+        conventions=log_conventions,
+    ),
+    OpInfo(
+        functx.log1p,
+        unary(low=-0.9),
+        reference=np.log1p,
+        conventions=log1p_conventions,
+    ),
+    OpInfo(
+        functx.sigmoid,
+        sigmoid_samples,
+        reference=np_sigmoid,
+        conventions=sigmoid_conventions,
+    ),
     OpInfo(
         functx.logaddexp,
         logaddexp_samples,
@@ -74,6 +127,7 @@ OPS = [
         refusals=logaddexp_refusals,
         dtypes=Accepts.INEXACT.value,
         floor=AT_ROOTS,
+        conventions=logaddexp_conventions,
     ),
     OpInfo(
         functx.xlogy,
@@ -81,5 +135,6 @@ OPS = [
         reference=quiet(scipy.special.xlogy),
         refusals=xlogy_refusals,
         signed_zeros=False,
+        conventions=xlogy_conventions,
     ),
 ]

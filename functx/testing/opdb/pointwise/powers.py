@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary, unbroadcastable
 
@@ -60,6 +60,49 @@ def _truncated_power(a, e):
     return a ** (-e) if a in (1, -1) else 0
 
 
+def pow_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    base, exponent = make.put([0.0, nan, 1, -8]), make.put([0.0, 0, nan, 3])
+    yield Convention("1 beside NaN", call(base, exponent), value=[1, 1, 1, -512])
+    yield Convention(
+        "in the base",
+        call(
+            make.put([0.0, 0, 0, 0, -2, 0, nan, inf, -1]),
+            make.put([0.0, 1, 2, 0.5, 3, -1, 0, 0, 0]),
+        ),
+        gradient=([0, 1, 0, inf, 12, -inf, 0, 0, 0], None),
+    )
+    yield Convention(
+        "in the exponent",
+        call(make.put([0.0, 0, 0, 0, 1, inf]), make.put([0.0, 1, 0.5, -1, 0, 0])),
+        gradient=(None, [0, 0, 0, -inf, 0, inf]),
+    )
+    yield Convention("2, second derivative at 0", call(make.put(0.0), 2), hessian=2)
+    yield Convention("1, second derivative at 0", call(make.put(0.0), 1), hessian=0)
+    yield Convention("3, second derivative below 0", call(make.put(-2.0), 3), hessian=-12)
+    yield Convention(
+        "exponent 0",
+        call(make.put(2.0), make.put(0.0)),
+        hessian=[[0, 0.5], [0.5, np.log(2) ** 2]],
+    )
+    yield Convention(
+        "complex 0 squared",
+        call(make.put([0j], "complex128"), 2),
+        gradient=[0],
+        through=lambda z: z.real,
+    )
+
+
+def sqrt_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, 4.0, np.inf])
+    yield Convention("0", call(at), value=[0, 2, np.inf], gradient=[np.inf, 0.25, 0])
+
+
+def rsqrt_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, 1.0, np.inf])
+    yield Convention("0", call(at), value=[np.inf, 1, 0], gradient=[-np.inf, -0.5, 0])
+
+
 OPS = [
     OpInfo(
         functx.pow,
@@ -67,8 +110,19 @@ OPS = [
         reference=np_pow,
         refusals=pow_refusals,
         dtypes=Accepts.NUMBER.value,
+        conventions=pow_conventions,
     ),
     OpInfo(functx.square, unary(), reference=lambda x: x * x if x.dtype != bool else 1 * x),
-    OpInfo(functx.sqrt, unary(low=0.1), reference=quiet(np.sqrt)),
-    OpInfo(functx.rsqrt, unary(low=0.1), reference=quiet(lambda x: 1 / np.sqrt(x))),
+    OpInfo(
+        functx.sqrt,
+        unary(low=0.1),
+        reference=quiet(np.sqrt),
+        conventions=sqrt_conventions,
+    ),
+    OpInfo(
+        functx.rsqrt,
+        unary(low=0.1),
+        reference=quiet(lambda x: 1 / np.sqrt(x)),
+        conventions=rsqrt_conventions,
+    ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import unary
 
@@ -40,9 +40,45 @@ def np_round(x, *, decimals=0):
     return x if x.dtype.kind in "iu" else np.round(x, decimals)
 
 
+def no_slope(make: Make) -> Iterator[Convention]:
+    at = make.put([0.5, 1.2, -1.0, 0.0])
+    yield Convention("no slope, not even at steps", call(at), gradient=[0, 0, 0, 0])
+
+
+def round_conventions(make: Make) -> Iterator[Convention]:
+    yield from no_slope(make)
+    ties = make.put([0.5, 1.5, 2.5, -0.5, -1.5])
+    yield Convention("halves go to the even side", call(ties), value=[0, 2, 2, -0.0, -2])
+    yield Convention("no slope at any decimal", call(ties, decimals=1), gradient=[0] * 5)
+
+
 OPS = [
-    OpInfo(functx.floor, unary(), reference=rounding(np.floor), refusals=refusals),
-    OpInfo(functx.ceil, unary(), reference=rounding(np.ceil), refusals=refusals),
-    OpInfo(functx.trunc, unary(), reference=rounding(np.trunc), refusals=refusals),
-    OpInfo(functx.round, round_samples, reference=np_round, refusals=round_refusals),
+    OpInfo(
+        functx.floor,
+        unary(),
+        reference=rounding(np.floor),
+        refusals=refusals,
+        conventions=no_slope,
+    ),
+    OpInfo(
+        functx.ceil,
+        unary(),
+        reference=rounding(np.ceil),
+        refusals=refusals,
+        conventions=no_slope,
+    ),
+    OpInfo(
+        functx.trunc,
+        unary(),
+        reference=rounding(np.trunc),
+        refusals=refusals,
+        conventions=no_slope,
+    ),
+    OpInfo(
+        functx.round,
+        round_samples,
+        reference=np_round,
+        refusals=round_refusals,
+        conventions=round_conventions,
+    ),
 ]

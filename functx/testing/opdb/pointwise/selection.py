@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 from .operands import binary, real_without_numbers, SHAPES
 
@@ -95,6 +95,68 @@ def np_clamp(x, min=None, max=None):
     return raised if max is None else np.minimum(raised, max)
 
 
+def maximum_conventions(make: Make) -> Iterator[Convention]:
+    first, second = make.put([1.0, 1, 2, np.nan, 1]), make.put([1.0, 2, 1, 1, np.nan])
+    gradient = [0.5, 0, 1, 1, 1], [0.5, 1, 0, 1, 1]
+    yield Convention("ties are shared, NaN counts", call(first, second), gradient=gradient)
+    zeros = make.put([0.0, -0.0]), make.put([-0.0, 0.0])
+    yield Convention("zeros of either sign tie", call(*zeros), gradient=([0.5, 0.5], [0.5, 0.5]))
+
+
+def minimum_conventions(make: Make) -> Iterator[Convention]:
+    first, second = make.put([1.0, 1, 2, np.nan, 1]), make.put([1.0, 2, 1, 1, np.nan])
+    gradient = [0.5, 1, 0, 1, 1], [0.5, 0, 1, 1, 1]
+    yield Convention("ties are shared, NaN counts", call(first, second), gradient=gradient)
+    zeros = make.put([0.0, -0.0]), make.put([-0.0, 0.0])
+    yield Convention("zeros of either sign tie", call(*zeros), gradient=([0.5, 0.5], [0.5, 0.5]))
+
+
+def clamp_conventions(make: Make) -> Iterator[Convention]:
+    nan = np.nan
+    x, low, high = make.put([nan, 1, 3]), make.put([0.0, nan, 2]), make.put([1.0, 2, 1])
+    yield Convention("NaN, bounds crossed", call(x, low, high), value=[nan, nan, 1])
+    yield Convention(
+        "at the bounds",
+        call(
+            make.put([0.0, 1, -1, 2, 0.5, 0.5]),
+            make.put([0.0, 0, 0, 0, 0, 2]),
+            make.put([1.0, 1, 1, 1, 1, 1]),
+        ),
+        gradient=([1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 1]),
+    )
+    bounds = make.put([nan, 0.0]), make.put([2.0, 1.0])
+    gradient = [0, 0], [0, 0], [0, 0]
+    yield Convention("NaN has no slope", call(make.put([1.0, nan]), *bounds), gradient=gradient)
+    low = make.put([0.0, 2])
+    yield Convention("from below", call(make.put([0.0, 1]), low), gradient=([1, 0], [0, 1]))
+    yield Convention("numbers", call(make.put([0.0, 1, 2]), 0, 1), gradient=[1, 1, 0])
+    yield Convention(
+        "curvature of what is clamped",
+        call(make.put([1.0]), 0, 1),
+        through=lambda y: y * y,
+        hessian=2,
+    )
+
+
+def where_conventions(make: Make) -> Iterator[Convention]:
+    condition = make.put([True, False], bool)
+    yield Convention(
+        "what is not chosen has gradient 0, infinite or not",
+        call(condition, make.put([1.0, np.inf]), make.put([np.nan, 2.0])),
+        value=[1, 2],
+        gradient=([1, 0], [0, 1]),
+    )
+
+
+def nan_to_num_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([np.nan, np.inf, -np.inf, 1.0])
+    limits = np.finfo("float64")
+    value = [0, limits.max, limits.min, 1]
+    yield Convention("not finite", call(at), value=value, gradient=[0, 0, 0, 1])
+    half = make.put([np.inf], "float16")
+    yield Convention("the greatest half", call(half), value=[65504])
+
+
 OPS = [
     # Of two zeros PyTorch takes the one that its vector width happens to.
     OpInfo(
@@ -103,6 +165,7 @@ OPS = [
         reference=np.maximum,
         refusals=real_without_numbers,
         signed_zeros=False,
+        conventions=maximum_conventions,
     ),
     OpInfo(
         functx.minimum,
@@ -110,9 +173,25 @@ OPS = [
         reference=np.minimum,
         refusals=real_without_numbers,
         signed_zeros=False,
+        conventions=minimum_conventions,
     ),
-    OpInfo(functx.clamp, clamp_samples, reference=np_clamp, refusals=clamp_refusals),
-    OpInfo(functx.where, where_samples, reference=np.where, refusals=where_refusals),
+    OpInfo(
+        functx.clamp,
+        clamp_samples,
+        reference=np_clamp,
+        refusals=clamp_refusals,
+        conventions=clamp_conventions,
+        own_dtypes=(
+            OwnDtypes("-", "a bool is refused among numbers, as arrays of bools are", "True"),
+        ),
+    ),
+    OpInfo(
+        functx.where,
+        where_samples,
+        reference=np.where,
+        refusals=where_refusals,
+        conventions=where_conventions,
+    ),
     OpInfo(
         functx.where,
         positions,
@@ -120,5 +199,10 @@ OPS = [
         variant="positions",
         dtypes=("bool", "int64"),
     ),
-    OpInfo(functx.nan_to_num, nan_to_num_samples, reference=np_nan_to_num),
+    OpInfo(
+        functx.nan_to_num,
+        nan_to_num_samples,
+        reference=np_nan_to_num,
+        conventions=nan_to_num_conventions,
+    ),
 ]

@@ -9,7 +9,7 @@ import functx
 from functx._core import category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 
 from .operands import quiet, real_only, unary
 
@@ -32,14 +32,37 @@ def np_lgamma(x):
     return np.where(np.isinf(x), np.inf, scipy.special.gammaln(x))
 
 
+def erf_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("far out", call(make.put([1e3, np.inf])), value=[1, 1], gradient=[0, 0])
+
+
+def lgamma_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, np.inf])
+    yield Convention("0 and infinity", call(at), value=[np.inf] * 2, gradient=[-np.inf, np.inf])
+    yield Convention("below 0", call(make.put(-9.25)), hessian=19.636734280660725, ulps=1e4)
+
+
+def digamma_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, -1.0])
+    yield Convention("poles", call(at), value=[-np.inf, np.inf, np.nan])
+    yield Convention("below 0", call(make.put(-1.5)), hessian=-0.236204051641727, ulps=1e6)
+
+
 OPS = [
-    OpInfo(functx.erf, erf_samples, reference=scipy.special.erf, refusals=real_only),
+    OpInfo(
+        functx.erf,
+        erf_samples,
+        reference=scipy.special.erf,
+        refusals=real_only,
+        conventions=erf_conventions,
+    ),
     OpInfo(
         functx.lgamma,
         gamma_samples,
         reference=np_lgamma,
         refusals=real_only,
         floor=AT_ROOTS,
+        conventions=lgamma_conventions,
     ),
     OpInfo(
         functx.digamma,
@@ -47,5 +70,6 @@ OPS = [
         reference=quiet(scipy.special.digamma),
         refusals=real_only,
         floor=AT_ROOTS,
+        conventions=digamma_conventions,
     ),
 ]

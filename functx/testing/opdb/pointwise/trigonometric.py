@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 
 from .operands import PAIRS, real_without_numbers, unary, unary_nonzero
 
@@ -31,11 +31,52 @@ def np_angle(x):
     return np.where(np.isnan(x), np.nan, np.where(x < 0, np.pi, 0))
 
 
+def tanh_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("far out", call(make.put([1e3, -np.inf])), value=[1, -1], gradient=[0, 0])
+
+
+def atan2_conventions(make: Make) -> Iterator[Convention]:
+    y, x = make.put([0.0, 0, 0, 1]), make.put([0.0, -1, 1, 0])
+    yield Convention("on the axes", call(y, x), gradient=([0, -1, 1, 0], [0, 0, 0, -1]))
+    tiny, huge = 1e-200, 1e200
+    yield Convention(
+        "squares that leave the range",
+        call(make.put([tiny, huge]), make.put([tiny, huge])),
+        gradient=([0.5 / tiny, 0.5 / huge], [-0.5 / tiny, -0.5 / huge]),
+        departure="PyTorch squares, and gets NaN and 0",
+    )
+    one = make.put(1.0)
+    yield Convention("a diagonal", call(one, one), hessian=[[-0.5, 0], [0, 0.5]])
+
+
+def angle_conventions(make: Make) -> Iterator[Convention]:
+    reals = make.put([0.0, -0.0, -1.0, 1.0, -np.inf, np.nan])
+    value = [0, 0, np.pi, 0, np.pi, np.nan]
+    yield Convention("reals", call(reals), value=value, gradient=[0, 0, 0, 0, 0, 0])
+    yield Convention("complex 0", call(make.put([0j], "complex128")), gradient=[0])
+
+
 OPS = [
     OpInfo(functx.sin, unary(), reference=np.sin),
     OpInfo(functx.cos, unary(), reference=np.cos),
     OpInfo(functx.tan, unary(low=-1, high=1), reference=np.tan),
-    OpInfo(functx.tanh, unary(low=-1, high=1), reference=np.tanh),
-    OpInfo(functx.atan2, atan2_samples, reference=np.arctan2, refusals=real_without_numbers),
-    OpInfo(functx.angle, angle_samples, reference=np_angle),
+    OpInfo(
+        functx.tanh,
+        unary(low=-1, high=1),
+        reference=np.tanh,
+        conventions=tanh_conventions,
+    ),
+    OpInfo(
+        functx.atan2,
+        atan2_samples,
+        reference=np.arctan2,
+        refusals=real_without_numbers,
+        conventions=atan2_conventions,
+    ),
+    OpInfo(
+        functx.angle,
+        angle_samples,
+        reference=np_angle,
+        conventions=angle_conventions,
+    ),
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def matmul_samples(make: Make) -> Iterator[Sample]:
@@ -106,13 +106,53 @@ def np_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1)
     return beta * input + alpha * (mat1 @ mat2)
 
 
+def matmul_conventions(make: Make) -> Iterator[Convention]:
+    for dtype in ("float16", "bfloat16"):
+        x = make.put(np.full((1, 5000), 0.1), dtype)
+        wide = np.asarray(x, "float64")
+        what = f"{dtype} accumulates in single precision"
+        yield Convention(what, call(x, x.T), value=wide @ wide.T, ulps=1)
+    small = make.put(np.full((2, 2), 100), "int8"), make.put(np.ones((2, 2)), "int8")
+    yield Convention("integers wrap around", call(*small), value=np.full((2, 2), -56))
+
+
+def addmm_conventions(make: Make) -> Iterator[Convention]:
+    nothing, x = make.put(np.full((2, 2), np.nan)), make.put(np.eye(2))
+    yield Convention(
+        "beta=0 ignores NaN",
+        call(nothing, x, x, beta=0),
+        value=np.eye(2),
+        gradient=(np.zeros((2, 2)), None, None),
+    )
+    z = make.put(np.full((2, 2), 3.0))
+    coefficients = {"alpha": make.put(0.0), "beta": make.put(0.0)}
+    yield Convention(
+        "coefficients of 0 have gradients",
+        call(z, x, x, **coefficients),
+        gradient=(None, None, None, 2, 12),
+        departure="PyTorch's coefficients are numbers",
+    )
+
+
 OPS = [
     OpInfo(
-        functx.matmul, matmul_samples, reference=np_product, refusals=matmul_refusals, floor=SUMS
+        functx.matmul,
+        matmul_samples,
+        reference=np_product,
+        refusals=matmul_refusals,
+        floor=SUMS,
+        conventions=matmul_conventions,
     ),
     OpInfo(functx.mm, mm_samples, reference=np_product, refusals=mm_refusals, floor=SUMS),
     OpInfo(functx.bmm, bmm_samples, reference=np_product, refusals=bmm_refusals, floor=SUMS),
     OpInfo(functx.mv, mv_samples, reference=np_product, refusals=mv_refusals, floor=SUMS),
     OpInfo(functx.dot, dot_samples, reference=np_product, refusals=dot_refusals, floor=SUMS),
-    OpInfo(functx.addmm, addmm_samples, reference=np_addmm, refusals=addmm_refusals, floor=SUMS),
+    OpInfo(
+        functx.addmm,
+        addmm_samples,
+        reference=np_addmm,
+        refusals=addmm_refusals,
+        floor=SUMS,
+        conventions=addmm_conventions,
+    ),
 ]

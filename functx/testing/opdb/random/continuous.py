@@ -9,7 +9,7 @@ import functx
 from functx._core import real_of
 from functx.testing.make import Make
 from functx.testing.opdb.creation.sizes import size_of
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def size_samples(make: Make) -> Iterator[Sample]:
@@ -79,8 +79,47 @@ def normal_moments(mean, std=1.0, size=None, dtype=None, device=None):
     return np.broadcast_to(wide(mean), shape), np.broadcast_to(wide(std), shape)
 
 
+def rand_conventions(make: Make) -> Iterator[Convention]:
+    for dtype in ("float16", "bfloat16", "float32", "float64"):
+        yield Convention(
+            f"{dtype} stays below 1", call(20000, dtype=dtype), holds=lambda x: (x >= 0) & (x < 1)
+        )
+
+
+def randn_conventions(make: Make) -> Iterator[Convention]:
+    for dtype in ("float16", "bfloat16"):
+        tails = lambda x: abs(x).max() > 3.5
+        yield Convention(f"{dtype} has tails", call(20000, dtype=dtype), holds=tails)
+
+
+def normal_conventions(make: Make) -> Iterator[Convention]:
+    certain = call(make.put(np.zeros((2, 3)), "float16"), 5.0, 0.0)
+    yield Convention("like an array, no spread", certain, value=np.full((2, 3), 5))
+    at = make.put([0.5, 0.25])
+    for what, sample in [("mean", call(at, 1.0)), ("std", call(0.0, at))]:
+        yield Convention(f"no gradient in `{what}`", sample, gradient=[0, 0])
+
+
 OPS = [
-    OpInfo(functx.rand, size_samples, moments=rand_moments, refusals=size_refusals),
-    OpInfo(functx.randn, size_samples, moments=randn_moments, refusals=size_refusals),
-    OpInfo(functx.normal, normal_samples, moments=normal_moments, refusals=normal_refusals),
+    OpInfo(
+        functx.rand,
+        size_samples,
+        moments=rand_moments,
+        refusals=size_refusals,
+        conventions=rand_conventions,
+    ),
+    OpInfo(
+        functx.randn,
+        size_samples,
+        moments=randn_moments,
+        refusals=size_refusals,
+        conventions=randn_conventions,
+    ),
+    OpInfo(
+        functx.normal,
+        normal_samples,
+        moments=normal_moments,
+        refusals=normal_refusals,
+        conventions=normal_conventions,
+    ),
 ]

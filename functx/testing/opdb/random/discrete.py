@@ -8,7 +8,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def randint_samples(make: Make) -> Iterator[Sample]:
@@ -118,16 +118,64 @@ def multinomial_moments(input, num_samples, replacement=False):
     return mean, np.sqrt(np.maximum(square - mean**2, 0))
 
 
+def randint_conventions(make: Make) -> Iterator[Convention]:
+    bytes_ = call(-128, 128, (20000,), dtype="int8")
+    ends = lambda x: (x.min() == -128) & (x.max() == 127)
+    yield Convention("both ends are reached", bytes_, holds=ends)
+    wide = call(-(2**63), 2**63 - 1, (1000,))
+    yield Convention(
+        "64 bits are filled", wide, holds=lambda x: (x.min() < -(2**62)) & (x.max() > 2**62)
+    )
+
+
+def randperm_conventions(make: Make) -> Iterator[Convention]:
+    once = lambda x: jnp.sort(x) == jnp.arange(50)
+    yield Convention("each number once", call(50), holds=once)
+
+
+def bernoulli_conventions(make: Make) -> Iterator[Convention]:
+    certain = call(make.put(np.tile([0.0, 1.0], 1000)))
+    yield Convention("certain coins", certain, value=np.tile([0.0, 1.0], 1000))
+    yield Convention("no gradient", call(make.put([0.5, 0.25])), gradient=[0, 0])
+
+
+def multinomial_conventions(make: Make) -> Iterator[Convention]:
+    weights = make.put(np.tile([0.0, 1.0, 0.0, 2.0, 0.0], (2000, 1)))
+    positive = lambda x: (x == 1) | (x == 3)
+    yield Convention("weights of 0 are never drawn", call(weights, 2, True), holds=positive)
+    last = lambda x: (jnp.sort(x) == jnp.arange(5)) & positive(x[:, :2]).all()
+    yield Convention(
+        "or last", call(weights, 5), holds=last, departure="PyTorch refuses to draw them at all"
+    )
+
+
 OPS = [
-    OpInfo(functx.randint, randint_samples, moments=randint_moments, refusals=randint_refusals),
-    OpInfo(functx.randperm, randperm_samples, moments=randperm_moments, refusals=randperm_refusals),
     OpInfo(
-        functx.bernoulli, bernoulli_samples, moments=bernoulli_moments, refusals=bernoulli_refusals
+        functx.randint,
+        randint_samples,
+        moments=randint_moments,
+        refusals=randint_refusals,
+        conventions=randint_conventions,
+    ),
+    OpInfo(
+        functx.randperm,
+        randperm_samples,
+        moments=randperm_moments,
+        refusals=randperm_refusals,
+        conventions=randperm_conventions,
+    ),
+    OpInfo(
+        functx.bernoulli,
+        bernoulli_samples,
+        moments=bernoulli_moments,
+        refusals=bernoulli_refusals,
+        conventions=bernoulli_conventions,
     ),
     OpInfo(
         functx.multinomial,
         multinomial_samples,
         moments=multinomial_moments,
         refusals=multinomial_refusals,
+        conventions=multinomial_conventions,
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 
@@ -48,6 +48,44 @@ def np_logcumsumexp(x, dim):
     return add.accumulate(np.atleast_1d(x), axis=dim).astype(x.dtype).reshape(x.shape)
 
 
+def logsumexp_conventions(make: Make) -> Iterator[Convention]:
+    inf = np.inf
+    yield Convention(
+        "nothing likely",
+        call(make.put([-inf, -inf]), 0),
+        value=-inf,
+        gradient=[0, 0],
+        departure="PyTorch's gradient is NaN",
+    )
+    yield Convention(
+        "infinity",
+        call(make.put([inf, 1]), 0),
+        value=inf,
+        gradient=[0, 0],
+        departure="PyTorch's gradient is NaN",
+    )
+    tied = call(make.put([1, 1]), 0)
+    yield Convention("a tie", tied, gradient=[0.5, 0.5], hessian=[[0.25, -0.25], [-0.25, 0.25]])
+    yield Convention("one impossible", call(make.put([-inf, 1]), 0), hessian=np.zeros((2, 2)))
+
+
+def logcumsumexp_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention(
+        "after nothing likely",
+        call(make.put([-np.inf, -np.inf, 1]), 0),
+        value=[-np.inf, -np.inf, 1],
+        gradient=[0, 0, 1],
+        through=lambda y: y[2:],
+        departure="PyTorch's gradient is NaN",
+    )
+    yield Convention(
+        "a tie",
+        call(make.put([1, 1]), 0),
+        through=lambda y: y[1],
+        hessian=[[0.25, -0.25], [-0.25, 0.25]],
+    )
+
+
 OPS = [
     OpInfo(
         functx.logsumexp,
@@ -55,6 +93,7 @@ OPS = [
         reference=np_logsumexp,
         refusals=dims_refusals,
         floor=SUMS,
+        conventions=logsumexp_conventions,
     ),
     OpInfo(
         functx.logcumsumexp,
@@ -62,5 +101,6 @@ OPS = [
         reference=np_logcumsumexp,
         refusals=logcumsumexp_refusals,
         floor=SUMS,
+        conventions=logcumsumexp_conventions,
     ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
 
@@ -106,15 +106,128 @@ def np_minimum(x, other):
     return np.minimum(x, other)
 
 
+NAN, INF = np.nan, np.inf
+
+
+def shared(largest: bool, *, dims: bool):
+    """Of a whole array, and of several dimensions, all that tie share the gradient."""
+
+    def conventions(make: Make) -> Iterator[Convention]:
+        sign = 1 if largest else -1
+        tied = call(make.put([sign, 3 * sign, 3 * sign]))
+        yield Convention("ties share", tied, gradient=[0, 0.5, 0.5])
+        nans = call(make.put([1, NAN, NAN]))
+        departure = "PyTorch's gradient is NaN" if dims else ""
+        yield Convention("NaN share", nans, gradient=[0, 0.5, 0.5], departure=departure)
+        ends = call(make.put([sign * INF, 1, sign * INF]))
+        yield Convention("infinities share", ends, gradient=[0.5, 0, 0.5])
+        for zeros in ([0.0, -0.0], [-0.0, 0.0]):
+            at = call(make.put(zeros))
+            yield Convention("zeros of either sign tie", at, gradient=[0.5, 0.5])
+        if dims:
+            at = call(make.put([[1, 1], [1, 1]]), (0, 1))
+            yield Convention("all alike", at, gradient=[[0.25, 0.25], [0.25, 0.25]])
+
+    return conventions
+
+
+def along_conventions(largest: bool):
+    """Along one dimension, the first of those that tie has the gradient."""
+
+    def conventions(make: Make) -> Iterator[Convention]:
+        sign = 1 if largest else -1
+        tied = call(make.put([sign, 3 * sign, 3 * sign]), 0)
+        values = lambda out: out.values
+        yield Convention("the first", tied, value=(3 * sign, 1), gradient=[0, 1, 0], through=values)
+        nans = call(make.put([1, NAN, NAN]), 0)
+        yield Convention("the first NaN", nans, value=(NAN, 1), gradient=[0, 1, 0], through=values)
+
+    return conventions
+
+
+def between_conventions(make: Make) -> Iterator[Convention]:
+    same = call(make.put([2.0]), make.put([2.0]))
+    yield Convention("a tie is shared", same, gradient=([0.5], [0.5]))
+
+
+def position_conventions(largest: bool):
+    def conventions(make: Make) -> Iterator[Convention]:
+        sign = 1 if largest else -1
+        at = call(make.put([[2 * sign, sign, 2 * sign], [NAN, 3, NAN]]), 1)
+        yield Convention("the first, and of NaN too", at, value=[0, 0])
+
+    return conventions
+
+
 OPS = [
-    OpInfo(functx.amax, extremum_samples, reference=np_amax, refusals=extremum_refusals),
-    OpInfo(functx.amin, extremum_samples, reference=np_amin, refusals=extremum_refusals),
-    OpInfo(functx.max, along_samples, reference=np_max, refusals=overloaded_refusals),
-    OpInfo(functx.max, of_all_samples, reference=np.max, variant="of_all"),
-    OpInfo(functx.max, between_samples, reference=np_maximum, variant="between"),
-    OpInfo(functx.min, along_samples, reference=np_min, refusals=overloaded_refusals),
-    OpInfo(functx.min, of_all_samples, reference=np.min, variant="of_all"),
-    OpInfo(functx.min, between_samples, reference=np_minimum, variant="between"),
-    OpInfo(functx.argmax, position_samples, reference=np_argmax, refusals=position_refusals),
-    OpInfo(functx.argmin, position_samples, reference=np_argmin, refusals=position_refusals),
+    OpInfo(
+        functx.amax,
+        extremum_samples,
+        reference=np_amax,
+        refusals=extremum_refusals,
+        conventions=shared(True, dims=True),
+    ),
+    OpInfo(
+        functx.amin,
+        extremum_samples,
+        reference=np_amin,
+        refusals=extremum_refusals,
+        conventions=shared(False, dims=True),
+    ),
+    OpInfo(
+        functx.max,
+        along_samples,
+        reference=np_max,
+        refusals=overloaded_refusals,
+        conventions=along_conventions(True),
+    ),
+    OpInfo(
+        functx.max,
+        of_all_samples,
+        reference=np.max,
+        variant="of_all",
+        conventions=shared(True, dims=False),
+    ),
+    OpInfo(
+        functx.max,
+        between_samples,
+        reference=np_maximum,
+        variant="between",
+        conventions=between_conventions,
+    ),
+    OpInfo(
+        functx.min,
+        along_samples,
+        reference=np_min,
+        refusals=overloaded_refusals,
+        conventions=along_conventions(False),
+    ),
+    OpInfo(
+        functx.min,
+        of_all_samples,
+        reference=np.min,
+        variant="of_all",
+        conventions=shared(False, dims=False),
+    ),
+    OpInfo(
+        functx.min,
+        between_samples,
+        reference=np_minimum,
+        variant="between",
+        conventions=between_conventions,
+    ),
+    OpInfo(
+        functx.argmax,
+        position_samples,
+        reference=np_argmax,
+        refusals=position_refusals,
+        conventions=position_conventions(True),
+    ),
+    OpInfo(
+        functx.argmin,
+        position_samples,
+        reference=np_argmin,
+        refusals=position_refusals,
+        conventions=position_conventions(False),
+    ),
 ]

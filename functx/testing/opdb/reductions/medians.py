@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import dim_refusals, nothing_refusals
 
@@ -44,7 +44,34 @@ def np_median(x, dim=None, keepdim=False):
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
+def along_conventions(make: Make) -> Iterator[Convention]:
+    values = lambda out: out.values
+    tied = call(make.put([1, 2, 2, 3]), 0)
+    yield Convention("one of those that tie", tied, gradient=[0, 1, 0, 0], through=values)
+    nans = call(make.put([[2, 1, 2], [np.nan, 3, np.nan]]), 1)
+    yield Convention("positions, and the first NaN", nans, value=([2, np.nan], [0, 0]))
+
+
+def of_all_conventions(make: Make) -> Iterator[Convention]:
+    tied = call(make.put([1, 2, 2, 3]))
+    yield Convention("ties share", tied, gradient=[0, 0.5, 0.5, 0])
+    nans = call(make.put([1, np.nan, np.nan]))
+    yield Convention("NaN share", nans, value=np.nan, gradient=[0, 0.5, 0.5])
+
+
 OPS = [
-    OpInfo(functx.median, along_samples, reference=np_median, refusals=median_refusals),
-    OpInfo(functx.median, of_all_samples, reference=np_median, variant="of_all"),
+    OpInfo(
+        functx.median,
+        along_samples,
+        reference=np_median,
+        refusals=median_refusals,
+        conventions=along_conventions,
+    ),
+    OpInfo(
+        functx.median,
+        of_all_samples,
+        reference=np_median,
+        variant="of_all",
+        conventions=of_all_conventions,
+    ),
 ]

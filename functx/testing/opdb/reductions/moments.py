@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dims_refusals
 
@@ -55,10 +55,48 @@ def np_std(*args, **kwargs):
     return np.sqrt(np_var_mean(*args, **kwargs)[0])
 
 
+def var_conventions(make: Make) -> Iterator[Convention]:
+    constant = call(make.put([2, 2]))
+    hessian = [[1, -1], [-1, 1]]
+    yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=hessian)
+    yield Convention("one element", call(make.put([2.0])), value=np.nan, gradient=[np.nan])
+
+
+def std_conventions(make: Make) -> Iterator[Convention]:
+    constant, zeros = call(make.put([2, 2])), np.zeros((2, 2))
+    yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=zeros)
+    alone = call(make.put([2.0]), correction=0)
+    yield Convention("one element, uncorrected", alone, value=0, gradient=[0])
+
+
+def var_mean_conventions(make: Make) -> Iterator[Convention]:
+    constant = call(make.put([2, 2]))
+    yield Convention("a constant", constant, value=(0, 2), gradient=[0.5, 0.5])
+
+
 OPS = [
-    OpInfo(functx.var, moment_samples, reference=np_var, refusals=moment_refusals, floor=SUMS),
-    OpInfo(functx.std, moment_samples, reference=np_std, refusals=moment_refusals, floor=SUMS),
     OpInfo(
-        functx.var_mean, moment_samples, reference=np_var_mean, refusals=moment_refusals, floor=SUMS
+        functx.var,
+        moment_samples,
+        reference=np_var,
+        refusals=moment_refusals,
+        floor=SUMS,
+        conventions=var_conventions,
+    ),
+    OpInfo(
+        functx.std,
+        moment_samples,
+        reference=np_std,
+        refusals=moment_refusals,
+        floor=SUMS,
+        conventions=std_conventions,
+    ),
+    OpInfo(
+        functx.var_mean,
+        moment_samples,
+        reference=np_var_mean,
+        refusals=moment_refusals,
+        floor=SUMS,
+        conventions=var_mean_conventions,
     ),
 ]

@@ -8,7 +8,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
 
 from .dimensions import axes_of, dims_refusals
 
@@ -76,9 +76,91 @@ def np_norm(x, p="fro", dim=None, keepdim=False, dtype=None):
     return np.sum(np.abs(x) ** p, **reduce) ** (1 / p)
 
 
+def euclidean_conventions(make: Make) -> Iterator[Convention]:
+    zero = call(make.put([0, 0]))
+    yield Convention("0", zero, gradient=[0, 0])
+    yield Convention(
+        "second derivative at 0", zero, hessian=np.zeros((2, 2)), departure="PyTorch's is NaN"
+    )
+    yield Convention("complex 0", call(make.put([0, 0], "complex128")), gradient=[0, 0])
+
+
+def power_conventions(make: Make) -> Iterator[Convention]:
+    for p, at, gradient in [
+        (1, [0, -2], [0, -1]),
+        (3, [0, 0], [0, 0]),
+        (1.5, [0, 1], [0, 1]),
+        (0.5, [0, 1], [0, 1]),
+        (-1, [0, 1], [0, 0]),
+        (0, [0, 1], [0, 0]),
+    ]:
+        yield Convention(f"p={p} at {at}", call(make.put(at), p), gradient=gradient)
+    yield Convention(
+        "p=4, its fourth power",
+        call(make.put([1, 0]), 4),
+        through=lambda y: y**4,
+        hessian=[12, 0, 0, 0],
+    )
+
+
+def extreme_conventions(make: Make) -> Iterator[Convention]:
+    tied = call(make.put([3, -3, 0]), math.inf)
+    yield Convention("ties share", tied, gradient=[0.5, -0.5, 0])
+    yield Convention("0", call(make.put([0, 0]), math.inf), gradient=[0, 0])
+    yield Convention("a least 0", call(make.put([0, 1]), -math.inf), gradient=[0, 0])
+    yield Convention(
+        "squared, a tie",
+        call(make.put([3, -3]), math.inf),
+        through=lambda y: y**2,
+        hessian=[[0.5, -0.5], [-0.5, 0.5]],
+    )
+
+
+def nuclear_conventions(make: Make) -> Iterator[Convention]:
+    identity = call(make.put(np.eye(2)), "nuc")
+    yield Convention(
+        "singular values that are alike", identity, gradient=np.eye(2), ulps=100, floor=1e-15
+    )
+
+
+HALVES = frozenset({"float16", "bfloat16"})
+HALF_MATRICES = (
+    OwnDtypes(r"\1", "PyTorch decomposes no matrices of halves", "dtype=(.*?)\\)", HALVES),
+    OwnDtypes("*", "PyTorch decomposes no matrices of halves", dtypes=HALVES),
+)
+
 OPS = [
-    OpInfo(functx.norm, euclidean_samples, reference=np_norm, refusals=norm_refusals, floor=SUMS),
-    OpInfo(functx.norm, power_samples, reference=np_norm, variant="powers", floor=SUMS),
-    OpInfo(functx.norm, extreme_samples, reference=np_norm, variant="extremes", floor=SUMS),
-    OpInfo(functx.norm, nuclear_samples, reference=np_norm, variant="nuclear", floor=SUMS),
+    OpInfo(
+        functx.norm,
+        euclidean_samples,
+        reference=np_norm,
+        refusals=norm_refusals,
+        floor=SUMS,
+        conventions=euclidean_conventions,
+    ),
+    OpInfo(
+        functx.norm,
+        power_samples,
+        reference=np_norm,
+        variant="powers",
+        floor=SUMS,
+        conventions=power_conventions,
+    ),
+    OpInfo(
+        functx.norm,
+        extreme_samples,
+        reference=np_norm,
+        variant="extremes",
+        floor=SUMS,
+        conventions=extreme_conventions,
+    ),
+    OpInfo(
+        functx.norm,
+        nuclear_samples,
+        reference=np_norm,
+        variant="nuclear",
+        floor=SUMS,
+        conventions=nuclear_conventions,
+        own_dtypes=HALF_MATRICES,
+    ),
 ]

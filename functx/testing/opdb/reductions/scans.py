@@ -8,7 +8,7 @@ import functx
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import dim_refusals
 
@@ -84,6 +84,28 @@ def np_diff(x, n=1, dim=-1, prepend=None, append=None):
     return np.diff(x, n, axis=dim)
 
 
+def cumprod_conventions(make: Make) -> Iterator[Convention]:
+    zeros = call(make.put([0, 2, 0, 3]), 0)
+    yield Convention("zeros", zeros, value=[0, 0, 0, 0], gradient=[3, 0, 0, 0])
+    yield Convention("one zero", call(make.put([2, 0, 3]), 0), gradient=[1, 8, 0])
+    yield Convention(
+        "two zeros",
+        call(make.put([0, 0, 3]), 0),
+        through=lambda y: y[2],
+        hessian=[[0, 3, 0], [3, 0, 0], [0, 0, 0]],
+    )
+
+
+def cummax_conventions(make: Make) -> Iterator[Convention]:
+    values = lambda out: out.values
+    tied = call(make.put([1, 3, 3, 2]), 0)
+    yield Convention("the last of those that tie", tied, gradient=[1, 1, 2, 0], through=values)
+    nans = call(make.put([1, np.nan, 2]), 0)
+    yield Convention("NaN stays", nans, gradient=[1, 2, 0], through=values)
+    at = call(make.put([[2, 1, 2], [np.nan, 3, np.nan]]), 1)
+    yield Convention("positions", at, value=(None, [[0, 0, 2], [0, 0, 2]]))
+
+
 OPS = [
     OpInfo(functx.cumsum, scan_samples, reference=np_cumsum, refusals=bool_refusals, floor=SUMS),
     OpInfo(functx.cumprod, scan_samples, reference=np_cumprod, refusals=bool_refusals),
@@ -93,7 +115,14 @@ OPS = [
         reference=np_cumprod,
         variant="zeros",
         dtypes=Accepts.INEXACT.value,
+        conventions=cumprod_conventions,
     ),
-    OpInfo(functx.cummax, cummax_samples, reference=np_cummax, refusals=dim_refusals),
+    OpInfo(
+        functx.cummax,
+        cummax_samples,
+        reference=np_cummax,
+        refusals=dim_refusals,
+        conventions=cummax_conventions,
+    ),
     OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals, floor=SUMS),
 ]

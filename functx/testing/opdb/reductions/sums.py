@@ -8,7 +8,7 @@ import functx
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 
@@ -99,8 +99,37 @@ def np_count_nonzero(x, dim=None):
     return np.count_nonzero(x, axis=axes_of(dim))
 
 
+def prod_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("one zero", call(make.put([0, 2, 3])), value=0, gradient=[6, 0, 0])
+    yield Convention(
+        "two zeros",
+        call(make.put([0, 0, 3])),
+        value=0,
+        gradient=[0, 0, 0],
+        hessian=[[0, 3, 0], [3, 0, 0], [0, 0, 0]],
+    )
+
+
+def mean_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("of nothing", call(make.put([])), value=np.nan, gradient=[])
+
+
+def sum_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([100, 100, 100], "int8")
+    yield Convention("small integers do not wrap", call(at), value=300)
+    halves = make.put(np.full(5000, 1.0), "float16")
+    yield Convention("halves add up in single precision", call(halves), value=5000)
+
+
 OPS = [
-    OpInfo(functx.sum, sum_samples, reference=np_sum, refusals=dims_refusals, floor=SUMS),
+    OpInfo(
+        functx.sum,
+        sum_samples,
+        reference=np_sum,
+        refusals=dims_refusals,
+        floor=SUMS,
+        conventions=sum_conventions,
+    ),
     OpInfo(
         functx.mean,
         mean_samples,
@@ -108,6 +137,7 @@ OPS = [
         refusals=mean_refusals,
         dtypes=INEXACT,
         floor=SUMS,
+        conventions=mean_conventions,
     ),
     OpInfo(functx.prod, prod_samples, reference=np_prod, refusals=dim_refusals),
     OpInfo(
@@ -116,6 +146,7 @@ OPS = [
         reference=np_prod,
         variant="zeros",
         dtypes=INEXACT,
+        conventions=prod_conventions,
     ),
     OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals, floor=SUMS),
     OpInfo(

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def expand_samples(make: Make) -> Iterator[Sample]:
@@ -53,13 +53,33 @@ def repeat_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 1.5), r"`repeats` must be an int or a sequence", TypeError)
 
 
+def repetition(sample: Callable[[Make], Sample], times: int):
+    def conventions(make: Make) -> Iterator[Convention]:
+        yield Convention("the gradient is the sum", sample(make), gradient=[times, times])
+
+    return conventions
+
+
 OPS = [
-    OpInfo(functx.expand, expand_samples, reference=np_expand, refusals=expand_refusals),
-    OpInfo(functx.broadcast_to, expand_samples, reference=np_expand, refusals=expand_refusals),
+    OpInfo(
+        functx.expand,
+        expand_samples,
+        reference=np_expand,
+        refusals=expand_refusals,
+        conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
+    ),
+    OpInfo(
+        functx.broadcast_to,
+        expand_samples,
+        reference=np_expand,
+        refusals=expand_refusals,
+        conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
+    ),
     OpInfo(
         functx.repeat,
         repeat_samples,
         reference=lambda x, repeats: np.tile(x, repeats),
         refusals=repeat_refusals,
+        conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
     ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def diag_samples(make: Make) -> Iterator[Sample]:
@@ -60,12 +60,31 @@ def triangle_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), 0.5), r"`diagonal` must be an int, got 0.5", TypeError)
 
 
+def diag_conventions(make: Make) -> Iterator[Convention]:
+    for fill in (np.nan, np.inf):
+        value = [[1, 0], [0, fill]]
+        yield Convention(f"zeros beside {fill}", call(make.put([1, fill])), value=value)
+
+
+def tril_conventions(make: Make) -> Iterator[Convention]:
+    for fill in (np.nan, np.inf):
+        at, kept = call(make.put([[1, fill], [2, 3]])), [[1, 0], [1, 1]]
+        yield Convention(f"{fill} is cut away", at, value=[[1, 0], [2, 3]], gradient=kept)
+
+
+def triu_conventions(make: Make) -> Iterator[Convention]:
+    for fill in (np.nan, np.inf):
+        at, kept = call(make.put([[1, 2], [fill, 3]])), [[1, 1], [0, 1]]
+        yield Convention(f"{fill} is cut away", at, value=[[1, 2], [0, 3]], gradient=kept)
+
+
 OPS = [
     OpInfo(
         functx.diag,
         diag_samples,
         reference=lambda x, diagonal=0: np.diag(x, diagonal),
         refusals=diag_refusals,
+        conventions=diag_conventions,
     ),
     OpInfo(
         functx.diagonal,
@@ -78,11 +97,13 @@ OPS = [
         triangle_samples,
         reference=lambda x, diagonal=0: np.tril(x, diagonal),
         refusals=triangle_refusals,
+        conventions=tril_conventions,
     ),
     OpInfo(
         functx.triu,
         triangle_samples,
         reference=lambda x, diagonal=0: np.triu(x, diagonal),
         refusals=triangle_refusals,
+        conventions=triu_conventions,
     ),
 ]

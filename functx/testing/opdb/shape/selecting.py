@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def select_samples(make: Make) -> Iterator[Sample]:
@@ -53,12 +53,54 @@ def np_narrow(x, dim, start, length):
     return np.take(x, np.arange(start, start + length), dim)
 
 
+def outside(make: Make, *rest: int) -> Iterator[Convention]:
+    """Positions known only at run time, as PyTorch has none."""
+    n = len(rest)
+    for at in (3 - n, -4):
+        index, departure = make.put(at, "int64"), "PyTorch refuses"
+        value = [np.nan] * rest[0] if rest else np.nan
+        yield Convention(
+            f"{at} reads NaN in a compiled program",
+            call(make.put([1, 2, 3]), 0, index, *rest),
+            value=value,
+            gradient=[0, 0, 0],
+            departure=departure,
+        )
+        least = np.iinfo(np.int16).min
+        yield Convention(
+            f"{at} reads the least integer",
+            call(make.put([1, 2, 3], "int16"), 0, index, *rest),
+            value=[least] * rest[0] if rest else least,
+            departure=departure,
+        )
+
+
+def select_conventions(make: Make) -> Iterator[Convention]:
+    yield from outside(make)
+    for at, value in ((0, 1), (2, 3), (-1, 3), (-3, 1)):
+        sample = call(make.put([1, 2, 3]), 0, make.put(at, "int64"))
+        yield Convention(f"{at} known at run time", sample, value=value)
+    rest = call(make.put([[np.nan, np.inf], [1, 1]]), 0, 1)
+    yield Convention("what is not read", rest, value=[1, 1], gradient=[[0, 0], [1, 1]])
+
+
+def narrow_conventions(make: Make) -> Iterator[Convention]:
+    yield from outside(make, 2)
+
+
 OPS = [
     OpInfo(
         functx.select,
         select_samples,
         reference=lambda x, dim, index: np.take(x, index, dim),
         refusals=select_refusals,
+        conventions=select_conventions,
     ),
-    OpInfo(functx.narrow, narrow_samples, reference=np_narrow, refusals=narrow_refusals),
+    OpInfo(
+        functx.narrow,
+        narrow_samples,
+        reference=np_narrow,
+        refusals=narrow_refusals,
+        conventions=narrow_conventions,
+    ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 
 def reshape_samples(make: Make) -> Iterator[Sample]:
@@ -123,6 +123,9 @@ OPS = [
         reference=lambda x, dtype: x.astype("float32").view(dtype),
         variant="dtype",
         dtypes=("float32",),
+        own_dtypes=(
+            OwnDtypes("c64", "PyTorch views no reals as complex numbers", r"\*, (?:dtype=)?c64"),
+        ),
     ),
     OpInfo(functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals),
     OpInfo(functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals),

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def ascending(make: Make, *shape: int):
@@ -54,11 +54,18 @@ def np_searchsorted(x, input, out_int32=False, right=False, side=None, sorter=No
     return np.asarray(out, "int32" if out_int32 else "int64")
 
 
+def searchsorted_conventions(make: Make) -> Iterator[Convention]:
+    for right, value in ((False, [3, 1, 3]), (True, [3, 3, 3])):
+        at = call(make.put([1, 2, np.nan]), make.put([np.nan, 2, 5]), right=right)
+        yield Convention("NaN, on the right" if right else "NaN", at, value=value)
+
+
 OPS = [
     OpInfo(
         functx.searchsorted,
         searchsorted_samples,
         reference=np_searchsorted,
         refusals=searchsorted_refusals,
+        conventions=searchsorted_conventions,
     ),
 ]

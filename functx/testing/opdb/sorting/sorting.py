@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def sort_samples(make: Make) -> Iterator[Sample]:
@@ -87,6 +87,38 @@ def np_topk(x, k, dim=-1, largest=True, sorted=True):
     return first(values), first(order)
 
 
+def sort_conventions(make: Make) -> Iterator[Convention]:
+    for descending in (False, True):
+        tied = call(make.put([7, 7]), stable=True, descending=descending)
+        what = "stable, descending" if descending else "stable"
+        yield Convention(what, tied, value=(None, [0, 1]))
+    yield Convention(
+        "each gets its own",
+        call(make.put([7, 7, 1]), stable=True),
+        through=lambda out: out.values[1],
+        gradient=[1, 0, 0],
+    )
+
+
+def argsort_conventions(make: Make) -> Iterator[Convention]:
+    nan, inf = np.nan, np.inf
+    at = make.put([1, nan, -inf, 0.0, nan, -0.0, inf])
+    yield Convention("NaN last, zeros tie", call(at, stable=True), value=[2, 3, 5, 0, 6, 1, 4])
+    down = call(at, descending=True, stable=True)
+    yield Convention("NaN first if descending", down, value=[1, 4, 6, 0, 3, 5, 2])
+
+
+def topk_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([1, np.nan, 3]), 2)
+    first = lambda out: out.values[0]
+    yield Convention("NaN is the greatest", at, value=([np.nan, 3], [1, 2]))
+    yield Convention("the gradient of NaN", at, through=first, gradient=[0, 1, 0])
+    least = call(make.put([np.inf, np.nan, 3]), 2, largest=False)
+    yield Convention("and never among the least", least, value=([3, np.inf], [2, 0]))
+    last = lambda out: out.values[1]
+    yield Convention("the gradient of infinity", least, through=last, gradient=[1, 0, 0])
+
+
 OPS = [
     OpInfo(
         functx.sort,
@@ -94,6 +126,7 @@ OPS = [
         reference=np_sort,
         refusals=sort_refusals,
         ties_in_any_order=True,
+        conventions=sort_conventions,
     ),
     OpInfo(
         functx.argsort,
@@ -102,13 +135,20 @@ OPS = [
         refusals=sort_refusals,
         ties_in_any_order=True,
     ),
-    OpInfo(functx.argsort, tied_samples, reference=np_argsort, variant="ties"),
+    OpInfo(
+        functx.argsort,
+        tied_samples,
+        reference=np_argsort,
+        variant="ties",
+        conventions=argsort_conventions,
+    ),
     OpInfo(
         functx.topk,
         topk_samples,
         reference=np_topk,
         refusals=topk_refusals,
         ties_in_any_order=True,
+        conventions=topk_conventions,
     ),
     OpInfo(
         functx.topk,

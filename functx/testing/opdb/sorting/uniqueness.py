@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def distinct_samples(make: Make) -> Iterator[Sample]:
@@ -61,8 +61,26 @@ def np_unique(
     return out[0] if len(out) == 1 else tuple(out)
 
 
+def unique_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([3.0, 1.0, 3.0]), size=2)
+    yield Convention(
+        "the first occurrence has the gradient",
+        at,
+        value=[1, 3],
+        through=lambda y: y[1],
+        gradient=[1, 0, 0],
+        departure="PyTorch has no gradient here",
+    )
+
+
 OPS = [
-    OpInfo(functx.unique, distinct_samples, reference=np_unique, refusals=unique_refusals),
+    OpInfo(
+        functx.unique,
+        distinct_samples,
+        reference=np_unique,
+        refusals=unique_refusals,
+        conventions=unique_conventions,
+    ),
     OpInfo(
         functx.unique,
         repeated_samples,

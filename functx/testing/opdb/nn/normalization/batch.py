@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
 
 from .standardization import normalized
 
@@ -50,6 +50,11 @@ def np_batch_norm_with_stats(
     return out, running_mean, running_var
 
 
+def batch_norm_conventions(make: Make) -> Iterator[Convention]:
+    constant = call(make.put([[1.0], [1.0]]), None, None, training=True)
+    yield Convention("a constant", constant, value=[[0], [0]], gradient=[[0], [0]])
+
+
 OPS = [
     OpInfo(
         F.batch_norm,
@@ -57,6 +62,7 @@ OPS = [
         reference=np_batch_norm,
         refusals=batch_norm_refusals,
         floor=SUMS,
+        conventions=batch_norm_conventions,
     ),
     OpInfo(
         F.batch_norm_with_stats,
@@ -64,5 +70,8 @@ OPS = [
         reference=np_batch_norm_with_stats,
         refusals=batch_norm_refusals,
         floor=SUMS,
+        own_dtypes=(
+            OwnDtypes("*", "PyTorch writes the statistics in place and gives the result alone"),
+        ),
     ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 from .standardization import normalized
 
@@ -36,6 +36,11 @@ def np_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):
     return normalized(out, 0, 1, weight, bias, shape, 0)
 
 
+def group_norm_conventions(make: Make) -> Iterator[Convention]:
+    constant = call(make.put([[1.0, 1.0]]), 1)
+    yield Convention("a constant", constant, value=[[0, 0]], gradient=[[0, 0]])
+
+
 OPS = [
     OpInfo(
         F.group_norm,
@@ -43,5 +48,6 @@ OPS = [
         reference=np_group_norm,
         refusals=group_norm_refusals,
         floor=SUMS,
+        conventions=group_norm_conventions,
     ),
 ]

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opdb.nn.extremes import smooth_at_extremes
+from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 from .standardization import normalized
 
@@ -31,6 +34,19 @@ def np_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     return normalized(x, mean, var, weight, bias, normalized_shape, eps)
 
 
+def layer_norm_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention(
+        "a constant",
+        call(make.put([1.0, 1, 1]), (3,)),
+        value=[0, 0, 0],
+        through=lambda y: y[1] + 2 * y[2],
+        gradient=np.asarray([-1, 0, 1]) / np.sqrt(1e-5),
+        ulps=100,
+        floor=1e-12,
+    )
+    yield from smooth_at_extremes(make, [3])
+
+
 OPS = [
     OpInfo(
         F.layer_norm,
@@ -38,5 +54,6 @@ OPS = [
         reference=np_layer_norm,
         refusals=layer_norm_refusals,
         floor=SUMS,
+        conventions=layer_norm_conventions,
     ),
 ]

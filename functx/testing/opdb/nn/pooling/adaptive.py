@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 
 def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
@@ -35,6 +35,11 @@ def np_adaptive_avg_pool2d(x, output_size):
     return out
 
 
+def adaptive_avg_pool2d_conventions(make: Make) -> Iterator[Convention]:
+    image = make.put([[[np.inf, 1, 1, 1, 1]]])
+    yield Convention("infinity stays in its window", call(image, (1, 2)), value=[[[np.inf, 1]]])
+
+
 OPS = [
     OpInfo(
         F.adaptive_avg_pool2d,
@@ -42,5 +47,6 @@ OPS = [
         reference=np_adaptive_avg_pool2d,
         refusals=adaptive_avg_pool2d_refusals,
         floor=SUMS,
+        conventions=adaptive_avg_pool2d_conventions,
     ),
 ]

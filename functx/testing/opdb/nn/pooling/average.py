@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
 
 from .windows import positions
 
@@ -48,6 +48,11 @@ def np_avg_pool2d(
     return out if np.issubdtype(x.dtype, np.inexact) else np.trunc(out).astype(x.dtype)
 
 
+def avg_pool2d_conventions(make: Make) -> Iterator[Convention]:
+    image = make.put([[[np.inf, 1, 1, 1]]])
+    yield Convention("infinity stays in its window", call(image, (1, 2)), value=[[[np.inf, 1]]])
+
+
 OPS = [
     OpInfo(
         F.avg_pool2d,
@@ -55,5 +60,13 @@ OPS = [
         reference=np_avg_pool2d,
         refusals=avg_pool2d_refusals,
         floor=SUMS,
+        conventions=avg_pool2d_conventions,
+        own_dtypes=(
+            OwnDtypes(
+                "*",
+                "PyTorch has no kernel for narrow integers",
+                dtypes=frozenset({"uint8", "int8", "int16", "int32"}),
+            ),
+        ),
     ),
 ]

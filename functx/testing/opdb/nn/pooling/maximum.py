@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 from .windows import positions
 
@@ -48,6 +48,32 @@ def np_max_pool2d(
     return (values, where) if return_indices else values
 
 
+def max_pool2d_conventions(make: Make) -> Iterator[Convention]:
+    nan, inf = np.nan, np.inf
+    for what, image, gradient in [
+        ("all equal", [[1, 1], [1, 1]], [[1, 0], [0, 0]]),
+        ("two greatest", [[0, 2], [2, 1]], [[0, 1], [0, 0]]),
+        ("the last of two NaN", [[nan, 3], [nan, 4]], [[0, 0], [1, 0]]),
+        ("nothing but -inf", [[-inf, -inf], [-inf, -inf]], [[1, 0], [0, 0]]),
+    ]:
+        yield Convention(what, call(make.put([image]), 2), gradient=[gradient])
+    overlapping = make.put([[[0, 1, 0], [1, 5, 1], [0, 1, 0]]])
+    gradient = [[[0, 0, 0], [0, 4, 0], [0, 0, 0]]]
+    yield Convention("windows that overlap", call(overlapping, 2, 1), gradient=gradient)
+    yield Convention(
+        "squared",
+        call(make.put([[[1, 2], [3, 4]]]), 2),
+        through=lambda y: y * y,
+        hessian=np.diag([0, 0, 0, 2]),
+    )
+
+
 OPS = [
-    OpInfo(F.max_pool2d, max_pool2d_samples, reference=np_max_pool2d, refusals=max_pool2d_refusals),
+    OpInfo(
+        F.max_pool2d,
+        max_pool2d_samples,
+        reference=np_max_pool2d,
+        refusals=max_pool2d_refusals,
+        conventions=max_pool2d_conventions,
+    ),
 ]

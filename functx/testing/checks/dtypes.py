@@ -1,0 +1,113 @@
+"""Result dtypes, held against what was recorded from PyTorch."""
+
+from __future__ import annotations
+
+import re
+
+import jax
+import jax.numpy as jnp
+
+from functx._core import Promote, result_dtype
+from functx.testing.dtype_facts import (
+    answer,
+    Case,
+    cases,
+    CODES,
+    INFERRED,
+    known,
+    OR,
+    PROMOTED,
+    promoting,
+    recorded,
+    REFUSED,
+)
+from functx.testing.opinfo import OpInfo, OwnDtypes, Sample
+
+
+# PyTorch's dtypes that XLA does not have, and what functx has in their place.
+MISSING = {"c32": "c64"}
+
+
+def check_dtypes(info: OpInfo, sample: Sample) -> None:
+    """Every output has PyTorch's dtype, in all mixtures of dtypes, ranks and Python numbers."""
+    if info.spec is None or not _has_facts(info):
+        _outputs(info, sample)
+        return
+    wrong = []
+    for case in cases(info, sample.drawn):
+        complaint = _complaint(info, case, sample.drawn)
+        wrong += [complaint] if complaint else []
+    assert not wrong, f"{info.id} in {sample.drawn}: " + "; ".join(wrong)
+
+
+def _has_facts(info: OpInfo) -> bool:
+    """Operators of functx's own must; those of others have no place in the table."""
+    assert info.spec is not None
+    return info.spec.rule.__module__.startswith("functx.") or info.name in recorded()
+
+
+def _complaint(info: OpInfo, case: Case, dtype: str) -> str:
+    key, fact = case.key(info, dtype), known(info, case, dtype)
+    own = _own(info, key, dtype)
+    if own is None and fact is None:
+        record = f"python -m tests.parity.record_dtypes {info.name}"
+        return f"{key}: PyTorch's answer is not recorded; `{record}` does"
+    try:
+        got = _outputs(info, case.sample)
+    except (TypeError, ValueError, RuntimeError, IndexError) as error:
+        strict = info.spec is not None and info.spec.promote is Promote.SAME
+        theirs_too = fact is None or fact[0] in (REFUSED, INFERRED, PROMOTED)
+        declared = own is not None and own.answer == REFUSED
+        fine = declared or (case.varied and (strict or theirs_too))
+        return "" if fine else f"{key}: PyTorch {fact}, refused: {error}".partition("\n")[0]
+    if own is not None:
+        want = _own_answer(info, own, case, key, dtype)
+        same = fact is not None and want in _readings(fact)
+        if same and PROMOTED not in own.answer:
+            return f"{key}: {want} is PyTorch's by now: drop it from `own_dtypes`"
+        return "" if got == want else f"{key}: {got}, expected {want} of its own"
+    if fact == REFUSED and case.plain is not None and case.number:
+        fact = known(info, Case(case.plain), dtype)  # PyTorch takes none: it adopts the arrays'
+    assert fact is not None
+    if fact == REFUSED:
+        return f"{key}: {got}, where PyTorch refuses: say so in `own_dtypes`, or refuse"
+    return "" if got in _readings(fact) else f"{key}: {got}, PyTorch {fact}"
+
+
+def _own(info: OpInfo, key: str, dtype: str) -> OwnDtypes | None:
+    for own in info.own_dtypes:
+        if re.search(own.cases, key) and (not own.dtypes or dtype in own.dtypes):
+            return own
+    return None
+
+
+def _own_answer(info: OpInfo, own: OwnDtypes, case: Case, key: str, dtype: str) -> str:
+    found = re.search(own.cases, key)
+    assert found is not None
+    operands = case.operands or [case.sample.arrays()[i] for i in promoting(info, case.sample)]
+    answer = found.expand(own.answer).replace("*", CODES[dtype])
+    assert info.spec is not None
+    common = result_dtype(map(jnp.asarray, operands), ranked=info.spec.ranked)
+    return answer.replace(PROMOTED, CODES[common.name])
+
+
+def _readings(fact: str) -> list[str]:
+    """The answers that a recorded one stands for."""
+    bare = fact.replace(INFERRED, "").replace(PROMOTED, "")
+    for theirs, ours in MISSING.items():
+        bare = bare.replace(theirs, ours)
+    return bare.split(OR)
+
+
+def _outputs(info: OpInfo, sample: Sample) -> str:
+    """The outputs' dtypes, as the table writes them; none may be weakly typed."""
+    op = info.with_key(jax.random.key(7)) if info.random else info.op
+    sizes = dict.fromkeys(info.unmeasured(sample), 2)
+    if sizes:
+        assert info.spec is not None
+        given = info.spec.arguments(sample.args, sample.kwargs)
+        sample = Sample((), {**given, **sizes})
+    out = jax.tree.leaves(jax.eval_shape(sample.over_arrays(op), *sample.arrays()))
+    for y in out:
+        assert not y.weak_type, f"{info.id}{sample!r}: weakly typed {y.dtype}"
+    return answer(y.dtype.name for y in out)
