@@ -134,22 +134,25 @@ def result_type(x: Any, y: Any) -> torch.dtype:
 
 
 def called(info: OpInfo, sample: Sample, device: str) -> str:
-    """The dtypes of PyTorch's outputs: of the call as it is written, or else by keywords."""
+    """The dtypes of PyTorch's outputs."""
+    for op, args, kwargs in forms(info, sample, device):
+        with contextlib.suppress(TypeError):
+            out = op(*args, **kwargs)
+            return answer(str(y.dtype).removeprefix("torch.") for y in tree_leaves(out))
+    raise TypeError("in no form")
+
+
+def forms(info: OpInfo, sample: Sample, device: str = "cpu") -> Iterator[tuple[Any, list, dict]]:
+    """A call in PyTorch's terms: as it is written, by keywords, to the operator underneath."""
     op, dtypes = pytorchs(info), annotated(info, "DType")
     inner = getattr(torch.ops.aten, info.name.rpartition(".")[2], None)  # takes None among tensors
-    calls = [(op, as_written), (op, by_keywords), (inner, as_written)]
-    for op, form in calls[any(map(dtype_named, sample.args)) :]:
+    found = [(op, as_written), (op, by_keywords), (inner, as_written)]
+    for call, form in found[any(map(dtype_named, sample.args)) :]:
         args, kwargs = form(info, sample)
-        named = {
-            k: getattr(torch, dtype_named(v))
-            for k, v in kwargs.items()
-            if k in dtypes and v is not None
-        }
-        kwargs = {k: to_torch(v, device) for k, v in kwargs.items()} | named
-        with contextlib.suppress(TypeError):
-            out = op(*(to_torch(x, device) for x in args), **kwargs)
-            return answer(str(y.dtype).removeprefix("torch.") for y in tree_leaves(out))
-    raise TypeError
+        named = {k: kwargs[k] for k in dtypes if kwargs.get(k) is not None}
+        kwargs = {k: to_torch(v, device) for k, v in kwargs.items()}
+        kwargs |= {k: getattr(torch, dtype_named(v)) for k, v in named.items()}
+        yield call, [to_torch(x, device) for x in args], kwargs
 
 
 def as_written(info: OpInfo, sample: Sample) -> tuple[tuple, dict[str, Any]]:

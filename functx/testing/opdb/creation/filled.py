@@ -92,7 +92,9 @@ def eye_refusals(make: Make) -> Iterator[Refusal]:
 
 def full_conventions(make: Make) -> Iterator[Convention]:
     value = call((3,), make.put(2.0), dtype="float64")
-    yield Convention("has a gradient in its value", value, value=[2, 2, 2], gradient=3)
+    departure = "PyTorch's fill value is a number"
+    what = "has a gradient in its value"
+    yield Convention(what, value, value=[2, 2, 2], gradient=3, departure=departure)
 
 
 OPS = [

@@ -82,7 +82,9 @@ def linspace_conventions(make: Make) -> Iterator[Convention]:
         ends = call(0.1, 0.7, steps, dtype="float64")
         yield Convention(f"the ends of {steps} are exact", ends, holds=exact)
     ends = call(make.put(0.0), make.put(1.0), 5, dtype="float64")
-    yield Convention("has gradients in its ends", ends, gradient=(2.5, 2.5))
+    departure = "PyTorch's ends have no gradient"
+    what = "has gradients in its ends"
+    yield Convention(what, ends, gradient=(2.5, 2.5), departure=departure)
 
 
 OPS = [

@@ -92,8 +92,14 @@ def xlogy_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("0 and NaN", call(x, y), value=[0, np.nan, np.nan, 0])
     yield Convention(
         "0 in either place",
-        call(make.put([0.0, 0, 2, 2, 0]), make.put([0.0, 3, 3, 0, -1])),
-        gradient=([0, np.log(3), np.log(3), -np.inf, 0], [0, 0, 2 / 3, np.inf, 0]),
+        call(make.put([0.0, 2, 2, 0]), make.put([3.0, 3, 0, -1])),
+        gradient=([np.log(3), np.log(3), -np.inf, 0], [0, 2 / 3, np.inf, 0]),
+    )
+    yield Convention(
+        "0 in both",
+        call(make.put(0.0), make.put(0.0)),
+        gradient=(0, 0),
+        departure="PyTorch's gradient of the second is NaN",
     )
     yield Convention(
         "second derivatives at 0", call(make.put(0.0), make.put(2.0)), hessian=[[0, 0.5], [0.5, 0]]
