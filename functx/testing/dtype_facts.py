@@ -60,11 +60,6 @@ class Case:
     operands: tuple[Any, ...] = ()
     varied: bool = False  # not one of the entry's samples: an operator may refuse it
 
-    @property
-    def number(self) -> bool:
-        """Whether a Python number stands in an array's place."""
-        return any(isinstance(x, (bool, int, float, complex)) for x in self.operands)
-
     def key(self, info: OpInfo, dtype: str, *, values: bool = False) -> str:
         """The call without values and shapes; with `values`, integers are told apart."""
         unnamed = [_word(x, dtype, values) for x in self.sample.args]

@@ -160,11 +160,11 @@ def as_written(info: OpInfo, sample: Sample) -> tuple[tuple, dict[str, Any]]:
 
 
 def by_keywords(info: OpInfo, sample: Sample) -> tuple[tuple, dict[str, Any]]:
-    """With sizes as tuples, and nothing that PyTorch does not have."""
+    """With sizes and dimensions as tuples, and nothing that PyTorch does not have."""
     given = info.spec.arguments(sample.args, sample.kwargs)
     given = {k: v for k, v in given.items() if k not in not_pytorchs(info)}
-    sizes = {k: (v,) for k in annotated(info, "Shape") if isinstance(v := given.get(k), int)}
-    return (), given | sizes
+    several = annotated(info, "Shape") + annotated(info, "Dims")
+    return (), given | {k: (v,) for k in several if isinstance(v := given.get(k), int)}
 
 
 def to_torch(x: Any, device: str) -> Any:

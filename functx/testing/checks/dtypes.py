@@ -66,8 +66,8 @@ def _complaint(info: OpInfo, case: Case, dtype: str) -> str:
         if same and PROMOTED not in own.answer:
             return f"{key}: {want} is PyTorch's by now: drop it from `own_dtypes`"
         return "" if got == want else f"{key}: {got}, expected {want} of its own"
-    if fact == REFUSED and case.plain is not None and case.number:
-        fact = known(info, Case(case.plain), dtype)  # PyTorch takes none: it adopts the arrays'
+    if fact == REFUSED:
+        fact = _with_number(info, case) or fact
     assert fact is not None
     if fact == REFUSED:
         return f"{key}: {got}, where PyTorch refuses: say so in `own_dtypes`, or refuse"
@@ -79,6 +79,19 @@ def _own(info: OpInfo, key: str, dtype: str) -> OwnDtypes | None:
         if re.search(own.cases, key) and (not own.dtypes or dtype in own.dtypes):
             return own
     return None
+
+
+def _with_number(info: OpInfo, case: Case) -> str | None:
+    """The answer where PyTorch takes arrays only: a Python number promotes, or is cast to them."""
+    assert info.spec is not None
+    given = info.spec.arguments(case.sample.args, case.sample.kwargs)
+    operands = jax.tree.leaves([given.get(name) for name in info.spec.promoting])
+    arrays = [x for x in operands if isinstance(x, jax.Array)]
+    if len(arrays) == len(operands):
+        return None
+    promotes = info.spec.promote is not Promote.NONE
+    common = result_dtype(map(jnp.asarray, operands if promotes else arrays))
+    return CODES[common.name]
 
 
 def _own_answer(info: OpInfo, own: OwnDtypes, case: Case, key: str, dtype: str) -> str:
