@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,6 +12,7 @@ from functx._core import category
 
 from .calls import Calls, Given, replaced
 from .mutant import Mutant, planted
+from .plain import constant, on_leaves, plain, where
 from .subject import poked, Subject
 from .values import elementwise
 
@@ -58,7 +58,7 @@ def _mutant(
 def _changed(op: Calls, given: Given, change: Callable[[Any], Any]) -> Given:
     for target, x in op.arrays(given).items():
         if op.spec is None or target.partition("[")[0] in op.spec.promoting:
-            given = replaced(given, target, change(jnp.asarray(x)))
+            given = replaced(given, target, change(plain(x)))
     return given
 
 
@@ -66,32 +66,32 @@ def _in_float32(op: Calls, given: Given) -> Any:
     def narrowed(x: Any) -> Any:
         return x.astype("float32").astype(x.dtype) if category(x.dtype) == 1 else x
 
-    return jax.tree.map(narrowed, op(_changed(op, given, narrowed)))
+    return on_leaves(narrowed, op(_changed(op, given, narrowed)))
 
 
 def _off_at_edges(op: Calls, given: Given) -> Any:
     masks = []
-    for x in op.arrays(given).values():
+    for x in map(plain, op.arrays(given).values()):
         if category(x.dtype) == 1:
             info = jnp.iinfo(x.dtype)
             masks.append((x == info.max) | (x == info.min))
     out = op(given)
     for mask in masks:
-        out = jax.tree.map(lambda y, m=mask: _off(y, m), out)
+        out = on_leaves(lambda y, m=mask: _off(y, m), out)
     return out
 
 
 def _off(y: Any, mask: Any) -> Any:
     if category(y.dtype) >= 2 or jnp.broadcast_shapes(y.shape, mask.shape) != y.shape:
         return y
-    other = ~y if category(y.dtype) == 0 else y - jnp.ones((), y.dtype)
-    return jnp.where(mask, other, y)
+    other = ~y if category(y.dtype) == 0 else y - constant(1, y)
+    return where(mask, other, y)
 
 
 def _as_kind(dtype: str, other: str) -> Callable[[Calls, Given], Any]:
     def mistake(op: Calls, given: Given) -> Any:
         change = lambda x: x.astype(other) if x.dtype == dtype else x
         back = lambda y: y.astype(dtype) if y.dtype == other == "int8" else y
-        return jax.tree.map(back, op(_changed(op, given, change)))
+        return on_leaves(back, op(_changed(op, given, change)))
 
     return mistake

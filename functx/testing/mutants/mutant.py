@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
+import numpy as np
 
 from functx._core import category
 from functx.testing.opinfo import Sample
 
 from .calls import Calls, Given
 from .kinds import KINDS
+from .plain import as_arrays, constant
 
 
 Cells = tuple[tuple[str, str], ...]  # (check, dtype), the likeliest first
@@ -53,7 +53,10 @@ def planted(calls: Calls, when: When, mistake: Mistake) -> Callable[..., Any]:
             here = when(given)
         except Exception:  # a call that the operator refuses, in its own words
             here, given = False, {}
-        return mistake(calls, given) if here else calls.op(*args, **kwargs)
+        if not here:
+            return calls.op(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            return as_arrays(mistake(calls, given))
 
     mutated.__name__ = getattr(calls.op, "__name__", "mutated")
     if calls.spec is not None:
@@ -66,17 +69,12 @@ def touching(calls: Calls, when: When) -> Callable[[Sample], bool]:
     return lambda sample: when(calls.arguments(sample.args, sample.kwargs))
 
 
-def on_leaves(change: Callable[[jax.Array], Any], out: Any) -> Any:
-    """`out` with each array changed."""
-    return jax.tree.map(lambda y: change(y) if isinstance(y, jax.Array) else y, out)
-
-
-def wrong(y: jax.Array, by: float = 0.05) -> jax.Array:
+def wrong(y: Any, by: float = 0.05) -> Any:
     """Another value of the same shape and dtype; its derivative belongs to it."""
     kind = category(y.dtype)
     if kind == 0:
         return ~y
     if kind == 1:
-        return y + jnp.ones((), y.dtype)
+        return y + constant(1, y)
     fixed = -0.742  # the one value that stays
-    return y * jnp.asarray(1 + by, y.dtype) - jnp.asarray(by * fixed, y.dtype)
+    return y * constant(1 + by, y) - constant(by * fixed, y)

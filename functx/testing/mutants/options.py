@@ -7,7 +7,8 @@ from typing import Any
 
 from .calls import Given, replaced
 from .derivatives import inexact, scaled
-from .mutant import Mutant, on_leaves, planted, touching, When, wrong
+from .mutant import Mutant, planted, touching, When, wrong
+from .plain import on_leaves
 from .subject import Subject
 
 

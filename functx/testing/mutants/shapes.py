@@ -11,7 +11,8 @@ import numpy as np
 from functx.testing.opinfo import Sample
 
 from .calls import Calls, Given
-from .mutant import Mutant, on_leaves, planted, touching, When, wrong
+from .mutant import Mutant, planted, touching, When, wrong
+from .plain import on_leaves
 from .subject import Subject
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .calls import Given
 from .derivatives import inexact, kept
 from .mutant import Mutant, planted
+from .plain import constant, plain
 from .subject import Subject
 
 
@@ -40,27 +42,34 @@ def tie_mutants(subject: Subject) -> Iterator[Mutant]:
 
         def touches(sample: Any, when: Any = when, tied: Any = tied) -> bool:
             given = subject.given(sample)
-            return when(given) and bool(jnp.any(tied(given)))
+            return when(given) and bool(tied(given).any())
 
         cells = (("conventions", subject.dtype), ("gradient", wide))
         yield Mutant("gradient at ties", target, planted(calls, when, mistake), cells, touches)
 
 
-def at_kinks(x: Any, arrays: list[Any], numbers: list[Any]) -> jax.Array:
+def at_kinks(x: Any, arrays: list[Any], numbers: list[Any]) -> Any:
     """Where `x` equals another of its elements, an element of another array, or a number."""
-    x = jnp.asarray(x)
+    others = [plain(y) for y in arrays if y is not x and inexact(y)]
+    x = plain(x)
     flat = x.reshape(-1)
-    found = (jnp.sum(flat[:, None] == flat, 1) > 1).reshape(x.shape)
-    for y in arrays:
-        if y is not x and inexact(y) and not jnp.iscomplexobj(y):
-            try:
-                equal = x == jnp.asarray(y, x.dtype)
-            except (TypeError, ValueError):  # shapes that do not broadcast
-                continue
-            found = found | equal if equal.shape == x.shape else found
+    found = ((flat[:, None] == flat).sum(1) > 1).reshape(x.shape)
+    for y in others:
+        if jnp.iscomplexobj(y) or not _broadcasts(x, y):
+            continue
+        equal = x == y.astype(x.dtype)
+        found = found | equal if equal.shape == x.shape else found
     for number in numbers:
-        found = found | (x == jnp.asarray(number, x.dtype))
+        found = found | (x == constant(number, x))
     return found
+
+
+def _broadcasts(x: Any, y: Any) -> bool:
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return False
+    return True
 
 
 def _numbers(given: Given) -> list[Any]:

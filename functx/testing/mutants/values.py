@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 
 from functx._core import category
 from functx.testing.opinfo import Sample
@@ -17,6 +17,7 @@ from functx.testing.opinfo import Sample
 from .calls import Calls, Given, replaced
 from .derivatives import inexact
 from .mutant import Mutant, planted, When
+from .plain import constant, on_leaves, plain, where
 from .subject import poked, Subject
 
 
@@ -25,7 +26,7 @@ SMALL, LARGE, OFF = 1e-3, 1e4, 1.001
 Mask = Callable[[Any], Any]
 # Where an element counts, and values to put into a sample so that the mistake must show.
 EDGES: dict[str, tuple[Mask, Sequence[float]]] = {
-    "NaN to 0": (jnp.isnan, [math.nan]),
+    "NaN to 0": (lambda x: x != x, [math.nan]),
     "inf to 0": (lambda x: x == math.inf, [math.inf]),
     "-inf to 0": (lambda x: x == -math.inf, [-math.inf]),
 }
@@ -36,7 +37,7 @@ NEAR: dict[str, tuple[Mask, Sequence[float]]] = {
         [3e-4, -3e-4, 1e-5, -1e-6],
     ),
     ABOVE: (
-        lambda x: (abs(x) > LARGE) & jnp.isfinite(x),
+        lambda x: (abs(x) > LARGE) & (abs(x) < math.inf),
         [3e4, -3e4, 1e6, -1e6],
     ),
 }
@@ -51,18 +52,17 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
         when = _real(calls, target)
         each = elementwise(subject, target)
         if not each:
-            deaf = _heard_as_zero(target, lambda x: ~jnp.isfinite(x))
+            deaf = _heard_as_zero(target, lambda x: ~(abs(x) < math.inf))
             infinite = [math.nan, math.inf]
             yield from _shown(subject, "not finite to 0", target, when, deaf, infinite)
-            below = _scaled_if_all(target, NEAR[BELOW][0])
+            below = _scaled(target, NEAR[BELOW][0], all_small=True)
             yield from _shown(subject, BELOW, target, when, below, [3e-4] * 100)
             continue
         for kind, (mask, values) in EDGES.items():
             yield from _shown(subject, kind, target, when, _zeroed(target, mask), values)
         for kind, (mask, values) in NEAR.items():
             yield from _shown(subject, kind, target, when, _scaled(target, mask), values)
-        signless = lambda op, given: _leaves(_without_sign, op(given))
-        yield from _shown(subject, "-0.0 to 0.0", target, when, signless, [-0.0])
+        yield from _shown(subject, "-0.0 to 0.0", target, when, _without_sign, [-0.0])
         rounded, small = _rounded_against_one(target), [1e-3, -1e-4, 1e-5]
         yield from _shown(subject, "cancellation", target, when, rounded, small, ulps=64)
     yield from _coarse(subject)
@@ -104,76 +104,80 @@ def _put(subject: Subject, sample: Sample, target: str, values: Sequence[float])
     return subject.with_arrays(sample, {target: poked(x, values)})
 
 
+def _array(op: Calls, given: Given, target: str) -> Any:
+    return plain(op.arrays(given)[target])
+
+
 def _leaves(change: Callable[[Any], Any], out: Any) -> Any:
-    return jax.tree.map(lambda y: change(y) if inexact(y) else y, out)
+    return on_leaves(lambda y: change(y) if inexact(y) else y, out)
 
 
 def _zeroed(target: str, mask: Mask) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
-        at = mask(op.arrays(given)[target])
-        zero = lambda y: jnp.where(at, jnp.zeros((), y.dtype), y)
-        return jax.tree.map(zero, op(given))
+        at = mask(_array(op, given, target))
+        return on_leaves(lambda y: where(at, constant(0, y), y), op(given))
 
     return mistake
 
 
 def _heard_as_zero(target: str, mask: Mask) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
-        x = op.arrays(given)[target]
-        return op(replaced(given, target, jnp.where(mask(x), jnp.zeros((), x.dtype), x)))
+        x = _array(op, given, target)
+        return op(replaced(given, target, where(mask(x), constant(0, x), x)))
 
     return mistake
 
 
-def _scaled(target: str, mask: Mask) -> Any:
+def _scaled(target: str, mask: Mask, *, all_small: bool = False) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
-        at = mask(op.arrays(given)[target])
-        return _leaves(lambda y: jnp.where(at, y * jnp.asarray(OFF, y.dtype), y), op(given))
+        at = mask(_array(op, given, target))
+        at = at.all() if all_small else at
+        return _leaves(lambda y: where(at, y * constant(OFF, y), y), op(given))
 
     return mistake
 
 
-def _scaled_if_all(target: str, mask: Mask) -> Any:
-    def mistake(op: Calls, given: Given) -> Any:
-        at = jnp.all(mask(op.arrays(given)[target]))
-        return _leaves(lambda y: jnp.where(at, y * jnp.asarray(OFF, y.dtype), y), op(given))
-
-    return mistake
-
-
-def _without_sign(y: Any) -> Any:
-    return jnp.where(y == 0, jnp.zeros((), y.dtype), y)
+def _without_sign(op: Calls, given: Given) -> Any:
+    return _leaves(lambda y: where(y == 0, constant(0, y), y), op(given))
 
 
 def _rounded_against_one(target: str) -> Any:
     """Small results lose the digits that `1 + y - 1` loses."""
 
     def mistake(op: Calls, given: Given) -> Any:
-        small = abs(op.arrays(given)[target]) < 0.1
+        small = abs(_array(op, given, target)) < 0.1
 
         def rounded(y: Any) -> Any:
-            eps = jnp.asarray(jnp.finfo(y.dtype).eps, y.dtype)
-            off = lax.stop_gradient(jnp.round(y / eps) * eps - y)
-            return jnp.where(small & jnp.isfinite(off) & (off != 0), y + off, y)
+            eps = constant(jnp.finfo(y.dtype).eps, y)
+            rest = lax.stop_gradient(y) if isinstance(y, Tracer) else y
+            off = (rest / eps).round() * eps - rest
+            return where(small & (abs(off) < math.inf) & (off != 0), y + off, y)
 
         return _leaves(rounded, op(given))
 
     return mistake
 
 
+# Of each dtype the half: the bits of exponent and mantissa that are left.
+HALF = {"float32": (8, 7), "float64": (8, 23)}
+_HALF_DTYPES = {"float32": "bfloat16", "float64": "float32"}
+
+
 def _coarse(subject: Subject) -> Iterator[Mutant]:
     """Results of half the width, from arguments of half the width."""
-    for dtype, bits in (("float32", (8, 7)), ("float64", (8, 23))):
-        if subject.takes(dtype) is None:
-            continue
-        cut = lambda x, dtype=dtype, bits=bits: (
-            lax.reduce_precision(x, *bits) if x.dtype == jnp.dtype(dtype) else x
-        )
+    for dtype in filter(subject.takes, HALF):
+
+        def cut(x: Any, dtype: str = dtype) -> Any:
+            if x.dtype != np.dtype(dtype):
+                return x
+            if isinstance(x, Tracer):
+                return lax.reduce_precision(x, *HALF[dtype])
+            return x.astype(jnp.dtype(_HALF_DTYPES[dtype])).astype(dtype)
 
         def mistake(op: Calls, given: Given, cut: Any = cut) -> Any:
             for target, x in op.arrays(given).items():
-                given = replaced(given, target, cut(jnp.asarray(x)))
-            return jax.tree.map(cut, op(given))
+                given = replaced(given, target, cut(plain(x)))
+            return on_leaves(cut, op(given))
 
         op = planted(subject.calls, lambda given: True, mistake)
         touches = lambda sample, op=op: subject.shows(sample, op, ulps=64)
@@ -193,8 +197,10 @@ def elementwise(subject: Subject, target: str) -> bool:
             continue
         changed = False
         for i in range(x.size):
-            other = jnp.ravel(x).at[i].set(jnp.ravel(x)[i - 1] * 0.5 + 0.25).reshape(x.shape)
-            got = subject.output(subject.with_arrays(sample, {target: other}))
+            other = np.array(x)
+            other.flat[i] = other.flat[i - 1] * 0.5 + 0.25
+            varied = subject.with_arrays(sample, {target: jnp.asarray(other)})
+            got = subject.output(varied)
             if got is None:
                 return False
             for y, w in zip(got, want, strict=True):
