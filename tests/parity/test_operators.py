@@ -30,6 +30,7 @@ UNORDERED = {OPERATORS[info.name] for info in functx_op_db if info.ties_in_any_o
 # PyTorch's own remarks about its own samples.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning"),
+    pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter:UserWarning"),
     pytest.mark.filterwarnings("ignore:Casting complex values to real:UserWarning"),
 ]
 
