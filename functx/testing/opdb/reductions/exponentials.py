@@ -10,6 +10,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
+from .rows import at_edges
 
 
 def logsumexp_samples(make: Make) -> Iterator[Sample]:
@@ -18,6 +19,7 @@ def logsumexp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), 0)
     yield call(make(2, 0), 1)
     yield call(make(2, 3), dim=[0, 1])
+    yield from at_edges(make, -1)
 
 
 def logcumsumexp_samples(make: Make) -> Iterator[Sample]:
@@ -26,6 +28,7 @@ def logcumsumexp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), 0)
     yield call(make(2, 0), dim=1)
     yield call(5 * make(2, 3), 1)  # where complex, beyond the principal logarithm
+    yield from at_edges(make, -1)
 
 
 def logcumsumexp_refusals(make: Make) -> Iterator[Refusal]:
@@ -34,8 +37,9 @@ def logcumsumexp_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def np_logsumexp(x, dim, keepdim=False):
-    with np.errstate(divide="ignore"):
+    if np.iscomplexobj(x):
         return np.log(np.sum(np.exp(x), axis=axes_of(dim), keepdims=keepdim))
+    return np.logaddexp.reduce(x, axis=axes_of(dim), keepdims=keepdim)
 
 
 def np_logaddexp(x, y):

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
+from .rows import at_edges, far
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
@@ -18,6 +20,7 @@ def extremum_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 3), dim=[])
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), 0)
+    yield from at_edges(make, -1)
 
 
 def along_samples(make: Make) -> Iterator[Sample]:
@@ -26,12 +29,17 @@ def along_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(3, 2, 2), dim=0, keepdim=True)
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), 0)
+    yield from at_edges(make, -1)
 
 
 def of_all_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 3))
     yield call(make.distinct())
     yield call(make.distinct(1))
+    yield edge(far(make, 2, 3))
+    if category(make.dtype) == 2:
+        yield edge(make.put([1, np.nan, 2]))
+        yield edge(make.put([np.inf, 1, -np.inf]))
 
 
 def between_samples(make: Make) -> Iterator[Sample]:
@@ -39,6 +47,7 @@ def between_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 1), other=make(3))
     yield call(make.distinct(2), make.distinct())
     yield call(make.distinct(2, 0), make.distinct(1, 1))
+    yield edge(*make.edge_pairs())
 
 
 def position_samples(make: Make) -> Iterator[Sample]:
@@ -48,6 +57,7 @@ def position_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -2, keepdim=True)
     yield call(make(), 0)
     yield call(make(2, 0), 0)
+    yield from at_edges(make, -1)
 
 
 def extremum_refusals(make: Make) -> Iterator[Refusal]:
@@ -99,11 +109,13 @@ def np_min(x, dim, keepdim=False):
 
 
 def np_maximum(x, other):
-    return np.maximum(x, other)
+    zeros = (x == 0) & (other == 0)  # of either sign, -0.0 is the smaller one
+    return np.where(zeros, np.where(np.signbit(x), other, x), np.maximum(x, other))
 
 
 def np_minimum(x, other):
-    return np.minimum(x, other)
+    zeros = (x == 0) & (other == 0)
+    return np.where(zeros, np.where(np.signbit(x), x, other), np.minimum(x, other))
 
 
 NAN, INF = np.nan, np.inf

@@ -9,16 +9,19 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Sample
 
 from .dimensions import dims_refusals
+from .rows import at_edges
 
 
 def truth_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(3, 4), 1)
-    yield call(make(2, 3, 2), (0, -1), keepdim=True)
-    yield call(make(2, 3))
+    sparse = lambda *shape: make.put(make.mask(*shape))
+    yield call(sparse(4, 2), 1)
+    yield call(sparse(2, 3, 1), (0, -1), keepdim=True)
+    yield call(sparse(2, 3))
     yield call(make(2, 3), dim=[])
     yield call(make(), 0)
     yield call(make(2, 0), -1)
     yield call(make.mask(3, 2), dim=0)
+    yield from at_edges(make, -1)
 
 
 def _axis(dim):

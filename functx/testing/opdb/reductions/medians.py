@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .dimensions import dim_refusals, nothing_refusals
+from .rows import at_edges, far
 
 
 def along_samples(make: Make) -> Iterator[Sample]:
@@ -18,12 +20,19 @@ def along_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 5), 1)
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), 0)
+    yield from at_edges(make, -1)
 
 
 def of_all_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 3))
     yield call(make.distinct(5))
     yield call(make.distinct())
+    yield edge(far(make, 2, 3))
+    if category(make.dtype) == 1:
+        yield edge(make.put(np.iinfo(make.dtype).max - np.arange(3)))
+    if category(make.dtype) == 2:
+        yield edge(make.put([1, np.nan, 2]))
+        yield edge(make.put([np.inf, np.inf, 1]))
 
 
 def median_refusals(make: Make) -> Iterator[Refusal]:
@@ -35,12 +44,15 @@ def median_refusals(make: Make) -> Iterator[Refusal]:
 
 def np_median(x, dim=None, keepdim=False):
     if dim is None:
-        return np.sort(x, axis=None)[(x.size - 1) // 2]
+        return np_median(x.reshape(-1), 0)[0]
     if x.ndim == 0:
         return x, np.zeros((), int)
-    middle = [(x.shape[dim] - 1) // 2]
-    values = np.take(np.sort(x, axis=dim), middle, axis=dim)
-    indices = np.take(np.argsort(x, axis=dim, kind="stable"), middle, axis=dim)
+    order = np.argsort(x, axis=dim, kind="stable")
+    indices = np.take(order, [(x.shape[dim] - 1) // 2], axis=dim)
+    nan = x != x
+    first = np.argmax(nan, axis=dim, keepdims=True)
+    indices = np.where(np.any(nan, axis=dim, keepdims=True), first, indices)
+    values = np.take_along_axis(x, indices, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 

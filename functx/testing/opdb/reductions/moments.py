@@ -10,6 +10,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dims_refusals
+from .rows import at_edges
 
 
 def moment_samples(make: Make) -> Iterator[Sample]:
@@ -23,6 +24,7 @@ def moment_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), 0, correction=0)
     yield call(make(0, 2), 0)
     yield call(make(2, 2), 1, correction=2)
+    yield from at_edges(make, -1)
 
 
 def moment_refusals(make: Make) -> Iterator[Refusal]:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 from .dimensions import axes_of, dims_refusals
+from .rows import at_edges, far
 
 
 def euclidean_samples(make: Make) -> Iterator[Sample]:
@@ -21,6 +23,7 @@ def euclidean_samples(make: Make) -> Iterator[Sample]:
     yield call(make.nonzero(), 2, 0)
     yield call(make(2, 0), 2, 1, keepdim=True)
     yield call(make(3), 2, dtype="complex128" if make.dtype.kind == "c" else "float64")
+    yield from at_edges(make, dim=-1)
 
 
 def power_samples(make: Make) -> Iterator[Sample]:
@@ -30,6 +33,7 @@ def power_samples(make: Make) -> Iterator[Sample]:
     yield call(make.nonzero(2, 2), -1, (0, 1), True)
     yield call(make(2, 3), 4, 0)
     yield call(make(2, 3), 0, 0)
+    yield from at_edges(make, 3, -1)
 
 
 def extreme_samples(make: Make) -> Iterator[Sample]:
@@ -37,6 +41,7 @@ def extreme_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 3), -math.inf, 1)
     yield call(make.distinct(2, 2, 2), math.inf, (0, -1), True)
     yield call(make.distinct(2, 0), math.inf, 0)
+    yield from at_edges(make, math.inf, -1)
 
 
 def nuclear_samples(make: Make) -> Iterator[Sample]:
@@ -44,6 +49,9 @@ def nuclear_samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(2, 2, 3), "nuc", (1, -1), True)
     yield call(make.matrix(3, 3), "nuc")
     yield call(make(0, 2), "nuc")
+    yield edge(far(make, 1, 2, 3, 2), "nuc", (2, -1), True)
+    if category(make.dtype) == 2:
+        yield edge(make.put([[np.nan, 1], [2, 3]]), "nuc")
 
 
 def norm_refusals(make: Make) -> Iterator[Refusal]:
@@ -64,6 +72,8 @@ def norm_refusals(make: Make) -> Iterator[Refusal]:
 def np_norm(x, p="fro", dim=None, keepdim=False, dtype=None):
     if p == "nuc":
         axes = dim or (0, 1)
+        if np.isnan(x).any():
+            return np.nan
         values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
         total = np.sum(values, axis=-1)
         return np.expand_dims(total, axes) if keepdim else total

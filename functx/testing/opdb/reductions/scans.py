@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx._core import Accepts
+from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .dimensions import dim_refusals
+from .rows import at_edges, far, not_finite
 
 
 def scan_samples(make: Make) -> Iterator[Sample]:
@@ -20,12 +21,14 @@ def scan_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 0), dim=1)
     yield call(make(3), 0, dtype="complex128")
     yield call(make(3, dtype="uint8"), 0, dtype="int16")
+    yield from at_edges(make, -1)
 
 
 def cumprod_of_zeros_samples(make: Make) -> Iterator[Sample]:
     for zeros in (1, 2):
         rows = np.asarray(make.nonzero(2, 2))
         yield call(make.put(np.concatenate([rows[:1], np.zeros((zeros, 2)), rows[1:]])), 0)
+    yield from at_edges(make, -1)
 
 
 def cummax_samples(make: Make) -> Iterator[Sample]:
@@ -33,6 +36,7 @@ def cummax_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(4, 2), -2)
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), dim=1)
+    yield from at_edges(make, -1)
 
 
 def diff_samples(make: Make) -> Iterator[Sample]:
@@ -43,6 +47,11 @@ def diff_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 5)
     yield call(make(3), 1, -1, make(1))
     yield call(make(0, 2), 1, 0)
+    first, last = far(make, 1, 2, 2, 1), far(make, 1, 2, 2, 2)
+    yield edge(far(make, 1, 2, 2, 4), 1, prepend=first, append=last)
+    if category(make.dtype) == 2:
+        rows = not_finite(make)
+        yield edge(rows, 1, prepend=rows[:, :3], append=rows[:, 1:])
 
 
 def bool_refusals(make: Make) -> Iterator[Refusal]:
@@ -73,7 +82,7 @@ def np_cummax(x, dim):
     indices = np.zeros(x.shape, int)
     for i in range(1, len(x)):
         best = np.take_along_axis(x, indices[i - 1 : i], 0)[0]
-        indices[i] = np.where(x[i] >= best, i, indices[i - 1])
+        indices[i] = np.where((x[i] >= best) | (x[i] != x[i]), i, indices[i - 1])
     values = np.take_along_axis(x, indices, 0)
     return np.moveaxis(values, 0, dim), np.moveaxis(indices, 0, dim)
 

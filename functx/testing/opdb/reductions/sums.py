@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx._core import Accepts
+from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
+from .rows import at_edges, far
 
 
 INEXACT = Accepts.INEXACT.value
@@ -24,6 +25,7 @@ def reductions(make: Make) -> Iterator[Sample]:
     yield call(make(), 0)
     yield call(make(2, 0), -1)
     yield call(make(2, 3), None, True)
+    yield from at_edges(make, -1)
 
 
 def sum_samples(make: Make) -> Iterator[Sample]:
@@ -47,18 +49,24 @@ def prod_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 2), 0)
     yield call(make(3), 0, dtype="complex128")
     yield call(make(2, 3, dtype="int64"), 1, dtype="bool")
+    yield from at_edges(make, -1)
 
 
 def prod_of_zeros_samples(make: Make) -> Iterator[Sample]:
     for zeros in (1, 2, 3):
         yield call(make.put(np.r_[np.zeros(zeros), np.asarray(make.nonzero(2))]))
     yield call(make.put(np.zeros((2, 3))), 1)
+    yield from at_edges(make, -1)
 
 
 def trace_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 3))
     yield call(make(2, 4))
     yield call(make(0, 3))
+    yield edge(far(make, 3, 3))
+    if category(make.dtype) == 2:
+        yield edge(make.put([[1, 2], [3, np.nan]]))
+        yield edge(make.put([[np.inf, 2], [3, 1]]))
 
 
 def count_nonzero_samples(make: Make) -> Iterator[Sample]:

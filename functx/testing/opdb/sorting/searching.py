@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opdb.reductions.rows import far
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def ascending(make: Make, *shape: int):
@@ -23,6 +25,10 @@ def searchsorted_samples(make: Make) -> Iterator[Sample]:
     yield call(make.put([3, 1, 2]), make(4), sorter=make.put([1, 2, 0], "int64"))
     yield call(ascending(make, 0), make(2))
     yield call(ascending(make, 2, 3), make(2, 0))
+    ordered = make.put(np.sort(np.asarray(far(make, 1, 2, 2, 4)), axis=-1))
+    yield edge(ordered, far(make, 1, 2, 2, 3))
+    if category(make.dtype) == 2:
+        yield edge(make.put([-np.inf, 0, 1, np.inf]), make.put([[np.inf, 0.5], [-np.inf, 1]]))
 
 
 def searchsorted_refusals(make: Make) -> Iterator[Refusal]:

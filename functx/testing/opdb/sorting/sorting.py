@@ -6,6 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
+from functx.testing.opdb.reductions.rows import at_edges
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
@@ -17,6 +18,7 @@ def sort_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(), -1, True)
     yield call(make.distinct(2, 0), 1)
     yield call(make.distinct(0, 2), 1, stable=False)
+    yield from at_edges(make, -1)
 
 
 def tied_samples(make: Make) -> Iterator[Sample]:
@@ -26,6 +28,7 @@ def tied_samples(make: Make) -> Iterator[Sample]:
         if make.dtype.kind == "f":
             special = make.put([1, np.nan, -np.inf, 0.0, np.nan, -0.0, np.inf])
             yield call(special, 0, descending)
+    yield from at_edges(make, descending=True, stable=True)
 
 
 def sort_refusals(make: Make) -> Iterator[Refusal]:
@@ -57,6 +60,7 @@ def topk_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(), 1, -1, False)
     yield call(make.distinct(3), 0)
     yield call(make.distinct(0, 3), 2)
+    yield from at_edges(make, 2)
 
 
 def tied_topk_samples(make: Make) -> Iterator[Sample]:

@@ -6,7 +6,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opdb.reductions.rows import at_edges, far
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def distinct_samples(make: Make) -> Iterator[Sample]:
@@ -19,6 +20,7 @@ def distinct_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(4), size=6, fill_value=1, return_counts=True)
     yield call(make.distinct(0, 2), return_inverse=True, return_counts=True)
     yield call(make.distinct(0, 2), return_inverse=True, dim=0)
+    yield from at_edges(make, return_inverse=True)
 
 
 def repeated_samples(make: Make) -> Iterator[Sample]:
@@ -29,6 +31,7 @@ def repeated_samples(make: Make) -> Iterator[Sample]:
     yield call(few(2, 3, 2), return_inverse=True, dim=-2)
     yield call(few(6), size=1, return_inverse=True, return_counts=True)
     yield call(few(4, 2), size=5, return_inverse=True, return_counts=True, dim=0)
+    yield edge(far(make, 2, 2, 4), return_counts=True)
 
 
 def unique_refusals(make: Make) -> Iterator[Refusal]:
