@@ -1,9 +1,11 @@
-"""The floors that entries share: how far what cancels may be off, and why."""
+"""How far results may be off that entries share, and why: floors of what cancels, and no ulp."""
 
 from __future__ import annotations
 
 from .opinfo import Floor
 
+
+EXACT = 0.0  # ulps of what is picked or moved, not computed
 
 SUMS = Floor(8, "terms of a sum are rounded one by one, and may cancel")
 FACTORED = Floor(16, "elimination and rotations mix all elements of a matrix, each rounded")

@@ -6,6 +6,7 @@ import numpy as np
 
 import functx
 from functx._core import category
+from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
@@ -178,6 +179,7 @@ OPS = [
         reference=np_amax,
         refusals=extremum_refusals,
         conventions=shared(True, dims=True),
+        ulps=EXACT,
     ),
     OpInfo(
         functx.amin,
@@ -185,6 +187,7 @@ OPS = [
         reference=np_amin,
         refusals=extremum_refusals,
         conventions=shared(False, dims=True),
+        ulps=EXACT,
     ),
     OpInfo(
         functx.max,
@@ -192,6 +195,7 @@ OPS = [
         reference=np_max,
         refusals=overloaded_refusals,
         conventions=along_conventions(True),
+        ulps=EXACT,
     ),
     OpInfo(
         functx.max,
@@ -199,6 +203,7 @@ OPS = [
         reference=np.max,
         variant="of_all",
         conventions=shared(True, dims=False),
+        ulps=EXACT,
     ),
     OpInfo(
         functx.max,
@@ -206,6 +211,7 @@ OPS = [
         reference=np_maximum,
         variant="between",
         conventions=between_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.min,
@@ -213,6 +219,7 @@ OPS = [
         reference=np_min,
         refusals=overloaded_refusals,
         conventions=along_conventions(False),
+        ulps=EXACT,
     ),
     OpInfo(
         functx.min,
@@ -220,6 +227,7 @@ OPS = [
         reference=np.min,
         variant="of_all",
         conventions=shared(False, dims=False),
+        ulps=EXACT,
     ),
     OpInfo(
         functx.min,
@@ -227,6 +235,7 @@ OPS = [
         reference=np_minimum,
         variant="between",
         conventions=between_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.argmax,

@@ -6,6 +6,7 @@ import numpy as np
 
 import functx
 from functx._core import category
+from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
@@ -78,6 +79,7 @@ OPS = [
         reference=np_median,
         refusals=median_refusals,
         conventions=along_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.median,
@@ -85,5 +87,6 @@ OPS = [
         reference=np_median,
         variant="of_all",
         conventions=of_all_conventions,
+        ulps=EXACT,
     ),
 ]

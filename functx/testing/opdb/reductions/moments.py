@@ -82,7 +82,6 @@ OPS = [
         moment_samples,
         reference=np_var,
         refusals=moment_refusals,
-        floor=SUMS,
         conventions=var_conventions,
     ),
     OpInfo(
@@ -90,7 +89,6 @@ OPS = [
         moment_samples,
         reference=np_std,
         refusals=moment_refusals,
-        floor=SUMS,
         conventions=std_conventions,
     ),
     OpInfo(

@@ -7,7 +7,6 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
@@ -145,7 +144,6 @@ OPS = [
         euclidean_samples,
         reference=np_norm,
         refusals=norm_refusals,
-        floor=SUMS,
         conventions=euclidean_conventions,
     ),
     OpInfo(
@@ -153,7 +151,6 @@ OPS = [
         power_samples,
         reference=np_norm,
         variant="powers",
-        floor=SUMS,
         conventions=power_conventions,
     ),
     OpInfo(
@@ -161,7 +158,6 @@ OPS = [
         extreme_samples,
         reference=np_norm,
         variant="extremes",
-        floor=SUMS,
         conventions=extreme_conventions,
     ),
     OpInfo(
@@ -169,7 +165,6 @@ OPS = [
         nuclear_samples,
         reference=np_norm,
         variant="nuclear",
-        floor=SUMS,
         conventions=nuclear_conventions,
         own_dtypes=HALF_MATRICES,
     ),

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import SUMS
+from functx.testing.floors import EXACT, SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
@@ -132,6 +132,7 @@ OPS = [
         reference=np_cummax,
         refusals=dim_refusals,
         conventions=cummax_conventions,
+        ulps=EXACT,
     ),
     OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals, floor=SUMS),
 ]

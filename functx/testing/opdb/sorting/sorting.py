@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
@@ -131,6 +132,7 @@ OPS = [
         refusals=sort_refusals,
         ties_in_any_order=True,
         conventions=sort_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.argsort,
@@ -153,6 +155,7 @@ OPS = [
         refusals=topk_refusals,
         ties_in_any_order=True,
         conventions=topk_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.topk,
@@ -161,5 +164,6 @@ OPS = [
         variant="ties",
         # No float64: finite differences have no derivative where values tie.
         dtypes=("int8", "uint8", "int64", "float16", "float32"),
+        ulps=EXACT,
     ),
 ]

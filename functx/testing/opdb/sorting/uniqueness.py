@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges, far
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
@@ -83,6 +84,7 @@ OPS = [
         reference=np_unique,
         refusals=unique_refusals,
         conventions=unique_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.unique,
@@ -90,5 +92,6 @@ OPS = [
         reference=np_unique,
         variant="repeats",
         dtypes=("bool", "uint8", "int32", "int64"),
+        ulps=EXACT,
     ),
 ]
