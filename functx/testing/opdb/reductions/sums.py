@@ -70,10 +70,14 @@ def trace_samples(make: Make) -> Iterator[Sample]:
 
 
 def count_nonzero_samples(make: Make) -> Iterator[Sample]:
-    for sample in reductions(make):
-        if "keepdim" not in sample.kwargs and len(sample.args) < 3:
-            yield sample
-    yield call(make(2, 3, 2), dim=(0, 2))
+    sparse = lambda *shape: make.put(make.mask(*shape))
+    yield call(sparse(4, 3), 1)
+    yield call(sparse(2, 3))
+    yield call(sparse(2, 3), dim=[])
+    yield call(sparse(), 0)
+    yield call(sparse(2, 0), -1)
+    yield call(sparse(2, 3, 2), dim=(0, 2))
+    yield from at_edges(make, -1)
 
 
 def mean_refusals(make: Make) -> Iterator[Refusal]:
