@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 
 import numpy as np
@@ -78,8 +79,11 @@ def np_scatter_reduce(x, dim, index, src, reduce, include_self=True):
         brought.setdefault(tuple(at), []).append(src[where])
     for at, values in brought.items():
         values = np.array([out[at], *values] if include_self else values)
-        if reduce == "mean" and values.dtype.kind in "iu":
-            out[at] = values.sum(dtype=values.dtype) // len(values)
+        if reduce in ("sum", "mean"):
+            total = ft.reduce(np.add, values)  # np.sum starts from 0.0, and so loses -0.0
+            whole = total.dtype.kind in "iu"
+            mean = total // len(values) if whole else total / len(values)
+            out[at] = total if reduce == "sum" else mean
         else:
             name = {"amax": "max", "amin": "min"}.get(reduce, reduce)
             out[at] = getattr(values, name)()
