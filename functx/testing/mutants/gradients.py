@@ -72,6 +72,8 @@ def batching_mutants(subject: Subject) -> Iterator[Mutant]:
     for target in subject.targets:
         for kind, fault, rank in FAULTS:
             when = _ranked(calls, target, rank)
+            if not _takes(subject, target, rank):
+                continue
             op = planted(calls, when, _mixed(target, fault))
             yield Mutant(kind, target, op, likely, touching(calls, when))
     derived = ("vmap_vjp", "vmap_jvp", "vmap_pullback", "vmap_grad")
@@ -88,6 +90,18 @@ def _ranked(calls: Calls, target: str, least: int) -> When:
         return x is not None and x.ndim >= least
 
     return when
+
+
+def _takes(subject: Subject, target: str, least: int) -> bool:
+    """Whether the operator accepts an array of that rank in this place."""
+    for sample in subject.samples():
+        x = subject.arrays(sample).get(target)
+        if x is None:
+            continue
+        ranked = x if x.ndim >= least else x.reshape((1,) * least)
+        if ranked is x or subject.accepts(subject.with_arrays(sample, {target: ranked})):
+            return True
+    return False
 
 
 def _mixed(target: str, fault: Fault) -> Mistake:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
@@ -109,9 +108,11 @@ OPS = [
         index_put_samples,
         reference=np_index_put,
         refusals=index_put_refusals,
-        floor=SUMS,
         conventions=index_put_conventions,
+        ulps=0,
     ),
-    OpInfo(functx.index_put, accumulate_samples, reference=np_index_put, variant="accumulate"),
-    OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks", floor=SUMS),
+    OpInfo(
+        functx.index_put, accumulate_samples, reference=np_index_put, variant="accumulate", ulps=4
+    ),
+    OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks", ulps=4),
 ]

@@ -151,6 +151,7 @@ OPS = [
         reference=np_gather,
         refusals=gather_refusals,
         conventions=outside_reads(after_dim),
+        ulps=0,
     ),
     OpInfo(
         functx.index_select,
@@ -158,6 +159,7 @@ OPS = [
         reference=np_index_select,
         refusals=index_select_refusals,
         conventions=outside_reads(after_dim),
+        ulps=0,
     ),
     OpInfo(
         functx.take_along_dim,
@@ -165,5 +167,6 @@ OPS = [
         reference=np_take_along_dim,
         refusals=take_along_dim_refusals,
         conventions=outside_reads(before_dim),
+        ulps=0,
     ),
 ]

@@ -116,12 +116,14 @@ OPS = [
         reference=np_masked_fill,
         refusals=masked_fill_refusals,
         conventions=masked_fill_conventions,
+        ulps=0,
     ),
     OpInfo(
         functx.masked_select,
         masked_select_samples,
         reference=np_masked_select,
         refusals=masked_select_refusals,
+        ulps=0,
     ),
     OpInfo(
         functx.nonzero,

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
@@ -157,22 +156,23 @@ OPS = [
         own_dtypes=(
             OwnDtypes("-", "no complex number is cast to a bool", "complex", frozenset({"bool"})),
         ),
+        ulps=0,
     ),
-    OpInfo(functx.scatter, scatter_reduce_samples, reference=np_scatter, variant="reduce"),
+    OpInfo(functx.scatter, scatter_reduce_samples, reference=np_scatter, variant="reduce", ulps=4),
     OpInfo(
         functx.scatter_add,
         scatter_add_samples,
         reference=np_scatter_add,
         refusals=source_refusals,
-        floor=SUMS,
         conventions=scatter_add_conventions,
+        ulps=4,
     ),
     OpInfo(
         functx.index_add,
         index_add_samples,
         reference=np_index_add,
         refusals=index_add_refusals,
-        floor=SUMS,
         conventions=scatter_add_conventions,
+        ulps=4,
     ),
 ]

@@ -67,6 +67,7 @@ OPS = [
         reference=np_expand,
         refusals=expand_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
+        ulps=0,
     ),
     OpInfo(
         functx.broadcast_to,
@@ -74,6 +75,7 @@ OPS = [
         reference=np_expand,
         refusals=expand_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
+        ulps=0,
     ),
     OpInfo(
         functx.repeat,
@@ -81,5 +83,6 @@ OPS = [
         reference=lambda x, repeats: np.tile(x, repeats),
         refusals=repeat_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
+        ulps=0,
     ),
 ]

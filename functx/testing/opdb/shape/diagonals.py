@@ -85,12 +85,14 @@ OPS = [
         reference=lambda x, diagonal=0: np.diag(x, diagonal),
         refusals=diag_refusals,
         conventions=diag_conventions,
+        ulps=0,
     ),
     OpInfo(
         functx.diagonal,
         diagonal_samples,
         reference=lambda x, offset=0, dim1=0, dim2=1: np.diagonal(x, offset, dim1, dim2),
         refusals=diagonal_refusals,
+        ulps=0,
     ),
     OpInfo(
         functx.tril,
@@ -98,6 +100,7 @@ OPS = [
         reference=lambda x, diagonal=0: np.tril(x, diagonal),
         refusals=triangle_refusals,
         conventions=tril_conventions,
+        ulps=0,
     ),
     OpInfo(
         functx.triu,
@@ -105,5 +108,6 @@ OPS = [
         reference=lambda x, diagonal=0: np.triu(x, diagonal),
         refusals=triangle_refusals,
         conventions=triu_conventions,
+        ulps=0,
     ),
 ]

@@ -10,7 +10,7 @@ from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
 
 
 def cat_samples(make: Make) -> Iterator[Sample]:
-    yield call((make(2, 3), make(2, 1)), -1)
+    yield call((make(2, 3), make(2, 1), make(2, 2)), -1)
     yield call([make(2), make(3), make(1)])
     yield call([make(2, 2)], dim=1)
     yield call((make(0), make(2, 3)), 1)
@@ -58,11 +58,12 @@ def stack_refusals(make: Make) -> Iterator[Refusal]:
 
 
 OPS = [
-    OpInfo(functx.cat, cat_samples, reference=np_cat, refusals=cat_refusals),
+    OpInfo(functx.cat, cat_samples, reference=np_cat, refusals=cat_refusals, ulps=0),
     OpInfo(
         functx.stack,
         stack_samples,
         reference=lambda tensors, dim=0: np.stack(tensors, dim),
         refusals=stack_refusals,
+        ulps=0,
     ),
 ]

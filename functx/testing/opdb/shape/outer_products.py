@@ -46,11 +46,13 @@ OPS = [
         outer_samples,
         reference=lambda input, vec2: np.multiply.outer(input, vec2),
         refusals=outer_refusals,
+        ulps=2,
     ),
     OpInfo(
         functx.kron,
         kron_samples,
         reference=lambda input, other: np.kron(input, other),
         refusals=kron_refusals,
+        ulps=2,
     ),
 ]

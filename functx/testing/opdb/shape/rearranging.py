@@ -108,15 +108,22 @@ def np_roll(x, shifts, dims=None):
 
 OPS = [
     OpInfo(
-        functx.transpose, transpose_samples, reference=np_transpose, refusals=transpose_refusals
+        functx.transpose,
+        transpose_samples,
+        reference=np_transpose,
+        refusals=transpose_refusals,
+        ulps=0,
     ),
     OpInfo(
         functx.permute,
         permute_samples,
         reference=lambda x, dims: np.transpose(x, dims),
         refusals=permute_refusals,
+        ulps=0,
     ),
-    OpInfo(functx.movedim, movedim_samples, reference=np_movedim, refusals=movedim_refusals),
-    OpInfo(functx.flip, flip_samples, reference=np_flip, refusals=flip_refusals),
-    OpInfo(functx.roll, roll_samples, reference=np_roll, refusals=roll_refusals),
+    OpInfo(
+        functx.movedim, movedim_samples, reference=np_movedim, refusals=movedim_refusals, ulps=0
+    ),
+    OpInfo(functx.flip, flip_samples, reference=np_flip, refusals=flip_refusals, ulps=0),
+    OpInfo(functx.roll, roll_samples, reference=np_roll, refusals=roll_refusals, ulps=0),
 ]

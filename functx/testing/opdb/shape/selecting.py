@@ -16,7 +16,7 @@ def select_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 2), -2, -3)
     yield call(make(2), dim=0, index=1)
     yield call(make(2, 0), 0, make.index(2, dtype="uint8"))
-    yield call(make.small(2, 1, 3, 2), -2, -1)
+    yield call(make.small(2, 1, 3, 2), -2, make.index(3, 1))
     yield edge(make.delicate(2, 8), 0, make.index(2))
 
 
@@ -92,9 +92,10 @@ OPS = [
     OpInfo(
         functx.select,
         select_samples,
-        reference=lambda x, dim, index: np.take(x, index, dim),
+        reference=lambda x, dim, index: np.take(x, np.reshape(index, ()), dim),
         refusals=select_refusals,
         conventions=select_conventions,
+        ulps=0,
     ),
     OpInfo(
         functx.narrow,
@@ -102,5 +103,6 @@ OPS = [
         reference=np_narrow,
         refusals=narrow_refusals,
         conventions=narrow_conventions,
+        ulps=0,
     ),
 ]

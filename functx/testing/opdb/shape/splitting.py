@@ -96,18 +96,20 @@ def unbind_refusals(make: Make) -> Iterator[Refusal]:
 
 
 OPS = [
-    OpInfo(functx.split, split_samples, reference=np_split, refusals=split_refusals),
-    OpInfo(functx.chunk, chunk_samples, reference=np_chunk, refusals=chunk_refusals),
+    OpInfo(functx.split, split_samples, reference=np_split, refusals=split_refusals, ulps=0),
+    OpInfo(functx.chunk, chunk_samples, reference=np_chunk, refusals=chunk_refusals, ulps=0),
     OpInfo(
         functx.tensor_split,
         tensor_split_samples,
         reference=lambda x, sections, dim=0: tuple(np.array_split(x, sections, dim)),
         refusals=tensor_split_refusals,
+        ulps=0,
     ),
     OpInfo(
         functx.unbind,
         unbind_samples,
         reference=lambda x, dim=0: tuple(np.moveaxis(x, dim, 0)),
         refusals=unbind_refusals,
+        ulps=0,
     ),
 ]

@@ -115,8 +115,10 @@ def unsqueeze_refusals(make: Make) -> Iterator[Refusal]:
 
 
 OPS = [
-    OpInfo(functx.reshape, reshape_samples, reference=np.reshape, refusals=reshape_refusals),
-    OpInfo(functx.view, reshape_samples, reference=np.reshape, refusals=view_refusals),
+    OpInfo(
+        functx.reshape, reshape_samples, reference=np.reshape, refusals=reshape_refusals, ulps=0
+    ),
+    OpInfo(functx.view, reshape_samples, reference=np.reshape, refusals=view_refusals, ulps=0),
     OpInfo(
         functx.view,
         view_dtype_samples,
@@ -126,13 +128,19 @@ OPS = [
         own_dtypes=(
             OwnDtypes("c64", "PyTorch views no reals as complex numbers", r"\*, (?:dtype=)?c64"),
         ),
+        ulps=0,
     ),
-    OpInfo(functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals),
-    OpInfo(functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals),
+    OpInfo(
+        functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals, ulps=0
+    ),
+    OpInfo(
+        functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals, ulps=0
+    ),
     OpInfo(
         functx.unsqueeze,
         unsqueeze_samples,
         reference=lambda x, dim: np.expand_dims(x, dim),
         refusals=unsqueeze_refusals,
+        ulps=0,
     ),
 ]
