@@ -69,10 +69,12 @@ def tied_topk_samples(make: Make) -> Iterator[Sample]:
     for largest in (True, False):
         if make.dtype.kind == "f":
             bits = [1, np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 0.0]
-            yield call(make.put(bits), 8, largest=largest)
+            yield call(make.put(make.rng.permutation(bits)), 8, largest=largest)
         else:
             info = np.iinfo(make.dtype)
-            yield call(make.put([3, info.min, info.max, 3, info.max]), 4, largest=largest)
+            tied = np.array([3, info.min, info.max, 3, info.max], make.dtype)
+            yield call(make.put(make.rng.permutation(tied)), 4, largest=largest)
+    yield from at_edges(make, 2)
 
 
 def topk_refusals(make: Make) -> Iterator[Refusal]:
@@ -118,6 +120,9 @@ def topk_conventions(make: Make) -> Iterator[Convention]:
     first = lambda out: out.values[0]
     yield Convention("NaN is the greatest", at, value=([np.nan, 3], [1, 2]))
     yield Convention("the gradient of NaN", at, through=first, gradient=[0, 1, 0])
+    tied = call(make.put([2, 3, 3]), 2)
+    values = lambda out: out.values
+    yield Convention("equals are each taken once", tied, gradient=[0, 1, 1], through=values)
     least = call(make.put([np.inf, np.nan, 3]), 2, largest=False)
     yield Convention("and never among the least", least, value=([3, np.inf], [2, 0]))
     last = lambda out: out.values[1]
