@@ -9,7 +9,7 @@ import functx
 from functx._core import real_of
 from functx.testing.make import Make
 from functx.testing.opdb.creation.sizes import size_of
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Floor, OpInfo, Refusal, Sample
 
 
 def size_samples(make: Make) -> Iterator[Sample]:
@@ -121,5 +121,6 @@ OPS = [
         moments=normal_moments,
         refusals=normal_refusals,
         conventions=normal_conventions,
+        floor=Floor(8, "the mean and the noise cancel"),
     ),
 ]
