@@ -103,7 +103,9 @@ class Gap:
 
 
 # By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
+# Halves are computed in single precision and rounded.
 ULPS = 8.0
+ULPS_OF_HALVES = 2.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,9 +172,9 @@ class OpInfo:
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
     conventions: Callable[[Make], Iterator[Convention]] = no_conventions
     variant: str = ""
-    # How far an element may be off, in ulps of itself, where the default is too tight: of every
-    # dtype, or by dtype; with the reason.
-    ulps: float | Mapping[str, float] = ULPS
+    # How far an element may be off, in ulps of itself, by dtype, where the default is too tight;
+    # with the reason.
+    ulps: Mapping[str, float] = dataclasses.field(default_factory=dict)
     floor: Floor | None = None
     # Whether the reference has the zeros' signs; never looked at where there is a floor.
     signed_zeros: bool = True

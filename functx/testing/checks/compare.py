@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
-from functx.testing.opinfo import OpInfo, Sample, ULPS
+from functx.testing.opinfo import OpInfo, Sample, ULPS, ULPS_OF_HALVES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closene
 
 def ulps_of(info: OpInfo, dtype: str) -> float:
     """How far an element may be off from the reference."""
-    return info.ulps if isinstance(info.ulps, (int, float)) else info.ulps.get(dtype, ULPS)
+    return info.ulps.get(dtype, ULPS_OF_HALVES if dtype in ("float16", "bfloat16") else ULPS)
 
 
 VALUES = Closeness(ULPS)
