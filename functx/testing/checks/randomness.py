@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .compare import assert_close
+from .compare import assert_close, closeness
 from .programs import compiled
 
 
@@ -26,10 +26,11 @@ def check_keys(info: OpInfo, sample: Sample) -> None:
         return info.with_key(key)(*sample.args, **sample.kwargs)
 
     what, keys = f"{info.id}{sample!r}", jax.random.split(jax.random.key(3), 3)
+    close = closeness(info, sample)
     loop = [draw(key) for key in keys]
-    assert_close(compiled(draw)(keys[0]), loop[0], what=f"jit({what})")
+    assert_close(compiled(draw)(keys[0]), loop[0], what=f"jit({what})", close=close)
     want = jax.tree.map(lambda *ys: jnp.stack(ys), *loop)
-    assert_close(functx.vmap(draw)(keys), want, what=f"vmap({what})")
+    assert_close(functx.vmap(draw)(keys), want, what=f"vmap({what})", close=close)
     with functx.random.scope(jax.random.key(5)):
         first = info.op(*sample.args, **sample.kwargs)
     with functx.random.scope(jax.random.key(5)):
