@@ -64,7 +64,11 @@ def _changed(op: Calls, given: Given, change: Callable[[Any], Any]) -> Given:
 
 def _in_float32(op: Calls, given: Given) -> Any:
     def narrowed(x: Any) -> Any:
-        return x.astype("float32").astype(x.dtype) if category(x.dtype) == 1 else x
+        if category(x.dtype) != 1:
+            return x
+        rounded, top = x.astype("float32"), np.float32(np.iinfo(x.dtype).max)
+        below = np.nextafter(top, np.float32(0))  # `top` itself may be one too many
+        return where(rounded < top, rounded, below).astype(x.dtype)
 
     return on_leaves(narrowed, op(_changed(op, given, narrowed)))
 
