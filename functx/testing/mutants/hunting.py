@@ -146,10 +146,11 @@ class _Trail:
                 if _runs(info, check, dtype):
                     mutated = dataclasses.replace(info, op=self.mutant.op)
                     samples = self.drawn.looked_at(info, check, dtype)
-                    for sample in samples[:1] if likely else filter(self._touches, samples):
+                    for sample in samples[:1] if likely else filter(self.touches, samples):
                         yield Attempt(mutated, check, dtype, sample)
 
-    def _touches(self, sample: Sample) -> bool:
+    def touches(self, sample: Sample) -> bool:
+        """Whether the mistake shows in a sample."""
         if id(sample) not in self._touched:
             self._touched[id(sample)] = self.mutant.touches(sample)
         return self._touched[id(sample)]
@@ -166,8 +167,8 @@ def _runs(info: OpInfo, check: str, dtype: str) -> bool:
 class _Hunted:
     """A mutant on the run."""
 
-    def __init__(self, mutant: Mutant, trail: Iterable[Attempt]):
-        self.mutant, self._trail = mutant, iter(trail)
+    def __init__(self, mutant: Mutant, trail: _Trail):
+        self.mutant, self._touches, self._trail = mutant, trail.touches, iter(trail)
         self.attempt: Attempt | None = None
         self.caught = False
         self.touched = 0
@@ -176,7 +177,7 @@ class _Hunted:
         """Whether there is another attempt, and it is needed."""
         if not self.caught:
             self.attempt = next(self._trail, None)
-            self.touched += self.attempt is not None
+            self.touched += self.attempt is not None and self._touches(self.attempt.sample)
         return not self.caught and self.attempt is not None
 
     def judge(self, failed: bool) -> None:
