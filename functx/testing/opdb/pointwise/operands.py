@@ -13,9 +13,16 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, edge, Refusal, Sample
 
 
-SHAPES = [(2, 3), (), (2, 0, 3), (5,)]
+SHAPES = [(2, 3), (), (2, 0, 3), (2, 1, 2, 2)]
 # Of two operands: equal shapes, three ways of broadcasting, 0-d, empty.
-PAIRS = [((2, 3), (2, 3)), ((2, 1), (3,)), ((), (2,)), ((3,), (2, 3)), ((), ()), ((0, 3), (3,))]
+PAIRS = [
+    ((2, 3), (2, 3)),
+    ((2, 1, 2, 1), (2, 3)),
+    ((), (2,)),
+    ((3,), (2, 3)),
+    ((), ()),
+    ((0, 3), (3,)),
+]
 
 
 def unary(**limits: float) -> Callable[[Make], Iterator[Sample]]:
