@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx.testing import call, edge, OpInfo, Refusal
+from functx.testing import call, edge, op_db, OpInfo, Refusal
 from functx.testing.mutants import GROUPS, hunt, hunt_entry, KINDS, mutants_of
 from functx.testing.mutants.batching import mixes_lanes, mixes_tangents
 from functx.testing.mutants.derivatives import bent, kept, scaled
@@ -210,6 +210,8 @@ def test_nothing_is_planted_that_changes_nothing():
     floor = OpInfo(jnp.floor, few_of_one)
     groups = {KINDS[m.kind].group for m in mutants_of(floor)}
     assert not groups & {"gradients", "second order", "ties", "options", "randomness"}
+    zeros = OpInfo(lambda x: jnp.zeros_like(x), few_of_one)
+    assert not [m for m in mutants_of(zeros) if KINDS[m.kind].group == "lanes"]
 
 
 def few_of_one(make):
@@ -258,3 +260,14 @@ def test_a_second_entry_of_an_operator_leaves_its_options_to_the_first():
     other = OpInfo(weighed, few, variant="again")
     kinds = {v.kind for v in hunt_entry(other, [ENTRY, other], thorough=False)}
     assert not {kind for kind in kinds if KINDS[kind].group in ("options", "shapes")}
+
+
+# Of every entry these are caught already; of a complete one, all kinds are.
+HELD = ("gradients", "second order", "lanes", "refusals")
+
+
+@pytest.mark.parametrize("info", op_db[::40], ids=lambda info: info.id)
+def test_score_of_the_database(info):
+    mutants = [m for m in mutants_of(info) if KINDS[m.kind].group in HELD]
+    verdicts = zip(mutants, hunt(mutants, info), strict=True)
+    assert [m.id for m, v in verdicts if not v.caught] == []

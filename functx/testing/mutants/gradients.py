@@ -69,7 +69,7 @@ def batching_mutants(subject: Subject) -> Iterator[Mutant]:
     """Each array's lanes in a wrong order: mapped alone, at the last dimension, or its tangents."""
     calls, dtype = subject.calls, subject.dtype
     likely = (("vmap", dtype), ("vmap_vjp", dtype), ("vmap_jvp", dtype))
-    for target in subject.targets:
+    for target in subject.heard:
         for kind, fault, rank in FAULTS:
             when = _ranked(calls, target, rank)
             if not _takes(subject, target, rank):

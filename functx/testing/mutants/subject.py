@@ -123,6 +123,21 @@ class Subject:
         want = self.output(sample)
         return want is not None and _differ(self.output(sample, op), want, ulps)
 
+    @ft.cached_property
+    def heard(self) -> list[str]:
+        """The arrays on whose values the outputs depend in some sample."""
+        every = frozenset().union(*map(self._heard, self.samples()))
+        return [name for name in self.targets if name in every]
+
+    def _heard(self, sample: Sample) -> frozenset[str]:
+        given = self.given(sized(self.info, sample))
+        arrays = self.calls.arrays(given)
+        names = sorted(arrays)
+        jaxpr = jax.make_jaxpr(lambda xs: self.calls(filled(given, xs)))(arrays).jaxpr
+        inputs = [frozenset([i]) for i in range(len(names))]
+        reached = dependence(jaxpr, inputs, lambda eqn, reached: frozenset())
+        return frozenset(names[i] for i in frozenset().union(*reached))
+
     # Derivatives.
 
     def moving(self, sample: Sample) -> frozenset[str]:
