@@ -137,3 +137,8 @@ def test_gaps_name_checks_and_reasons():
     for info in op_db:
         for gap in info.gaps:
             assert gap.check in CHECKS and len(gap.reason) > 20, f"{info.id}: {gap}"
+
+
+def test_facts_about_operators_lie_in_the_database():
+    """As conventions of the entries, so that nothing under `tests/` names an operator."""
+    assert not (Path(__file__).parent / "ops").exists()

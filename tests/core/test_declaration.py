@@ -100,6 +100,8 @@ def test_lists_numpy_integers_and_arrays_are_taken_where_ints_are():
     assert functx.sum(X, [np.int64(0), np.int32(1)]) == want
     assert (functx.sum(X, np.int64(0)) == functx.sum(X, 0)).all()
     assert (functx.sum(X, jnp.asarray(0)) == functx.sum(X, 0)).all()
+    assert functx.arange(jnp.asarray(3)).tolist() == [0, 1, 2]
+    assert functx.arange(jnp.asarray(3.0)).dtype == "float32"
 
 
 def test_numpy_names_of_dim_and_keepdim_are_taken():
@@ -218,6 +220,20 @@ def test_sizes_that_depend_on_values_under_eager_transforms():
     assert (gradient == jnp.where(mask, 2 * x, 0)).all()
     kind, text = refused(lambda: functx.vmap(functx.masked_select)(x, x > 1))
     assert "the lanes of `vmap` differ in size: size=[1, 2]" in text
+
+
+def test_positions_that_decide_sizes_may_be_arrays():
+    x, at = jnp.arange(5.0, dtype="float32"), jnp.asarray([1, 3])
+    assert [y.tolist() for y in functx.tensor_split(x, at)] == [[0], [1, 2], [3, 4]]
+    gradient = functx.grad(lambda x: functx.tensor_split(x, at)[1].sum())(x)
+    assert gradient.tolist() == [0, 1, 1, 0, 0]
+    pieces = functx.vmap(functx.tensor_split)(jnp.stack([x, x]), jnp.stack([at, at]))
+    assert [y.shape for y in pieces] == [(2, 1), (2, 2), (2, 2)]
+    _, text = refused(lambda: jax.jit(functx.tensor_split)(x, at))
+    assert text.startswith("tensor_split: the shapes of the outputs depend")
+    lanes = jnp.asarray([[1], [2]])
+    _, text = refused(lambda: functx.vmap(lambda i: functx.tensor_split(x, i))(lanes))
+    assert text.startswith("tensor_split: the lanes of `vmap` differ")
 
 
 def test_index_out_of_range():

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 import functx
+import functx.nn.functional as F
 
 
 KEY = jax.random.key(3)
@@ -177,6 +178,14 @@ def test_threads_have_generators_of_their_own():
     thread.start()
     thread.join()
     assert len(seen) == 1 and (draw() == want).all()
+
+
+def test_operator_draws_only_where_the_call_needs_it():
+    q = jnp.ones((2, 2), "float32")
+    attend = F.scaled_dot_product_attention
+    assert jax.jit(attend)(q, q, q).shape == (2, 2)
+    with pytest.raises(RuntimeError, match="would freeze the numbers"):
+        jax.jit(lambda q: attend(q, q, q, dropout_p=0.5))(q)
 
 
 def test_same_numbers_with_64_bit_off():

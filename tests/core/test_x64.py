@@ -18,12 +18,16 @@ def test_off():
         assert functx.argmax(jnp.ones(3)).dtype == jnp.int32
         assert functx.zeros(2, dtype=functx.float64).dtype == jnp.float32
         assert functx.sum(jnp.ones(3, "int32")).dtype == jnp.int32
+        for made in (functx.arange(3), functx.full((1,), 3), functx.arange(3, dtype="int64")):
+            assert made.dtype == jnp.int32
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda: functx.full((2,), 2**40),
+        lambda: functx.full((2,), 2**40, dtype="int64"),
+        lambda: functx.arange(0, 2**40, 2**39),
         lambda: functx.arange(2**40, 2**40 + 2),
         lambda: functx.add(functx.arange(2), 2**40),
     ],
@@ -32,6 +36,11 @@ def test_off_refuses_what_32_bits_cannot_hold(call):
     assert call().dtype == jnp.int64
     with functx.x64(False), pytest.raises(OverflowError, match="hint"):
         call()
+
+
+def test_off_refuses_to_read_bytes_as_a_wide_dtype():
+    with functx.x64(False), pytest.raises(RuntimeError, match="at most 32 bits, got float64"):
+        functx.view(jnp.ones(2, "float32"), functx.float64)
 
 
 def test_scope_ends():

@@ -179,7 +179,10 @@ def to_torch(x: Any, device: str) -> Any:
 def tensor(x: Any) -> torch.Tensor:
     if x.dtype == jnp.bfloat16:
         return torch.from_numpy(np.asarray(x).astype(np.float32)).bfloat16()
-    return torch.from_numpy(np.array(x))
+    found = torch.from_numpy(np.array(x))
+    return torch.empty(found.shape, dtype=found.dtype).copy_(
+        found
+    )  # NumPy's empty ones stride by 0
 
 
 _ORDER = (REFUSED, PROMOTED, INFERRED)

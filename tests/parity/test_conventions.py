@@ -50,12 +50,16 @@ def differences(info, stated):
     through = out if stated.through is None else stated.through(out)
     total = sum(y.sum() for y in tree_leaves(through) if y.is_floating_point())
     if stated.gradient is not None and "reverse" in stated.modes:
-        for got, want in zip(gradients(total, tensors), several(stated.gradient), strict=True):
+        for got, want in zip(
+            gradients(total, tensors, retain_graph=True), several(stated.gradient), strict=True
+        ):
             if want is not None and not alike(got, want):
                 yield f"gradient {got.tolist()}, stated {np.asarray(want).tolist()}"
     if stated.hessian is not None:
-        slopes = torch.cat([g.ravel() for g in gradients(total, tensors)])
-        rows = [torch.cat([h.ravel() for h in gradients(g, tensors)]) for g in slopes]
+        slopes = torch.cat([g.ravel() for g in gradients(total, tensors, create_graph=True)])
+        rows = [
+            torch.cat([h.ravel() for h in gradients(g, tensors, retain_graph=True)]) for g in slopes
+        ]
         got, want = torch.stack(rows), np.reshape(stated.hessian, (len(rows), len(rows)))
         if not alike(got, want):
             yield f"hessian {got.tolist()}, stated {want.tolist()}"
@@ -79,12 +83,10 @@ def is_tensor(x):
     return isinstance(x, torch.Tensor)
 
 
-def gradients(total, tensors):
+def gradients(total, tensors, **options):
     if not total.requires_grad:
         return [torch.zeros_like(x) for x in tensors]
-    return torch.autograd.grad(
-        total, tensors, create_graph=True, materialize_grads=True, allow_unused=True
-    )
+    return torch.autograd.grad(total, tensors, materialize_grads=True, allow_unused=True, **options)
 
 
 def alike(got, want):

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import category
+from functx._core import available, category
 from functx.testing.opinfo import Convention, OpInfo, Sample
 
 from .programs import compiled
@@ -38,8 +38,8 @@ def check_conventions(info: OpInfo, sample: Sample) -> None:
 
 
 def convention_dtype(info: OpInfo) -> str:
-    """Double precision, or the widest dtype of an entry that does not take it."""
-    return "float64" if "float64" in info.accepted else info.accepted[-1]
+    """Double precision, if there is any, or the last dtype of an entry that does not take it."""
+    return available("float64").name if "float64" in info.accepted else info.accepted[-1]
 
 
 def _program(op: Function, c: Convention) -> Function:
@@ -124,7 +124,7 @@ def _scalar(op: Function, c: Convention, arrays: Sequence[jax.Array]) -> tuple[F
 
 def _point(arrays: Sequence[jax.Array]) -> jax.Array:
     parts = [jnp.ravel(part) for x in arrays for part in _parts(x)]
-    return jnp.concatenate([part.astype("float64") for part in parts] or [jnp.zeros(0)])
+    return jnp.concatenate([part.astype(available("float64")) for part in parts] or [jnp.zeros(0)])
 
 
 def _parts(x: jax.Array) -> tuple[jax.Array, ...]:

@@ -57,6 +57,9 @@ def slogdet_conventions(make: Make) -> Iterator[Convention]:
         "singular",
         call(make.put([[1.0, 1], [1, 1]])),
         value=(0, -np.inf),
+        through=lambda out: out[1],
+        gradient=[[np.inf, -np.inf], [-np.inf, np.inf]],
+        modes=("reverse",),  # forward, infinities cancel
     )
 
 

@@ -67,6 +67,12 @@ def svd_conventions(make: Make) -> Iterator[Convention]:
     for what, A in diagonal_matrices(make):
         yield Convention(what, call(A), through=lambda out: out[1], gradient=np.eye(3, 2))
     yield Convention(
+        "vectors that are not determined",
+        call(make.put(np.eye(2))),
+        through=lambda out: out[0][0, 0],
+        gradient=np.full((2, 2), np.nan),
+    )
+    yield Convention(
         "what completes U is orthonormal and constant",
         call(make.put([[1, 2], [3, 4], [5, 7]])),
         through=lambda out: out[0][:, 2],

@@ -7,7 +7,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -35,4 +35,18 @@ def np_normalize(x, p=2.0, dim=1, eps=1e-12):
     return x / np.maximum(norm, eps)
 
 
-OPS = [OpInfo(F.normalize, samples, reference=np_normalize, refusals=refusals, floor=SUMS)]
+def normalize_conventions(make: Make) -> Iterator[Convention]:
+    zero = call(make.put([0.0, 0.0]), dim=0)
+    yield Convention("0 over eps", zero, value=[0, 0], gradient=[1e12, 1e12])
+
+
+OPS = [
+    OpInfo(
+        F.normalize,
+        samples,
+        reference=np_normalize,
+        refusals=refusals,
+        floor=SUMS,
+        conventions=normalize_conventions,
+    )
+]

@@ -146,6 +146,12 @@ def where_conventions(make: Make) -> Iterator[Convention]:
         value=[1, 2],
         gradient=([1, 0], [0, 1]),
     )
+    yield Convention(
+        "PyTorch's method order",
+        call(make.put([1.0, 2.0]), condition, 0.0),
+        value=[1, 0],
+        departure="PyTorch takes it as a method only",
+    )
 
 
 def nan_to_num_conventions(make: Make) -> Iterator[Convention]:

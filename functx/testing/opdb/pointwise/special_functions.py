@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import scipy.special
 
@@ -36,10 +38,23 @@ def erf_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("far out", call(make.put([1e3, np.inf])), value=[1, 1], gradient=[0, 0])
 
 
+def reflected(x):
+    """What the function is below 0: JAX's derivatives of it hold above."""
+    return jnp.log(jnp.pi / jnp.abs(jnp.sin(jnp.pi * x))) - jax.scipy.special.gammaln(1 - x)
+
+
 def lgamma_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, np.inf])
     yield Convention("0 and infinity", call(at), value=[np.inf] * 2, gradient=[-np.inf, np.inf])
     yield Convention("below 0", call(make.put(-9.25)), hessian=19.636734280660725, ulps=1e4)
+    for at in (-20.5, -9.3, -0.3, 0.3, 4.0):
+        yield Convention(
+            f"{at}, to third order",
+            call(make.put(at)),
+            like=reflected if at < 0 else jax.scipy.special.gammaln,
+            order=3,
+            ulps=1e6,
+        )
 
 
 def digamma_conventions(make: Make) -> Iterator[Convention]:

@@ -125,7 +125,23 @@ def extreme_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def near_isometry(x, p):
+    """The nuclear norm to third order where all singular values are 1."""
+    off = x.T @ x - np.eye(x.shape[1])
+    squared = off @ off
+    return x.shape[1] + off.trace() / 2 - squared.trace() / 8 + (squared @ off).trace() / 16
+
+
 def nuclear_conventions(make: Make) -> Iterator[Convention]:
+    for shape in ((2, 2), (3, 2)):
+        yield Convention(
+            f"smooth where singular values are alike, {shape}",
+            call(make.put(np.eye(*shape)), "nuc"),
+            like=near_isometry,
+            order=3,
+            ulps=100,
+            floor=1e-12,
+        )
     identity = call(make.put(np.eye(2)), "nuc")
     yield Convention(
         "singular values that are alike", identity, gradient=np.eye(2), ulps=100, floor=1e-15

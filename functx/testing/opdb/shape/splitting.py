@@ -70,7 +70,13 @@ def tensor_split_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2), ())
     yield call(make(0), 2)
     yield call(make.small(2, 5, 1, 2), 3, -3)
+    yield call(make(3), sections=2)
+    yield call(make(3), indices=[2])
     yield edge(make.delicate(8), 2)
+
+
+def np_tensor_split(x, sections=None, dim=0, indices=None):
+    return tuple(np.array_split(x, indices if sections is None else sections, dim))
 
 
 def tensor_split_refusals(make: Make) -> Iterator[Refusal]:
@@ -101,7 +107,7 @@ OPS = [
     OpInfo(
         functx.tensor_split,
         tensor_split_samples,
-        reference=lambda x, sections, dim=0: tuple(np.array_split(x, sections, dim)),
+        reference=np_tensor_split,
         refusals=tensor_split_refusals,
         ulps=0,
     ),

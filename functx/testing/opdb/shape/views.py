@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def reshape_samples(make: Make) -> Iterator[Sample]:
@@ -114,6 +114,19 @@ def unsqueeze_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), 0.5), r"`dim` must be an int, got 0.5", TypeError)
 
 
+def bytes_conventions(make: Make) -> Iterator[Convention]:
+    x = np.asarray([1.5, -2, 0, 3], "float32")
+    for dtype in ("uint8", "int16", "int32", "float64", "complex64", "complex128"):
+        sample = call(make.put(x, "float32"), dtype=dtype)
+        yield Convention(f"bytes of {dtype}", sample, value=x.view(dtype))
+    flags = make.put([True, False], bool)
+    yield Convention("bytes of bools", call(flags, dtype="uint8"), value=[1, 0])
+    ones = make.put([1, 0], "uint8")
+    yield Convention("bools of bytes", call(ones, dtype="bool"), value=[True, False])
+    z = make.put([1 + 2j, 3 - 1j], "complex64")
+    yield Convention("parts", call(z, dtype="float32"), value=[1, 2, 3, -1])
+
+
 OPS = [
     OpInfo(
         functx.reshape, reshape_samples, reference=np.reshape, refusals=reshape_refusals, ulps=0
@@ -125,9 +138,7 @@ OPS = [
         reference=lambda x, dtype: x.astype("float32").view(dtype),
         variant="dtype",
         dtypes=("float32",),
-        own_dtypes=(
-            OwnDtypes("c64", "PyTorch views no reals as complex numbers", r"\*, (?:dtype=)?c64"),
-        ),
+        conventions=bytes_conventions,
         ulps=0,
     ),
     OpInfo(
