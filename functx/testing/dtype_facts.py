@@ -166,7 +166,7 @@ def in_dtype(x: Any, dtype: str) -> jax.Array:
     with np.errstate(invalid="ignore", over="ignore"):
         if category(jnp.dtype(dtype)) < 3:
             values = np.real(values)
-        return jnp.asarray(values.astype(jnp.dtype(dtype)))
+        return jax.device_put(values.astype(jnp.dtype(dtype)))
 
 
 def promoting(info: OpInfo, sample: Sample) -> list[int]:

@@ -151,5 +151,5 @@ class Make:
 
     def put(self, values: Any, dtype: Any = None) -> jax.Array:
         """Given values, in this dtype and on this device."""
-        array = jnp.asarray(np.asarray(values).astype(dtype or self.dtype))
-        return array if self.device is None else jax.device_put(array, self.device)
+        # `jnp.asarray` would compile a copy for each shape.
+        return jax.device_put(np.asarray(values).astype(dtype or self.dtype), self.device)

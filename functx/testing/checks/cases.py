@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 import functx
 from functx._core import available, category
@@ -90,7 +91,8 @@ def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
         return None
 
     def over_moving(*xs: jax.Array) -> tuple[jax.Array, ...]:
-        full: list[Any] = list(arrays)
+        # As values of the program: operators judge constants while they are traced, at some cost.
+        full: list[Any] = [lax.optimization_barrier(x) for x in arrays]
         for i, x in zip(moving, xs, strict=True):
             full[i] = x
         outputs = f(*full)

@@ -14,20 +14,18 @@ import numpy as np
 from functx._core import available, category
 from functx.testing.opinfo import Convention, OpInfo, Sample
 
-from .programs import compiled
+from .programs import Program, Steps
 
 
 Function: TypeAlias = Callable[..., Any]
 MODES: dict[str, Function] = {"forward": jax.jacfwd, "reverse": jax.jacrev}
 
 
-def check_conventions(info: OpInfo, sample: Sample) -> None:
+def check_conventions(info: OpInfo, sample: Sample) -> Steps:
     """At kinks, ties, zeros and NaN, values and derivatives are the ones that the entry states."""
     stated = list(info.conventions(info.make(convention_dtype(info))))
     op = info.with_key(jax.random.key(7)) if info.random else info.op
-    programs = [_program(op, convention) for convention in stated]
-    arguments = [convention.sample.arrays() for convention in stated]
-    found = compiled(lambda xs: [f(*x) for f, x in zip(programs, xs, strict=True)])(arguments)
+    found = yield [Program(_program(op, c))(*c.sample.arrays()) for c in stated]
     wrong = [f"{info.id}, {c.what}: {said}" for c in stated for said in _not_refused(op, c)]
     wrong += [
         f"{info.id}, {convention.what}: {what}"

@@ -127,7 +127,7 @@ def _fits_32_bits(arguments: Any) -> bool:
 
 def _in_32_bits(x: jax.Array) -> jax.Array:
     with jax.enable_x64(False):
-        return jnp.asarray(np.asarray(x).astype(available(x.dtype)))
+        return jax.device_put(np.asarray(x).astype(available(x.dtype)))
 
 
 def _with_arrays(sample: Sample, arrays: list[jax.Array]) -> Sample:

@@ -11,61 +11,71 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .compare import assert_close, closeness
-from .programs import compiled
+from .compare import assert_close
+from .programs import Program, Steps
 
 
 DRAWS = 4000
 SIGMAS = 6.0  # a right sampler fails one in 5e8 elements
 
 
-def check_keys(info: OpInfo, sample: Sample) -> None:
-    """Equal keys give equal numbers, other keys others; `vmap` over keys equals a loop."""
+def check_keys(info: OpInfo, sample: Sample) -> Steps:
+    """Equal keys give equal numbers; `jit` and `vmap` over keys change none."""
 
     def draw(key: Any) -> Any:
         return info.with_key(key)(*sample.args, **sample.kwargs)
 
-    what, keys = f"{info.id}{sample!r}", jax.random.split(jax.random.key(3), 3)
-    close = closeness(info, sample)
-    loop = [draw(key) for key in keys]
-    assert_close(compiled(draw)(keys[0]), loop[0], what=f"jit({what})", close=close)
-    want = jax.tree.map(lambda *ys: jnp.stack(ys), *loop)
-    assert_close(functx.vmap(draw)(keys), want, what=f"vmap({what})", close=close)
-    with functx.random.scope(jax.random.key(5)):
-        first = info.op(*sample.args, **sample.kwargs)
-    with functx.random.scope(jax.random.key(5)):
-        again = info.op(*sample.args, **sample.kwargs)
-    assert_close(again, first, what=f"{what} from the same generator")
+    def ambient(key: Any) -> Any:
+        with functx.random.scope(key):
+            return info.op(*sample.args, **sample.kwargs)
+
+    what, seeds = f"{info.id}{sample!r}", np.arange(3, 6)
+    seeded = lambda f: Program(lambda seed: f(jax.random.key(seed)))
+    mapped = Program(lambda seeds: functx.vmap(draw)(jax.vmap(jax.random.key)(seeds)))
+    one = seeded(draw)
+    again = [seeded(ambient)(seeds[0]) for _ in "ab"]
+    *rows, lanes, first, second = yield [*map(one, seeds), mapped(seeds), *again]
+    eager = draw(jax.random.key(int(seeds[0])))
+    assert_close(rows[0], eager, what=f"jit({what})")
+    want = jax.tree.map(lambda *ys: np.stack([np.asarray(y) for y in ys]), *rows)
+    assert_close(lanes, want, what=f"vmap({what})")
+    assert_close(second, first, what=f"{what} from the same generator")
 
 
-def check_lanes(info: OpInfo, sample: Sample) -> None:
+def check_lanes(info: OpInfo, sample: Sample) -> Steps:
     """`vmap(randomness=)` governs ambient draws, and chunking changes nothing."""
     what = f"{info.id}{sample!r}"
 
     def mapped(
         randomness: Literal["error", "different", "same"], chunk_size: int | None = None
     ) -> Any:
-        with functx.random.scope(jax.random.key(5)):
+        def program(seed: Any) -> Any:
             draw = lambda _: info.op(*sample.args, **sample.kwargs)
-            return functx.vmap(draw, randomness=randomness, chunk_size=chunk_size)(jnp.zeros(3))
+            with functx.random.scope(jax.random.key(seed)):
+                lanes = functx.vmap(draw, randomness=randomness, chunk_size=chunk_size)
+                return lanes(jnp.zeros(3))
 
-    same = jax.tree.leaves(mapped("same"))[0]
-    assert_close(same, jnp.stack([same[0]] * 3), what=f"{what}, same in each lane")
-    different = mapped("different")
-    assert_close(mapped("different", chunk_size=2), different, what=f"{what}, in chunks of 2")
+        return Program(program)(np.asarray(5))
+
+    same, different, chunked = yield [mapped("same"), mapped("different"), mapped("different", 2)]
+    same = np.asarray(jax.tree.leaves(same)[0])
+    assert_close(same, np.stack([same[0]] * 3), what=f"{what}, same in each lane")
+    assert_close(chunked, different, what=f"{what}, in chunks of 2")
     try:
-        mapped("error")
+        yield [mapped("error")]
     except RuntimeError as error:
         assert 'randomness="error"' in str(error), f"{what}: {error}"
     else:
         raise AssertionError(f'{what}: drew inside vmap(randomness="error")')
 
 
-def check_moments(info: OpInfo, sample: Sample) -> None:
+def check_moments(info: OpInfo, sample: Sample) -> Steps:
     """Means and standard deviations of many draws are those of the distribution."""
     assert info.moments is not None
     draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
-    draws = np.asarray(compiled(jax.vmap(draw))(jax.random.split(jax.random.key(1), DRAWS)))
+    many = lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS))
+    [drawn] = yield [Program(many)(np.asarray(1))]
+    draws = np.asarray(drawn)
     if not np.iscomplexobj(draws):
         draws = draws.astype(np.float64)
     mean, std = (
