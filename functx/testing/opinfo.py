@@ -172,9 +172,9 @@ class OpInfo:
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
     conventions: Callable[[Make], Iterator[Convention]] = no_conventions
     variant: str = ""
-    # How far an element may be off, in ulps of itself, by dtype, where the default is too tight;
-    # with the reason.
-    ulps: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    # How far an element may be off, in ulps of itself, where the default is too loose or, with the
+    # reason, too tight: in every dtype, or by dtype.
+    ulps: float | Mapping[str, float] | None = None
     floor: Floor | None = None
     # Whether the reference has the zeros' signs; never looked at where there is a floor.
     signed_zeros: bool = True

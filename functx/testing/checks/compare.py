@@ -8,7 +8,7 @@ Derivatives always have one: each is a sum over outputs, and what it sums may ca
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jax
@@ -41,7 +41,10 @@ def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closene
 
 def ulps_of(info: OpInfo, dtype: str) -> float:
     """How far an element may be off from the reference."""
-    return info.ulps.get(dtype, ULPS_OF_HALVES if dtype in ("float16", "bfloat16") else ULPS)
+    default = ULPS_OF_HALVES if dtype in ("float16", "bfloat16") else ULPS
+    if isinstance(info.ulps, Mapping):
+        return info.ulps.get(dtype, default)
+    return default if info.ulps is None else info.ulps
 
 
 VALUES = Closeness(ULPS)
