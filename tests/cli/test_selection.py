@@ -52,8 +52,8 @@ def test_nothing_near_adds_nothing():
 
 
 def test_checks_and_dtypes_are_known():
-    assert select_checks("vmap,reference,vmap") == ["vmap", "reference"]
-    assert select_dtypes("float32,bool") == ["float32", "bool"]
+    assert select_checks("vmap,reference,vmap") == ("vmap", "reference")
+    assert select_dtypes("float32,bool") == ("float32", "bool")
     assert len(select_dtypes("all")) > 8
     with pytest.raises(UsageError, match="no check is called 'vmop'; nearest: vmap"):
         select_checks("vmop")
