@@ -22,6 +22,8 @@ _DATA = {
     "functx.testing.op_db": "All entries of the database: a list of `OpInfo`.",
     "functx.testing.CHECKS": "The checks by name; see the table below.",
     "functx.testing.ALL_DTYPES": "The names of the dtypes that operators are checked in.",
+    "functx.testing.PROFILES": "The profiles, from the quickest to the whole.",
+    "functx.testing.Profile": "How much is looked at: one of `PROFILES`.",
 }
 _INTRODUCTIONS = {
     "transforms": (
