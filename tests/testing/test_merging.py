@@ -1,0 +1,52 @@
+"""Programs that checks ask for are compiled as few, and fail each for itself."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from functx.testing import call, OpInfo, run_cells
+from functx.testing.checks.programs import Program, run_requests
+
+
+def counted(f):
+    traces = []
+
+    def traced(*args):
+        traces.append(1)
+        return f(*args)
+
+    return traced, traces
+
+
+def test_a_program_asked_for_twice_is_traced_once():
+    f, traces = counted(jnp.sin)
+    program = Program(f)
+    first, second = run_requests([program(np.ones(2)), program(np.zeros(2))])
+    assert len(traces) == 1
+    assert float(first[0]) == np.sin(1.0) and float(second[0]) == 0
+
+
+def test_a_program_that_fails_fails_alone():
+    def fails(x):
+        raise ZeroDivisionError("by design")
+
+    programs = [Program(jnp.sin), Program(fails), Program(jnp.cos)]
+    sine, error, cosine = run_requests([p(np.zeros(())) for p in programs])
+    assert float(sine) == 0 and float(cosine) == 1
+    assert isinstance(error, ZeroDivisionError)
+
+
+def test_a_program_may_run_with_64_bit_off():
+    program = Program(lambda x: x + 1, x64=False)
+    [narrow], wide = run_requests([program(np.ones(1)), Program(lambda x: x + 1)(np.ones(1))])
+    assert (narrow.dtype, wide.dtype) == (np.float32, np.float64)
+
+
+def wrong(x):
+    return jnp.sin(x)
+
+
+def test_a_check_that_fails_leaves_the_others_alone():
+    info = OpInfo(wrong, lambda make: iter([call(make(2, 3))]), reference=np.cos)
+    outcomes = run_cells(info, "float32", ["reference", "vmap", "jit"])
+    assert [name for name, o in outcomes.items() if o.error is not None] == ["reference"]
+    assert "f32[2,3]" in repr(outcomes["reference"].sample)
