@@ -109,21 +109,24 @@ def _print(console: Console, verdicts: Sequence[Verdict], seconds: float) -> Non
     table = Table(box=None, pad_edge=False)
     table.add_column("operator", no_wrap=True, max_width=32)
     for group in groups:
-        table.add_column(group, justify="right")
+        table.add_column(group.split()[0][:7], justify="right", no_wrap=True)
     for operator, row in rows.items():
         table.add_row(escape(operator), *(_share(row, group) for group in groups))
     console.print(table)
     console.print("[dim]caught/planted by kind  · does not apply[/]\n")
-    for verdict in verdicts:
-        if verdict.caught:
-            continue
+    survivors = [v for v in verdicts if not v.caught]
+    for verdict in survivors:
         target = f" ({escape(verdict.target)})" if verdict.target else ""
         seen = f"{verdict.touched} looks" if verdict.touched else "no sample has it"
         console.print(
-            f"[red]✗[/] [bold]{escape(verdict.operator)}[/] {escape(verdict.kind)}{target}: "
-            f"{seen}; {KINDS[verdict.kind].why}",
+            f"[red]✗[/] [bold]{escape(verdict.operator)}[/] {escape(verdict.kind)}{target}: {seen}",
             highlight=False,
+            soft_wrap=True,
         )
+    if survivors:
+        console.print("\nWhat it would mean:")
+    for kind in dict.fromkeys(v.kind for v in survivors):
+        console.print(f"  {kind}: {KINDS[kind].why}", highlight=False, soft_wrap=True)
     caught = sum(v.caught for v in verdicts)
     color = "green" if caught == len(verdicts) else "red"
     console.print(

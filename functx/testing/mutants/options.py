@@ -44,7 +44,8 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
     if target == name and calls.reads(name) and calls.note(name) != "Device":
         deaf = planted(calls, when, ignored)
         shown = lambda sample: touches(sample) and subject.shows(sample, deaf)
-        yield Mutant("option ignored", target, deaf, value, shown, True)
+        refusing = (*value, ("refusals", dtype))  # an option may do no more than refuse
+        yield Mutant("option ignored", target, deaf, refusing, shown, True)
     if wide is not None and subject.moved:
 
         def doubled(op: Any, given: Given) -> Any:
