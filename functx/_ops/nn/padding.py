@@ -15,10 +15,10 @@ from functx._core import (
     category,
     describe,
     operator,
+    Other,
     Promote,
     refuse,
     Requirement,
-    Scalar,
     Shape,
     value_fits,
 )
@@ -45,7 +45,7 @@ def pad(
     input: ArrayLike,
     pad: Shape,
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
-    value: Scalar | None = None,
+    value: Other | None = None,
 ) -> Array:
     """Adds elements before and after each of the last dimensions; negative numbers take away.
 
@@ -82,8 +82,10 @@ def pad(
 
 def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Any) -> jax.Array:
     value = jnp.asarray(value)
-    if value.ndim or category(value.dtype) == 3:
-        refuse(f"`value` must be a real number, got {describe(value)}", error=TypeError)
+    if value.ndim:
+        refuse(f"`value` must be a number, got {describe(value)}", error=TypeError)
+    if category(value.dtype) == 3:
+        refuse(f"`value` must not be complex, got {describe(value)}", error=TypeError)
     pairs = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
     sizes = [n + before + after for n, (before, after) in zip(input.shape, pairs, strict=True)]
     if min(sizes, default=0) < 0:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
 NUMBERS = tuple(name for name in F.pad.spec.accepts.value if name != "bool")
@@ -92,14 +92,6 @@ OPS = [
         constant_samples,
         reference=np_pad,
         refusals=constant_refusals,
-        own_dtypes=(
-            OwnDtypes(
-                "-",
-                "a fraction in an array of integers is refused, not cut off",
-                "float",
-                frozenset({"bool", "uint8", "int8", "int16", "int32", "int64"}),
-            ),
-        ),
     ),
     OpInfo(
         F.pad,
