@@ -15,7 +15,9 @@ from .sources import source_refusals, terms
 def at_limits(make: Make, reduce: str) -> Iterator[Sample]:
     """Small values in many dimensions; the first of two rows of delicate ones written to."""
     index = make.put([[[[0], [2]]]], "int64")
-    yield call(make.small(1, 1, 3, 1), -2, index, make.small(1, 1, 2, 1), reduce)
+    # Small values may lie closer together than a step of finite differences across an extremum.
+    small = edge if reduce in ("amax", "amin") else call
+    yield small(make.small(1, 1, 3, 1), -2, index, make.small(1, 1, 2, 1), reduce)
     row = make.put(np.zeros((1, 8)), "int64")
     yield edge(make.delicate(2, 8), 0, row, make.delicate(1, 8), reduce)
 
