@@ -121,8 +121,9 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
 
 
 def _fits_32_bits(arguments: Any) -> bool:
-    numbers = [n for n in jax.tree.leaves(arguments) if isinstance(n, int)]
-    return all(abs(n) < 2**31 for n in numbers)
+    leaves = [np.asarray(x) for x in jax.tree.leaves(arguments) if isinstance(x, (int, jax.Array))]
+    whole = [x for x in leaves if x.dtype.kind in "iu" and x.size]
+    return all(-(2**31) <= x.min() and x.max() < 2**31 for x in whole)
 
 
 def _in_32_bits(x: jax.Array) -> jax.Array:
