@@ -88,7 +88,8 @@ def index_put(
 
     Shapes: `values` broadcasts to the shape of `input[indices]`.
     Dtypes: `values` has that of `input`; sums of halves are added in float32.
-    Gradients: of several values written to one place, the one that stays gets the gradient.
+    Gradients: of several values written to one place, the one that stays gets the gradient,
+    where PyTorch gives it to all.
     Errors: IndexError for positions outside of `[-n, n)`. Under `jit` such writes are dropped,
     and so are `values` beyond what a mask picks.
 

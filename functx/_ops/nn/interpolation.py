@@ -71,6 +71,8 @@ def interpolate(
 
     Dtypes: floating, or uint8 in the nearest modes, `"bilinear"`, `"bicubic"` and `"lanczos"`,
     where weights are PyTorch's fixed-point numbers.
+    Gradients: in `"nearest"`, how often an element is read (in PyTorch 2.13 not, where three
+    sizes are scaled unequally).
 
     >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
     >>> functx.nn.functional.interpolate(x, scale_factor=2, mode="linear")

@@ -75,7 +75,7 @@ def floor_divide(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Quotient rounded down: $y = \lfloor x / \mathrm{other} \rfloor$, broadcasting.
 
     Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
-    `other` is refused where its values are at hand. The gradient is 0.
+    `other` is refused where its values are at hand. The gradient is 0 (PyTorch has none).
 
     >>> functx.floor_divide(jnp.asarray([7.0, -7.0], "float32"), 2)
     Array([ 3., -4.], dtype=float32)

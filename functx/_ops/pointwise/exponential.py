@@ -89,7 +89,8 @@ def logaddexp(input: ArrayOnly, other: ArrayOnly) -> Array:
 def xlogy(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Product with a logarithm, $x \ln \mathrm{other}$, and 0 where $x = 0$, broadcasting.
 
-    Where $x = 0$ and $\mathrm{other} \le 0$ both gradients are 0. NaN in `other` stays NaN.
+    Where $x = 0$ and $\mathrm{other} \le 0$ both gradients are 0 (in PyTorch, at the origin one
+    is NaN). NaN in `other` stays NaN.
 
     >>> functx.xlogy(jnp.asarray([0.0, 2.0], "float32"), jnp.asarray([0.0, 1.0], "float32"))
     Array([0., 0.], dtype=float32)

@@ -81,7 +81,8 @@ def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
 
     Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$; where
     $x < 0$ it is NaN, since $x^e$ is real for integer $e$ only. Where $e = 0$ the gradient
-    for `input` is 0, at $x = 0$ and at NaN too.
+    for `input` is 0, at $x = 0$ and at NaN too. Second derivatives are symmetric there (not in
+    PyTorch).
 
     >>> functx.pow(jnp.asarray([2.0, 3.0], "float32"), 2)
     Array([4., 9.], dtype=float32)

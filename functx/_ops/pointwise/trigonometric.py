@@ -63,7 +63,8 @@ def tanh(input: ArrayLike) -> Array:
 def atan2(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Angle of the point $(\mathrm{other}, x)$, in $[-\pi, \pi]$, broadcasting.
 
-    Both gradients are 0 at the origin.
+    Both gradients are 0 at the origin, and right where squares leave the range (in PyTorch 0
+    or NaN).
 
     >>> functx.atan2(jnp.asarray([1.0, 0.0], "float32"), jnp.asarray([0.0, -1.0], "float32"))
     Array([1.5707964, 3.1415927], dtype=float32)

@@ -191,7 +191,8 @@ def multinomial(
 
     Shapes: `[n] -> [num_samples]`, `[m, n] -> [m, num_samples]`: each row on its own.
     Without replacement the positions of a row differ, in the order drawn; where fewer have a
-    positive weight than are asked for, those of weight zero come last.
+    positive weight than are asked for, those of weight zero come last (PyTorch
+    refuses to draw them).
 
     >>> functx.multinomial(jnp.asarray([0.0, 3.0, 0.0]), 2, True, key=jax.random.key(0)).tolist()
     [1, 1]

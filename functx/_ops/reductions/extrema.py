@@ -51,7 +51,7 @@ def amax(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     """Largest element over `dim`, or of all if it is `None` or empty. NaN is the largest.
 
     Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Ties share the gradient evenly.
+    Ties share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
     Errors: IndexError if a named dimension is empty, RuntimeError if the array is.
 
     >>> functx.amax(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), (0,))
@@ -65,7 +65,7 @@ def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     """Smallest element over `dim`, or of all if it is `None` or empty. NaN is the smallest.
 
     Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Ties share the gradient evenly.
+    Ties share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
     Errors: IndexError if a named dimension is empty, RuntimeError if the array is.
 
     >>> functx.amin(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1)

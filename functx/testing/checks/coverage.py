@@ -20,6 +20,11 @@ def every(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     return list(samples)
 
 
+def whole_entry(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """One, for checks of what the entry states or of all its calls at once."""
+    return list(samples[:1])
+
+
 def telling(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     """The samples that show what none before them does.
 

@@ -14,7 +14,7 @@ from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
 from . import batching, composition, forward, numeric, randomness, scanning
 from .conventions import check_conventions
-from .coverage import few_eager, first_of_sets, Select, telling
+from .coverage import few_eager, first_of_sets, Select, telling, whole_entry
 from .dtypes import check_dtypes
 from .own_rules import has_own_rules
 
@@ -158,9 +158,9 @@ CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
         Check("reference", forward.check_reference, _with_reference, None, _some_dtypes),
-        Check("dtypes", check_dtypes, _always, 1, _some_dtypes),
-        Check("conventions", check_conventions, _with_conventions, 1, _in_one_dtype),
-        Check("refusals", forward.check_refusals, _refusing, 1, _in_one_dtype),
+        Check("dtypes", check_dtypes, _always, whole_entry, _some_dtypes),
+        Check("conventions", check_conventions, _with_conventions, whole_entry, _in_one_dtype),
+        Check("refusals", forward.check_refusals, _refusing, whole_entry, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
         Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),

@@ -103,6 +103,14 @@ def sign_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("0 and NaN", call(at), value=[0, 0, 1, 0], gradient=[0, 0, 0, 0])
 
 
+def lerp_conventions(make: Make) -> Iterator[Convention]:
+    start, end, weight = make.put([1.0, 1.0]), make.put([3.0, 3.0]), make.put([0.5, 0.0])
+    gradient = [0.5, 1], [0.5, 0], [2, 2]
+    yield Convention("half way and at the start", call(start, end, weight), gradient=gradient)
+    infinite = call(make.put([1.0]), make.put([np.inf]), 0.0)
+    yield Convention("an infinite end", infinite, value=[np.nan])
+
+
 OPS = [
     OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=SUMS),
     OpInfo(
@@ -142,5 +150,6 @@ OPS = [
         reference=lambda x, end, weight: x + weight * (end - x),
         refusals=lerp_refusals,
         floor=SUMS,
+        conventions=lerp_conventions,
     ),
 ]

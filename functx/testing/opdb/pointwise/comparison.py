@@ -51,6 +51,16 @@ def half_and_number(expected: bool):
     return conventions
 
 
+def nan_is_true(make: Make) -> Iterator[Convention]:
+    at = make.put([np.nan, -0.0])
+    yield Convention("NaN is true, -0 false", call(at, at), value=[True, False])
+
+
+def nan_is_not_false(make: Make) -> Iterator[Convention]:
+    at = make.put([np.nan, -0.0])
+    yield Convention("NaN is true, -0 false", call(at), value=[False, True])
+
+
 OPS = [
     OpInfo(
         functx.eq,
@@ -96,6 +106,12 @@ OPS = [
     ),
     OpInfo(functx.isnan, single, reference=np.isnan),
     OpInfo(functx.isfinite, single, reference=np.isfinite),
-    OpInfo(functx.logical_and, pairs, reference=np.logical_and, refusals=without_numbers),
-    OpInfo(functx.logical_not, single, reference=np.logical_not),
+    OpInfo(
+        functx.logical_and,
+        pairs,
+        reference=np.logical_and,
+        refusals=without_numbers,
+        conventions=nan_is_true,
+    ),
+    OpInfo(functx.logical_not, single, reference=np.logical_not, conventions=nan_is_not_false),
 ]

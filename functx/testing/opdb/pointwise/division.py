@@ -124,8 +124,17 @@ def reciprocal_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("0", call(at), value=value, gradient=gradient)
 
 
+def div_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    x, y = make.put([1.0, -1.0, 0.0, 1.0]), make.put([0.0, 0.0, 0.0, inf])
+    gradient = [inf, inf, inf, 0], [-inf, inf, nan, -0.0]
+    yield Convention("0 and infinity", call(x, y), value=[inf, -inf, nan, 0], gradient=gradient)
+
+
 OPS = [
-    OpInfo(functx.div, quotients, reference=np_div, refusals=div_refusals),
+    OpInfo(
+        functx.div, quotients, reference=np_div, refusals=div_refusals, conventions=div_conventions
+    ),
     OpInfo(
         functx.div,
         rounded("floor"),

@@ -106,8 +106,14 @@ def xlogy_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def exp_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([np.inf, -np.inf, 1e3, -1e3, np.nan]))
+    value = [np.inf, 0, np.inf, 0, np.nan]
+    yield Convention("far out", at, value=value, gradient=value)
+
+
 OPS = [
-    OpInfo(functx.exp, unary(), reference=np.exp),
+    OpInfo(functx.exp, unary(), reference=np.exp, conventions=exp_conventions),
     OpInfo(
         functx.log,
         unary(low=0.1),

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Sample
 
 from .dimensions import dims_refusals
 from .rows import at_edges
@@ -36,7 +36,31 @@ def np_any(x, dim=None, keepdim=False):
     return np.any(x != 0, axis=_axis(dim), keepdims=keepdim)
 
 
+def all_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("NaN is true", call(make.put([np.nan, 1.0])), value=True)
+    yield Convention("-0 is false", call(make.put([-0.0, 1.0])), value=False)
+    yield Convention("of nothing", call(make.put([])), value=True)
+
+
+def any_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("NaN is true", call(make.put([np.nan, 0.0])), value=True)
+    yield Convention("-0 is false", call(make.put([-0.0, 0.0])), value=False)
+    yield Convention("of nothing", call(make.put([])), value=False)
+
+
 OPS = [
-    OpInfo(functx.all, truth_samples, reference=np_all, refusals=dims_refusals),
-    OpInfo(functx.any, truth_samples, reference=np_any, refusals=dims_refusals),
+    OpInfo(
+        functx.all,
+        truth_samples,
+        reference=np_all,
+        refusals=dims_refusals,
+        conventions=all_conventions,
+    ),
+    OpInfo(
+        functx.any,
+        truth_samples,
+        reference=np_any,
+        refusals=dims_refusals,
+        conventions=any_conventions,
+    ),
 ]

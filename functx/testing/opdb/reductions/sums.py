@@ -133,6 +133,11 @@ def sum_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("halves add up in single precision", call(halves), value=5000)
 
 
+def count_nonzero_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, np.nan, np.inf])
+    yield Convention("NaN counts, zeros of either sign do not", call(at), value=2)
+
+
 OPS = [
     OpInfo(
         functx.sum,
@@ -166,5 +171,6 @@ OPS = [
         count_nonzero_samples,
         reference=np_count_nonzero,
         refusals=dims_refusals,
+        conventions=count_nonzero_conventions,
     ),
 ]
