@@ -27,6 +27,7 @@ class Sample:
     lanes: tuple[Sample, ...] = ()  # the same call under other seeds: the lanes of a batch
     values_only: bool = False  # derivatives are not looked at: infinite, or not there
     drawn: str = ""  # the dtype that `OpInfo.draw` drew it in
+    derived: bool = False  # from another sample of its entry: only values are looked at
 
     def __repr__(self) -> str:
         named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]

@@ -28,8 +28,7 @@ def check_reference(info: OpInfo, sample: Sample) -> Steps:
         got = jax.tree.leaves(whole_function(info, sample)[0](*arrays))
     else:
         [got] = yield [Program(whole_function(info, sample)[0])(*arrays)]
-    with np.errstate(all="ignore"):
-        want = sample.over_arrays(info.reference)(*map(_wide(info), arrays))
+    want = expected(info, info.reference, sample)
     if info.gauge is not None:
         [want] = yield [Program(info.gauge)(want)]
     want = jax.tree.leaves(want)
@@ -37,6 +36,12 @@ def check_reference(info: OpInfo, sample: Sample) -> Steps:
     narrowed = [_narrow(w, g) for g, w in zip(got, want, strict=True)]
     close = closeness(info, sample, computed=False)
     assert_close(list(got), narrowed, what=what, close=close)
+
+
+def expected(info: OpInfo, reference: Callable[..., Any], sample: Sample) -> Any:
+    """What a reference says of a sample, from its arrays in double precision."""
+    with np.errstate(all="ignore"):
+        return sample.over_arrays(reference)(*map(_wide(info), sample.arrays()))
 
 
 def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:

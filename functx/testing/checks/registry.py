@@ -24,6 +24,9 @@ Profile: TypeAlias = Literal["quick", "full", "exhaustive"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
+VALUES = ("reference", "moments")  # the checks that look at derived samples too
+
+
 @dataclasses.dataclass(frozen=True)
 class Check:
     """A named check: `run` is plain, or yields requests for programs (see `programs`).
@@ -49,6 +52,8 @@ class Check:
         self, info: OpInfo, samples: Sequence[Sample], profile: Profile = "quick"
     ) -> list[Sample]:
         """Those of an entry's samples that the check looks at."""
+        if self.name not in VALUES:
+            samples = [sample for sample in samples if not sample.derived]
         if self.samples is None or (profile == "exhaustive" and self.samples in (telling, 1)):
             return list(samples)
         if isinstance(self.samples, int):

@@ -9,6 +9,7 @@ from typing import Any
 from functx._core import Device
 from functx.testing.opinfo import OpInfo, Sample
 
+from .derived import looked_at
 from .programs import Request, run_requests
 from .registry import CHECKS, Profile
 
@@ -74,13 +75,13 @@ def run_cells(
 
     `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them.
     """
-    names, drawn = list(names), list(info.draw(dtype, device=device))
+    names, drawn = list(names), looked_at(info, dtype, device=device)
     outcomes = {name: Outcome() for name in names}
     bound = len(drawn) if samples is None else samples
     chosen = {name: CHECKS[name].select(info, drawn, profile)[:bound] for name in names}
     _run({name: samples for name, samples in chosen.items()}, info, outcomes)
     for name, outcome in outcomes.items():  # the chosen ones may lack what the check is about
-        for sample in drawn:
+        for sample in (s for s in drawn if not s.derived):
             if outcome.samples or outcome.error:
                 break
             _run({name: [sample]}, info, outcomes)

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .calls import Calls, Given
+from functx.testing.calls import Calls, Given
+
 from .mutant import Cells, Mutant, planted, touching, When
 from .subject import Subject
 

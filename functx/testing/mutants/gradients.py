@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from functx.testing.calls import Calls, Given, replaced
+
 from .batching import Fault, mixes_lanes, mixes_tangents
-from .calls import Calls, Given, replaced
 from .derivatives import bent, inexact, scaled, Spoil
 from .mutant import Mistake, Mutant, planted, touching, When
 from .subject import Subject

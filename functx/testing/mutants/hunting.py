@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from functx.testing.checks import cells, CHECKS
+from functx.testing.checks.derived import looked_at
 from functx.testing.opinfo import OpInfo, Sample
 
 from .attempts import Attempt, failing
@@ -117,7 +118,7 @@ class _Drawn:
         """Those that a cell looks at."""
         at = info.id, dtype
         if at not in self._samples:
-            self._samples[at] = list(info.draw(dtype))
+            self._samples[at] = looked_at(info, dtype)
         if (*at, check) not in self._chosen:
             self._chosen[*at, check] = CHECKS[check].select(info, self._samples[at])
         return self._chosen[*at, check]

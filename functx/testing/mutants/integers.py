@@ -9,11 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category
+from functx.testing.calls import Calls, Given, replaced
+from functx.testing.variations import poked
 
-from .calls import Calls, Given, replaced
 from .mutant import Mutant, planted
 from .plain import constant, on_leaves, plain, where
-from .subject import poked, Subject
+from .subject import Subject
 from .values import elementwise
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from functx._core import category
+from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import Sample
 
-from .calls import Calls, Given
 from .kinds import KINDS
 from .plain import as_arrays, constant
 

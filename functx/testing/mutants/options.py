@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .calls import Given, replaced
+from functx.testing.calls import Given, replaced
+
 from .derivatives import inexact, scaled
 from .mutant import Mutant, planted, touching, When, wrong
 from .plain import on_leaves

@@ -12,8 +12,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
 from functx._core import category
+from functx.testing.calls import Calls, Given
 
-from .calls import Calls, Given
 from .derivatives import inexact
 from .mutant import Mutant, planted
 from .subject import Subject

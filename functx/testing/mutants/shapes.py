@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax.numpy as jnp
-import numpy as np
-
+from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import Sample
+from functx.testing.variations import emptied, flattened, HIGH, narrowed, raised, Vary
 
-from .calls import Calls, Given
 from .mutant import Mutant, planted, touching, When, wrong
 from .plain import on_leaves
 from .subject import Subject
-
-
-HIGH = 4
 
 
 def shape_mutants(subject: Subject) -> Iterator[Mutant]:
@@ -31,10 +26,10 @@ def shape_mutants(subject: Subject) -> Iterator[Mutant]:
         op = planted(calls, when, off)
         yield Mutant("negative dim", name, op, cells, touching(calls, when), True)
     for kind, when, variations, mistake in (
-        ("rank 0", _rank(calls, lambda n: n == 0), _flattened, off),
-        ("rank 4 and more", _rank(calls, lambda n: n >= HIGH), _raised, off),
-        ("empty", _any_empty(calls), _emptied, _raises),
-        ("broadcasting", _unequal(calls), _narrowed, off),
+        ("rank 0", _rank(calls, lambda n: n == 0), flattened, off),
+        ("rank 4 and more", _rank(calls, lambda n: n >= HIGH), raised, off),
+        ("empty", _any_empty(calls), emptied, _raises),
+        ("broadcasting", _unequal(calls), narrowed, off),
     ):
         if any(subject.accepts(varied) for varied in _varied(subject, when, variations)):
             op = planted(calls, when, mistake)
@@ -74,9 +69,7 @@ def _raises(op: Any, given: Given) -> Any:
     raise RuntimeError("planted: refuses empty arrays")
 
 
-def _varied(
-    subject: Subject, when: When, variations: Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
-) -> Iterator[Sample]:
+def _varied(subject: Subject, when: When, variations: Vary) -> Iterator[Sample]:
     """Samples as they are where they have the shape in question, then variations of each."""
     samples = list(subject.every_sample())
     given = {id(s): subject.calls.arguments(s.args, s.kwargs) for s in samples}
@@ -84,37 +77,3 @@ def _varied(
     for sample in samples[:4]:
         for arrays in variations(subject.calls.arrays(given[id(sample)])):
             yield subject.with_arrays(sample, arrays)
-
-
-def _flattened(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    points = {name: jnp.ravel(x)[0] for name, x in arrays.items() if x.size}
-    first = next(iter(points), None)
-    if first is not None:
-        yield points
-        yield {first: points[first]}
-
-
-def _raised(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    high = {name: x.reshape((1,) * (HIGH - x.ndim) + x.shape) for name, x in arrays.items()}
-    first = next(iter(high), None)
-    if first is not None:
-        yield {first: high[first]}
-        alike = arrays[first].ndim
-        yield {name: high[name] for name, x in arrays.items() if x.ndim == alike}
-
-
-def _emptied(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    first = next(iter(arrays.values()), np.zeros(()))
-    for axis in range(first.ndim):
-        yield {
-            name: jnp.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
-            for name, x in arrays.items()
-            if x.ndim > axis and x.shape[axis] == first.shape[axis]
-        }
-
-
-def _narrowed(arrays: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for name, x in arrays.items():
-        if len(arrays) > 1 and x.ndim and x.shape[0] > 1:
-            yield {name: x[:1]}
-            yield {name: x[0]}

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import available, category
+from functx.testing.calls import Calls, filled, Given
 from functx.testing.checks.cases import sized
 from functx.testing.opinfo import OpInfo, Sample
 
-from .calls import Calls, filled, Given
 from .derivatives import inexact
 from .tracing import compared, dependence
 
@@ -227,12 +227,3 @@ def _bits_differ(got: Any, want: Any) -> bool:
 def there(dtype: str) -> bool:
     """Whether arrays of a dtype can be made: with 64 bit off, some cannot."""
     return available(dtype) == jnp.dtype(dtype)
-
-
-def poked(array: Any, values: Sequence[float]) -> jax.Array:
-    """`array` with its first elements replaced by `values`, as many as fit."""
-    flat = np.array(array).reshape(-1)
-    with np.errstate(all="ignore"):
-        new = np.asarray(values)[: flat.size].astype(flat.dtype)
-    flat[: len(new)] = new
-    return jnp.asarray(flat.reshape(np.shape(array)), array.dtype)

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .calls import Given
+from functx.testing.calls import Given
+
 from .derivatives import inexact, kept
 from .mutant import Mutant, planted
 from .plain import constant, plain

@@ -12,13 +12,14 @@ from jax import lax
 from jax.core import Tracer
 
 from functx._core import category
+from functx.testing.calls import Calls, Given, replaced
 from functx.testing.opinfo import Sample
+from functx.testing.variations import poked
 
-from .calls import Calls, Given, replaced
 from .derivatives import inexact
 from .mutant import Mutant, planted, When
 from .plain import constant, on_leaves, plain, where
-from .subject import poked, Subject
+from .subject import Subject
 
 
 SMALL, LARGE, OFF = 1e-3, 1e4, 1.001

@@ -57,7 +57,9 @@ def linspace_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def np_linspace(start, end, steps, dtype=None, device=None):
-    return np.linspace(*np.broadcast_arrays(start, end), steps)
+    start, end = (np.asarray(x, np.result_type(x, np.float64)) for x in (start, end))
+    step, i = (end - start) / max(steps - 1, 1), np.arange(steps)
+    return np.where(i < steps / 2, start + i * step, end - (steps - 1 - i) * step)
 
 
 def arange_conventions(make: Make) -> Iterator[Convention]:

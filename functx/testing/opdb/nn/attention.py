@@ -64,7 +64,8 @@ def np_weights(query, key, attn_mask, is_causal, scale, enable_gqa):
             if attn_mask.dtype == bool
             else (scores + attn_mask)
         )
-    powers = np.exp(scores)
+    highest = np.max(scores, -1, keepdims=True, initial=-1e300)
+    powers = np.exp(scores - highest)
     return powers / np.maximum(powers.sum(-1, keepdims=True), 1e-300)
 
 

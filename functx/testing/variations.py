@@ -1,0 +1,71 @@
+"""Calls like a sample's, with arrays of another rank, empty, unequal, or with special values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+HIGH = 4  # the rank from which leading dimensions are as many as anybody has
+
+Arrays: TypeAlias = dict[str, Any]  # of a call, by name
+Vary: TypeAlias = Callable[[Arrays], Iterator[Arrays]]
+
+
+def flattened(arrays: Arrays) -> Iterator[Arrays]:
+    """Of rank 0: all of them, or the first alone."""
+    points = {name: jnp.ravel(x)[0] for name, x in arrays.items() if x.size}
+    first = next(iter(points), None)
+    if first is not None:
+        yield points
+        yield {first: points[first]}
+
+
+def raised(arrays: Arrays) -> Iterator[Arrays]:
+    """Of rank 4 or more: the first alone, or all that have as many dimensions as it."""
+    high = {name: x.reshape((1,) * (HIGH - x.ndim) + x.shape) for name, x in arrays.items()}
+    first = next(iter(high), None)
+    if first is not None:
+        yield {first: high[first]}
+        alike = arrays[first].ndim
+        yield {name: high[name] for name, x in arrays.items() if x.ndim == alike}
+
+
+def emptied(arrays: Arrays) -> Iterator[Arrays]:
+    """With a dimension of size 0, in all arrays that have it as the first one has."""
+    first = next(iter(arrays.values()), np.zeros(()))
+    for axis in range(first.ndim):
+        yield {
+            name: jnp.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
+            for name, x in arrays.items()
+            if x.ndim > axis and x.shape[axis] == first.shape[axis]
+        }
+
+
+def narrowed(arrays: Arrays) -> Iterator[Arrays]:
+    """One array with a first dimension of size 1, or without it."""
+    for name, x in arrays.items():
+        if len(arrays) > 1 and x.ndim and x.shape[0] > 1:
+            yield {name: x[:1]}
+            yield {name: x[0]}
+
+
+def poked(array: Any, values: Sequence[Any]) -> jax.Array:
+    """`array` with its first elements replaced by `values`, as many as fit."""
+    flat = np.array(array).reshape(-1)
+    with np.errstate(all="ignore"):
+        new = np.asarray(values)[: flat.size].astype(flat.dtype)
+    flat[: len(new)] = new
+    return jnp.asarray(flat.reshape(np.shape(array)), array.dtype)
+
+
+def shrunk(array: Any, size: float) -> jax.Array:
+    """`array` times a power of 2, no element above `size`."""
+    largest = float(np.abs(np.asarray(array)).max(initial=0))
+    if largest == 0 or not np.isfinite(largest):
+        return array
+    return array * np.asarray(2.0 ** np.floor(np.log2(size / largest)), array.dtype)
