@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from functx._core import category, Device
-from functx.testing.calls import Calls, filled, Given
+from functx.testing.calls import Calls
 from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.variations import (
     Arrays,
@@ -34,6 +34,7 @@ from .forward import expected, sample_dtype
 SMALL = 1e-3
 # Of dtypes of integers: values that another dtype on the way would change.
 TELLING = {"int64": (2**24 + 1, 2**25 + 3), "uint8": (200, 255)}
+WILD = (np.nan, np.inf, -np.inf, -0.0, 3e4, -3e4, 1e6)
 _TRIED = 6  # samples from which one is derived
 
 Holds = Callable[[Arrays], bool]
@@ -47,48 +48,58 @@ def looked_at(info: OpInfo, dtype: str, *, device: Device | None = None) -> list
 
 def derived(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Sample]:
     """Calls like those of `drawn`, where none of them is such a call."""
-    calls = Calls(info.op)
-    given = [calls.arguments(s.args, s.kwargs) for s in drawn]
     if info.moments is None and info.reference is None:
         return
+    calls, samples = Calls(info.op), list(drawn)
+    arrays = {id(s): calls.arrays(calls.arguments(s.args, s.kwargs)) for s in samples}
+    for holds, vary in _wanted(info, dtype, list(arrays.values())):
+        if any(holds(arrays[id(s)]) for s in samples):
+            continue
+        varied = (
+            _filled(s, arrays[id(s)], new) for s in drawn[:_TRIED] for new in vary(arrays[id(s)])
+        )
+        sample = next((s for s in varied if _judged(info, s)), None)
+        if sample is not None:
+            arrays[id(sample)] = calls.arrays(calls.arguments(sample.args, sample.kwargs))
+            samples.append(sample)
+            yield sample
+
+
+def _wanted(info: OpInfo, dtype: str, given: list[Arrays]) -> Iterator[tuple[Holds, Vary]]:
+    """What an array may be, and how it comes to be so."""
     if dtype == sample_dtype(info):
-        for holds, vary in _SHAPES:
-            yield from _first(info, calls, given, holds, vary)
-        if info.random:
-            return
-        for target in _floating(calls, given):
-            for holds, vary in _values(info, target):
-                yield from _first(info, calls, given, holds, vary)
+        yield from _SHAPES
+        names = [] if info.random else _floating(given)
+        if names:
+            yield (lambda arrays: all(_all_small(arrays, n) for n in names)), _shrunk
+        for name in names:
+            yield from _special(info, name)
     elif dtype in TELLING and not info.random:
-        for holds, vary in _integers(info, calls, dtype):
-            yield from _first(info, calls, given, holds, vary)
+        yield from _integers(info, dtype)
 
 
-def _first(
-    info: OpInfo, calls: Calls, given: list[Given], holds: Holds, vary: Vary
-) -> Iterator[Sample]:
-    if any(holds(calls.arrays(g)) for g in given):
-        return
-    for g in given[:_TRIED]:
-        for arrays in vary(calls.arrays(g)):
-            args, kwargs = calls.call_of(filled(g, arrays))
-            sample = Sample(args, kwargs, values_only=True, drawn="", derived=True)
-            if _judged(info, calls, sample):
-                yield sample
-                return
+def _filled(sample: Sample, arrays: Arrays, new: Arrays) -> Sample:
+    """The call with other arrays in some places, each where it was: by position or by name."""
+    other = {id(x): new[name] for name, x in arrays.items() if name in new}
+    put = lambda x: other.get(id(x), x)
+    args, kwargs = jax.tree.map(put, (sample.args, dict(sample.kwargs)), is_leaf=_is_none)
+    return Sample(args, kwargs, values_only=True, drawn=sample.drawn, derived=True)
 
 
-def _judged(info: OpInfo, calls: Calls, sample: Sample) -> bool:
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def _judged(info: OpInfo, sample: Sample) -> bool:
     """Whether the operator accepts a call and the reference says something of its values."""
+    judge = info.reference or info.moments
+    assert judge is not None
     try:
         jax.eval_shape(sample.over_arrays(info.op), *sample.arrays())
-        judge = info.reference or info.moments
-        assert judge is not None
-        want = expected(info, judge, sample)
+        expected(info, judge, sample)
     except Exception:
         return False
-    leaves = [np.asarray(y) for y in jax.tree.leaves(want)]
-    return bool(leaves)
+    return True
 
 
 def _rank(holds: Callable[[int], bool]) -> Holds:
@@ -103,54 +114,52 @@ _SHAPES: list[tuple[Holds, Vary]] = [
 ]
 
 
-def _floating(calls: Calls, given: list[Given]) -> list[str]:
+def _floating(given: list[Arrays]) -> list[str]:
     """The floating-point arrays that are given, by name; of a sequence, the first and the last."""
-    found = [n for g in given for n, x in calls.arrays(g).items() if category(x.dtype) == 2]
-    names = list(dict.fromkeys(found))
+    names = list(dict.fromkeys(n for a in given for n, x in a.items() if category(x.dtype) == 2))
     last = {name.partition("[")[0]: name for name in names if "[" in name}
     return [n for n in names if "[" not in n or n.endswith("[0]") or n in last.values()]
 
 
-def _values(info: OpInfo, target: str) -> Iterator[tuple[Holds, Vary]]:
-    """Not finite and signed zeros, large, and small values in one array."""
+def _all_small(arrays: Arrays, name: str) -> bool:
+    sizes = np.abs(np.asarray(arrays.get(name, ())))
+    return sizes.size > 0 and bool(((sizes < SMALL) & (sizes > 0)).all())
 
-    def holding(arrays: Arrays, test: Callable[[Any], Any]) -> bool:
-        x = arrays.get(target)
-        return x is not None and x.size > 0 and bool(test(np.abs(np.asarray(x))))
 
-    wild = (np.nan, np.inf, -np.inf, -0.0, 3e4, -3e4, 1e6)
+def _shrunk(arrays: Arrays) -> Iterator[Arrays]:
+    """All floating arrays, since what is small beside large numbers may drown."""
+    floating = {n: x for n, x in arrays.items() if category(x.dtype) == 2 and x.size}
+    if floating and all(np.asarray(x).all() for x in floating.values()):
+        yield {name: shrunk(x, SMALL / 2) for name, x in floating.items()}
 
-    def small(arrays: Arrays) -> Iterator[Arrays]:
-        if holding(arrays, lambda x: (x > 0).all()):
-            yield {target: shrunk(arrays[target], SMALL / 2)}
 
-    def special(arrays: Arrays) -> Iterator[Arrays]:
-        if holding(arrays, lambda x: True):
-            yield {target: poked(arrays[target], wild)}
+def _special(info: OpInfo, name: str) -> Iterator[tuple[Holds, Vary]]:
+    """Small values in one array; not finite and large ones, and signed zeros."""
 
-    yield lambda a: holding(a, lambda x: ((x < SMALL) & (x > 0)).all()), small
+    def alone(arrays: Arrays) -> Iterator[Arrays]:
+        x = np.asarray(arrays.get(name, ()))
+        if x.size and x.all():
+            yield {name: shrunk(arrays[name], SMALL / 2)}
+
+    def wild(arrays: Arrays) -> Iterator[Arrays]:
+        if np.size(arrays.get(name, ())):
+            yield {name: poked(arrays[name], WILD)}
+
+    yield (lambda arrays: _all_small(arrays, name)), alone
     if info.spec is None or not info.spec.accepts.name.startswith("LAPACK"):
-        yield lambda a: holding(a, lambda x: (~np.isfinite(x)).any()), special
+        yield (lambda arrays: not np.isfinite(np.asarray(arrays.get(name, ()))).all()), wild
 
 
-def _integers(info: OpInfo, calls: Calls, dtype: str) -> Iterator[tuple[Holds, Vary]]:
+def _integers(info: OpInfo, dtype: str) -> Iterator[tuple[Holds, Vary]]:
     promoting = () if info.spec is None else info.spec.promoting
     values = TELLING[dtype]
 
     def theirs(arrays: Arrays) -> Arrays:
-        return {
-            name: x
-            for name, x in arrays.items()
-            if x.dtype == dtype
-            and x.size
-            and (not promoting or name.partition("[")[0] in promoting)
-        }
+        integers = {name: x for name, x in arrays.items() if x.dtype == dtype and x.size}
+        return {n: x for n, x in integers.items() if not promoting or n.split("[")[0] in promoting}
 
     def vary(arrays: Arrays) -> Iterator[Arrays]:
         for name, x in theirs(arrays).items():
             yield {name: poked(x, values)}
 
-    holds = lambda arrays: any(
-        bool(np.isin(values, np.asarray(x)).any()) for x in theirs(arrays).values()
-    )
-    yield holds, vary
+    yield (lambda arrays: any(np.isin(values, x).any() for x in theirs(arrays).values())), vary
