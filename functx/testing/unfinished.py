@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 
 from .checks.coverage import arguments
+from .checks.refusals import refusals
 from .opinfo import OpInfo, Sample
 
 
@@ -23,8 +24,7 @@ def unfinished(info: OpInfo, siblings: Sequence[OpInfo] = ()) -> list[str]:
     judged = info.reference is not None or info.moments is not None
     if not judged and not any(e.reference or e.moments for e in siblings):
         missing.append("no reference")
-    dtype = info.accepted[0]
-    if not any(next(iter(e.refusals(e.make(dtype))), None) for e in entries):
+    if not any(next(refusals(e), None) for e in entries):
         missing.append("no refusals")
     drawn = {name: list(info.samples(info.make(name))) for name in info.accepted}
     missing += [f"no sample in {name}" for name, samples in drawn.items() if not samples]

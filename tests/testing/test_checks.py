@@ -112,6 +112,16 @@ def test_accepted_bad_input_fails_the_refusals():
         run_cell(info(sine, refusals=refusals), "float32", "refusals")
 
 
+def test_a_list_in_the_place_of_an_array_is_refused_everywhere():
+    def takes_lists(input):
+        return functx.sin(jnp.asarray(input))
+
+    run_cell(info(functx.sin), "float32", "refusals")
+    takes_lists.spec = functx.sin.spec
+    with pytest.raises(AssertionError, match="accepted, expected TypeError"):
+        run_cell(info(takes_lists), "float32", "refusals")
+
+
 def test_wrong_error_message_fails_the_refusals():
     bad = lambda make: iter([Refusal(call(make(2), make(3)), "apples", TypeError)])
     with pytest.raises(AssertionError, match="apples"):

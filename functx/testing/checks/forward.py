@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -78,23 +77,6 @@ def _replaced(sample: Sample, i: int, new: jax.Array) -> Sample:
     leaves[where[i]] = new
     args, kwargs = tree.unflatten(leaves)
     return Sample(args, kwargs)
-
-
-def check_refusals(info: OpInfo, sample: Sample) -> None:
-    """Bad input gets the declared error, worded in the operator's name."""
-    for refusal in info.refusals(info.make(sample_dtype(info))):
-        what = f"{info.id}{refusal.sample!r}"
-        try:
-            info.op(*refusal.sample.args, **refusal.sample.kwargs)
-        except refusal.error as error:
-            message = str(error)
-            assert re.search(refusal.match, message), f"{what}: {message!r} lacks {refusal.match!r}"
-            if info.spec is not None:
-                assert message.startswith(f"{info.name}: "), (
-                    f"{what}: {message!r} names no operator"
-                )
-        else:
-            raise AssertionError(f"{what}: accepted, expected {refusal.error.__name__}")
 
 
 def sample_dtype(info: OpInfo) -> str:

@@ -17,6 +17,7 @@ from .conventions import check_conventions
 from .coverage import few_eager, first_of_sets, Select, telling, whole_entry
 from .dtypes import check_dtypes
 from .own_rules import has_own_rules
+from .refusals import check_refusals, refusals
 
 
 Applies = Callable[[OpInfo, str], bool]
@@ -82,8 +83,7 @@ def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
 
 
 def _refusing(info: OpInfo, dtype: str) -> bool:
-    has_any = next(iter(info.refusals(info.make(dtype))), None) is not None
-    return has_any and _in_one_dtype(info, dtype)
+    return _in_one_dtype(info, dtype) and next(refusals(info), None) is not None
 
 
 def _with_conventions(info: OpInfo, dtype: str) -> bool:
@@ -165,7 +165,7 @@ CHECKS: dict[str, Check] = {
         Check("reference", forward.check_reference, _with_reference, None, _some_dtypes),
         Check("dtypes", check_dtypes, _always, whole_entry, _some_dtypes),
         Check("conventions", check_conventions, _with_conventions, whole_entry, _in_one_dtype),
-        Check("refusals", forward.check_refusals, _refusing, whole_entry, _in_one_dtype),
+        Check("refusals", check_refusals, _refusing, whole_entry, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
         Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),

@@ -1,4 +1,4 @@
-"""Bad input accepted: each call that the entry says is refused."""
+"""Bad input accepted: each call that must be refused."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from functx.testing.checks.refusals import refusals
+
 from .mutant import Mutant
 from .subject import Subject
 
 
 def refusal_mutants(subject: Subject) -> Iterator[Mutant]:
-    """One for each refusal; that an entry declares none is not for a mutant to say."""
-    for i, refusal in enumerate(subject.info.refusals(subject.info.make(subject.dtype))):
+    """One for each refusal."""
+    for i, refusal in enumerate(refusals(subject.info)):
 
         def mutated(*args: Any, refusal: Any = refusal, **kwargs: Any) -> Any:
             try:

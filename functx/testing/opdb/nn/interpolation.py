@@ -115,6 +115,12 @@ def _matrix(n, m, scale, mode, align_corners, antialias):
     return out
 
 
+def _applied(matrix, x):
+    """`x @ matrix.T`; an element without weight is not read, be it infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.where(matrix == 0, 0, matrix * x[..., None, :]).sum(-1)
+
+
 def np_interpolate(
     x,
     size=None,
@@ -134,7 +140,7 @@ def np_interpolate(
         one = 2.0 ** np.floor(np.log2((2**15 - 0.5) / matrix.max())) if byte else 1
         if byte:  # weights are fixed-point numbers of 16 bit
             matrix = np.trunc(matrix * one + np.copysign(0.5, matrix))
-        x = np.moveaxis(np.moveaxis(x, 2 + i, -1) @ matrix.T, -1, 2 + i)
+        x = np.moveaxis(_applied(matrix, np.moveaxis(x, 2 + i, -1)), -1, 2 + i)
         x = np.clip(np.floor(x / one + 0.5), 0, 255) if byte else x
     return x.astype(dtype)
 
