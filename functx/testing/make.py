@@ -62,7 +62,7 @@ class Make:
             return self.put(self.rng.permutation(values))
         limits = jnp.finfo(self.dtype)
         small = [9e-1, 9e-2, 9e-3, 9e-4, 3e-4, 3e-5, 3e-6, 1e-7, float(limits.tiny)]
-        large = [20, 200, 2000, float(limits.max) ** 0.5]
+        large = [20, 200, 2000, 2e4, float(limits.max) ** 0.5]
         large += [float(limits.max) / 16]  # XLA may multiply by its reciprocal, not to be flushed
         sizes = self.rng.uniform(1, 1.1, len(small + large)) * (small + large)
         near = [np.asarray(p, self.dtype) for p in points or (1, -1)]

@@ -82,6 +82,7 @@ class Floor:
 
     ulps: float
     reason: str  # a fact
+    elementwise: bool = False  # of the magnitudes at the element, of the whole arrays otherwise
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,7 +178,7 @@ class OpInfo:
     # reason, too tight: in every dtype, or by dtype.
     ulps: float | Mapping[str, float] | None = None
     floor: Floor | None = None
-    # Whether the reference has the zeros' signs; never looked at where there is a floor.
+    # Whether the reference has the zeros' signs; never looked at where there is a floor for all.
     signed_zeros: bool = True
     gaps: tuple[Gap, ...] = ()
     # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).

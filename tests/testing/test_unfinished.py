@@ -24,8 +24,15 @@ def test_a_finished_entry_lacks_nothing():
 
 def test_options_that_no_sample_gives_are_named():
     lacks = unfinished(OpInfo(functx.sum, samples))
-    assert lacks[:2] == ["no reference", "no refusals"]
-    assert lacks[2:] == [f"`{name}` is never given" for name in ("dim", "keepdim", "dtype")]
+    given = [f"`{name}` is never given" for name in ("dim", "keepdim", "dtype")]
+    assert lacks == ["no reference", *given]
+
+
+def test_an_operator_without_arrays_must_declare_what_it_refuses():
+    sizes = lambda make: iter([call(2, dtype=make.dtype)])
+    assert unfinished(OpInfo(functx.zeros, sizes, lambda *args, **_: np.zeros(2))) == [
+        "no refusals"
+    ]
 
 
 def test_a_default_does_not_count_as_given():

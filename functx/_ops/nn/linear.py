@@ -7,7 +7,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     accumulator,
-    ArrayLike,
+    ArrayOnly,
     Autocast,
     broadcasts_to,
     describe,
@@ -21,7 +21,7 @@ __all__ = ["linear"]
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def linear(input: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None) -> Array:
+def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -> Array:
     r"""Affine map of the last dimension: $y = x W^\top + b$.
 
     Shapes: `input: [..., n]`, `weight: [m, n]`, and `bias` broadcasts to the result

@@ -108,7 +108,8 @@ def embedding(
 
 def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
     norms = jnp.linalg.norm(rows, norm_type, axis=-1, keepdims=True)
-    return jnp.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+    limit = jnp.real(max_norm)
+    return jnp.where(norms > limit, rows * (limit / (norms + 1e-7)).astype(rows.dtype), rows)
 
 
 def _count_classes(tensor: Index, num_classes: int = -1) -> Array:

@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     Arrays,
     as_dtype,
     Autocast,
@@ -168,7 +169,7 @@ def _split(term: str) -> tuple[str, str, str]:
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def tensordot(a: ArrayLike, b: ArrayLike, dims: int | Sequence[Sequence[int]] = 2) -> Array:
+def tensordot(a: ArrayOnly, b: ArrayOnly, dims: int | Sequence[Sequence[int]] = 2) -> Array:
     r"""Contracts dimensions of `a` with dimensions of `b`: sums their products.
 
     - `dims`: an int n, for the last n of `a` with the first n of `b`; or two lists of

@@ -13,7 +13,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
-    ArrayLike,
+    ArrayOnly,
     Autocast,
     category,
     describe,
@@ -33,7 +33,7 @@ __all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv"]
     autocast=Autocast.LOWER,
     aliases=("linalg.matmul",),
 )
-def matmul(input: ArrayLike, other: ArrayLike) -> Array:
+def matmul(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Matrix product: $y_{ij} = \sum_k x_{ik} z_{kj}$, batched over leading dimensions.
 
     Shapes: `[*b, m, k], [*b, k, n] -> [*b, m, n]`; the batch dimensions broadcast. A vector
@@ -56,7 +56,7 @@ def matmul(input: ArrayLike, other: ArrayLike) -> Array:
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def mm(input: ArrayLike, mat2: ArrayLike) -> Array:
+def mm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
     r"""Product of two matrices: $y_{ij} = \sum_k x_{ik} z_{kj}$.
 
     Shapes: `[m, k], [k, n] -> [m, n]`.
@@ -70,7 +70,7 @@ def mm(input: ArrayLike, mat2: ArrayLike) -> Array:
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def bmm(input: ArrayLike, mat2: ArrayLike) -> Array:
+def bmm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
     r"""Products of a batch of matrices: $y_{bij} = \sum_k x_{bik} z_{bkj}$.
 
     Shapes: `[b, m, k], [b, k, n] -> [b, m, n]`; the batch does not broadcast.
@@ -90,7 +90,7 @@ def bmm(input: ArrayLike, mat2: ArrayLike) -> Array:
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def mv(input: ArrayLike, vec: ArrayLike) -> Array:
+def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
     r"""Product of a matrix and a vector: $y_i = \sum_k x_{ik} v_k$.
 
     Shapes: `[m, k], [k] -> [m]`.
@@ -104,7 +104,7 @@ def mv(input: ArrayLike, vec: ArrayLike) -> Array:
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def dot(input: ArrayLike, tensor: ArrayLike) -> Array:
+def dot(input: ArrayOnly, tensor: ArrayOnly) -> Array:
     r"""Product of two vectors, without conjugation: $y = \sum_k x_k z_k$.
 
     Shapes: `[k], [k] -> []`.
@@ -119,9 +119,9 @@ def dot(input: ArrayLike, tensor: ArrayLike) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
 def addmm(
-    input: ArrayLike,
-    mat1: ArrayLike,
-    mat2: ArrayLike,
+    input: ArrayOnly,
+    mat1: ArrayOnly,
+    mat2: ArrayOnly,
     *,
     beta: Scalar = 1,
     alpha: Scalar = 1,

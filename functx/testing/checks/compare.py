@@ -21,11 +21,14 @@ from functx.testing.opinfo import OpInfo, Sample, ULPS, ULPS_OF_HALVES
 
 @dataclasses.dataclass(frozen=True)
 class Closeness:
-    """`ulps` of each element, and `floor` ulps of the largest finite one or of `scale`."""
+    """`ulps` of each element, and `floor` ulps of `scale` and of the largest finite one.
+
+    A `scale` for each element stands for itself.
+    """
 
     ulps: float
     floor: float = 0
-    scale: float = 0
+    scale: float | np.ndarray = 0
     signed_zeros: bool = False
 
 
@@ -33,10 +36,23 @@ def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closene
     """How close an entry's values are to others: computed too, if they are no reference's."""
     ulps = ulps_of(info, sample.dtype)
     floor = info.floor.ulps if info.floor else 0
+    elementwise = info.floor is not None and info.floor.elementwise
     both = 2 if computed else 1
     arrays = [x for x in sample.arrays() if category(x.dtype) >= 2] or sample.arrays()
-    scale = magnitude(arrays) if floor else 0
-    return Closeness(both * ulps, both * floor, scale, info.signed_zeros and not floor)
+    scale: Any = magnitude(arrays) if floor else 0
+    if elementwise and not computed:
+        scale = _magnitudes(arrays)
+    signed = info.signed_zeros and (elementwise or not floor)
+    return Closeness(both * ulps, both * floor, scale, signed)
+
+
+def _magnitudes(arrays: Iterable[Any]) -> np.ndarray:
+    """At each element the largest finite absolute value of all arrays, which broadcast."""
+    largest = np.zeros(())
+    for x in arrays:
+        sizes = np.abs(np.asarray(x).astype(np.complex128))
+        largest = np.maximum(largest, np.where(np.isfinite(sizes), sizes, 0))
+    return largest
 
 
 def ulps_of(info: OpInfo, dtype: str) -> float:
@@ -80,7 +96,9 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
     got, want = got.astype(_WIDE[kind]), want.astype(_WIDE[kind])
     with np.errstate(all="ignore"):
         size = np.abs(want)
-        scale = max(magnitude([want]), close.scale) if close.floor else 0.0
+        scale = close.scale
+        if close.floor and np.ndim(scale) == 0:
+            scale = max(magnitude([want]), float(scale))
         allowed = ulp * (close.ulps * size + close.floor * scale) + flushed
         near = (np.abs(got - want) <= allowed) & np.isfinite(want)
     near |= (got == want) | (np.isnan(got) & np.isnan(want))

@@ -48,7 +48,7 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
     """For each floating-point array; of an operator of elements, element by element."""
     if subject.takes("float32", "float64") is None:
         return
-    calls = subject.calls
+    calls, floor = subject.calls, subject.info.floor
     for target in subject.targets:
         when = _real(calls, target)
         each = elementwise(subject, target)
@@ -64,7 +64,10 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
             yield from _shown(subject, kind, target, when, _zeroed(target, mask), values)
         for kind, (mask, values) in NEAR.items():
             yield from _shown(subject, kind, target, when, _scaled(target, mask), values)
-        yield from _shown(subject, "-0.0 to 0.0", target, when, _without_sign, [-0.0])
+        if (
+            floor is None or floor.elementwise
+        ):  # signs of zeros are not looked at where results cancel
+            yield from _shown(subject, "-0.0 to 0.0", target, when, _without_sign, [-0.0])
         rounded, small = _rounded_against_one(target), [1e-3, -1e-4, 1e-5]
         yield from _shown(subject, "cancellation", target, when, rounded, small, ulps=64)
     yield from _coarse(subject)
@@ -99,7 +102,7 @@ def _shown(
     if not any(s is not None and subject.shows(s, op, ulps=ulps) for s in put):
         return
     dtype = subject.dtype
-    cells = (("reference", dtype), ("conventions", dtype))
+    cells = (("reference", dtype), ("reference", "float64"), ("conventions", dtype))
     touches = lambda sample: subject.shows(sample, op, ulps=ulps)
     yield Mutant(kind, target, op, cells, touches)
 
@@ -189,7 +192,8 @@ def _coarse(subject: Subject) -> Iterator[Mutant]:
         op = planted(subject.calls, lambda given: True, mistake)
         touches = lambda sample, op=op: subject.shows(sample, op, ulps=64)
         if any(map(touches, subject.samples(dtype))):
-            cells = (("reference", dtype), ("moments", dtype))
+            likely = ("reference", "moments", "conventions")
+            cells = tuple((check, dtype) for check in likely)
             yield Mutant("half the digits", dtype, op, cells, touches)
 
 

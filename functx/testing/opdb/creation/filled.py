@@ -44,7 +44,8 @@ def full_samples(make: Make) -> Iterator[Sample]:
     yield call((2,), 1.5j)
     yield call(size=(2,), fill_value=2.5, dtype="int32", device="cpu")
     yield call((2,), -1, dtype="uint8")
-    yield call((2,), float("-inf"), dtype="float16")
+    yield call((2,), -2.5, dtype="float16")
+    yield call((2,), float("-inf"))
 
 
 def full_refusals(make: Make) -> Iterator[Refusal]:
@@ -80,7 +81,8 @@ def eye_samples(make: Make) -> Iterator[Sample]:
     yield call(2, 3, dtype=make.dtype)
     yield call(3, m=1)
     yield call(0)
-    yield call(n=2, m=0, device="cpu")
+    yield call(2, 0)
+    yield call(n=2, m=3, device="cpu")
 
 
 def eye_refusals(make: Make) -> Iterator[Refusal]:

@@ -43,7 +43,8 @@ def linspace_samples(make: Make) -> Iterator[Sample]:
     yield call(make(dtype="int32"), 2, steps=3)
     yield call(1, -2.5, 2)
     yield call(3, 9, 1, dtype=make.dtype)
-    yield call(start=0, end=1, steps=0, device="cpu")
+    yield call(0, 1, 0)
+    yield call(start=0, end=1, steps=2, device="cpu")
     yield call(1j, 2, 3)
 
 

@@ -14,6 +14,7 @@ def unary(make: Make) -> Iterator[Sample]:
     yield call(make.nonzero(2, 3))
     for shape in [(), (5,), (2, 0, 3)]:
         yield call(make.nonzero(*shape))
+    yield call(make.nonzero(3), inplace=True)
     yield edge(make.edges())
 
 
@@ -80,7 +81,7 @@ OPS = [
     OpInfo(
         F.relu,
         unary,
-        reference=lambda x: np.where(x <= 0, 0, x).astype(x.dtype),
+        reference=lambda x, inplace=False: np.where(x <= 0, 0, x).astype(x.dtype),
         conventions=relu_conventions,
     ),
     OpInfo(
@@ -93,7 +94,7 @@ OPS = [
     OpInfo(
         F.silu,
         unary,
-        reference=lambda x: x / (1 + np.exp(-x)),
+        reference=lambda x, inplace=False: x / (1 + np.exp(-x)),
         conventions=silu_conventions,
     ),
     OpInfo(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
@@ -93,6 +94,21 @@ def dropout_conventions(make: Make) -> Iterator[Convention]:
     q = make.put(np.ones((2, 2)))
     certain = call(q, q, q, dropout_p=1.0)
     yield Convention("all dropped", certain, value=np.zeros((2, 2)))
+    # Of one key the weight is 1, so that each row is the value, doubled or dropped.
+    one, wild = make.put([[1.0]]), make.put([[np.nan]])
+    for what, factor in [("small", 1e-4), ("of any size", 1 / 3)]:
+        small = make.put([[factor]] * 8), make.put([[factor]]), make.put([[factor] * 2])
+        doubled_or_dropped = lambda y, v=2 * small[2]: (y == v) | (y == 0)
+        yield Convention(
+            f"one key, {what}",
+            call(*small, dropout_p=0.5),
+            gradient=(np.zeros((8, 1)), np.zeros((1, 1)), None),
+            holds=doubled_or_dropped,
+        )
+    for i, what in enumerate(("query", "key", "value")):
+        arrays = [one, one, one]
+        arrays[i] = wild
+        yield Convention(f"NaN in {what}", call(*arrays, dropout_p=0.5), holds=jnp.isnan)
 
 
 OPS = [

@@ -21,6 +21,8 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), make.index(3))
     yield call(make(3), make.index(3), reduction="none")
     yield call(make(4, 3), make.put([-100, 1, -100, 2], "int64"), weight())
+    yield call(make(4, 3), make.index(3, 4), size_average=False)
+    yield call(make(4, 3), make.index(3, 4), reduce=False)
 
 
 def cross_entropy_samples(make: Make) -> Iterator[Sample]:
@@ -59,14 +61,23 @@ def cross_entropy_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), there, label_smoothing=2.0), "`label_smoothing` must lie in")
 
 
-def np_cross_entropy(x, t, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+def np_cross_entropy(x, t, weight=None, **options):
     axis = 0 if x.ndim == 1 else 1
     shifted = x - x.max(axis, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
-    return np_loss(log_p, t, weight, ignore_index, reduction, label_smoothing)
+    return np_loss(log_p, t, weight, **options)
 
 
-def np_loss(log_p, t, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+def np_loss(
+    log_p,
+    t,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
     axis, unbatched = (0 if log_p.ndim == 1 else 1), log_p.ndim == 1
     log_p = np.moveaxis(log_p, axis, -1)
     classes = log_p.shape[-1]
@@ -81,7 +92,9 @@ def np_loss(log_p, t, weight=None, ignore_index=-100, reduction="mean", label_sm
         share, uniform = (1 if unbatched else target[..., 0].size), 1 / classes
     target = target * (1 - label_smoothing) + label_smoothing * uniform
     loss = -(log_p * target * w).sum(-1)
-    return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / share}[reduction]
+    if reduce is False or reduction == "none":
+        return loss
+    return loss.sum() if size_average is False or reduction == "sum" else loss.sum() / share
 
 
 def all_ignored(make: Make) -> Iterator[Convention]:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -36,7 +37,26 @@ def np_without_draw(x, p=0.5, training=True, inplace=False):
     return x * 0 if training and p == 1 else x
 
 
+def dropout_conventions(make: Make) -> Iterator[Convention]:
+    for dtype in ("float32", "float64"):
+        x = make.delicate(32).astype(dtype)
+        kept_or_zero = lambda y, x=x: same(y, 0 * x) | same(y, 2 * x)
+        what = f"an element is doubled or times 0, and keeps its sign, {dtype}"
+        yield Convention(what, call(x, 0.5), holds=kept_or_zero)
+
+
+def same(x, y):
+    return ((x == y) & (jnp.signbit(x) == jnp.signbit(y))) | (jnp.isnan(x) & jnp.isnan(y))
+
+
 OPS = [
-    OpInfo(F.dropout, samples, refusals=refusals, moments=moments, dtypes=Accepts.INEXACT.value),
+    OpInfo(
+        F.dropout,
+        samples,
+        refusals=refusals,
+        moments=moments,
+        dtypes=Accepts.INEXACT.value,
+        conventions=dropout_conventions,
+    ),
     OpInfo(F.dropout, without_draw, reference=np_without_draw, variant="without_draw"),
 ]

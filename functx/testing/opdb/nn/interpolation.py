@@ -87,38 +87,48 @@ _KERNELS = {
 }
 
 
-def _matrix(n, m, scale, mode, align_corners, antialias):
-    """The matrix that maps `n` inputs to `m` outputs."""
-    out = np.zeros((m, n))
+def _taps(n, m, scale, mode, align_corners, antialias):
+    """Which of `n` inputs each of `m` outputs reads, and with what weights."""
     step = n / m if scale is None else 1 / scale
     if align_corners:
         step = (n - 1) / (m - 1) if m > 1 else 0
     for i in range(m):
         centre = i * step if align_corners else (i + 0.5) * step - 0.5
         if mode in ("nearest", "nearest-exact"):
-            out[i, min(int((i + 0.5 * (mode != "nearest")) * step), n - 1)] = 1
+            yield [(min(int((i + 0.5 * (mode != "nearest")) * step), n - 1), 1.0)]
         elif mode == "area":
-            taps = slice(i * n // m, -(-(i + 1) * n // m))
-            out[i, taps] = 1 / len(range(n)[taps])
+            read = range(i * n // m, -(-(i + 1) * n // m))
+            yield [(j, 1 / len(read)) for j in read]
         elif antialias:
             reach, kernel = _KERNELS[mode]
             centre, stretch = (i + 0.5) * step - 0.5, max(step, 1)
-            weights = np.asarray([kernel((j - centre) / stretch) for j in range(n)])
-            out[i] = weights / weights.sum()
+            near = [j for j in range(n) if abs(j - centre) < reach * stretch]
+            weights = [kernel((j - centre) / stretch) for j in near]
+            yield [(j, w / sum(weights)) for j, w in zip(near, weights, strict=True)]
         elif mode == "bicubic":
-            for j in range(int(np.floor(centre)) - 1, int(np.floor(centre)) + 3):
-                out[i, min(max(j, 0), n - 1)] += _cubic(centre - j, -0.75)
+            first = int(np.floor(centre)) - 1
+            near = range(first, first + 4)
+            yield [(min(max(j, 0), n - 1), _cubic(centre - j, -0.75)) for j in near]
         else:
-            centre = min(max(centre, 0), n - 1)
-            for j in range(n):
-                out[i, j] = max(0.0, 1 - abs(centre - j))
-    return out
+            left = min(int(max(centre, 0)), n - 1)
+            share = min(max(centre, 0) - left, 1)
+            yield [(left, 1 - share), (min(left + 1, n - 1), share)]
 
 
-def _applied(matrix, x):
-    """`x @ matrix.T`; an element without weight is not read, be it infinite."""
+def _applied(taps, x):
     with np.errstate(invalid="ignore"):
-        return np.where(matrix == 0, 0, matrix * x[..., None, :]).sum(-1)
+        return np.stack([sum(w * x[..., j] for j, w in row) for row in taps], -1)
+
+
+def _applied_to_bytes(taps, x):
+    """By fixed-point weights of 16 bit."""
+    matrix = np.zeros((len(taps), x.shape[-1]))
+    for i, row in enumerate(taps):
+        for j, w in row:
+            matrix[i, j] += w
+    one = 2.0 ** np.floor(np.log2((2**15 - 0.5) / matrix.max()))
+    matrix = np.trunc(matrix * one + np.copysign(0.5, matrix))
+    return np.clip(np.floor(x @ matrix.T / one + 0.5), 0, 255)
 
 
 def np_interpolate(
@@ -130,18 +140,15 @@ def np_interpolate(
     recompute_scale_factor=None,
     antialias=False,
 ):
-    n, byte, dtype = x.ndim - 2, x.dtype == np.uint8, x.dtype
+    n, dtype = x.ndim - 2, x.dtype
+    applied = _applied_to_bytes if dtype == np.uint8 else _applied
     scales = np.broadcast_to(np.nan if scale_factor is None else scale_factor, n)
     sizes = [int(s * k) for s, k in zip(x.shape[2:], scales, strict=True)] if size is None else size
     sizes = np.broadcast_to(sizes, n)
     for i in reversed(range(n)):
         scale = None if size is not None or recompute_scale_factor or mode == "area" else scales[i]
-        matrix = _matrix(x.shape[2 + i], sizes[i], scale, mode, align_corners, antialias)
-        one = 2.0 ** np.floor(np.log2((2**15 - 0.5) / matrix.max())) if byte else 1
-        if byte:  # weights are fixed-point numbers of 16 bit
-            matrix = np.trunc(matrix * one + np.copysign(0.5, matrix))
-        x = np.moveaxis(_applied(matrix, np.moveaxis(x, 2 + i, -1)), -1, 2 + i)
-        x = np.clip(np.floor(x / one + 0.5), 0, 255) if byte else x
+        taps = list(_taps(x.shape[2 + i], sizes[i], scale, mode, align_corners, antialias))
+        x = np.moveaxis(applied(taps, np.moveaxis(x, 2 + i, -1)), -1, 2 + i)
     return x.astype(dtype)
 
 

@@ -56,6 +56,8 @@ def logits_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), target(2, 3))
     yield call(make(2, 3), target(2, 3), reduction="sum")
     yield call(make(2, 3, low=-90, high=90), target(2, 3), make(2, 1), reduction="none")
+    yield call(make(3), target(3), size_average=False)
+    yield call(make(3), target(3), reduce=False)
     yield call(make(), target())
 
 
@@ -87,9 +89,9 @@ def np_smooth_l1(x, y, size_average=None, reduce=None, reduction="mean", beta=1.
     return np_reduced(loss, reduction, size_average, reduce)
 
 
-def np_logits(x, t, weight=1, *, reduction="mean", pos_weight=1):
+def np_logits(x, t, weight=1, size_average=None, reduce=None, reduction="mean", pos_weight=1):
     loss = weight * (pos_weight * t * np.logaddexp(0, -x) + (1 - t) * np.logaddexp(0, x))
-    return np_reduced(loss, reduction)
+    return np_reduced(loss, reduction, size_average, reduce)
 
 
 def mse_conventions(make: Make) -> Iterator[Convention]:

@@ -30,7 +30,7 @@ def with_dtype(make: Make) -> Iterator[Sample]:
     dtype = functx.float64 if make.dtype == np.float64 else functx.float32
     yield call(make(2, 3), 1, dtype=functx.float64)
     yield call(make(2, 3), 0, dtype)
-    yield call(make(2, 3), 0, 3, dtype)
+    yield call(make(2, 3), 0, 5, dtype)
 
 
 def refusals(make: Make) -> Iterator[Refusal]:
@@ -38,17 +38,18 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3, dtype="int64"), 0), "expected floating arrays, got i64", TypeError)
 
 
-def np_log_softmax(x, dim=None, _stacklevel=3, dtype=None):
+def np_log_softmax(x, dim=None, *_, dtype=None):
     if dim is None:
         dim = 0 if x.ndim in (0, 1, 3) else 1
     if x.size == 0:
         return x
+    x = np.asarray(x, np.result_type(x, np.float64))
     axis = dim if x.ndim else None
     shifted = x - x.real.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
-def np_softmax(x, dim=None, _stacklevel=3, dtype=None):
+def np_softmax(x, dim=None, *_, dtype=None):
     return np.exp(np_log_softmax(x, dim))
 
 
@@ -94,6 +95,20 @@ OPS = [
         floor=SUMS,
         conventions=log_softmax_conventions,
     ),
-    OpInfo(F.softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value, floor=SUMS),
-    OpInfo(F.log_softmax, with_dtype, variant="with_dtype", dtypes=Accepts.REAL.value, floor=SUMS),
+    OpInfo(
+        F.softmax,
+        with_dtype,
+        reference=np_softmax,
+        variant="with_dtype",
+        dtypes=Accepts.REAL.value,
+        floor=SUMS,
+    ),
+    OpInfo(
+        F.log_softmax,
+        with_dtype,
+        reference=np_log_softmax,
+        variant="with_dtype",
+        dtypes=Accepts.REAL.value,
+        floor=SUMS,
+    ),
 ]

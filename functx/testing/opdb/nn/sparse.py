@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
@@ -13,6 +14,8 @@ def embedding_samples(make: Make) -> Iterator[Sample]:
     yield call(make.index(4, 2, 3), make(4, 2))
     yield call(make.index(4, 5), make(4, 2))
     yield call(make.index(4), make(4, 2), sparse=True)
+    if category(make.dtype) >= 2:
+        yield call(make.put([0, 2, 3], "int64"), make(4, 2), 1, 100.0, 1.0, True)
     yield call(make.index(4, 0), make(4, 2))
     yield call(make.index(4, 5, dtype="int32"), make(4, 2))
 
@@ -26,7 +29,7 @@ def embedding_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(one, make(4, 2), padding_idx=4), "`padding_idx` must lie in", IndexError)
 
 
-def np_embedding(x, weight, sparse=False):
+def np_embedding(x, weight, *_, sparse=False):
     return weight[x]
 
 
@@ -59,12 +62,14 @@ def embedding_conventions(make: Make) -> Iterator[Convention]:
     scaled = call(rows, table, scale_grad_by_freq=True)
     yield Convention("by frequency", scaled, gradient=[[1, 1], [1, 1]])
     long = make.put([[3.0, 4.0], [0.3, 0.4]])
-    yield Convention(
-        "rows beyond max_norm are scaled down",
-        call(make.put([0, 1], "int64"), long, max_norm=1.0),
-        value=[[0.6, 0.8], [0.3, 0.4]],
-        ulps=1e9,  # PyTorch, and so functx, adds 1e-7 to the norm
-    )
+    for norm_type, value in [(2.0, [0.6, 0.8]), (1.0, [3 / 7, 4 / 7]), (np.inf, [0.75, 1.0])]:
+        yield Convention(
+            f"rows beyond max_norm are scaled down, their gradients are not, norm_type={norm_type}",
+            call(make.put([0, 1], "int64"), long, max_norm=1.0, norm_type=norm_type),
+            value=[value, [0.3, 0.4]],
+            gradient=np.ones((2, 2)),
+            ulps=1e9,  # PyTorch, and so functx, adds 1e-7 to the norm
+        )
 
 
 OPS = [

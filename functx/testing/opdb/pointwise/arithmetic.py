@@ -6,9 +6,8 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, Floor, OpInfo, Refusal, Sample
 
 from .operands import binary_and_number, real_only, unary, unary_nonzero, unbroadcastable
 
@@ -83,6 +82,11 @@ def np_add(x, y, *, alpha=1):
     return x | y if x.dtype == bool and np.asarray(y).dtype == bool else x + alpha * y
 
 
+def np_lerp(x, end, weight):
+    way = end - x
+    return np.where(np.abs(weight) < 0.5, x + weight * way, end - way * (1 - weight))
+
+
 def np_mul(x, y):
     return x & y if x.dtype == bool and np.asarray(y).dtype == bool else x * y
 
@@ -111,14 +115,16 @@ def lerp_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("an infinite end", infinite, value=[np.nan])
 
 
+PRODUCT = Floor(8, "a product is rounded before the sum", elementwise=True)
+
 OPS = [
-    OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=SUMS),
+    OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=PRODUCT),
     OpInfo(
         functx.sub,
         scaled_samples,
         reference=lambda x, y, *, alpha=1: x - alpha * y,
         refusals=sub_refusals,
-        floor=SUMS,
+        floor=PRODUCT,
     ),
     OpInfo(functx.mul, binary_and_number, reference=np_mul, refusals=unbroadcastable),
     OpInfo(functx.neg, unary(), reference=np.negative, refusals=bool_refusals),
@@ -142,14 +148,14 @@ OPS = [
         reference=lambda x, a, b, *, value=1: x + value * a * b,
         refusals=addcmul_refusals,
         dtypes=Accepts.NUMBER.value,
-        floor=SUMS,
+        floor=PRODUCT,
     ),
     OpInfo(
         functx.lerp,
         lerp_samples,
-        reference=lambda x, end, weight: x + weight * (end - x),
+        reference=np_lerp,
         refusals=lerp_refusals,
-        floor=SUMS,
+        floor=PRODUCT,
         conventions=lerp_conventions,
     ),
 ]

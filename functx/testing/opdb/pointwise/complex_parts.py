@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal
 
 from .operands import binary, unary, without_numbers
 
@@ -23,12 +24,21 @@ def imag_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, dtype="float32")), r"`input` must be complex, got f32\[2\]")
 
 
+def complex_conventions(make: Make) -> Iterator[Convention]:
+    zeros = make.put([-0.0, -0.0]), make.put([-0.0, 1.0])
+    real = lambda z: jnp.signbit(z.real)
+    yield Convention("a real part of -0.0", call(*zeros), holds=real)
+    imag = lambda z: jnp.signbit(z.imag)
+    yield Convention("an imaginary part of -0.0", call(*zeros[::-1]), holds=imag)
+
+
 OPS = [
     OpInfo(
         functx.complex,
         binary,
         reference=lambda real, imag: real + 1j * imag,
         refusals=complex_refusals,
+        conventions=complex_conventions,
         dtypes=Accepts.FLOATING.value,
     ),
     OpInfo(functx.real, unary(), reference=np.real),

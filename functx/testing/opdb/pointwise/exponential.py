@@ -27,6 +27,9 @@ def logaddexp_samples(make: Make) -> Iterator[Sample]:
         yield edge(*make.edge_pairs())
         yield call(make.put([0.0, 300.0, -300.0, 1.0]), make.put([-20.0, 300.0, -310.0, 1.0]))
         yield edge(make.put([np.inf, -np.inf, np.inf, -np.inf]), make.put([np.inf, -np.inf, 1, 1]))
+        small, nothing = make.put([1e-3, -1e-4, 1e-5]), make.put([-np.inf] * 3)
+        yield edge(small, nothing)
+        yield edge(nothing, small)
 
 
 def logaddexp_refusals(make: Make) -> Iterator[Refusal]:

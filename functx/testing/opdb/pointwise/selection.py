@@ -59,7 +59,7 @@ def where_refusals(make: Make) -> Iterator[Refusal]:
 
 def positions(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), size=6)
-    yield call(make(2, 3), size=2, fill_value=7)
+    yield call(make.put(np.eye(2, 3)), size=4, fill_value=7)
     yield call(make(), size=1)
     yield call(make(2, 0))
     yield call(make.put(np.eye(3)))

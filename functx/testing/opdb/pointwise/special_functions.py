@@ -56,8 +56,13 @@ def lgamma_conventions(make: Make) -> Iterator[Convention]:
             ulps=1e6,
         )
 
+    equal = call(make.put([2.5, 2.5]))
+    yield Convention("of equal elements", equal, gradient=[scipy.special.digamma(2.5)] * 2)
+
 
 def digamma_conventions(make: Make) -> Iterator[Convention]:
+    equal = call(make.put([2.5, 2.5]))
+    yield Convention("of equal elements", equal, gradient=[scipy.special.polygamma(1, 2.5)] * 2)
     at = make.put([0.0, -0.0, -1.0])
     yield Convention("poles", call(at), value=[-np.inf, np.inf, np.nan])
     yield Convention("below 0", call(make.put(-1.5)), hessian=-0.236204051641727, ulps=1e6)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import jax.numpy as jnp
 import numpy as np
@@ -79,22 +79,35 @@ def normal_moments(mean, std=1.0, size=None, dtype=None, device=None):
     return np.broadcast_to(wide(mean), shape), np.broadcast_to(wide(std), shape)
 
 
+def uses_all_digits(sample: Callable[[str], Sample]) -> Iterator[Convention]:
+    for dtype, narrower in [("float32", "bfloat16"), ("float64", "float32")]:
+        fine = lambda x, narrower=narrower: (x != x.astype(narrower).astype(x.dtype)).any()
+        yield Convention(f"{dtype} has all its digits", sample(dtype), holds=fine)
+
+
 def rand_conventions(make: Make) -> Iterator[Convention]:
     for dtype in ("float16", "bfloat16", "float32", "float64"):
         yield Convention(
             f"{dtype} stays below 1", call(20000, dtype=dtype), holds=lambda x: (x >= 0) & (x < 1)
         )
+    yield from uses_all_digits(lambda dtype: call(20, dtype=dtype))
 
 
 def randn_conventions(make: Make) -> Iterator[Convention]:
     for dtype in ("float16", "bfloat16"):
         tails = lambda x: abs(x).max() > 3.5
         yield Convention(f"{dtype} has tails", call(20000, dtype=dtype), holds=tails)
+    yield from uses_all_digits(lambda dtype: call(20, dtype=dtype))
 
 
 def normal_conventions(make: Make) -> Iterator[Convention]:
     certain = call(make.put(np.zeros((2, 3)), "float16"), 5.0, 0.0)
     yield Convention("like an array, no spread", certain, value=np.full((2, 3), 5))
+    yield from uses_all_digits(lambda dtype: call(0.0, 1.0, 20, dtype=dtype))
+    values = make.put([np.nan, np.inf, -np.inf, 3e4, -3e4, 3e-4, -1e-6])
+    yield Convention("the mean, no spread", call(values, 0.0), value=np.asarray(values))
+    wide = call(make.put([0.0, 1.0]), make.put([np.inf, np.inf]))
+    yield Convention("an infinite spread", wide, holds=jnp.isinf)
     at = make.put([0.5, 0.25])
     for what, sample in [("mean", call(at, 1.0)), ("std", call(0.0, at))]:
         yield Convention(f"no gradient in `{what}`", sample, gradient=[0, 0])

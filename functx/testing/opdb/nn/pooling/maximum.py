@@ -13,7 +13,7 @@ from .windows import positions
 def max_pool2d_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(1, 4, 4), 2)
     yield call(make.distinct(1, 2, 3, 4), 2, 1, 1, return_indices=True)
-    yield call(make.distinct(1, 5, 4), (3, 2), stride=2, padding=(1, 0), ceil_mode=True)
+    yield call(make.distinct(1, 6, 5), (3, 2), stride=2, padding=(1, 0), ceil_mode=True)
     yield call(make.distinct(1, 4, 5), 2, stride=1, dilation=(1, 2))
     yield call(make.distinct(0, 1, 2, 2), 2)
 
