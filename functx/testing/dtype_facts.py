@@ -139,7 +139,7 @@ def _mixtures(info: OpInfo, sample: Sample, dtype: str, done: set[str]) -> Itera
     if len(where) < 2 or not plain or given in done:
         return
     done.add(given)
-    ranks = info.spec.promote not in (Promote.SAME, Promote.NONE)
+    ranks = info.spec.promote is not Promote.SAME
     accepted = info.spec.accepts.value
     for i in where:
         x = arrays[i]

@@ -6,7 +6,7 @@ import pytest
 
 import functx
 from functx.testing import call, Floor, OpInfo, run_cell
-from functx.testing.checks.compare import assert_close, Closeness, VALUES
+from functx.testing.checks.compare import assert_close, Closeness, closeness, VALUES
 
 
 def off(got, want, close=VALUES, dtype="float32"):
@@ -78,5 +78,18 @@ def test_an_entry_may_state_ulps_and_a_floor():
     run_cell(slightly_off(2), "float32", "reference")
     with pytest.raises(AssertionError, match="ulps"):
         run_cell(slightly_off(20), "float32", "reference")
-    loose = OpInfo(functx.sin, samples, lambda x: np.sin(x) + 2e-6, floor=Floor(64, "a reason"))
-    run_cell(loose, "float32", "reference")
+    loose = OpInfo(functx.sin, samples, floor=Floor(64, "a reason"))
+    sample = next(loose.draw("float32"))
+    assert not off([1.0, 2e-6], [1.0, 0], closeness(loose, sample))
+    assert off([1.0, 2e-6], [1.0, 0], closeness(slightly_off(2), sample))
+
+
+def test_a_floor_for_each_element_does_not_excuse_small_ones_beside_large_ones():
+    def stated(elementwise):
+        floor = Floor(64, "a reason", elementwise=elementwise)
+        info = OpInfo(functx.sin, lambda make: iter([call(make.put([1e-9, 1.0]))]), floor=floor)
+        return closeness(info, next(info.draw("float32")), computed=False)
+
+    got, want = [1.0001e-9, 1.0], [1e-9, 1.0]
+    assert not off(got, want, stated(False))
+    assert off(got, want, stated(True))

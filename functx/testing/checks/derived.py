@@ -182,5 +182,5 @@ def _integers(info: OpInfo, dtype: str, given: list[Arrays]) -> Iterator[Wanted]
     names = dict.fromkeys(n for arrays in given for n, x in arrays.items() if x.dtype == dtype)
     for name in names:
         if not promoting or name.partition("[")[0] in promoting:
-            holds = lambda arrays, name=name: bool(np.isin(values, arrays.get(name, 0)).any())
+            holds = lambda arrays, name=name: values[0] in np.asarray(arrays.get(name, 0))
             yield Wanted(holds, _poking(name, values))

@@ -43,7 +43,7 @@ def _mutant(
 ) -> Iterator[Mutant]:
     """The mutant, if its mistake shows in whole results once `values` are put into a sample."""
     op = planted(subject.calls, lambda given: True, mistake)
-    touches = lambda sample: subject.shows(sample, op)
+    touches = lambda sample: subject.shows(sample, op, refused=False)
     for sample in subject.samples(dtype):
         if any(category(y.dtype) >= 2 for y in subject.output(sample) or ()):
             continue

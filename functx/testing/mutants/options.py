@@ -42,7 +42,8 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
     likely = ("reference", "moments", "jit", "dtypes", "conventions")
     value = tuple((check, dtype) for check in likely)
     yield Mutant("option's value", target, planted(calls, when, off), value, touches, True)
-    if target == name and calls.reads(name) and calls.note(name) != "Device":
+    reads = calls.reads(name) and calls.note(name) != "Device" and not subject.unheard(name)
+    if target == name and reads:
         deaf = planted(calls, when, ignored)
         shown = lambda sample: touches(sample) and subject.shows(sample, deaf)
         refusing = (*value, ("refusals", dtype))  # an option may do no more than refuse

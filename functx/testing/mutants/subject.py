@@ -66,13 +66,18 @@ class Subject:
 
     def given(self, sample: Sample) -> Given:
         """A sample's arguments by name, with a key if the operator draws."""
-        return self.calls.arguments(sample.args, sample.kwargs) | self._key
+        return self.calls.arguments(sample.args, sample.kwargs) | self._key(sample)
 
-    @ft.cached_property
-    def _key(self) -> Given:
-        if not self.info.random or self.info.spec is None:
+    def _key(self, sample: Sample) -> Given:
+        spec = self.info.spec
+        if spec is None or not spec.random:
             return {}
-        return {self.info.spec.key_parameter: jax.random.key(7)}
+        draws = spec.draws is None or spec.draws_key(*sample.args, **sample.kwargs)
+        return self._a_key() if draws else {}
+
+    def _a_key(self) -> Given:
+        spec = self.info.spec
+        return {spec.key_parameter: jax.random.key(7)} if spec and spec.random else {}
 
     def arrays(self, sample: Sample) -> dict[str, Any]:
         """A sample's arrays by the name of their parameter."""
@@ -98,7 +103,7 @@ class Subject:
         if op is None and id(sample) in self._outputs:
             return self._outputs[id(sample)][1]
         try:
-            out = (op or self.info.op)(*sample.args, **{**sample.kwargs, **self._key})
+            out = (op or self.info.op)(*sample.args, **{**sample.kwargs, **self._key(sample)})
             leaves = [np.asarray(y) for y in jax.tree.leaves(out)]
         except Exception:
             leaves = None
@@ -118,10 +123,16 @@ class Subject:
             return "depends on values" in str(error) and self.output(sample) is not None
         return True
 
-    def shows(self, sample: Sample, op: Callable[..., Any], *, ulps: float = 0) -> bool:
-        """Whether a mutated operator returns something else, by more than `ulps`."""
+    def shows(
+        self, sample: Sample, op: Callable[..., Any], *, ulps: float = 0, refused: bool = True
+    ) -> bool:
+        """Whether a mutated operator returns something else, by more than `ulps`, or refuses.
+
+        With `refused=False` that does not count: compiled programs refuse no values.
+        """
         want = self.output(sample)
-        return want is not None and _differ(self.output(sample, op), want, ulps)
+        got = None if want is None else self.output(sample, op)
+        return want is not None and (got is not None or refused) and _differ(got, want, ulps)
 
     @ft.cached_property
     def heard(self) -> list[str]:
@@ -137,6 +148,19 @@ class Subject:
         inputs = [frozenset([i]) for i in range(len(names))]
         reached = dependence(jaxpr, inputs, lambda eqn, reached: frozenset())
         return frozenset(names[i] for i in frozenset().union(*reached))
+
+    def unheard(self, option: str) -> bool:
+        """Whether a number has no part in the outputs, in all samples that give it."""
+        found = []
+        for sample in self.every_sample():
+            given = self.given(sample)
+            if self.calls.note(option) == "Scalar" and self.calls.gives(given, option):
+                given = given | self._a_key()  # whether it draws, the number may decide
+                f = lambda value, given=given: self.calls(given | {option: value})
+                jaxpr = jax.make_jaxpr(f)(jnp.asarray(given[option])).jaxpr
+                reached = dependence(jaxpr, [frozenset([0])], lambda eqn, reached: frozenset())
+                found.append(not frozenset().union(*reached))
+        return bool(found) and all(found)
 
     # Derivatives.
 

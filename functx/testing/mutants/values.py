@@ -192,8 +192,7 @@ def _coarse(subject: Subject) -> Iterator[Mutant]:
         op = planted(subject.calls, lambda given: True, mistake)
         touches = lambda sample, op=op: subject.shows(sample, op, ulps=64)
         if any(map(touches, subject.samples(dtype))):
-            likely = ("reference", "moments", "conventions")
-            cells = tuple((check, dtype) for check in likely)
+            cells = (("reference", dtype), ("moments", dtype), ("conventions", subject.dtype))
             yield Mutant("half the digits", dtype, op, cells, touches)
 
 

@@ -49,8 +49,10 @@ def samples_of(reduce: str) -> Samples:
 def samples_with_zeros(make: Make) -> Iterator[Sample]:
     """None, one and several factors of a product are zero."""
     x, src = make.nonzero(2, 4), make.nonzero(2, 6)
-    index = make.put([[0, 1, 1, 2, 2, 2], [3, 3, 0, 1, 1, 0]], "int64")
-    src = src * make.put([[0, 0, 1, 0, 0, 1], [1, 1, 0, 0, 0, 1]])
+    order = make.rng.permutation(6)
+    index = np.array([[0, 1, 1, 2, 2, 2], [3, 3, 0, 1, 1, 0]])[:, order]
+    index = make.put((index + make.rng.integers(4)) % 4, "int64")
+    src = src * make.put(np.array([[0, 0, 1, 0, 0, 1], [1, 1, 0, 0, 0, 1]])[:, order])
     yield call(x, 1, index, src, "prod")
     yield call(x * make.put([[1, 1, 0, 0], [0, 1, 1, 1]]), 1, index, src, "prod")
     yield call(x, 1, index, src, "prod", include_self=False)

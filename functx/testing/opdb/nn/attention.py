@@ -89,6 +89,9 @@ def attention_conventions(make: Make) -> Iterator[Convention]:
             f"to nothing, by {name}", call(q, k, v, mask), value=nothing, gradient=gradient
         )
 
+    ones = make.put(np.ones((2, 2)))
+    yield Convention("equal elements", call(ones, ones, ones), value=ones, gradient=(0, 0, 1))
+
 
 def dropout_conventions(make: Make) -> Iterator[Convention]:
     q = make.put(np.ones((2, 2)))
@@ -105,6 +108,7 @@ def dropout_conventions(make: Make) -> Iterator[Convention]:
             gradient=(np.zeros((8, 1)), np.zeros((1, 1)), None),
             holds=doubled_or_dropped,
         )
+    yield Convention("equal", call(one, one, one, dropout_p=0.5), gradient=([[0]], [[0]], None))
     for i, what in enumerate(("query", "key", "value")):
         arrays = [one, one, one]
         arrays[i] = wild

@@ -25,6 +25,7 @@ def pairs_and_number(make: Make) -> Iterator[Sample]:
 
 
 def single(make: Make) -> Iterator[Sample]:
+    yield call(make.delicate(2, 8))
     for shape in SHAPES:
         yield call(sparse(make, *shape))
     if category(make.dtype) == 2:

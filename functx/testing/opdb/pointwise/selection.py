@@ -29,6 +29,9 @@ def clamp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 3), make(3), 3)
     if category(make.dtype) == 2:
         yield edge(make.put([np.nan, 1, 1]), make.put([0, np.nan, 0]), make.put([2, 2, np.nan]))
+    yield edge(make.delicate(8), 1)
+    yield edge(make(8), make.delicate(8))
+    yield edge(make(8), None, make.delicate(8))
 
 
 def clamp_refusals(make: Make) -> Iterator[Refusal]:
@@ -46,6 +49,7 @@ def where_samples(make: Make) -> Iterator[Sample]:
     yield call(make.mask(2), 0.5, make(2))
     yield call(make.mask(), make(), make())
     yield call(make.mask(0, 1), make(3), make())
+    yield edge(make.mask(16), make.delicate(16), make.delicate(16))
 
 
 def where_refusals(make: Make) -> Iterator[Refusal]:

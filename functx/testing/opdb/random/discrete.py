@@ -16,7 +16,8 @@ def randint_samples(make: Make) -> Iterator[Sample]:
     yield call(5, (2,))
     yield call(high=2, size=())
     yield call(-3, 3, [3])
-    yield call(low=0, high=100, size=(2, 0), dtype=make.dtype, device="cpu")
+    yield call(low=0, high=100, size=(2,), dtype=make.dtype, device="cpu")
+    yield call(5, (2, 0))
     yield call(2**40, 2**40 + 3, 2, dtype="float64")
 
 
@@ -82,10 +83,10 @@ def bernoulli_moments(input, p=None):
 
 
 def multinomial_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, low=0.01, high=5), 6, replacement=True)
     yield call(make(4, low=0.1, high=2), 2)
     yield call(make(2, 3, low=0.1, high=2), 2, True)
     yield call(make(2, 3, low=0.1, high=2), num_samples=3, replacement=False)
-    yield call(make(3, low=0.1, high=2), 4, replacement=True)
     yield call(make.put([0.0, 0.2, 0.0, 0.6, 0.0]), 3, True)
     yield call(make.put([0.0, 0.2, 0.0, 0.6, 0.0]), 2)
     yield call(make(0, 3), 2, True)

@@ -16,7 +16,7 @@ def select_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, 2), -2, -3)
     yield call(make(2), dim=0, index=1)
     yield call(make(2, 0), 0, make.index(2, dtype="uint8"))
-    yield call(make.small(2, 1, 3, 2), -2, make.index(3, 1))
+    yield call(make.small(2, 1, 9, 2), -2, make.index(9, 1))
     yield edge(make.delicate(2, 8), 0, make.index(2))
 
 
@@ -31,11 +31,11 @@ def select_refusals(make: Make) -> Iterator[Refusal]:
 
 def narrow_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 4), 1, 1, 2)
-    yield call(make(4, 2), 0, make.index(3), 2)
+    yield call(make(9, 2), 0, make.index(8), 2)
     yield call(make(2, 3), -1, -2, 2)
     yield call(make(3), dim=0, start=3, length=0)
     yield call(make(0, 2), 0, 0, 0)
-    yield call(make.small(2, 1, 4, 2), -2, 1, 2)
+    yield call(make.small(2, 1, 9, 2), -2, make.index(8, 1), 2)
     yield edge(make.delicate(3, 8), 0, make.index(2), 2)
 
 
