@@ -47,8 +47,12 @@ def check(
     device: Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")] = "cpu",
     samples: Annotated[int | None, typer.Option(help="At most so many for each cell.")] = None,
     jobs: Annotated[int, typer.Option(help="How many processes run checks.")] = 1,
-    report: Annotated[Path | None, typer.Option(help="Write a page of the results.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the results as JSON.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write a page of the results.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write the results as JSON.")
+    ] = None,
     x64: Annotated[bool, typer.Option("--x64/--no-x64", help="64-bit types.")] = True,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Plant mistakes, and show what catches each.")

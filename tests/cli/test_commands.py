@@ -95,6 +95,12 @@ def test_a_failing_run_exits_1_and_reports_the_sample(functx_command, tmp_path):
     assert "http://" not in html and "https://" not in html, "the page needs nothing but itself"
 
 
+@pytest.mark.parametrize("option", ["--json", "--report"])
+def test_results_are_not_written_to_a_folder(functx_command, tmp_path, option):
+    result = functx_command("check", "sin", option, tmp_path)
+    assert result.exit_code == 2 and "directory" in result.output
+
+
 def test_ctrl_c_keeps_what_is_done(functx_command, monkeypatch, tmp_path):
     run_here = checking.run_here
 

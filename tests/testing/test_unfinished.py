@@ -59,7 +59,6 @@ def test_other_entries_of_the_operator_count():
     assert unfinished(OpInfo(functx.sum, samples), [other]) == []
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("info", op_db, ids=lambda info: info.id)
 def test_no_entry_is_unfinished(info):
     siblings = [other for other in op_db if other.op is info.op and other is not info]

@@ -101,7 +101,14 @@ OPS = [
     OpInfo(
         functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals, floor=SUMS
     ),
-    OpInfo(spread_einsum, spread_samples, reference=np_einsum, variant="spread", floor=SUMS),
+    OpInfo(
+        spread_einsum,
+        spread_samples,
+        reference=np_einsum,
+        refusals=einsum_refusals,
+        variant="spread",
+        floor=SUMS,
+    ),
     OpInfo(
         functx.tensordot,
         tensordot_samples,
