@@ -183,6 +183,11 @@ class OpInfo:
     gaps: tuple[Gap, ...] = ()
     # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
     gauge: Callable[[Any], Any] | None = None
+    # The directions in which derivatives are held against differences, as a function of any:
+    # Hermitian ones, where one triangle is read and the gradient is spread over both.
+    directions: Callable[[Any], Any] | None = None
+    # Options that devices of these platforms alone take. Refusals show it on the others.
+    only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     # For random operators: the (mean, standard deviation) of each element, same arguments.
     moments: Callable[..., tuple[Any, Any]] | None = None
     # PyTorch promises no order among equal elements, so positions differ where values tie.
@@ -210,6 +215,10 @@ class OpInfo:
         if self.dtypes is not None:
             return self.dtypes
         return self.spec.accepts.value if self.spec else ("float32", "float64")
+
+    def takes_here(self, option: str) -> bool:
+        """Whether the default device takes an option."""
+        return option not in self.only_on or jax.default_backend() in self.only_on[option]
 
     @property
     def differentiable(self) -> bool:

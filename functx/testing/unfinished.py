@@ -50,6 +50,7 @@ def _never_given(info: OpInfo, samples: Sequence[tuple[OpInfo, Sample]]) -> Iter
                 given.add(name)
     for parameter in info.spec.signature.parameters.values():
         elsewhere = str(parameter.annotation) in _ELSEWHERE
-        if parameter.default is not inspect.Parameter.empty and not elsewhere:
+        optional = parameter.default is not inspect.Parameter.empty
+        if optional and not elsewhere and info.takes_here(parameter.name):
             if parameter.name not in given:
                 yield f"`{parameter.name}` is never given"

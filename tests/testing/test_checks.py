@@ -128,6 +128,35 @@ def test_wrong_error_message_fails_the_refusals():
         run_cell(info(sine, refusals=bad), "float32", "refusals")
 
 
+def transposed(x):
+    return jnp.swapaxes(x, -1, -2)
+
+
+def spread(factor):
+    """Cubes of a symmetric matrix of which one triangle is read, the gradient spread over both."""
+    symmetric = derivative_rules(
+        lambda A: jnp.tril(A) + transposed(jnp.tril(A, -1)),
+        jvp=lambda primals, output, tangents: factor * (tangents[0] + transposed(tangents[0])) / 2,
+    )
+    return lambda A: symmetric(A) ** 3
+
+
+def test_differences_are_taken_along_the_directions_of_the_entry():
+    matrices = lambda make: iter([call(make.nonzero(3, 3))])
+    for name in ("gradient", "second_gradient"):
+        for directions, factor, right in [
+            (None, 1, False),
+            (lambda x: x + transposed(x), 1, True),
+            (lambda x: x + transposed(x), 2, False),
+        ]:
+            entry = OpInfo(spread(factor), matrices, directions=directions)
+            if right:
+                run_cell(entry, "float64", name)
+                continue
+            with pytest.raises(AssertionError, match="by differences"):
+                run_cell(entry, "float64", name)
+
+
 @pytest.mark.parametrize("name", sorted(CHECKS))
 def test_right_function_passes(name):
     mine = info(sine, reference=np.sin)

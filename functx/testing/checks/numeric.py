@@ -28,7 +28,7 @@ def check_gradient(info: OpInfo, sample: Sample) -> Steps:
     case = differentiable_case(info, sample)
     if case is None:
         return False
-    xs, tangents, weights = case.xs, case.tangents, case.cotangents
+    xs, tangents, weights = case.xs, _allowed(info, case.tangents), case.cotangents
     asked = [case.value(*xs), *_around(case.value, xs, tangents), case.pushed(*xs, *tangents)]
     out, above, below, tangent, pulled = yield [*asked, case.pulled(*xs, *weights)]
     if not _finite(out):
@@ -49,6 +49,8 @@ def check_second_gradient(info: OpInfo, sample: Sample) -> Steps:
     asked, given = [], []
     for program, xs in outer.values():
         directions, weights = random_like(xs, seed=1), random_like(_shapes(program, xs), seed=2)
+        n = len(case.xs)
+        directions = [*_allowed(info, directions[:n]), *directions[n:]]
         both = Program(_tangent_and_cotangent(program.f))
         given.append((both, xs, directions, weights))
         asked += [program(*xs), *_around(program, xs, directions), both(xs, directions, weights)]
@@ -60,6 +62,10 @@ def check_second_gradient(info: OpInfo, sample: Sample) -> Steps:
             weights = _where_finite(weights, out)
             [(tangent, pulled)] = yield [both(xs, directions, weights)]
         _hold(f"{name}({case.what})", weights, (above, below), tangent, pulled, directions)
+
+
+def _allowed(info: OpInfo, directions: Arrays) -> Arrays:
+    return directions if info.directions is None else list(map(info.directions, directions))
 
 
 def _tangent_and_cotangent(f: Function) -> Function:

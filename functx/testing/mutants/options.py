@@ -16,7 +16,8 @@ from .subject import Subject
 def option_mutants(subject: Subject) -> Iterator[Mutant]:
     """Mistakes where an option is given, and where it has one of the values that it may have.
 
-    They are decided over the signature: one that no sample gives survives.
+    They are decided over the signature: one that no sample gives survives. What no call gives on
+    this device has neither value nor derivative; it must be refused.
     """
     calls = subject.calls
     for name in calls.options:
@@ -41,14 +42,15 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
 
     likely = ("reference", "moments", "jit", "dtypes", "conventions")
     value = tuple((check, dtype) for check in likely)
-    yield Mutant("option's value", target, planted(calls, when, off), value, touches, True)
+    if subject.info.takes_here(name):
+        yield Mutant("option's value", target, planted(calls, when, off), value, touches, True)
     reads = calls.reads(name) and calls.note(name) != "Device" and not subject.unheard(name)
     if target == name and reads:
         deaf = planted(calls, when, ignored)
         shown = lambda sample: touches(sample) and subject.shows(sample, deaf)
         refusing = (*value, ("refusals", dtype))  # an option may do no more than refuse
         yield Mutant("option ignored", target, deaf, refusing, shown, True)
-    if wide is not None and subject.moved:
+    if wide is not None and subject.moved and subject.info.takes_here(name):
 
         def doubled(op: Any, given: Given) -> Any:
             for place, x in calls.arrays(given).items():

@@ -182,7 +182,11 @@ class Subject:
 
     def _derivative(self, sample: Sample) -> _Derivative:
         if id(sample) not in self._derivatives:
-            self._derivatives[id(sample)] = sample, self._study(sample)
+            try:
+                found = self._study(sample)
+            except RuntimeError:  # the operator refuses to be differentiated: no derivative errs
+                found = _Derivative(frozenset(), {})
+            self._derivatives[id(sample)] = sample, found
         return self._derivatives[id(sample)][1]
 
     def _study(self, sample: Sample) -> _Derivative:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
+from .orthonormal import gram
 from .square_matrices import square_refusals
 
 
@@ -22,12 +24,19 @@ def cholesky_samples(make: Make) -> Iterator[Sample]:
     yield call(make.positive_definite(1, 1))
     yield call(make.positive_definite(0, 0))
     yield call(make.positive_definite(2, 0, 0))
+    lower, upper = one_triangle(make)
+    yield call(lower)
+    yield call(upper, upper=True)
 
 
-def one_triangle_samples(make: Make) -> Iterator[Sample]:
-    """The other triangle holds something else, and is not read."""
-    yield call(make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1))
-    yield call(make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1), upper=True)
+def one_triangle(make: Make) -> tuple[jax.Array, jax.Array]:
+    """Matrices whose other triangle holds something else, and is not read: lower, upper."""
+    lower = make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1)
+    return lower, make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1)
+
+
+def hermitian_part(A: Any) -> Any:
+    return (A + A.conj().mT) / 2
 
 
 def np_hermitian(A: Any, upper: bool) -> Any:
@@ -49,11 +58,9 @@ def eigh_samples(make: Make) -> Iterator[Sample]:
     yield call(make.positive_definite(1, 1), "l")
     yield call(make.positive_definite(0, 0))
     yield call(make.positive_definite(0, 2, 2))
-
-
-def eigh_one_triangle_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1))
-    yield call(make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1), "U")
+    lower, upper = one_triangle(make)
+    yield call(lower)
+    yield call(upper, "u")
 
 
 def eigh_refusals(make: Make) -> Iterator[Refusal]:
@@ -80,6 +87,8 @@ def qr_samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(1, 1))
     yield call(make.matrix(0, 2))
     yield call(make.matrix(2, 3, 0))
+    yield edge(make.matrix(3, 2), "r")
+    yield edge(make.matrix(3, 2), "complete")
 
 
 def qr_refusals(make: Make) -> Iterator[Refusal]:
@@ -94,35 +103,13 @@ def np_qr(A: Any, mode: Any = "reduced") -> Any:
 
 
 def signless(out: Any) -> Any:
-    """`R` with a positive diagonal, and `Q` to match; of a complete `Q`, what `R` meets."""
+    """`R` with a positive diagonal, and `Q` to match; of what completes `Q`, inner products."""
     Q, R = out
     k = min(R.shape[-2:])
     diagonal = jnp.diagonal(R, axis1=-2, axis2=-1)[..., :k]
     phase = jnp.where(jnp.real(diagonal) < 0, -1, 1).astype(R.dtype)
-    R = phase[..., None] * R[..., :k, :]
-    return (Q[..., :k] * phase[..., None, :], R) if Q.ndim > 1 else (Q, R)
-
-
-def of_hermitian(op: Callable[..., Any]) -> Callable[..., Any]:
-    """`op` of the Hermitian part, where finite differences see the gradient that it declares."""
-
-    def composed(A: Any) -> Any:
-        return op((A + jnp.conj(jnp.swapaxes(A, -1, -2))) / 2)
-
-    composed.__name__ = f"linalg.{op.__name__}"
-    return composed
-
-
-def hermitian_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.positive_definite(3, 3))
-    yield call(make.positive_definite(2, 2, 2))
-
-
-SPREAD = tuple(
-    Gap(check, "one triangle is read, but the gradient is spread over both, as PyTorch's is")
-    for check in ("gradient", "second_gradient")
-)
-FLOATING = ("float32", "float64", "complex64", "complex128")
+    R = jnp.concatenate([phase[..., None] * R[..., :k, :], R[..., k:, :]], axis=-2)
+    return (Q[..., :k] * phase[..., None, :], R, gram(Q)) if Q.ndim > 1 else (Q, R)
 
 
 def cholesky_conventions(make: Make) -> Iterator[Convention]:
@@ -139,9 +126,17 @@ def cholesky_conventions(make: Make) -> Iterator[Convention]:
 
 
 def eigh_conventions(make: Make) -> Iterator[Convention]:
-    A = np.asarray([[4, np.nan], [2, 10]])
-    values = np.linalg.eigvalsh(A)
-    yield Convention("one triangle is read", call(make.put(A)), value=(values, None), ulps=100)
+    """One triangle is read, and the gradient is symmetric."""
+    A = np.asarray([[2, np.nan], [2, 5]])
+    for UPLO, matrix in (("L", A), ("U", A.T)):
+        yield Convention(
+            f"UPLO={UPLO!r}",
+            call(make.put(matrix), UPLO),
+            value=([1, 6], None),
+            through=lambda out: out[0][1],
+            gradient=[[0.2, 0.4], [0.4, 0.8]],
+            ulps=100,
+        )
     yield Convention(
         "eigenvalues that meet have the gradient of their sum",
         call(make.put(np.eye(2))),
@@ -167,51 +162,19 @@ OPS = [
         cholesky_samples,
         np_cholesky,
         square_refusals,
-        gaps=SPREAD,
-        floor=FACTORED,
-    ),
-    OpInfo(
-        functx.linalg.cholesky,
-        one_triangle_samples,
-        np_cholesky,
-        variant="one_triangle",
-        gaps=SPREAD,
+        directions=hermitian_part,
         floor=FACTORED,
         conventions=cholesky_conventions,
-    ),
-    OpInfo(
-        of_hermitian(functx.linalg.cholesky),
-        hermitian_samples,
-        variant="of_hermitian",
-        dtypes=FLOATING,
-        floor=FACTORED,
     ),
     OpInfo(
         functx.linalg.eigh,
         eigh_samples,
         np_eigh,
         eigh_refusals,
-        gaps=SPREAD,
-        gauge=spectral_gauge,
-        floor=FACTORED,
-    ),
-    OpInfo(
-        functx.linalg.eigh,
-        eigh_one_triangle_samples,
-        np_eigh,
-        variant="one_triangle",
-        gaps=SPREAD,
+        directions=hermitian_part,
         gauge=spectral_gauge,
         floor=FACTORED,
         conventions=eigh_conventions,
-    ),
-    OpInfo(
-        of_hermitian(functx.linalg.eigh),
-        hermitian_samples,
-        variant="of_hermitian",
-        gauge=spectral_gauge,
-        dtypes=FLOATING,
-        floor=FACTORED,
     ),
     OpInfo(
         functx.linalg.qr,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -12,6 +13,11 @@ import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+
+from .orthonormal import gram
+
+
+CUDA = frozenset({"cuda", "gpu"})
 
 
 def svd_samples(make: Make) -> Iterator[Sample]:
@@ -22,6 +28,7 @@ def svd_samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(1, 1))
     yield call(make.matrix(0, 2))
     yield call(make.matrix(2, 2, 0), False)
+    yield from driven(make)
 
 
 def svdvals_samples(make: Make) -> Iterator[Sample]:
@@ -29,11 +36,19 @@ def svdvals_samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(2, 2, 3))
     yield call(make.matrix(2, 2))
     yield call(make.matrix(0, 2))
+    yield from driven(make)
+
+
+def driven(make: Make) -> Iterator[Sample]:
+    if jax.default_backend() in CUDA:
+        yield call(make.matrix(3, 2), driver="gesvd")
+        yield call(make.matrix(3, 2), driver="gesvdj")
 
 
 def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3)), r"`A` must be \[..., m, n\]")
-    yield Refusal(call(make(2, 2), driver="gesvd"), "`driver` must be None")
+    driver = "jacobi" if jax.default_backend() in CUDA else "gesvd"
+    yield Refusal(call(make(2, 2), driver=driver), "`driver` must be None")
     yield Refusal(
         call(make(2, 2, dtype="bfloat16")),
         "expected float32, float64, complex64 or complex128 arrays",
@@ -41,21 +56,21 @@ def refusals(make: Make) -> Iterator[Refusal]:
     )
 
 
-def np_svd(A: Any, full_matrices: bool = True) -> Any:
+def np_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     return tuple(np.linalg.svd(A, full_matrices))
 
 
-def np_svdvals(A: Any) -> Any:
+def np_svdvals(A: Any, *, driver: str | None = None) -> Any:
     return np.linalg.svd(A, compute_uv=False)
 
 
 def phaseless(out: Any) -> Any:
-    """Singular values between matrices in which the phase of each pair of vectors cancels."""
+    """Singular values, and matrices in which the phase of each pair of vectors cancels."""
     U, S, Vh = out
     k = S.shape[-1]
     weights = jnp.arange(1, k + 1, dtype=U.dtype)
     left = U[..., :k] * weights
-    return left @ Vh[..., :k, :], S, left @ jnp.conj(jnp.swapaxes(U[..., :k], -1, -2))
+    return left @ Vh[..., :k, :], S, left @ U[..., :k].conj().mT, gram(U), gram(Vh.conj().mT)
 
 
 def diagonal_matrices(make: Make) -> Iterator[tuple[str, Any]]:
@@ -92,6 +107,7 @@ OPS = [
         np_svd,
         refusals,
         gauge=phaseless,
+        only_on={"driver": CUDA},
         floor=FACTORED,
         conventions=svd_conventions,
     ),
@@ -100,6 +116,7 @@ OPS = [
         svdvals_samples,
         np_svdvals,
         refusals,
+        only_on={"driver": CUDA},
         floor=FACTORED,
         conventions=svdvals_conventions,
     ),

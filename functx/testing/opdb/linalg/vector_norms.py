@@ -89,6 +89,12 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("complex 0", call(make.put([0, 0], "complex128")), gradient=[0, 0])
 
 
+def wider_conventions(make: Make) -> Iterator[Convention]:
+    for at, ord, gradient in [([0, 0], 2, [0, 0]), ([0, 2], 3, [0, 1])]:
+        sample = call(make.put(at, "float32"), ord, dtype="float64")
+        yield Convention(f"ord={ord} at {at}, computed wider", sample, gradient=gradient)
+
+
 OPS = [
     OpInfo(
         functx.linalg.vector_norm,
@@ -98,5 +104,12 @@ OPS = [
         floor=SUMS,
         conventions=norm_conventions,
     ),
-    OpInfo(functx.linalg.vector_norm, wider_samples, np_vector_norm, variant="dtype", floor=SUMS),
+    OpInfo(
+        functx.linalg.vector_norm,
+        wider_samples,
+        np_vector_norm,
+        variant="dtype",
+        floor=SUMS,
+        conventions=wider_conventions,
+    ),
 ]
