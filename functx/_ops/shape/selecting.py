@@ -80,6 +80,8 @@ def narrow(input: ArrayLike, dim: Dim, start: Index, length: int) -> Array:
         refuse(f"`input` must have a dimension, got {describe(input)}")
     if not 0 <= length <= input.shape[dim]:
         refuse(f"`length` must lie in [0, {input.shape[dim]}], got {length}")
+    if np.ndim(start):
+        refuse(f"`start` must be 0-d, got {describe(start)}")
     return _run(input, dim, _position(start, "start"), length)
 
 

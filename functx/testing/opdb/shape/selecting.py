@@ -35,11 +35,12 @@ def narrow_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), -1, -2, 2)
     yield call(make(3), dim=0, start=3, length=0)
     yield call(make(0, 2), 0, 0, 0)
-    yield call(make.small(2, 1, 9, 2), -2, make.index(8, 1), 2)
+    yield call(make.small(2, 1, 9, 2), -2, make.index(8), 2)
     yield edge(make.delicate(3, 8), 0, make.index(2), 2)
 
 
 def narrow_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3), 0, make.index(2, 1), 1), r"`start` must be 0-d, got i64\[1\]")
     yield Refusal(call(make(), 0, 0, 1), r"`input` must have a dimension, got \S+\[\]")
     yield Refusal(call(make(3), 0, 4, 0), r"`start` must lie in \[-3, 3\], got 4", IndexError)
     yield Refusal(call(make(3), 0, 2, 2), r"`start` \+ `length` must not exceed 3, got 2 \+ 2")
