@@ -139,7 +139,9 @@ def _mixtures(info: OpInfo, sample: Sample, dtype: str, done: set[str]) -> Itera
     if len(where) < 2 or not plain or given in done:
         return
     done.add(given)
+    alone = len(arrays) == len(where)  # positions and masks beside them ask for ranks of their own
     ranks = info.spec.promote is not Promote.SAME
+    ranks &= alone or info.spec.promote is not Promote.NONE
     accepted = info.spec.accepts.value
     for i in where:
         x = arrays[i]
