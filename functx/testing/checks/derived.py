@@ -35,7 +35,7 @@ from .forward import expected, sample_dtype
 
 SMALL = 1e-3
 # Of dtypes of integers: values that another dtype on the way would change.
-TELLING = {"int64": (2**24 + 1, 2**25 + 3), "uint8": (200, 255)}
+TELLING = {"int64": (2**24 + 1, 2**40 + 12345), "uint8": (200, 255)}
 WILD = (np.nan, np.inf, 3e4, -np.inf, -0.0, -3e4, 1e6)
 _TRIED = 8  # calls, until one tells something
 

@@ -154,7 +154,8 @@ class Subject:
         found = []
         for sample in self.every_sample():
             given = self.given(sample)
-            if self.calls.note(option) == "Scalar" and self.calls.gives(given, option):
+            number = given.get(option) is not None and self.calls.note(option) == "Scalar"
+            if number and self.calls.gives(given, option):
                 given = given | self._a_key()  # whether it draws, the number may decide
                 f = lambda value, given=given: self.calls(given | {option: value})
                 jaxpr = jax.make_jaxpr(f)(jnp.asarray(given[option])).jaxpr

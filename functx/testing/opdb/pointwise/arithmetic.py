@@ -66,6 +66,8 @@ def lerp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2), make(2), 1)
     yield call(make(), make(), 0.75)
     yield call(make(0, 3), make(3), 0.5)
+    yield edge(make.put(np.full(8, -1)), make.delicate(8), 1)
+    yield edge(make.delicate(8), make(8), make(8, low=0, high=1))
 
 
 def lerp_refusals(make: Make) -> Iterator[Refusal]:

@@ -29,7 +29,7 @@ def steps(make: Make) -> Iterator[Sample]:
             yield sample
     if category(make.dtype) == 2:
         yield edge(make.edges(), 0.7)
-        yield edge(make.put(-0.7), make.edges())
+        yield edge(make.put([[0.7], [-0.7]]), make.edges())
 
 
 def rounded(mode: str):

@@ -22,10 +22,9 @@ def _along(
     n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
 ) -> list[list[int]]:
     """The positions in the input and in the padding of each window along one dimension."""
-    out, end = [], -1
-    while end < n + padding:
-        start = len(out) * stride - padding
-        end = start + dilation * (kernel - 1)
-        if end < n + padding or (ceil_mode and start < n):
-            out.append(list(range(start, end + 1, dilation)))
-    return out
+    reach = dilation * (kernel - 1)
+    beyond = n + 2 * padding - reach - 1  # how far the first window can move
+    starts = [stride * i - padding for i in range(beyond // stride + 1)]
+    if ceil_mode and beyond % stride and starts[-1] + stride < n:
+        starts.append(starts[-1] + stride)
+    return [list(range(start, start + reach + 1, dilation)) for start in starts]
