@@ -29,7 +29,8 @@ def pow_samples(make: Make) -> Iterator[Sample]:
     if floating:
         yield edge(make.edges(), 3)
     else:
-        yield call(make.put([3, 7, 2]), make.put([5, 2, 100]))  # wraps
+        greatest = 200 if make.dtype == np.uint8 else 100
+        yield call(make.put([3, 7, 3]), make.put([5, 2, greatest]))  # wraps
     if make.dtype.kind == "i":
         yield call(make.put([1, -1, -1, 2, 0]), make.put([-2, -1, -2, -1, -1]))
 
