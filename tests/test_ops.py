@@ -2,7 +2,6 @@
 
 import itertools
 
-import jax
 import pytest
 
 from functx.testing import ALL_DTYPES, cells, op_db, run_cells
@@ -27,8 +26,7 @@ def pytest_generate_tests(metafunc):
 
 def test_op(info, dtype, names, device, request):
     samples, profile = (request.config.getoption(name) for name in ("--samples", "--profile"))
-    with jax.default_device(device):
-        outcomes = run_cells(info, dtype, names, device=device, samples=samples, profile=profile)
+    outcomes = run_cells(info, dtype, names, device=device, samples=samples, profile=profile)
     wrong, gaps = [], []
     for name, outcome in outcomes.items():
         gap = info.gap(name, dtype, device.platform)

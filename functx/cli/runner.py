@@ -9,8 +9,6 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-import jax
-
 from functx._core import Device
 from functx.testing import cells, CHECKS, OpInfo, Profile, run_cells
 from functx.testing.checks import Outcome
@@ -74,8 +72,7 @@ def run_group(
 ) -> list[Result]:
     """Runs checks of an entry in one dtype. Whatever they raise becomes part of the results."""
     began = time.perf_counter()
-    with jax.default_device(device):
-        outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
+    outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
     seconds = (time.perf_counter() - began) / len(outcomes)
     platform = device.platform if device is not None else "cpu"
     return [

@@ -11,6 +11,7 @@ from functx.cli import workers
 from functx.cli.runner import check_groups, Plan, run_group, run_here, totals
 from functx.cli.workers import run_in_processes
 from functx.testing import call, CHECKS, Gap, op_db, OpInfo
+from functx.testing.checks.derived import looked_at
 
 
 def samples(make):
@@ -32,7 +33,8 @@ def run_alone(info, dtype, check, **known):
 
 def test_a_pass_counts_its_samples():
     result = run_alone(RIGHT, "float32", "reference")
-    assert (result.status, result.samples, result.error) == ("pass", 2, "")
+    assert (result.status, result.error) == ("pass", "")
+    assert result.samples == len(looked_at(RIGHT, "float32")) > 2
     assert result.ulps > 0 and result.seconds > 0 and not result.failing
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -72,8 +74,14 @@ def _merged(asked: list[list[Request]]) -> dict[Request, Any]:
         step = compiled(lambda every: [p.f(*args) for p, args in zip(programs, every, strict=True)])
         for k in range(max(map(len, asked))):
             now = [own[k] if k < len(own) else own[0] for own in asked]
-            results |= zip(now, step([request.args for request in now]), strict=True)
+            results |= zip(now, step([_uncommitted(request.args) for request in now]), strict=True)
     return results
+
+
+def _uncommitted(args: Any) -> Any:
+    """As NumPy arrays: a mixture of arrays on a device and others is another program for JAX."""
+    plain = lambda x: isinstance(x, jax.Array) and not jnp.issubdtype(x.dtype, jax.dtypes.extended)
+    return jax.tree.map(lambda x: np.asarray(x) if plain(x) else x, args)
 
 
 # The programs are small and run once: on CPUs nearly all of a check is XLA compiling it. These

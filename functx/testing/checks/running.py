@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+import jax
 
 from functx._core import Device
 from functx.testing.opinfo import OpInfo, Sample
@@ -75,7 +78,19 @@ def run_cells(
 
     `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them.
     """
-    names, drawn = list(names), looked_at(info, dtype, device=device)
+    with contextlib.nullcontext() if device is None else jax.default_device(device):
+        return _outcomes(info, dtype, list(names), device, samples, profile)
+
+
+def _outcomes(
+    info: OpInfo,
+    dtype: str,
+    names: Sequence[str],
+    device: Device | None,
+    samples: int | None,
+    profile: Profile,
+) -> dict[str, Outcome]:
+    drawn = looked_at(info, dtype, device=device)
     outcomes = {name: Outcome() for name in names}
     bound = len(drawn) if samples is None else samples
     chosen = {name: CHECKS[name].select(info, drawn, profile)[:bound] for name in names}

@@ -90,7 +90,8 @@ def attention_conventions(make: Make) -> Iterator[Convention]:
         )
 
     ones = make.put(np.ones((2, 2)))
-    yield Convention("equal elements", call(ones, ones, ones), value=ones, gradient=(0, 0, 1))
+    gradient = np.zeros((2, 2)), np.zeros((2, 2)), np.ones((2, 2))
+    yield Convention("equal elements", call(ones, ones, ones), value=ones, gradient=gradient)
 
 
 def dropout_conventions(make: Make) -> Iterator[Convention]:

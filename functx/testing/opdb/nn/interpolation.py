@@ -102,7 +102,8 @@ def _taps(n, m, scale, mode, align_corners, antialias):
         elif antialias:
             reach, kernel = _KERNELS[mode]
             centre, stretch = (i + 0.5) * step - 0.5, max(step, 1)
-            near = [j for j in range(n) if abs(j - centre) < reach * stretch]
+            ends = (int(centre + 0.5 + side * reach * stretch + 0.5) for side in (-1, 1))
+            near = range(*np.clip(list(ends), 0, n))
             weights = [kernel((j - centre) / stretch) for j in near]
             yield [(j, w / sum(weights)) for j, w in zip(near, weights, strict=True)]
         elif mode == "bicubic":

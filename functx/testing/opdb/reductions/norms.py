@@ -71,10 +71,10 @@ def norm_refusals(make: Make) -> Iterator[Refusal]:
 def np_norm(x, p="fro", dim=None, keepdim=False, dtype=None):
     if p == "nuc":
         axes = dim or (0, 1)
-        if np.isnan(x).any():
-            return np.nan
-        values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
-        total = np.sum(values, axis=-1)
+        matrices = np.moveaxis(x, axes, (-2, -1))
+        finite = np.isfinite(matrices).all((-2, -1), keepdims=True)
+        values = np.linalg.svd(np.where(finite, matrices, 0), compute_uv=False)
+        total = np.where(finite[..., 0, 0], np.sum(values, axis=-1), np.nan)
         return np.expand_dims(total, axes) if keepdim else total
     p = 2 if p in ("fro", None) else p
     reduce = {"axis": axes_of(dim), "keepdims": keepdim}

@@ -8,7 +8,7 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import far
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 
 def ascending(make: Make, *shape: int):
@@ -75,5 +75,10 @@ OPS = [
         reference=np_searchsorted,
         refusals=searchsorted_refusals,
         conventions=searchsorted_conventions,
+        own_dtypes=(
+            OwnDtypes(
+                "-", "a bool is refused among numbers, as arrays of bools are", r"\(\*, True"
+            ),
+        ),
     ),
 ]
