@@ -19,6 +19,7 @@ from functx.testing import op_db, OpInfo
 from functx.testing.mutants import GROUPS, hunt_entry, KINDS, Verdict
 
 from .console import progress
+from .runner import let_go
 from .selection import names_of, select, select_device, UsageError
 from .settings import configure
 
@@ -65,7 +66,7 @@ def _hunted(
 ) -> Generator[tuple[str, list[Verdict]], None, None]:
     """Each entry's verdicts, as they come."""
     if request.jobs == 1:
-        yield from ((info.id, hunt_entry(info, op_db)) for info in infos)
+        yield from (_hunt(info.id) for info in infos)
         return
     spawn = multiprocessing.get_context("spawn")  # JAX does not survive a fork
     start = _Start(request.device)
@@ -88,7 +89,9 @@ class _Start:
 
 def _hunt(operator: str) -> tuple[str, list[Verdict]]:
     info = next(info for info in op_db if info.id == operator)
-    return operator, hunt_entry(info, op_db)
+    verdicts = hunt_entry(info, op_db)
+    let_go(10)
+    return operator, verdicts
 
 
 def _write(path: Path, verdicts: Sequence[Verdict]) -> None:

@@ -9,6 +9,8 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
+import jax
+
 from functx._core import Device
 from functx.testing import cells, CHECKS, OpInfo, Profile, run_cells
 from functx.testing.checks import Outcome
@@ -61,6 +63,15 @@ class Result:
         return self.status in FAILING
 
 
+_ENDED = itertools.count(1)
+
+
+def let_go(every: int) -> None:
+    """Frees compiled programs now and then: each takes 2 MB, and few are met again."""
+    if next(_ENDED) % every == 0:
+        jax.clear_caches()
+
+
 def run_group(
     info: OpInfo,
     dtype: str,
@@ -73,6 +84,7 @@ def run_group(
     """Runs checks of an entry in one dtype. Whatever they raise becomes part of the results."""
     began = time.perf_counter()
     outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
+    let_go(50)
     seconds = (time.perf_counter() - began) / len(outcomes)
     platform = device.platform if device is not None else "cpu"
     return [
