@@ -98,4 +98,5 @@ def _excess(draws: np.ndarray) -> np.ndarray:
     """The kurtosis less 1: over 4 n, the relative variance of a standard deviation."""
     squares = np.abs(draws - draws.mean(0)) ** 2
     variance = squares.mean(0)
-    return (squares**2).mean(0) / np.where(variance > 0, variance, 1) ** 2 - (variance > 0)
+    kurtosis = (squares**2).mean(0) / np.where(variance > 0, variance, 1) ** 2
+    return np.maximum(kurtosis - 1, 0)  # of a constant 0, and where rounding goes below
