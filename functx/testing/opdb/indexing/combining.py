@@ -89,7 +89,7 @@ def np_scatter_reduce(x, dim, index, src, reduce, include_self=True):
             out[at] = total if reduce == "sum" else mean
         else:
             name = {"amax": "max", "amin": "min"}.get(reduce, reduce)
-            out[at] = getattr(values, name)()
+            out[at] = getattr(values, name)().astype(out.dtype)  # products of narrow integers wrap
     return out.reshape(x.shape)
 
 

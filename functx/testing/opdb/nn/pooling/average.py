@@ -64,8 +64,8 @@ OPS = [
         own_dtypes=(
             OwnDtypes(
                 "*",
-                "PyTorch has no kernel for narrow integers",
-                dtypes=frozenset({"uint8", "int8", "int16", "int32"}),
+                "PyTorch has no kernel for bytes",
+                dtypes=frozenset({"uint8"}),
             ),
         ),
     ),
