@@ -1,6 +1,5 @@
 """Options and settings of every test: `--profile`, `--device`, ...; 64 bit on, no mixing."""
 
-import itertools
 import os
 import sys
 from pathlib import Path
@@ -50,13 +49,10 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=late)
 
 
-ENDED = itertools.count(1)
-
-
 def pytest_runtest_teardown():
-    """Lets go of compiled programs now and then: each takes 2 MB, and few are met again."""
-    if next(ENDED) % 50 == 0:
-        jax.clear_caches()
+    from functx.testing.checks.programs import let_go
+
+    let_go(50)
 
 
 @pytest.fixture(scope="session")

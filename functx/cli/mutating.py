@@ -16,10 +16,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from functx.testing import op_db, OpInfo
+from functx.testing.checks.programs import let_go
 from functx.testing.mutants import GROUPS, hunt_entry, KINDS, Verdict
 
 from .console import progress
-from .runner import let_go
 from .selection import names_of, select, select_device, UsageError
 from .settings import configure
 

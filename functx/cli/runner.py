@@ -9,12 +9,11 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-import jax
-
 from functx._core import Device
 from functx.testing import cells, CHECKS, OpInfo, Profile, run_cells
 from functx.testing.checks import Outcome
 from functx.testing.checks.compare import ulps_of
+from functx.testing.checks.programs import let_go
 
 
 Status = Literal["pass", "fail", "gap", "unexpected pass"]
@@ -61,15 +60,6 @@ class Result:
     def failing(self) -> bool:
         """Whether this makes the run fail: so does a declared gap that passes."""
         return self.status in FAILING
-
-
-_ENDED = itertools.count(1)
-
-
-def let_go(every: int) -> None:
-    """Frees compiled programs now and then: each takes 2 MB, and few are met again."""
-    if next(_ENDED) % every == 0:
-        jax.clear_caches()
 
 
 def run_group(

@@ -152,7 +152,8 @@ def _mixtures(info: OpInfo, sample: Sample, dtype: str, done: set[str]) -> Itera
             mixed += NUMBERS
         for new in mixed:
             operands = tuple(new if j == i else arrays[j] for j in where)
-            yield Case(replaced(sample, {i: new}), sample, operands, varied=True)
+            varied = [new if j == i else y for j, y in enumerate(arrays)]
+            yield Case(sample.with_arrays(varied), sample, operands, varied=True)
 
 
 def annotated(info: OpInfo, note: str) -> list[str]:
@@ -177,20 +178,6 @@ def promoting(info: OpInfo, sample: Sample) -> list[int]:
     given = info.spec.arguments(sample.args, sample.kwargs)
     leaves = jax.tree.leaves([given.get(name) for name in info.spec.promoting])
     return [i for i, x in enumerate(sample.arrays()) if any(x is y for y in leaves)]
-
-
-def replaced(sample: Sample, new: dict[int, Any]) -> Sample:
-    """The sample with some of its arrays replaced."""
-    leaves, tree = jax.tree.flatten((sample.args, dict(sample.kwargs)), is_leaf=_is_none)
-    where = [j for j, x in enumerate(leaves) if isinstance(x, jax.Array)]
-    for i, x in new.items():
-        leaves[where[i]] = x
-    args, kwargs = tree.unflatten(leaves)
-    return dataclasses.replace(sample, args=args, kwargs=kwargs, lanes=())
-
-
-def _is_none(x: Any) -> bool:
-    return x is None
 
 
 def answer(dtypes: Iterable[str]) -> str:

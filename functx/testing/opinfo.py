@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools as ft
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -45,17 +45,21 @@ class Sample:
         inexact = [name for name in names if category(name) >= 2]
         return [*inexact, *names, np.dtype(bool)][0].name
 
+    def with_arrays(self, arrays: Sequence[Any]) -> Sample:
+        """This call with others in the places of its arrays, in order; without lanes."""
+        leaves, tree = jax.tree.flatten((self.args, dict(self.kwargs)))
+        where = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
+        for i, x in zip(where, arrays, strict=True):
+            leaves[i] = x
+        args, kwargs = tree.unflatten(leaves)
+        return dataclasses.replace(self, args=args, kwargs=kwargs, lanes=())
+
     def over_arrays(self, op: Callable[..., Any]) -> Callable[..., Any]:
         """`op` as a function of this call's arrays alone."""
-        leaves, tree = jax.tree.flatten((self.args, dict(self.kwargs)), is_leaf=lambda x: x is None)
-        where = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
 
         def f(*arrays: jax.Array) -> Any:
-            full = list(leaves)
-            for i, x in zip(where, arrays, strict=True):
-                full[i] = x
-            args, kwargs = tree.unflatten(full)
-            return op(*args, **kwargs)
+            sample = self.with_arrays(arrays)
+            return op(*sample.args, **sample.kwargs)
 
         return f
 
@@ -219,6 +223,11 @@ class OpInfo:
     def takes_here(self, option: str) -> bool:
         """Whether the default device takes an option."""
         return option not in self.only_on or jax.default_backend() in self.only_on[option]
+
+    @property
+    def finite_only(self) -> bool:
+        """Whether nobody says what becomes of values that are not finite: LAPACK does not."""
+        return self.spec is not None and self.spec.accepts.name.startswith("LAPACK")
 
     @property
     def differentiable(self) -> bool:

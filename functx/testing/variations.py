@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 
+SMALL = 1e-3  # below, an absolute tolerance of single precision sees nothing
 HIGH = 4  # the rank from which leading dimensions are as many as anybody has
 
 Arrays: TypeAlias = dict[str, Any]  # of a call, by name

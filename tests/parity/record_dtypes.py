@@ -36,7 +36,6 @@ from functx.testing.dtype_facts import (
     PROMOTED,
     promoting,
     REFUSED,
-    replaced,
     SUFFIX,
     UNASKED,
 )
@@ -120,7 +119,8 @@ def promoted(info: OpInfo, case: Case) -> Sample:
     dtype = str(ft.reduce(result_type, sorted(operands, key=standing))).removeprefix("torch.")
     arrays = case.plain.arrays()
     dtype = "complex64" if dtype == "complex32" else dtype  # NumPy has none
-    return replaced(case.plain, {i: in_dtype(arrays[i], dtype) for i in where})
+    cast = [in_dtype(x, dtype) if i in where else x for i, x in enumerate(arrays)]
+    return case.plain.with_arrays(cast)
 
 
 def standing(x: Any) -> int:

@@ -72,14 +72,6 @@ def _narrow(want: Any, got: jax.Array) -> np.ndarray:
         return want.astype(got.dtype)
 
 
-def _replaced(sample: Sample, i: int, new: jax.Array) -> Sample:
-    leaves, tree = jax.tree.flatten((sample.args, dict(sample.kwargs)))
-    where = [j for j, x in enumerate(leaves) if isinstance(x, jax.Array)]
-    leaves[where[i]] = new
-    args, kwargs = tree.unflatten(leaves)
-    return Sample(args, kwargs)
-
-
 def sample_dtype(info: OpInfo) -> str:
     """float32, or the widest dtype of an entry that does not take it."""
     return "float32" if "float32" in info.accepted else info.accepted[-1]
@@ -102,7 +94,7 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     sample = sized(info, sample)
     f, arrays = whole_function(info, sample)
     with jax.enable_x64(False):
-        g, narrow = whole_function(info, _with_arrays(sample, list(map(_in_32_bits, arrays))))
+        g, narrow = whole_function(info, sample.with_arrays(list(map(_in_32_bits, arrays))))
     want, got = yield [Program(f)(*arrays), Program(g, x64=False)(*narrow)]
     want = tuple(_in_32_bits(y) for y in want)
     assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
@@ -117,12 +109,6 @@ def _fits_32_bits(arguments: Any) -> bool:
 def _in_32_bits(x: jax.Array) -> jax.Array:
     with jax.enable_x64(False):
         return jax.device_put(np.asarray(x).astype(available(x.dtype)))
-
-
-def _with_arrays(sample: Sample, arrays: list[jax.Array]) -> Sample:
-    for i, x in enumerate(arrays):
-        sample = _replaced(sample, i, x)
-    return sample
 
 
 def check_layouts(info: OpInfo, sample: Sample) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
+import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
@@ -111,3 +112,12 @@ def _known(name: str, value: Any) -> bool:
     except Exception:
         return False
     return True
+
+
+_ENDED = itertools.count(1)
+
+
+def let_go(every: int) -> None:
+    """Frees compiled programs now and then: each takes 2 MB, and few are met again."""
+    if next(_ENDED) % every == 0:
+        jax.clear_caches()

@@ -144,10 +144,8 @@ class Subject:
         given = self.given(sized(self.info, sample))
         arrays = self.calls.arrays(given)
         names = sorted(arrays)
-        jaxpr = jax.make_jaxpr(lambda xs: self.calls(filled(given, xs)))(arrays).jaxpr
-        inputs = [frozenset([i]) for i in range(len(names))]
-        reached = dependence(jaxpr, inputs, lambda eqn, reached: frozenset())
-        return frozenset(names[i] for i in frozenset().union(*reached))
+        reached = _reaching(lambda xs: self.calls(filled(given, xs)), arrays)
+        return frozenset(names[i] for i in reached)
 
     def unheard(self, option: str) -> bool:
         """Whether a number has no part in the outputs, in all samples that give it."""
@@ -158,9 +156,7 @@ class Subject:
             if number and self.calls.gives(given, option):
                 given = given | self._a_key()  # whether it draws, the number may decide
                 f = lambda value, given=given: self.calls(given | {option: value})
-                jaxpr = jax.make_jaxpr(f)(jnp.asarray(given[option])).jaxpr
-                reached = dependence(jaxpr, [frozenset([0])], lambda eqn, reached: frozenset())
-                found.append(not frozenset().union(*reached))
+                found.append(not _reaching(f, jnp.asarray(given[option])))
         return bool(found) and all(found)
 
     # Derivatives.
@@ -218,6 +214,13 @@ class Subject:
             for target in targets if i in reached else ():
                 found.setdefault(target, []).extend(numbers)
         return _Derivative(moving, found)
+
+
+def _reaching(f: Callable[..., Any], x: Any) -> frozenset[int]:
+    """Which of the leaves of `x` the outputs of `f` depend on."""
+    jaxpr = jax.make_jaxpr(f)(x).jaxpr
+    inputs = [frozenset([i]) for i in range(len(jaxpr.invars))]
+    return frozenset().union(*dependence(jaxpr, inputs, lambda eqn, reached: frozenset()))
 
 
 @dataclasses.dataclass(frozen=True)

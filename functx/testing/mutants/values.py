@@ -14,7 +14,7 @@ from jax.core import Tracer
 from functx._core import category
 from functx.testing.calls import Calls, Given, replaced
 from functx.testing.opinfo import Sample
-from functx.testing.variations import poked
+from functx.testing.variations import poked, SMALL
 
 from .derivatives import inexact
 from .mutant import Mutant, planted, When
@@ -22,7 +22,7 @@ from .plain import constant, on_leaves, plain, where
 from .subject import Subject
 
 
-SMALL, LARGE, OFF = 1e-3, 1e4, 1.001
+LARGE, OFF = 1e4, 1.001
 
 Mask = Callable[[Any], Any]
 # Where an element counts, and values to put into a sample so that the mistake must show.
@@ -53,7 +53,7 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
         when = _real(calls, target)
         each = elementwise(subject, target)
         if not each:
-            if not _lapack(calls):
+            if not subject.info.finite_only:
                 deaf = _heard_as_zero(target, lambda x: ~(abs(x) < math.inf))
                 infinite = [math.nan, math.inf]
                 yield from _shown(subject, "not finite to 0", target, when, deaf, infinite)
@@ -64,18 +64,11 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
             yield from _shown(subject, kind, target, when, _zeroed(target, mask), values)
         for kind, (mask, values) in NEAR.items():
             yield from _shown(subject, kind, target, when, _scaled(target, mask), values)
-        if (
-            floor is None or floor.elementwise
-        ):  # signs of zeros are not looked at where results cancel
+        if floor is None or floor.elementwise:  # else no check looks at signs of zeros
             yield from _shown(subject, "-0.0 to 0.0", target, when, _without_sign, [-0.0])
         rounded, small = _rounded_against_one(target), [1e-3, -1e-4, 1e-5]
         yield from _shown(subject, "cancellation", target, when, rounded, small, ulps=64)
     yield from _coarse(subject)
-
-
-def _lapack(calls: Calls) -> bool:
-    """Whether nobody says what becomes of values that are not finite."""
-    return calls.spec is not None and calls.spec.accepts.name.startswith("LAPACK")
 
 
 def _real(calls: Calls, target: str) -> When:
