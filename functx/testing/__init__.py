@@ -15,6 +15,7 @@ from .opdb import op_db as op_db
 from .opinfo import (
     call as call,
     Convention as Convention,
+    Departure as Departure,
     edge as edge,
     Floor as Floor,
     Gap as Gap,

@@ -157,10 +157,29 @@ class Convention:
     departure: str = ""  # why PyTorch has it otherwise, if it does: a fact
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Departure:
+    """Calls that functx answers otherwise than PyTorch, and why. Fails the day it passes.
+
+    `kind` is what the fuzzer beside PyTorch calls the difference: accepted, refused, structure,
+    shape, dtype, value, gradient. `match` is a regular expression found in its line about such a
+    call, `sample` is one of them.
+    """
+
+    kind: str
+    sample: Sample
+    reason: str  # a fact
+    match: str = ""
+
+
 Samples = Callable[[Make], Iterator[Sample]]
 
 
 def no_conventions(make: Make) -> Iterator[Convention]:
+    return iter(())
+
+
+def _no_departures(make: Make) -> Iterator[Departure]:
     return iter(())
 
 
@@ -197,6 +216,7 @@ class OpInfo:
     # PyTorch promises no order among equal elements, so positions differ where values tie.
     ties_in_any_order: bool = False
     own_dtypes: tuple[OwnDtypes, ...] = ()
+    departures: Callable[[Make], Iterator[Departure]] = _no_departures
     # Narrower than what the operator accepts, for a variant.
     dtypes: tuple[str, ...] | None = None
 

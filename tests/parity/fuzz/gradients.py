@@ -1,0 +1,132 @@
+"""Cotangents of a call's inputs, by functx in one program and by PyTorch, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+from torch.utils._pytree import tree_leaves
+
+import functx
+from functx._core import category
+from functx.testing.checks.programs import compiled
+
+from .draws import Call
+from .judging import Finding
+from .outcomes import as_numpy, forms
+
+
+CLOSE = 1e-8  # of the largest element: both sum, and what they sum may cancel
+DOUBLE = ("float64", "complex128")
+
+
+def differentiable(call: Call) -> bool:
+    """Whether PyTorch has a gradient to compare: of all floating arrays, in double precision."""
+    inexact = [x.dtype.name for x in call.arrays if category(x.dtype) >= 2]
+    info = call.info
+    plain = info.differentiable and not info.random and info.gauge is None
+    return bool(plain and inexact and all(name in DOUBLE for name in inexact))
+
+
+def gradient_findings(call: Call) -> Iterator[Finding]:
+    """What is otherwise in the cotangents of a call that both sides take."""
+    say = lambda what: Finding(call.info.id, call.seed, "gradient", what, repr(call))
+    found = by_pytorch(call)
+    if found is None:
+        return
+    kept, cotangents, want = found
+    try:
+        got = by_functx(call, kept, cotangents)
+    except Exception as error:
+        first = f"{type(error).__name__}: {error}".partition("\n")[0]
+        yield say(f"cannot be pulled back: {first[:200]}")
+        return
+    for i, (g, w) in enumerate(zip(got, want, strict=True)):
+        off = apart(np.asarray(g), w)
+        if off:
+            yield say(f"of array {i}: {off}")
+            return
+
+
+def by_pytorch(call: Call) -> tuple[list[int], list[np.ndarray], list[np.ndarray]] | None:
+    """Which outputs carry gradients, their cotangents, and those of the floating arrays."""
+    for op, args, kwargs in forms(call):
+        tensors = [x for x in tree_leaves((args, dict(sorted(kwargs.items())))) if _is_tensor(x)]
+        moving = [x.requires_grad_() for x in tensors if x.is_floating_point() or x.is_complex()]
+        try:
+            out = [y for y in tree_leaves(op(*args, **kwargs))]
+        except TypeError:
+            continue
+        except Exception:
+            return None
+        break
+    else:
+        return None
+    kept = [i for i, y in enumerate(out) if _is_tensor(y) and y.requires_grad]
+    if not kept:
+        return None
+    rng = np.random.default_rng(call.seed)
+    cotangents = [_normal(rng, as_numpy(out[i])) for i in kept]
+    try:
+        pulled = torch.autograd.grad(
+            [out[i] for i in kept],
+            moving,
+            [torch.from_numpy(np.array(ct)) for ct in cotangents],
+            materialize_grads=True,
+            allow_unused=True,
+        )
+    except Exception:
+        return None
+    return kept, cotangents, [as_numpy(g.to_dense()) for g in pulled]
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, torch.Tensor)
+
+
+def _normal(rng: np.random.Generator, like: np.ndarray) -> np.ndarray:
+    values = rng.standard_normal(like.shape)
+    if category(like.dtype) == 3:
+        values = values + 1j * rng.standard_normal(like.shape)
+    return np.asarray(values, like.dtype)
+
+
+def by_functx(call: Call, kept: list[int], cotangents: list[np.ndarray]) -> list[Any]:
+    """Compiled as one, unless shapes depend on values."""
+    sample, info = call.sample, call.info
+    arrays = sample.arrays()
+    moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
+    over_arrays = sample.over_arrays(info.op)
+
+    def f(*xs: Any) -> tuple[Any, ...]:
+        full = list(arrays)
+        for i, x in zip(moving, xs, strict=True):
+            full[i] = x
+        out = jax.tree.leaves(over_arrays(*full))
+        return tuple(out[i] for i in kept)
+
+    def run(xs: Any, cts: Any) -> Any:
+        return functx.vjp(f, *xs)[1](tuple(cts))
+
+    run = run if info.spec.measured else compiled(run)
+    return list(jax.block_until_ready(run([arrays[i] for i in moving], cotangents)))
+
+
+def apart(got: np.ndarray, want: np.ndarray) -> str:
+    """Which element is elsewhere, if any."""
+    if got.shape != want.shape:
+        return f"shape {got.shape}, PyTorch {want.shape}"
+    with np.errstate(all="ignore"):
+        finite = np.abs(want[np.isfinite(want)])
+        scale = float(finite.max(initial=0))
+        near = np.abs(got - want) <= CLOSE * (np.abs(want) + min(scale, 1e6)) + 1e-290
+    near |= (got == want) | (np.isnan(got) & np.isnan(want))
+    if np.iscomplexobj(got):
+        near |= ~np.isfinite(got) & ~np.isfinite(want)
+    if near.all():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(~near)[0])
+    return f"{got[at]} at {list(at)}, PyTorch {want[at]} ({(~near).sum()} of {near.size} off)"

@@ -1,0 +1,191 @@
+"""In what two outcomes of a call differ, in one line, with the cause that such lines share."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from functx._core import category
+from functx.testing import OpInfo
+from functx.testing.checks.compare import magnitude, ulps_of
+
+from .draws import Call
+from .outcomes import as_numpy, by_pytorch, doubled, dtype_of, Outcome
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A difference: its kind, what came of the call, and how to see it again."""
+
+    operator: str
+    seed: int
+    kind: str
+    what: str
+    call: str
+
+    @property
+    def cause(self) -> str:
+        """The kind, and what is said without shapes and numbers."""
+        bare = re.sub(r"\[[^\]]*\]|\([^)]*\)", "[]", self.what.partition("\n")[0])
+        return f"{self.kind}: {re.sub(r'[-+]?[0-9][0-9.e+-]*j?', '#', bare)[:160]}"
+
+    @property
+    def line(self) -> str:
+        return f"{self.kind}: {self.call}: {self.what}"
+
+
+ERRORS = (TypeError, ValueError, IndexError, RuntimeError, OverflowError, MemoryError)
+# What no reader of an error should have to know: JAX's classes, addresses, mangled types.
+INTERNAL = re.compile(
+    r"Traced<|Tracer|ShapedArray|ShapeDtypeStruct|\bobject at 0x|<function|<class|jax\._src|"
+    r"jnp\.\w+ requires|_core|lax\.|unhashable|attribute '"
+)
+# PyTorch's CPU kernels lack a dtype, or a build lacks a library: nothing about the operator.
+NO_KERNEL = re.compile(
+    r"not implemented for|not supported on CPU|not yet supported|is not implemented|"
+    r"could not create a primitive|expected scalar type|does not support .*(Half|BFloat16)|"
+    r"not currently supported on the CPU|unsupported dtype|mkldnn|MKL"
+)
+
+
+def findings(call: Call, ours: Outcome, theirs: Outcome) -> Iterator[Finding]:
+    """What PyTorch does otherwise, and what is badly worded."""
+    say = lambda kind, what: Finding(call.info.id, call.seed, kind, what, repr(call))
+    if ours.error is not None:
+        wrong = badly_worded(call.info, ours.error)
+        if wrong:
+            yield say("wording", wrong)
+        elif theirs.error is None:
+            yield say("refused", _worded(ours.error))
+        return
+    if theirs.error is not None:
+        if not NO_KERNEL.search(str(theirs.error)):
+            yield say("accepted", f"PyTorch: {_worded(theirs.error)}")
+        return
+    if len(ours.arrays) != len(theirs.arrays) or ours.single != theirs.single:
+        yield say("structure", f"{len(ours.arrays)} arrays, PyTorch {len(theirs.arrays)}")
+        return
+    for i, (got, want) in enumerate(zip(ours.arrays, theirs.arrays, strict=True)):
+        at = f"output {i}: " if len(ours.arrays) > 1 else ""
+        if tuple(got.shape) != tuple(getattr(want, "shape", ())):
+            yield say("shape", f"{at}{tuple(got.shape)}, PyTorch {tuple(want.shape)}")
+            return
+        if dtype_of(got) != dtype_of(want):
+            yield say("dtype", f"{at}{dtype_of(got)}, PyTorch {dtype_of(want)}")
+            return
+    if not call.info.random:
+        wrong = _values(call, ours, theirs)
+        if wrong:
+            yield say("value", wrong)
+
+
+def _worded(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0][:200]
+
+
+def badly_worded(info: OpInfo, error: Exception) -> str:
+    """What an error lacks of functx's wording, if anything."""
+    said = f"{type(error).__name__}: {error}"[:300]
+    if not isinstance(error, ERRORS) or isinstance(error, jax.errors.JaxRuntimeError):
+        return f"{said.partition(chr(10))[0]} from inside"
+    if not str(error).startswith(f"{info.name}: "):
+        return f"{said.partition(chr(10))[0]} does not name the operator"
+    if INTERNAL.search(str(error)):
+        return f"{said.partition(chr(10))[0]} shows what is inside"
+    return ""
+
+
+def _values(call: Call, ours: Outcome, theirs: Outcome) -> str:
+    info = call.info
+    got, want = list(ours.arrays), list(theirs.arrays)
+    if info.gauge is not None:
+        tree = jax.tree.structure(ours.whole)
+        back = tree.unflatten([jnp.asarray(as_numpy(y)) for y in want])
+        got, want = jax.tree.leaves(info.gauge(ours.whole)), jax.tree.leaves(info.gauge(back))
+    if info.ties_in_any_order and len(got) > 1:
+        got, want = got[:-1], want[:-1]  # positions among equal elements
+    wide: list[Any] | None = None
+    for i, (g, w) in enumerate(zip(got, want, strict=True)):
+        off = far(info, call, g, w, None)
+        if not off:
+            continue
+        if wide is None:
+            wide = _in_double(call, len(got))
+        off = far(info, call, g, w, wide[i] if wide else None)
+        if off and not _flushed(call, g, i):
+            return (f"output {i}: " if len(got) > 1 else "") + off
+    return ""
+
+
+def _in_double(call: Call, count: int) -> list[Any]:
+    """PyTorch's results in double precision, if that is another call."""
+    twin = doubled(call)
+    if twin is None or call.info.gauge is not None:
+        return []
+    found = by_pytorch(twin)
+    return list(found.arrays) if len(found.arrays) == count else []
+
+
+def _flushed(call: Call, got: Any, i: int) -> bool:
+    """Whether PyTorch says the same where it flushes subnormal numbers, as XLA does on CPUs."""
+    tiny = [jnp.finfo(x.dtype).tiny for x in call.arrays if category(jnp.dtype(x.dtype)) >= 2]
+    if not tiny or call.info.gauge is not None:
+        return False
+    torch.set_flush_denormal(True)
+    try:
+        want = by_pytorch(call)
+    finally:
+        torch.set_flush_denormal(False)
+    return want.error is None and not far(call.info, call, got, want.arrays[i], None)
+
+
+def far(info: OpInfo, call: Call, got: Any, want: Any, wide: Any) -> str:
+    """Which element is too far from PyTorch's and from the one in double precision, if any."""
+    name = dtype_of(got)
+    got, want = as_numpy(got), as_numpy(want)
+    if category(np.dtype(got.dtype)) < 2:
+        if np.array_equal(got, want):
+            return ""
+        return _first(got != want, got, want)
+    near = close(info, call, got, want, name)
+    if wide is not None and not near.all():
+        truth = as_numpy(wide)
+        if truth.shape == got.shape and category(np.dtype(truth.dtype)) >= 2:
+            with np.errstate(all="ignore"):
+                rounded = truth.astype(got.dtype)
+                near |= close(info, call, got, rounded, name)
+                near |= np.abs(got - truth) <= 2 * np.abs(want - truth)
+    return "" if near.all() else _first(~near, got, want)
+
+
+def _first(where: np.ndarray, got: np.ndarray, want: np.ndarray) -> str:
+    at = tuple(int(i) for i in np.argwhere(where)[0])
+    return f"{got[at]} at {list(at)}, PyTorch {want[at]} ({where.sum()} of {where.size} off)"
+
+
+def close(info: OpInfo, call: Call, got: Any, want: Any, dtype: str) -> np.ndarray:
+    """Where two results are as near as the entry says, each of them off by that much."""
+    limits = jnp.finfo(dtype)
+    kind = category(np.dtype(got.dtype))
+    both = 2 * float(limits.eps)
+    wide = np.complex128 if kind == 3 else np.float64
+    got, want = got.astype(wide), want.astype(wide)
+    floor = 1e4 if info.finite_only else info.floor.ulps if info.floor else 0.0
+    with np.errstate(all="ignore"):
+        scale = max(magnitude([want]), magnitude(call.arrays)) if floor else 0.0
+        # An ulp of a complex number is one of its absolute value.
+        allowed = both * (ulps_of(info, dtype) * np.abs(want) + floor * scale)
+        near = (np.abs(got - want) <= allowed + 2 * float(limits.tiny)) & np.isfinite(want)
+    near |= (got == want) | (np.isnan(got) & np.isnan(want))
+    if kind == 3:
+        near |= np.isinf(got) & np.isinf(want)
+    elif info.signed_zeros and not floor:
+        near &= (got != 0) | (want != 0) | (np.signbit(got) == np.signbit(want))
+    return near

@@ -1,0 +1,172 @@
+"""Blocks of calls in processes with limits: one that dies or hangs costs the call it was at."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools as ft
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing import connection
+from typing import Any, TypeAlias
+
+from .judging import Finding
+
+
+MEMORY = 12 * 2**30  # of address space; XLA's thread pools alone reserve a few
+LONGEST = 30  # seconds for one call, compilation included
+BLOCKS = 8  # of an operator in one turn
+TURNS = 60  # until a process makes way for a fresh one: XLA gives no memory back
+# Compilation is nearly all of the time; the rules that rewrite programs stay.
+CHEAPER = (
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """Some blocks of an operator, or single seeds where a process died of one."""
+
+    operator: str
+    first: int
+    count: int
+
+
+@dataclasses.dataclass
+class Report:
+    """What came of a turn, or of as much of it as there was."""
+
+    turn: Turn
+    findings: list[Finding]
+    tally: Any
+    seconds: float
+
+
+@dataclasses.dataclass
+class _Worker:
+    process: Any
+    pipe: Any
+    turn: Turn | None = None
+    at: int = 0  # the seed that it said it was at
+    call: str = ""
+    since: float = 0.0
+    found: list[Finding] = dataclasses.field(default_factory=list)
+    done: int = 0
+
+
+def cheaply() -> None:
+    """Sets this process and those that it starts to compile quickly. Before JAX is imported."""
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {CHEAPER}".strip()
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)  # few programs are ever met again
+
+
+Work: TypeAlias = Callable[[Any], None]
+
+
+def _work(pipe: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 2)  # XLA's last words
+    from .draws import VALUES
+    from .running import configure, ENTRIES, Fuzzing
+
+    configure()
+    each = ft.cache(lambda operator: Fuzzing(ENTRIES[operator]))
+    pipe.send(None)
+    while True:
+        turn = pipe.recv()
+        began, fuzzing = time.monotonic(), each(turn.operator)
+        before = dataclasses.replace(fuzzing.tally)
+        for seed in range(turn.first * VALUES, (turn.first + turn.count) * VALUES):
+            call = repr(fuzzing.draw(seed))
+            pipe.send((seed, call))
+            signal.alarm(LONGEST)
+            found = list(fuzzing.seed(seed))
+            signal.alarm(0)
+            if found:
+                pipe.send(found)
+        pipe.send(Report(turn, [], fuzzing.tally.since(before), time.monotonic() - began))
+
+
+def run(turns: Iterator[Turn], jobs: int, work: Work = _work) -> Iterator[Report]:
+    """What comes of turns, by `jobs` processes, until there are no more turns."""
+    waiting = collections.deque[Turn]()
+    workers = [_started(work) for _ in range(jobs)]
+    try:
+        while workers:
+            ready = connection.wait([worker.pipe for worker in workers])
+            for worker in [w for w in workers if w.pipe in ready]:
+                try:
+                    message = worker.pipe.recv()
+                except (EOFError, ConnectionError):
+                    workers.remove(worker)
+                    yield _buried(worker, waiting)
+                    workers.append(_started(work))
+                    continue
+                if isinstance(message, tuple):
+                    worker.at, worker.call = message
+                    continue
+                if isinstance(message, list):
+                    worker.found += message
+                    continue
+                if message is not None:
+                    message.findings, worker.found = worker.found, []
+                    worker.done += 1
+                    yield message
+                worker.turn = waiting.popleft() if waiting else next(turns, None)
+                if worker.turn is None or worker.done >= TURNS:
+                    workers.remove(worker)
+                    _stop(worker)
+                    if worker.turn is not None:
+                        waiting.appendleft(worker.turn)
+                        workers.append(_started(work))
+                else:
+                    worker.since = time.monotonic()
+                    worker.pipe.send(worker.turn)
+    finally:
+        for worker in workers:
+            _stop(worker)
+
+
+def _started(work: Work) -> _Worker:
+    context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(theirs,), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _stop(worker: _Worker) -> None:
+    worker.process.kill()
+    worker.process.join()
+    worker.pipe.close()
+
+
+def _buried(worker: _Worker, waiting: collections.deque[Turn]) -> Report:
+    """The call in which a process died, as a finding; the blocks after it go back."""
+    from .draws import VALUES
+    from .running import Tally
+
+    worker.process.join()
+    code = worker.process.exitcode
+    if worker.turn is None:
+        raise RuntimeError(f"a process of the fuzzer ended with exit code {code} as it started")
+    late = code == -signal.SIGALRM
+    how = f"not done after {LONGEST} s" if late else f"the process ended with exit code {code}"
+    turn, following = worker.turn, worker.at // VALUES + 1
+    left = turn.first + turn.count - following
+    if left > 0:
+        waiting.appendleft(Turn(turn.operator, following, left))
+    kind = "late" if late else "died"
+    found = [*worker.found, Finding(turn.operator, worker.at, kind, how, worker.call)]
+    calls = Tally(calls=worker.at - turn.first * VALUES + 1)
+    return Report(turn, found, calls, time.monotonic() - worker.since)
