@@ -11,7 +11,7 @@ import sys
 from . import __path__ as here
 
 
-SHARED = {"__main__", "tables"}
+SHARED = {"__main__", "larger", "tables"}
 
 
 def names() -> list[str]:

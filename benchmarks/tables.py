@@ -35,17 +35,20 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
     return first[0].ljust(first[1]) + "".join("  " + cell.rjust(width) for cell, width in rest)
 
 
-def microseconds(calls: Sequence[Callable[[], Any]], seconds: float = 0.5) -> list[float]:
+def microseconds(
+    calls: Sequence[Callable[[], Any]], seconds: float = 0.5, least: int = 5
+) -> list[float]:
     """What one call of each costs, in microseconds: the lower fifth of batches of calls.
 
-    The functions take turns, batch by batch, so that a busy machine slows all alike.
+    The functions take turns, batch by batch, at least `least` times, so that a busy machine slows
+    all alike.
     """
     for call in calls:
         jax.block_until_ready(call())
     size = _batch_size(calls)
     times: list[list[float]] = [[] for _ in calls]
     stop = time.perf_counter() + seconds * len(calls)
-    while time.perf_counter() < stop or len(times[0]) < 5:
+    while time.perf_counter() < stop or len(times[0]) < least:
         for call, taken in zip(calls, times, strict=True):
             taken.append(_batch(call, size) / size)
     return [1e6 * sorted(taken)[len(taken) // 5] for taken in times]

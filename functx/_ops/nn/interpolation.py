@@ -24,7 +24,7 @@ from functx._core import (
 )
 
 from .resampling import (
-    average_taps,
+    averaged,
     cubic_taps,
     filtered_taps,
     Grid,
@@ -113,8 +113,9 @@ def _resampled(x: jax.Array, grids: Sequence[Grid], mode: str, antialias: bool) 
     x = x.astype(dtype)
     for i, grid in reversed(list(enumerate(grids))):
         if mode == "area":
-            taps = average_taps(grid.before, grid.after)
-        elif antialias:
+            x = averaged(x, 2 + i, grid.after)
+            continue
+        if antialias:
             taps = filtered_taps(grid, mode)
         else:
             taps = cubic_taps(grid) if mode == "bicubic" else linear_taps(grid)

@@ -13,6 +13,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+
+from functx._core import category
+from functx._core.rules import derivative_rules
 
 
 class Grid(NamedTuple):
@@ -44,21 +48,82 @@ class Grid(NamedTuple):
 
 
 Taps = tuple[np.ndarray, np.ndarray]
+_FEW = 32  # taps that are written out one by one
+_SHORT = 8  # windows that a loop over each would not be worth
 
 
 def resample(x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray) -> jax.Array:
     r"""$y_o = \sum_t w_{ot}\, x_{p_{ot}}$ along `axis`; positions `>= n` read zeros.
 
     Shapes: `positions` and `weights` are `[outputs, taps]`.
+    Its transpose is another of its kind, not the scatter that gathers have.
     """
     axis %= x.ndim
+    taps = (positions, weights.astype(x.dtype))
+    n = x.shape[axis]
+    if category(x.dtype) < 2:
+        return _weighed(x, axis, taps)
+    back = _transposed(taps, n)
+    return derivative_rules(
+        lambda x: _weighed(x, axis, taps),
+        jvp=lambda primals, output, tangents: resample(tangents[0], axis, *taps),
+        vjp=lambda primals, output, cotangent: (resample(cotangent, axis, *back),),
+        name="resample",
+    )(x)
+
+
+def _weighed(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
+    """A gather for each of few taps: XLA fuses them, and the innermost loop runs along rows."""
+    positions, weights = taps
+    outputs, n = len(positions), x.shape[axis]
+    # Fused with what made `x`, each element of it would be computed once for each tap.
+    x = lax.optimization_barrier(x)
+    if positions.shape[1] > _FEW:
+        return _weighed_at_once(x, axis, taps)
+    total = jnp.zeros((*x.shape[:axis], outputs, *x.shape[axis + 1 :]), x.dtype)
+    along = lambda column: np.expand_dims(column, tuple(range(1, x.ndim - axis)))
+    for at, weight in zip(positions.T, weights.T, strict=True):
+        term = jnp.take(x, np.minimum(at, n - 1), axis, mode="clip") * along(weight)
+        outside = at >= n
+        total += jnp.where(along(outside), 0, term) if outside.any() else term
+    return total
+
+
+def _weighed_at_once(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
+    positions, weights = taps
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     # jaxlib 0.10.2 and 0.11.0 crash on CPUs where a product of seven dimensions is summed, as
     # volumes under vmap would have them (jax-ml/jax#39257): so the others are flattened.
     flat = x.reshape(math.prod(before), x.shape[axis], math.prod(after))
-    taps = jnp.take(flat, positions, 1, mode="fill", fill_value=0)
-    out = jnp.sum(taps * weights.astype(x.dtype)[:, :, None], 2, dtype=x.dtype)
+    read = jnp.take(flat, positions, 1, mode="fill", fill_value=0)
+    out = jnp.sum(read * weights[:, :, None], 2, dtype=x.dtype)
     return out.reshape(*before, len(positions), *after)
+
+
+def _transposed(taps: Taps, n: int) -> Taps:
+    """From outputs to inputs: what each of the `n` inputs gives, and to which outputs."""
+    positions, weights = taps
+    rows = np.broadcast_to(np.arange(len(positions))[:, None], positions.shape)
+    inside = positions < n
+    pairs, which = np.unique(positions[inside] * len(positions) + rows[inside], return_inverse=True)
+    given = np.bincount(which, weights[inside].astype(np.float64), len(pairs))
+    inputs, outputs = np.divmod(pairs, max(len(positions), 1))
+    counts = np.bincount(inputs, minlength=n)
+    place = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = (n, int(counts.max(initial=0)))
+    back, amounts = np.full(shape, len(positions)), np.zeros(shape, weights.dtype)
+    back[inputs, place], amounts[inputs, place] = outputs, given
+    return back, amounts
+
+
+def averaged(x: jax.Array, axis: int, m: int) -> jax.Array:
+    """Adaptive average pooling to `m` means along `axis`."""
+    axis %= x.ndim
+    n = x.shape[axis]
+    if m == 0 or n <= _SHORT * m or n % m:
+        return resample(x, axis, *_average_taps(n, m))
+    windows = x.reshape(*x.shape[:axis], m, n // m, *x.shape[axis + 1 :])
+    return jnp.mean(windows, axis + 1)
 
 
 def resample_bytes(
@@ -86,8 +151,7 @@ def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(first, by_position[rows, positions], 0)
 
 
-def average_taps(n: int, m: int) -> Taps:
-    """Adaptive average pooling, from `n` inputs to `m` means."""
+def _average_taps(n: int, m: int) -> Taps:
     i = np.arange(m)[:, None]
     start, end = i * n // max(m, 1), -(-(i + 1) * n // max(m, 1))
     positions = start + np.arange(int((end - start).max(initial=1)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, describe, operator, refuse
-from functx._ops.nn.resampling import average_taps, resample
+from functx._ops.nn.resampling import averaged
 from functx._ops.nn.windows import per_dimension
 
 
@@ -34,5 +34,5 @@ def adaptive_avg_pool2d(input: ArrayLike, output_size: int | None | Sequence[int
     kept = [n if size is None else size for size, n in zip(sizes, input.shape[-2:], strict=True)]
     kept = per_dimension(tuple(kept), 2, "output_size")
     for axis, size in zip((-2, -1), kept, strict=True):
-        input = resample(input, axis, *average_taps(input.shape[axis], size))
+        input = averaged(input, axis, size)
     return input
