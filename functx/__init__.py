@@ -30,7 +30,7 @@ from . import (
     signal as signal,
     special as special,
 )
-from ._core.random import manual_seed as manual_seed
+from ._core.ambient import manual_seed as manual_seed
 from ._core.state import enable_x64 as enable_x64, x64 as x64
 from ._names import equip as _equip
 from ._transforms.functional_call import functional_call as functional_call

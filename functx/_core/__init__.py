@@ -28,7 +28,14 @@ from .dtypes import (
     lowest as lowest,
     real_of as real_of,
 )
-from .errors import describe as describe, fail as fail, refuse as refuse, Refused as Refused
+from .errors import (
+    describe as describe,
+    fail as fail,
+    foreign_hint as foreign_hint,
+    refuse as refuse,
+    Refused as Refused,
+)
+from .manual_axes import equally_varying as equally_varying
 from .promotion import (
     compute_and_result as compute_and_result,
     Promote as Promote,

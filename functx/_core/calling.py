@@ -17,14 +17,16 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
+from .ambient import drawable
 from .catalog import OpSpec
 from .devices import place
 from .errors import Refused
 from .jax_compat import staging_trace
-from .random import as_key, Draw, drawable
+from .random import as_key, Draw
 from .requirements import enforce, Requirement
 from .running import required_of, run
 from .values import agreed_size, peek_on_cpu
+from .widths import refuse_wide, wide_integers_fit
 
 
 Call = Callable[..., Any]
@@ -66,6 +68,8 @@ def _guarded(spec: OpSpec, call: Call) -> Call:
                 args, kwargs = form(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
+            if not (wide_integers_fit(args) and wide_integers_fit(kwargs.values())):
+                _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
             worded = refused.by(name)
@@ -76,6 +80,12 @@ def _guarded(spec: OpSpec, call: Call) -> Call:
         raise worded from None
 
     return operator
+
+
+def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    for name, value in spec.parameters.bound(args, kwargs).items():
+        if name in spec.traced:
+            refuse_wide(name, value)
 
 
 def _second_attempt(
@@ -195,9 +205,12 @@ def _with_key(spec: OpSpec, call: Call) -> Call:
         key = kwargs.pop(name, None)
         if key is not None:
             return call(*args, **kwargs, **{name: key if isinstance(key, Draw) else as_key(key)})
-        generator = drawable()
-        out = call(*args, **kwargs, **{name: generator.upcoming()})
-        generator.advance()
-        return out
+        generator = drawable(name)
+        draw = generator.draw()
+        try:
+            return call(*args, **kwargs, **{name: draw})
+        except BaseException:
+            generator.take_back(draw)
+            raise
 
     return operator

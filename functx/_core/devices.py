@@ -5,16 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+from jax.experimental.layout import Format
+from jax.sharding import Sharding
 
-from .errors import refuse
+from .errors import foreign_hint, refuse
 
 
+_WANTED = "'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding"
 _PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
 
 
 def place(tree: Any, device: Any) -> Any:
     """The arrays of `tree` on `device`: `"cpu"`, `"gpu"`, `"cuda:0"`, a device, a sharding."""
-    return jax.device_put(tree, find_device(device) if isinstance(device, str) else device)
+    if isinstance(device, str):
+        device = find_device(device)
+    elif not isinstance(device, (jax.Device, Sharding, Format)):
+        refuse(
+            f"`device` must be {_WANTED}, got {device!r}",
+            hint=foreign_hint(device),
+            error=TypeError,
+        )
+    return jax.device_put(tree, device)
 
 
 def find_device(name: str) -> Any:
@@ -25,7 +36,7 @@ def find_device(name: str) -> Any:
     platform, _, index = name.partition(":")
     if platform not in _PLATFORMS or not (index or "0").isdigit():
         refuse(
-            f"`device` must be 'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding, got {name!r}",
+            f"`device` must be {_WANTED}, got {name!r}",
             error=ValueError,
         )
     try:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .errors import refuse
+from .errors import foreign_hint, refuse
 
 
 DTypeLike: TypeAlias = Any
@@ -95,7 +95,8 @@ def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
     except TypeError:
         refuse(
             f"`{argument}` must be a dtype, got {dtype!r}",
-            hint="for instance functx.float32, jnp.bfloat16, 'int64' or np.dtype('bool')",
+            hint=foreign_hint(dtype)
+            or "for instance functx.float32, jnp.bfloat16, 'int64' or np.dtype('bool')",
             error=TypeError,
         )
 

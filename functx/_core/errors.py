@@ -43,12 +43,33 @@ def describe(x: Any) -> str:
         inner = ", ".join(map(describe, x))
         return f"[{inner}]" if isinstance(x, list) else f"({inner})"
     if not _is_array(x):
-        return repr(x)
+        return _foreign(x) or repr(x)
     if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
         return f"{x.dtype}[{','.join(map(str, x.shape))}]"
     name = np.dtype(x.dtype).name
     kind = name.rstrip("0123456789")
     return f"{_SHORT.get(kind, kind)}{name[len(kind) :]}[{','.join(map(str, x.shape))}]"
+
+
+def _foreign(x: Any) -> str:
+    """`torch.Tensor[2,3]`, whose values say nothing about what went wrong."""
+    if not hasattr(x, "detach") or not foreign_hint(x):
+        return ""
+    return f"torch.{type(x).__name__}[{','.join(map(str, x.shape))}]"
+
+
+def foreign_hint(x: Any) -> str:
+    """How to convert what PyTorch made into what JAX takes; empty for anything else."""
+    if type(x).__module__.partition(".")[0] != "torch":
+        return ""
+    kind = type(x).__name__
+    if kind == "dtype":
+        return f"use functx.{str(x).removeprefix('torch.')}"
+    if kind == "device":
+        return f"use device={str(x)!r}, a string, or one of jax.devices()"
+    if hasattr(x, "detach"):
+        return "jnp.asarray(x.detach().cpu().numpy()) makes a JAX array"
+    return ""
 
 
 def _is_array(x: Any) -> TypeGuard[jax.Array]:

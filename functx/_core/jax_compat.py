@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from jax._src.core import eval_trace, trace_ctx  # noqa: TID251
+from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
 
-__all__ = ["hold_weakly", "staging_trace"]
+__all__ = ["hold_weakly", "recorded_for", "single_lane_trace", "staging_trace"]
 
 
 def staging_trace() -> Any:
@@ -27,6 +28,27 @@ def staging_trace() -> Any:
     while trace is not None and not hasattr(trace, "frame"):
         trace = getattr(trace, "parent_trace", None)
     return trace
+
+
+def single_lane_trace() -> Any:
+    """The innermost trace that does more than differentiate, or None in eager mode.
+
+    What it is given runs once for itself: a program that is recorded, the lanes of a map taken
+    together. A number made inside is the same for all of them.
+    """
+    trace = trace_ctx.trace
+    while isinstance(trace, (JVPTrace, LinearizeTrace)):
+        trace = trace.parent_trace
+    return None if trace is eval_trace else trace
+
+
+def recorded_for(trace: Any) -> str | None:
+    """What a trace records a program for (`jit`, `scan`, `cond`), or None if it maps lanes."""
+    frame = getattr(trace, "frame", None)
+    if frame is None:
+        return None
+    what = getattr(getattr(frame, "debug_info", None), "traced_for", None) or "jit"
+    return {"checkpoint / remat": "checkpoint"}.get(what, what)
 
 
 def hold_weakly(*types: type) -> None:

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from .errors import describe, refuse
+from .errors import describe, foreign_hint, refuse
 from .roles import Kind, parsed_role
 
 
@@ -169,8 +169,7 @@ def _check_number_or_array(name: str, leaf: Any, error: Exception) -> None:
             )
         return
     kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
-    hint = "jnp.asarray(x.numpy()) makes a JAX array" if "torch" in kind else ""
-    refuse(f"`{name}` must be an array, got {kind}", hint=hint, error=TypeError)
+    refuse(f"`{name}` must be an array, got {kind}", hint=foreign_hint(leaf), error=TypeError)
 
 
 def frozen(x: Any) -> Any:

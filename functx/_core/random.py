@@ -1,4 +1,4 @@
-"""The ambient generator: where random operators draw their keys when none is given.
+"""Keys, and generators of them.
 
 A generator is a key and a counter; draw `n` uses `fold_in(key, n)`, so that eager and
 compiled code agree bit by bit.
@@ -6,20 +6,14 @@ compiled code agree bit by bit.
 
 from __future__ import annotations
 
-import contextlib
-import functools as ft
+import operator
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from .errors import describe, fail, refuse, Refused
-from .jax_compat import staging_trace
-
-
-Randomness = Literal["error", "different", "same"]
 
 
 class Draw(NamedTuple):
@@ -36,8 +30,9 @@ class Draw(NamedTuple):
 class Generator:
     """A source of keys: a pytree of a key and the number of draws so far.
 
-    Every draw advances the counter in place. Pass a generator into a jitted function as
-    an argument and return it to keep its state.
+    Every draw advances the counter in place, also where threads share the generator. Pass a
+    generator into a jitted function as an argument and return it to keep its state. Copies and
+    pickled generators go on from the same state, apart from the original.
 
     >>> generator = functx.random.Generator(jax.random.key(0))
     >>> with functx.random.scope(generator):
@@ -47,21 +42,32 @@ class Generator:
     """
 
     def __init__(self, key: Any, counter: Any = 0):
-        self.key, self.counter = _key_for("random.Generator", key), counter
+        self._set(key_for("random.Generator", key), counter)
+
+    def _set(self, key: Any, counter: Any) -> None:
+        self.key, self.counter = key, counter
+        self.drawn = 0  # since this object exists: a number also where the counter is traced
+        self.lock = threading.RLock()
+        self._last: Draw | None = None
 
     def draw(self) -> Draw:
         """The next draw; call `.derive()` on it for a key."""
-        draw = self.upcoming()
-        self.advance()
+        with self.lock:
+            self._last = draw = Draw(self.key, self.counter)
+            self.advance(1)
         return draw
 
-    def upcoming(self) -> Draw:
-        """What `draw` would return, without drawing it."""
-        return Draw(self.key, self.counter)
+    def advance(self, draws: int) -> None:
+        """Counts draws that were made elsewhere."""
+        self.counter = self.counter + draws
+        self.drawn += draws
 
-    def advance(self) -> None:
-        """Counts one draw."""
-        self.counter = self.counter + 1
+    def take_back(self, draw: Draw) -> None:
+        """Undoes a draw that came to nothing, if it is still the last one."""
+        with self.lock:
+            if self._last is draw:
+                self._last, self.counter = None, draw.counter
+                self.drawn -= 1
 
     def tree_flatten(self) -> tuple[tuple[Any, Any], None]:
         return (self.key, self.counter), None
@@ -69,11 +75,25 @@ class Generator:
     @classmethod
     def tree_unflatten(cls, aux: None, children: tuple[Any, Any]) -> Generator:
         new = object.__new__(cls)  # children may be placeholders, not keys
-        new.key, new.counter = children
+        new._set(*children)
         return new
+
+    def __copy__(self) -> Generator:
+        return Generator(self.key, self.counter)
+
+    def __deepcopy__(self, memo: object) -> Generator:
+        return Generator(self.key, self.counter)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        words, scheme = jax.random.key_data(self.key), str(jax.random.key_impl(self.key))
+        return _restored, (jax.device_get(words), scheme, self.counter)
 
     def __repr__(self) -> str:
         return f"Generator(key={self.key!r}, counter={self.counter!r})"
+
+
+def _restored(words: Any, scheme: str, counter: Any) -> Generator:
+    return Generator(jax.random.wrap_key_data(jnp.asarray(words), impl=scheme), counter)
 
 
 def as_key(key: Any) -> jax.Array:
@@ -90,7 +110,7 @@ def as_key(key: Any) -> jax.Array:
     )
 
 
-def _key_for(who: str, key: Any) -> jax.Array:
+def key_for(who: str, key: Any) -> jax.Array:
     try:
         return as_key(key)
     except Refused as refused:
@@ -98,161 +118,21 @@ def _key_for(who: str, key: Any) -> jax.Array:
     raise worded
 
 
-class _Refusing:
-    """Stands in for a generator where drawing is refused."""
-
-    def __init__(self, refusal: Refused):
-        self.refusal = refusal
-
-
-class _Ambient(threading.local):
-    def __init__(self) -> None:
-        self.default: Generator | None = None  # made on first use: `import` touches no backend
-        self.seed = 0
-        self.scopes: list[tuple[Generator | _Refusing, Any]] = []
-
-
-_ambient = _Ambient()
-
-
-def manual_seed(seed: int) -> None:
-    """Starts this thread's default generator anew from `seed`, an int.
-
-    >>> functx.manual_seed(0)
-    >>> x = functx.rand(2)
-    >>> functx.manual_seed(0)
-    >>> bool((functx.rand(2) == x).all())
-    True
-    """
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        fail("manual_seed", f"`seed` must be an int, got {describe(seed)}", error=TypeError)
-    _ambient.seed, _ambient.default = seed, None
-
-
-def _default() -> Generator:
-    if _ambient.default is None:
-        with jax.ensure_compile_time_eval():
-            _ambient.default = Generator(jax.random.key(_ambient.seed % 2**63))
-    return _ambient.default
-
-
-def _current() -> tuple[Generator | _Refusing, Any]:
-    return _ambient.scopes[-1] if _ambient.scopes else (_default(), None)
-
-
-@contextlib.contextmanager
-def scope(key_or_generator: Any) -> Iterator[Generator]:
-    """Makes a key or a generator the ambient one for a region.
-
-    This is how a jitted function takes its randomness as an argument.
-
-    >>> @jax.jit
-    ... def noisy(key, x):
-    ...     with functx.random.scope(key):
-    ...         return x + functx.randn(3)
-    >>> noisy(jax.random.key(0), jnp.zeros(3, "float32")).shape
-    (3,)
-    """
-    generator = key_or_generator
-    if not isinstance(generator, Generator):
-        generator = Generator(_key_for("random.scope", generator))
-    with _entered(generator):
-        yield generator
-
-
-@contextlib.contextmanager
-def _entered(generator: Generator | _Refusing) -> Iterator[None]:
-    # one that refuses has no home, and asking for it would show in the recorded program
-    home = None if isinstance(generator, _Refusing) else staging_trace()
-    _ambient.scopes.append((generator, home))
+def checked_seed(who: str, seed: Any) -> int:
+    """A seed as the 64 bits that PyTorch makes of it: from -2**63 to 2**64 - 1."""
+    if isinstance(seed, bool):
+        fail(who, f"`seed` must be an int, got {seed!r}", error=TypeError)
     try:
-        yield
-    finally:
-        _ambient.scopes.pop()
+        number = operator.index(seed)
+    except TypeError:
+        fail(who, f"`seed` must be an int, got {describe(seed)}", error=TypeError)
+    if not -(2**63) <= number < 2**64:
+        fail(who, f"`seed` must have 64 bits at most, got {number}", error=ValueError)
+    return number % 2**64
 
 
-def drawable() -> Generator:
-    """The ambient generator, refused where a draw from it would freeze into a program."""
-    generator, home = _current()
-    if isinstance(generator, _Refusing):
-        raise generator.refusal
-    if staging_trace() is not home:
-        refuse(
-            "a draw from the ambient generator while `jit` (or scan, cond, checkpoint) records "
-            "would freeze the numbers into the program",
-            hint="use functx.jit, or take a key as an argument and pass `key=` or enter "
-            "`with functx.random.scope(key):` inside",
-        )
-    return generator
-
-
-_NO_GENERATOR = Refused(
-    "a draw from the ambient generator, and there is none that may be drawn from here",
-    "pass `key=`, or enter `with functx.random.scope(key):`",
-    RuntimeError,
-)
-_LANES_REFUSE = Refused(
-    'a random draw inside vmap(randomness="error")',
-    'choose randomness="different" (each lane its own numbers) or "same", or pass `key=`',
-    RuntimeError,
-)
-
-
-class LaneStream:
-    """The ambient generator's share for one `vmap`: one draw, from which lanes derive theirs."""
-
-    def __init__(self, source: jax.Array | _Refusing, per_lane: bool):
-        self._source, self._per_lane = source, per_lane
-
-    def lane_indices(self, n: int) -> jax.Array:
-        """`[0, ..., n - 1]`, to be mapped along with the inputs."""
-        return jnp.arange(n, dtype="int32")
-
-    def enter(self, lane_index: Any) -> contextlib.AbstractContextManager[None]:
-        """Inside the mapped function: what draws from the ambient generator get."""
-        if isinstance(self._source, _Refusing):
-            return _entered(self._source)
-        key = self._source
-        return _entered(Generator(jax.random.fold_in(key, lane_index) if self._per_lane else key))
-
-
-def split_lanes(randomness: Randomness) -> LaneStream:
-    """What `vmap(randomness=)` makes of the ambient generator, for one call of it.
-
-    `"error"` refuses draws, `"same"` gives every lane one stream, `"different"` folds the
-    lane's index into the key, so that the streams do not depend on chunking.
-    """
-    if randomness == "error":
-        return LaneStream(_Refusing(_LANES_REFUSE), per_lane=False)
-    try:
-        base = drawable().draw().derive()
-    except Refused as refusal:  # matters only if the mapped function does draw
-        return LaneStream(_Refusing(refusal), per_lane=False)
-    return LaneStream(base, per_lane=randomness == "different")
-
-
-def threading_generator(
-    compile: Callable[[Callable[..., Any]], Callable[..., Any]], func: Callable[..., Any]
-) -> Callable[..., Any]:
-    """`func`, compiled by `compile` with the ambient generator as a further argument.
-
-    Where none may be drawn from, `func` is told so by the draw it attempts.
-    """
-
-    def inner(generator: Generator | None, *args: Any, **kwargs: Any) -> Any:
-        ambient = _Refusing(_NO_GENERATOR) if generator is None else generator
-        with _entered(ambient):
-            return func(*args, **kwargs), generator
-
-    compiled = compile(ft.wraps(func)(inner))
-
-    @ft.wraps(func)
-    def outer(*args: Any, **kwargs: Any) -> Any:
-        generator, home = _current()
-        drawable = isinstance(generator, Generator) and staging_trace() is home
-        out, after = compiled(generator if drawable else None, *args, **kwargs)
-        if isinstance(generator, Generator) and drawable:
-            generator.counter = after.counter
-        return out
-
-    return outer
+def key_of_seed(seed: int) -> jax.Array:
+    """The key of a seed of 64 bits, the same whether JAX's 64 bit is on or off."""
+    signed = seed - 2**64 if seed >= 2**63 else seed
+    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+        return jax.random.key(signed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -113,10 +114,12 @@ def raise_checked(error: checkify.Error) -> None:
     message = error.get()
     if message is None:
         return
+    message = _LANE.split(message)[1] if _LANE.match(message) else message
     name, _, said = message.partition(": ")
     if name in _KINDS:
         raise _KINDS[name](said.partition(" (`check` failed)")[0])
     error.throw()  # a check of the user's own
 
 
+_LANE = re.compile(r"(?:\A|\n)at mapped index [^:]*: ")  # how checkify begins each lane's message
 _KINDS: dict[str, type[Exception]] = {}  # by name: a program carries only the message

@@ -20,9 +20,10 @@ from typing import Any, TypeAlias, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, core, lax
+from jax import Array, lax
 
 from .errors import describe, fail
+from .manual_axes import equally_varying
 from .rules_primitives import Call, function_call, inexact, Leaves, Linear, tangent_type
 
 
@@ -74,7 +75,7 @@ def derivative_rules(
         leaves, tree = jax.tree.flatten(args)
         rules = _Rules(forward, jvp, vjp, name, tree)
         call = Call(name, rules.forward, rules.linear)
-        operands = _equally_varying([_strong(x, name) for x in leaves])
+        operands = equally_varying([_strong(x, name) for x in leaves])
         outputs = function_call.bind(*operands, call=call)
         return jax.tree.unflatten(rules.out_tree, outputs)
 
@@ -196,26 +197,6 @@ def _strong(x: Any, name: str) -> Array:
         fail(name, f"expected arrays, got {x!r}", error=TypeError)
     x = x if isinstance(x, jax.Array) else jnp.asarray(x)
     return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
-
-
-def _equally_varying(leaves: list[Array]) -> list[Array]:
-    """`leaves`, varying over the same manual axes of a `shard_map`, as every `lax` call has them.
-
-    So the cotangent of a replicated operand is summed over the devices by the cast's transpose.
-    """
-    if len(leaves) < 2 or not any(isinstance(x, core.Tracer) for x in leaves):
-        return leaves
-    axes = [_varying(jax.typeof(x)) for x in leaves]
-    union = frozenset().union(*axes)
-    return [
-        lax.pcast(x, tuple(sorted(union - own)), to="varying") if union - own else x
-        for x, own in zip(leaves, axes, strict=True)
-    ]
-
-
-def _varying(aval: Any) -> frozenset[str]:
-    # Older JAX calls it `vma`; in 0.10.2 it is a part of `manual_axis_type`.
-    return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
 
 
 def _describe(tree: Any) -> Any:

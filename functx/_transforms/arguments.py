@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, foreign_hint
 
 
 Argnums = int | str | tuple[int | str, ...]
@@ -183,7 +183,12 @@ def _refuse_input(who: str, values: tuple[Any, ...], paths: tuple[str, ...]) -> 
                 error=TypeError,
             )
         if kind == "other":
-            fail(who, f"`{at}` must be an array, got {describe(x)}", error=TypeError)
+            fail(
+                who,
+                f"`{at}` must be an array, got {describe(x)}",
+                hint=foreign_hint(x),
+                error=TypeError,
+            )
 
 
 def leaves_with_paths(values: tuple[Any, ...], paths: tuple[str, ...]) -> list[tuple[str, Any]]:

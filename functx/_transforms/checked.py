@@ -8,11 +8,16 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from jax.experimental import checkify
 
+from functx._core import fail
+from functx._core.ambient import drawing, recording
 from functx._core.requirements import raise_checked
 from functx._core.state import checking_values
+from functx._core.values import peek
 
+from .concretization import tracing
 from .generics import P, Y
 
 
@@ -27,8 +32,8 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
     transform compiles the checks in, and reports the first that failed. It costs the
     time of the checks and a wait for the result.
 
-    Raises what the operator raises eagerly, with the value. JAX's own `checkify.check`s in
-    `func` are reported too.
+    Raises what the operator raises eagerly, with the value; of the lanes of a `vmap` outside, the
+    first that failed. JAX's own `checkify.check`s in `func` are reported too.
 
     >>> look_up = functx.debug.checked(jax.jit(lambda i: functx.index_select(jnp.zeros(3), 0, i)))
     >>> look_up(jnp.asarray([7]))
@@ -37,8 +42,13 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
     IndexError: index_select: `index` must lie in [0, 2], got 7
     """
 
+    with_draw = recording(func)
+
     @ft.wraps(func)
     def with_checks(*args: Any, **kwargs: Any) -> Any:
+        return tracing("debug.checked", drawing, run, *args, **kwargs)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = jax.tree.flatten((args, kwargs))
         where = [i for i, x in enumerate(leaves) if isinstance(x, (jax.Array, np.ndarray))]
 
@@ -46,13 +56,27 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
             full = list(leaves)
             for i, x in zip(where, arrays, strict=True):
                 full[i] = x
-            call: Callable[..., Any] = func
             args, kwargs = tree.unflatten(full)
-            return call(*args, **kwargs)
+            return with_draw(*args, **kwargs)
 
         with checking_values(True):
             error, out = checkify.checkify(over_arrays)(*(leaves[i] for i in where))
-        raise_checked(error)
+        raise_checked(_at_hand(error))
         return out
 
     return with_checks
+
+
+def _at_hand(error: checkify.Error) -> checkify.Error:
+    """The error with values: of all lanes, where `vmap` maps `checked`."""
+    leaves, structure = jax.tree.flatten(error)
+    if not any(isinstance(x, Tracer) for x in leaves):
+        return error
+    values = [peek(x) for x in leaves]
+    if any(x is None for x in values):
+        fail(
+            "debug.checked",
+            "what it found cannot be raised while a program is being recorded",
+            hint="put it outside: functx.debug.checked(jax.jit(f))",
+        )
+    return structure.unflatten(values)

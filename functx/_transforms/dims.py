@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, foreign_hint
 
 from .arguments import kind_of, leaves_with_paths, outline
 from .outputs import is_key
@@ -68,7 +68,7 @@ def mapped_size(
             fail(
                 "vmap",
                 f"`{at}` must be an array to be mapped along dimension {dim}, got {describe(x)}",
-                hint="in_dims=None leaves an argument unmapped",
+                hint=foreign_hint(x) or "in_dims=None leaves an argument unmapped",
                 error=TypeError,
             )
         shape = np.shape(x)

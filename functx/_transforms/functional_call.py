@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from functx._core import describe, fail
 
@@ -18,41 +19,64 @@ __all__ = ["functional_call"]
 
 
 def functional_call(
-    model: Callable[..., Y],
-    parameters: Any,
+    module: Callable[..., Y],
+    parameter_and_buffer_dicts: Any,
     args: Any = (),
     kwargs: dict[str, Any] | None = None,
     *,
+    tie_weights: bool = True,
     strict: bool = False,
 ) -> Y:
-    """Calls `model` with `parameters` in place of its own, so that they can be transformed.
+    """Calls `module` with other parameters than its own, so that they can be transformed.
 
-    - `model`: a callable pytree (a dataclass registered with JAX, an Equinox module): the
-      leaves that `parameters` names are replaced; or a plain function
-      `f(parameters, *args, **kwargs)`.
-    - `parameters`: a dict from names of leaves to arrays, a tuple or list of such dicts with
-      distinct names (parameters and buffers, say), or a tree of the model's structure.
-      Names are dotted paths such as `layers.0.weight`.
+    - `module`: a callable pytree (a dataclass registered with JAX, an Equinox module), whose
+      named leaves are replaced; or a plain function `f(parameters, *args, **kwargs)`.
+    - `parameter_and_buffer_dicts`: a dict from names of leaves to arrays, a tuple or list of
+      such dicts with distinct names (parameters and buffers, say), or a tree of the module's
+      structure. Names are dotted paths such as `layers.0.weight`.
     - `args`: the positional arguments; what is no tuple is the only one.
-    - `strict`: every leaf of `model` must be named.
+    - `tie_weights`: a leaf that is the same array as a named one is replaced with it.
+    - `strict`: every leaf of `module` must be named, or tied to one that is.
 
-    Unknown names are refused with the nearest ones, repeated ones as ambiguous
-    (`ValueError`).
+    Unknown names are refused with the nearest ones, repeated ones and different values for
+    tied leaves as ambiguous (`ValueError`), and a module that is no pytree (`TypeError`).
 
     >>> def linear(parameters, x):
     ...     return parameters["w"] * x
     >>> functx.functional_call(linear, {"w": jnp.float32(2)}, jnp.float32(3))
     Array(6., dtype=float32)
     """
-    require_callable("functional_call", model)
+    require_callable("functional_call", module)
+    given = parameter_and_buffer_dicts
     args = args if isinstance(args, tuple) else () if args is None else (args,)
     kwargs = kwargs or {}
-    structure = jax.tree.structure(model)
+    structure = jax.tree.structure(module)
     if jax.tree_util.treedef_is_leaf(structure):
-        return model(_merged(parameters), *args, **kwargs)
-    if jax.tree.structure(parameters) == structure:
-        return parameters(*args, **kwargs)
-    return _replaced(model, _merged(parameters), strict)(*args, **kwargs)
+        parameters = _merged(given)
+        _require_function(module, parameters)
+        return module(parameters, *args, **kwargs)
+    if jax.tree.structure(given) == structure:
+        return given(*args, **kwargs)
+    return _replaced(module, _merged(given), tie_weights, strict)(*args, **kwargs)
+
+
+def _require_function(module: Any, parameters: Any) -> None:
+    """Refuses an object that holds parameters of its own which JAX cannot see."""
+    kind, own = type(module), getattr(module, "__dict__", {})
+    names = parameters if isinstance(parameters, dict) else ()
+    torch = any(base.__module__.startswith("torch.") for base in kind.__mro__)
+    if not torch and not any(str(name).partition(".")[0] in own for name in names):
+        return
+    remedy = f"jax.tree_util.register_dataclass({kind.__name__}) makes it one"
+    if torch:
+        remedy = "write the module as a function f(parameters, x), or as a dataclass of arrays"
+    fail(
+        "functional_call",
+        f"`module` must be a pytree or a function of the parameters, got an object of type "
+        f"{kind.__name__}, which JAX does not look into",
+        hint=remedy,
+        error=TypeError,
+    )
 
 
 def _merged(parameters: Any) -> Any:
@@ -67,33 +91,56 @@ def _merged(parameters: Any) -> Any:
         if repeated:
             fail(
                 "functional_call",
-                f"{', '.join(map(repr, repeated))} is in several dicts of `parameters`: which "
-                "one counts is ambiguous",
+                f"{', '.join(map(repr, repeated))} is in several dicts of "
+                "`parameter_and_buffer_dicts`: which one counts is ambiguous",
                 error=ValueError,
             )
         merged |= part
     return merged
 
 
-def _replaced(model: Any, parameters: Any, strict: bool) -> Any:
+def _replaced(module: Any, parameters: Any, tie_weights: bool, strict: bool) -> Any:
     if not isinstance(parameters, dict):
         fail(
             "functional_call",
-            "`parameters` must be a dict from names to arrays, a tuple of dicts, or a tree like "
-            f"`model`, got {describe(parameters)}",
+            "`parameter_and_buffer_dicts` must be a dict from names to arrays, a tuple of dicts, "
+            f"or a tree like `module`, got {describe(parameters)}",
             error=TypeError,
         )
-    pairs, structure = jax.tree_util.tree_flatten_with_path(model)
+    pairs, structure = jax.tree_util.tree_flatten_with_path(module)
     names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in pairs]
     _require_known(list(parameters), names)
+    if tie_weights:
+        parameters = _with_tied(parameters, dict(zip(names, (x for _, x in pairs), strict=True)))
     if strict and (missing := [name for name in names if name not in parameters]):
         fail(
             "functional_call",
-            f"strict=True, but `parameters` lacks {', '.join(map(repr, missing))}",
+            f"strict=True, but `parameter_and_buffer_dicts` lacks {', '.join(map(repr, missing))}",
             error=ValueError,
         )
     leaves = [parameters.get(name, x) for name, (_, x) in zip(names, pairs, strict=True)]
     return structure.unflatten(leaves)
+
+
+def _with_tied(parameters: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """`parameters`, also for the leaves that are the same arrays as those it names."""
+    twins: dict[int, list[str]] = {}
+    for name, x in own.items():
+        if isinstance(x, (jax.Array, np.ndarray)):
+            twins.setdefault(id(x), []).append(name)
+    full = dict(parameters)
+    for names in twins.values():
+        given = [name for name in names if name in parameters]
+        if any(parameters[name] is not parameters[given[0]] for name in given[1:]):
+            fail(
+                "functional_call",
+                f"{' and '.join(map(repr, given))} are tied, and get different values",
+                hint="name one of them, or pass tie_weights=False",
+                error=ValueError,
+            )
+        if given:
+            full |= dict.fromkeys(names, parameters[given[0]])
+    return full
 
 
 def _require_known(given: Sequence[Any], names: Sequence[str]) -> None:
@@ -103,7 +150,7 @@ def _require_known(given: Sequence[Any], names: Sequence[str]) -> None:
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
             fail(
                 "functional_call",
-                f"`model` has no leaf named {name!r}",
+                f"`module` has no leaf named {name!r}",
                 hint=hint or f"its leaves are {', '.join(names)}",
                 error=ValueError,
             )

@@ -9,3 +9,4 @@ P = ParamSpec("P")  # all parameters, or those after the first
 X = TypeVar("X")  # the first argument; gradients are like it
 Y = TypeVar("Y")  # the output
 Aux = TypeVar("Aux")
+Y_co = TypeVar("Y_co", covariant=True)

@@ -9,6 +9,8 @@ from typing import Any, Concatenate, Literal, overload
 import jax
 import numpy as np
 
+from functx._core.manual_axes import varying_like
+
 from .arguments import (
     Argnums,
     checked_argnums,
@@ -154,7 +156,8 @@ def gradients_of(
         any_complex = require_differentiable(who, values, paths)
         loss = checking(who, function, has_aux, require_scalar)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
-        gradients = pull(np.ones((), Kept.of(value).dtype))
+        one = np.ones((), Kept.of(value).dtype)
+        gradients = pull(varying_like(one, value))
         if any_complex:
             gradients = conjugate(gradients)
         return gradients[0] if single else gradients, value, aux[0] if has_aux else None

@@ -10,7 +10,8 @@ import jax
 import numpy as np
 from jax import Array
 
-from functx._core.random import Randomness, split_lanes
+from functx._core.ambient import Randomness, split_lanes
+from functx._core.manual_axes import varying_axes, varying_over
 
 from .arguments import (
     Argnums,
@@ -23,9 +24,17 @@ from .arguments import (
 )
 from .basis import over_basis, split
 from .chunking import require_chunk_size, resolved_chunk_size
+from .columns import Column
 from .conjugation import conjugate_leaf
 from .generics import Aux, P
-from .holomorphy import require_forward_pairs, require_holomorphic_pairs, require_reverse_pairs
+from .holomorphy import (
+    as_real_function,
+    holomorphic_columns,
+    holomorphic_rows,
+    require_forward_pairs,
+    require_holomorphic_pairs,
+    require_reverse_pairs,
+)
 from .outputs import checking, require_differentiable_output, signed
 from .tangents import Kept, kept_leaves
 
@@ -41,6 +50,7 @@ def jacrev(
     has_aux: Literal[False] = False,
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[Concatenate[Array, P], Array]: ...
 @overload
 def jacrev(
@@ -50,6 +60,7 @@ def jacrev(
     has_aux: Literal[True],
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
 @overload
 def jacrev(
@@ -59,6 +70,7 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[P, Any]: ...
 def jacrev(
     func: Callable[..., Any],
@@ -67,6 +79,7 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[..., Any]:
     r"""The Jacobian of `func`, one vector-Jacobian product per output element.
 
@@ -78,9 +91,15 @@ def jacrev(
     - `chunk_size`: rows computed at once; smaller needs less memory and more time. `"auto"`
       takes as many as fit into `max_bytes` (1 GiB by default) by an upper estimate.
 
-    Complex: a complex output of complex inputs is taken to be holomorphic, and the Jacobian
-    is its complex derivative, the same as `jacfwd`'s. A real output of complex inputs has
-    its gradients (as `grad` has them) for rows. A complex output of real inputs is refused.
+    - `as_real`: complex leaves of inputs and outputs count as two reals, in a last dimension
+      of size 2 for each: `f: c64[*n] -> c64[*m]` gives `f32[*m, 2, *n, 2]`.
+
+    Complex: the Jacobian of a complex output of complex inputs is its complex derivative, the
+    same as `jacfwd`'s. Where there is none, because the function is not holomorphic there, it is
+    refused (`ValueError`; while being recorded the result is NaN, and `functx.debug.checked`
+    raises); one more product finds out. A real output of complex inputs has its gradients (as
+    `grad` has them) for rows. A complex output of real inputs is refused. `as_real=True` takes
+    them all.
 
     Prefer `jacfwd` when outputs outnumber inputs.
 
@@ -88,7 +107,9 @@ def jacrev(
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    return _jacrev("jacrev", func, argnums, has_aux, chunk_size, max_bytes, require_reverse_pairs)
+    return _jacrev(
+        "jacrev", func, argnums, has_aux, chunk_size, max_bytes, as_real, require_reverse_pairs
+    )
 
 
 @overload
@@ -100,6 +121,7 @@ def jacfwd(
     randomness: Randomness = "error",
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[Concatenate[Array, P], Array]: ...
 @overload
 def jacfwd(
@@ -110,6 +132,7 @@ def jacfwd(
     randomness: Randomness = "error",
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
 @overload
 def jacfwd(
@@ -120,6 +143,7 @@ def jacfwd(
     randomness: Randomness = "error",
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[P, Any]: ...
 def jacfwd(
     func: Callable[..., Any],
@@ -129,6 +153,7 @@ def jacfwd(
     randomness: Randomness = "error",
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[..., Any]:
     r"""The Jacobian of `func`, one Jacobian-vector product per input element.
 
@@ -136,14 +161,15 @@ def jacfwd(
     generator give, as in `vmap`: the columns are its lanes, so that `"same"` is the
     derivative of one random function.
 
-    Complex: a complex output of complex inputs is taken to be holomorphic. A complex output
-    of real inputs is fine. A real output of complex inputs is refused: use `jacrev`.
+    Complex: as in `jacrev`, but a complex output of real inputs is fine, and a real output of
+    complex inputs is refused: use `jacrev`. With `randomness="different"` nothing says whether
+    the functions are holomorphic.
 
     >>> functx.jacfwd(lambda x: x**2)(jnp.asarray([1, 2], "float32"))
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
-    return _jacfwd("jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes)
+    return _jacfwd("jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real)
 
 
 @overload
@@ -154,6 +180,7 @@ def hessian(
     has_aux: Literal[False] = False,
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[Concatenate[Array, P], Array]: ...
 @overload
 def hessian(
@@ -163,6 +190,7 @@ def hessian(
     has_aux: Literal[True],
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
 @overload
 def hessian(
@@ -172,6 +200,7 @@ def hessian(
     has_aux: bool = False,
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[P, Any]: ...
 def hessian(
     func: Callable[..., Any],
@@ -180,22 +209,28 @@ def hessian(
     has_aux: bool = False,
     chunk_size: int | str | None = None,
     max_bytes: int | None = None,
+    as_real: bool = False,
 ) -> Callable[..., Any]:
     r"""The second derivative of `func`, forward over reverse: `jacfwd` of `jacrev`.
 
     Shapes: `func: [*n] -> [*m]` gives `[*m, *n, *n]`; trees nest as in `jacrev`, twice.
 
     - `chunk_size`, `max_bytes`: as in `jacfwd`; they count Hessian-vector products.
+    - `as_real`: as in `jacrev`, for outputs and both inputs.
 
-    Complex: only complex outputs of complex inputs (taken to be holomorphic) and real
+    Complex: only complex outputs of complex inputs (holomorphic, as in `jacrev`) and real
     outputs of real inputs have a Hessian; `hvp` takes real functions of complex inputs.
 
     >>> functx.hessian(lambda x: (x**3).sum())(jnp.asarray([1, 2], "float32"))
     Array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """
-    rows = _jacrev("hessian", func, argnums, has_aux, None, None, require_holomorphic_pairs)
-    return _jacfwd("hessian", rows, argnums, has_aux, "error", chunk_size, max_bytes)
+    rows = _jacrev(
+        "hessian", func, argnums, has_aux, None, None, as_real, require_holomorphic_pairs
+    )
+    return _jacfwd(
+        "hessian", rows, argnums, has_aux, None, chunk_size, max_bytes, as_real, judged=True
+    )
 
 
 def _jacrev(
@@ -205,6 +240,7 @@ def _jacrev(
     has_aux: bool,
     chunk_size: int | str | None,
     max_bytes: int | None,
+    as_real: bool,
     require_pairs: Callable[..., None],
 ) -> Callable[..., Any]:
     require_callable(who, func)
@@ -214,15 +250,20 @@ def _jacrev(
     @ft.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
-        any_complex = require_differentiable(who, values, paths)
+        any_complex = require_differentiable(who, values, paths) and not as_real
         function = checking(who, function, has_aux, require_differentiable_output)
+        if as_real:
+            function, values = as_real_function(function, values, has_aux)
         output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
         require_pairs(who, values, paths, output)
         outputs, output_structure = kept_leaves(output)
         inputs, input_structure = kept_leaves(values)
 
+        axes = [varying_axes(y) for y in jax.tree.leaves(output)]
+
         @signed
         def row(*cotangents: Any) -> list[Any]:
+            cotangents = tuple(map(varying_over, cotangents, axes))
             return jax.tree.leaves(pull(output_structure.unflatten(cotangents)))
 
         def rows(basis: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
@@ -237,6 +278,8 @@ def _jacrev(
             ]
             for out, of_output in zip(outputs, split(stacked, outputs, axis=0), strict=True)
         ]
+        if any_complex:
+            blocks = holomorphic_rows(who, row, outputs, inputs, blocks)
         jac = _nested(blocks, output_structure, input_structure, argnums)
         return (jac, aux[0]) if has_aux else jac
 
@@ -248,25 +291,33 @@ def _jacfwd(
     func: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
-    randomness: Randomness,
+    randomness: Randomness | None,
     chunk_size: int | str | None,
     max_bytes: int | None,
+    as_real: bool,
+    *,
+    judged: bool = False,
 ) -> Callable[..., Any]:
     require_callable(who, func)
     require_chunk_size(who, chunk_size, max_bytes)
-    require_randomness(who, randomness)
+    if randomness is not None:
+        require_randomness(who, randomness)
     which = checked_argnums(who, argnums)
 
     @ft.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
-        require_differentiable(who, values, paths)
+        any_complex = require_differentiable(who, values, paths) and not as_real
+        function = checking(who, function, has_aux, require_differentiable_output)
+        if as_real:
+            function, values = as_real_function(function, values, has_aux)
         inputs, input_structure = kept_leaves(values)
-        column = _Column(
-            checking(who, function, has_aux, require_differentiable_output),
+        column = Column(
+            function,
             values,
             input_structure,
-            randomness,
+            split_lanes(who, randomness),
+            randomness == "different",
             has_aux,
             ft.partial(require_forward_pairs, who, values, paths),
         )
@@ -281,68 +332,13 @@ def _jacfwd(
             ]
             for o, out in enumerate(outputs)
         ]
+        if any_complex and not judged and not column.per_lane:  # lanes may be different functions
+            push = lambda *tangents: column(*tangents)[0]
+            blocks = holomorphic_columns(who, push, outputs, inputs, blocks)
         jac = _nested(blocks, column.output_structure, input_structure, argnums)
         return (jac, column.aux(stacked[len(outputs) :])) if has_aux else jac
 
     return jacobian
-
-
-class _Column:
-    """One column of a Jacobian: a tangent in, the leaves of the output's tangent out.
-
-    The arrays in aux follow them; what else aux holds is put by.
-    """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        values: tuple[Any, ...],
-        structure: Any,
-        randomness: Randomness,
-        has_aux: bool,
-        require_pairs: Callable[[Any], None],
-    ):
-        self.function, self.values, self.structure = function, values, structure
-        self.has_aux, self.require_pairs = has_aux, require_pairs
-        self.stream, self.per_lane = split_lanes(randomness), randomness == "different"
-        self.outputs: tuple[Kept, ...] = ()
-        self.output_structure: Any = None
-        self.aux_leaves: list[Any] = []
-        self.aux_structure: Any = None
-
-    def __call__(self, *tangents: Any) -> tuple[list[Any], list[Any]]:
-        *vectors, lane = tangents if self.per_lane else (*tangents, None)
-        with self.stream.enter(lane):
-            output, tangent, *aux = jax.jvp(
-                self.function,
-                self.values,
-                self.structure.unflatten(vectors),
-                has_aux=self.has_aux,
-            )
-        self.require_pairs(output)
-        self.outputs, self.output_structure = kept_leaves(output)
-        leaves, self.aux_structure = jax.tree.flatten(aux)
-        self.aux_leaves = [None if _is_array(x) else x for x in leaves]
-        return jax.tree.leaves(tangent), [x for x in leaves if _is_array(x)]
-
-    def side_by_side(self, xs: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
-        """The columns of `xs`, last in each leaf."""
-        aux_dim = 0 if self.per_lane else None
-        lane = signed(lambda *tangents: self(*tangents))
-        columns, aux = jax.vmap(lane, out_axes=(-1, aux_dim))(*xs)
-        dims: list[int | None] = [y.ndim - 1 for y in columns]
-        dims += [aux_dim] * len(aux)
-        return [*columns, *aux], dims
-
-    def aux(self, arrays: Sequence[Any]) -> Any:
-        """The aux of `func`: that of the first lane, where lanes differ."""
-        rest = iter([x[0] for x in arrays] if self.per_lane else arrays)
-        leaves = [next(rest) if x is None else x for x in self.aux_leaves]
-        return self.aux_structure.unflatten(leaves)[0]
-
-
-def _is_array(x: Any) -> bool:
-    return isinstance(x, jax.Array)
 
 
 def _lane(kept: Sequence[Kept], with_index: bool = False) -> list[jax.ShapeDtypeStruct]:

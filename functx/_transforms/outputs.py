@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, foreign_hint
 
 from .arguments import kind_of
+from .concretization import tracing
 
 
 Check = Callable[[str, Any], None]
@@ -37,7 +38,7 @@ def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) ->
 
         @signed
         def with_aux(*args: Any) -> tuple[Any, Any]:
-            output, aux = split_aux(who, func(*args))
+            output, aux = split_aux(who, tracing(who, func, *args))
             check(who, output)
             return output, aux
 
@@ -45,7 +46,7 @@ def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) ->
 
     @signed
     def without_aux(*args: Any) -> Any:
-        output = func(*args)
+        output = tracing(who, func, *args)
         check(who, output)
         return output
 
@@ -140,9 +141,15 @@ def _refuse_leaf(who: str, output: Any) -> None:
             fail(
                 who,
                 f"`{path_of_output(path)}` must be an array, got {describe(leaf)}",
-                hint="" if who == "vmap" else "has_aux=True lets `func` return anything as aux",
+                hint=foreign_hint(leaf) or _OTHERS[who == "vmap"],
                 error=TypeError,
             )
+
+
+_OTHERS = (
+    "has_aux=True lets `func` return anything as aux",
+    "out_dims=None hands back what is no array as it is",
+)
 
 
 def _summary(x: Any) -> str:

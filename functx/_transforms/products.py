@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import fail
+from functx._core.manual_axes import varying_like
 
 from .arguments import numbered, require_differentiable
 from .conjugation import conjugate
@@ -77,8 +78,9 @@ def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: boo
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
     gradient, values, directions = _checked("vhp", "cotangents", func, primals, cotangents, has_aux)
-    _, pull, (value, aux) = jax.vjp(gradient, *values, has_aux=True)
-    product = conjugate(pull(conjugate(directions)))
+    outputs, pull, (value, aux) = jax.vjp(gradient, *values, has_aux=True)
+    cotangents = jax.tree.map(varying_like, conjugate(directions), outputs)
+    product = conjugate(pull(cotangents))
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 

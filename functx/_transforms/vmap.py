@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from functx._core import describe, fail
-from functx._core.random import Randomness, split_lanes
+from functx._core.ambient import Randomness, split_lanes
+from functx._core.widths import require_representable, wide_integers_fit
 
 from .arguments import numbered, require_callable, require_randomness
 from .chunking import over_chunks, require_chunk_size, resolved_chunk_size
+from .concretization import tracing
 from .dims import (
     broadcast_dims,
     is_single_dim,
@@ -44,7 +47,8 @@ def vmap(
       end) or for each (a tuple). Dicts, tuples and other containers may be nested, and an
       int or None stands for a whole subtree. None leaves an argument as it is in each lane.
     - `out_dims`: where the mapped dimension goes in the outputs, in the same way. None
-      promises that an output is the same in every lane, and leaves it unstacked.
+      promises that an output is the same in every lane, and leaves it unstacked; what is no
+      array comes back as it is.
     - `randomness`: what draws from the ambient generator give: `"error"` refuses them,
       `"same"` gives each lane the same numbers, `"different"` each its own.
     - `chunk_size`: lanes computed at once, an int, or `"auto"` for as many as fit into
@@ -87,11 +91,15 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         call = _Call(func, in_dims, out_dims, randomness, kw_in_dims or {}, args, kwargs)
         if chunk_size is None:
-            return call.over(call.xs)
+            output = call.over(call.xs)
+            if not call.put_by:
+                return output
+            leaves, structure = jax.tree.flatten(output)
+            return structure.unflatten(call.restored(leaves))
         lane = without_dims(call.xs, call.x_dims)
         lanes = resolved_chunk_size(chunk_size, max_bytes, call.lane, lane)
         leaves = over_chunks(call.leaves_over, call.xs, call.x_dims, lanes)
-        return call.output_structure.unflatten(leaves)
+        return call.output_structure.unflatten(call.restored(leaves))
 
     return mapped
 
@@ -122,16 +130,19 @@ class _Call:
             leaf_dims = [in_dims] * len(self.leaves)
         paths = (*numbered("args", len(args)), *(f"kwargs[{name!r}]" for name in names))
         size, dims = mapped_size(self.leaves, leaf_dims, values, paths)
+        if not wide_integers_fit(self.leaves):
+            require_representable("vmap", zip(paths, values, strict=True))
         self.mapped = [i for i, dim in enumerate(dims) if dim is not None]
         self.xs = [self.leaves[i] for i in self.mapped]
         self.x_dims: list[int] = [dim for dim in dims if dim is not None]
-        self.stream = split_lanes(randomness)
+        self.stream = split_lanes("vmap", randomness)
         if randomness == "different":  # the lane's index in all: chunks change no stream
             self.xs.append(self.stream.lane_indices(size))
             self.x_dims.append(0)
         self.output_dims: list[int | None] = []
         self.output_structure: Any = None
         self.wrapped = False
+        self.put_by: dict[int, Any] = {}
 
     def lane(self, *xs: Any) -> Any:
         """One lane: mapped leaves in, the output of the user's function out."""
@@ -141,12 +152,31 @@ class _Call:
         values = self.structure.unflatten(leaves)
         named = dict(zip(self.names, values[self.count :], strict=True))
         with self.stream.enter(xs[-1] if self.randomness == "different" else None):
-            output = self.func(*values[: self.count], **named, **self.kwargs)
-        require_arrays("vmap", output)
+            output = tracing("vmap", self.func, *values[: self.count], **named, **self.kwargs)
         if self.out_dims != 0:
             self.output_dims = output_dims(self.out_dims, output)
+            output = self._put_by(output)
+        require_arrays("vmap", output)
         self.wrapped = is_single_dim(self.out_dims, output)
         return (output,) if self.wrapped else output
+
+    def _put_by(self, output: Any) -> Any:
+        """`output`, without what is no array and has None for its out_dim: it is handed back."""
+        leaves, structure = jax.tree.flatten(output)
+        self.put_by = {
+            i: x
+            for i, (x, dim) in enumerate(zip(leaves, self.output_dims, strict=True))
+            if dim is None and not isinstance(x, (jax.Array, np.ndarray, np.generic))
+        }
+        if not self.put_by:
+            return output
+        return structure.unflatten(
+            [np.zeros(()) if i in self.put_by else x for i, x in enumerate(leaves)]
+        )
+
+    def restored(self, leaves: list[Any]) -> list[Any]:
+        """The leaves of the result, with what was put by in its place."""
+        return [self.put_by.get(i, x) for i, x in enumerate(leaves)]
 
     def over(self, xs: Sequence[Any]) -> Any:
         """The lanes of `xs`, side by side."""

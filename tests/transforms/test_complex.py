@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import functx
 
@@ -97,6 +98,85 @@ def test_hvp_and_vhp_agree_on_real_functions_of_complex_arguments():
     np.testing.assert_allclose(value, f(Z))
     _, along = functx.jvp(functx.grad(f), (Z,), (W,))
     np.testing.assert_allclose(forward, along)
+
+
+NOT_HOLOMORPHIC = {
+    "z * conj(z)": lambda z: z * jnp.conj(z),
+    "conj": jnp.conj,
+    "real part": lambda z: z.real + 0j,
+    "in one element": lambda z: z.at[1].set(jnp.conj(z[1])),
+    "nearly": lambda z: z * z + 1e-4 * jnp.conj(z),
+}
+JACOBIANS = {"jacrev": functx.jacrev, "jacfwd": functx.jacfwd}
+
+
+@pytest.mark.parametrize("f", NOT_HOLOMORPHIC.values(), ids=NOT_HOLOMORPHIC)
+@pytest.mark.parametrize("transform", ["jacrev", "jacfwd"])
+def test_functions_that_are_not_holomorphic_have_no_complex_jacobian(f, transform):
+    jacobian = JACOBIANS[transform](f)
+    message = f"^{transform}: `func` is not holomorphic here(.|\n)*as_real=True"
+    for call in (
+        lambda: jacobian(Z),
+        lambda: functx.vmap(jacobian)(Z[None]),
+        lambda: functx.debug.checked(jax.jit(jacobian))(Z),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert jnp.isnan(jax.jit(jacobian)(Z)).all()
+
+
+def test_a_hessian_needs_a_holomorphic_function():
+    with pytest.raises(ValueError, match="^hessian: `func` is not holomorphic here"):
+        functx.hessian(lambda z: (z * z * jnp.conj(z)).sum())(Z)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        jnp.sin,
+        lambda z: jnp.fft.fft(z) * z,
+        lambda z: jnp.conj(jnp.sin(jnp.conj(z))),
+        lambda z: lax.complex(z.real, z.imag) ** 2,
+        lambda z: jnp.linalg.inv(jnp.diag(z) + 1) @ z,
+        lambda z: jnp.zeros_like(z),
+        lambda z: z[:0],
+    ],
+)
+def test_holomorphic_functions_pass_however_they_are_written(f):
+    for dtype in ("complex64", "complex128"):
+        z = Z.astype(dtype)
+        reverse, forward = functx.jacrev(f)(z), functx.jacfwd(f)(z)
+        np.testing.assert_allclose(reverse, forward, rtol=1e-4)
+        np.testing.assert_allclose(jax.jit(functx.jacrev(f))(z), reverse, rtol=1e-4)
+
+
+def test_nan_says_nothing_about_being_holomorphic():
+    assert jnp.isnan(functx.jacrev(lambda z: z * jnp.nan)(Z)).any()
+
+
+def test_jacobians_of_real_and_imaginary_parts():
+    f = lambda z: z * jnp.conj(z) * z
+    parts = jnp.stack([Z.real, Z.imag], -1)
+
+    def of_parts(parts):
+        out = f(lax.complex(parts[..., 0], parts[..., 1]))
+        return jnp.stack([out.real, out.imag], -1)
+
+    want = jax.jacobian(of_parts)(parts)
+    assert want.shape == (3, 2, 3, 2)
+    np.testing.assert_allclose(functx.jacrev(f, as_real=True)(Z), want)
+    np.testing.assert_allclose(functx.jacfwd(f, as_real=True)(Z), want)
+    np.testing.assert_allclose(
+        functx.hessian(f, as_real=True)(Z), jax.hessian(of_parts)(parts), atol=1e-12
+    )
+
+
+def test_as_real_takes_every_pair_of_real_and_complex():
+    jacobian = functx.jacrev(lambda x, z: {"a": x * z, "b": abs(z)}, (0, 1), as_real=True)(X, Z)
+    shapes = jax.tree.map(jnp.shape, jacobian)
+    assert shapes == {"a": ((3, 2, 3), (3, 2, 3, 2)), "b": ((3, 3), (3, 3, 2))}
+    _, aux = functx.jacfwd(lambda z: (z, "aux"), as_real=True, has_aux=True)(Z)
+    assert aux == "aux"
 
 
 @pytest.mark.parametrize(

@@ -131,9 +131,60 @@ def test_gradients_by_functional_call():
          r"mean 'layers.0.weight'"),
         (({"layers.0.bias": X}, {"layers.0.bias": X}), {}, ValueError, "'layers.0.bias' is in sev"),
         ({"layers.0.bias": X}, {"strict": True}, ValueError, "lacks 'layers.0.weight', 'layers.1"),
-        (X, {}, TypeError, "`parameters` must be a dict from names to arrays"),
+        (X, {}, TypeError, "`parameter_and_buffer_dicts` must be a dict from names to arrays"),
     ],
 )  # fmt: skip
 def test_functional_call_refusals(parameters, options, error, message):
     with pytest.raises(error, match="^functional_call: .*" + message):
         functx.functional_call(network(0), parameters, X, **options)
+
+
+def test_functional_call_takes_torchs_names():
+    model = Linear(jnp.eye(3), jnp.zeros(3))
+    got = functx.functional_call(
+        module=model,
+        parameter_and_buffer_dicts=({"weight": 2 * jnp.eye(3)}, {"bias": X}),
+        args=(X,),
+        kwargs=None,
+        tie_weights=True,
+        strict=True,
+    )
+    same(got, 3 * X)
+
+
+def test_functional_call_replaces_tied_leaves_together():
+    shared = jnp.eye(3)
+    model = Network([Linear(shared, jnp.zeros(3)), Linear(shared, jnp.zeros(3))])
+    both, one = (
+        functx.functional_call(model, {"layers.0.weight": 2 * shared}, X, tie_weights=tied)
+        for tied in (True, False)
+    )
+    same(both, Network([Linear(2 * shared, X * 0), Linear(2 * shared, X * 0)])(X))
+    same(one, Network([Linear(2 * shared, X * 0), Linear(shared, X * 0)])(X))
+    other = {"layers.0.weight": shared, "layers.1.weight": 2 * shared}
+    with pytest.raises(ValueError, match="'layers.0.weight' and 'layers.1.weight' are tied"):
+        functx.functional_call(model, other, X)
+    functx.functional_call(model, other, X, tie_weights=False)
+
+
+def test_functional_call_refuses_objects_that_jax_does_not_look_into():
+    class Opaque:
+        def __init__(self):
+            self.weight = X
+
+        def __call__(self, x):
+            return x * self.weight
+
+    with pytest.raises(
+        TypeError, match="functional_call: `module` must be a pytree(.|\n)*register"
+    ):
+        functx.functional_call(Opaque(), {"weight": X}, X)
+
+
+def test_functional_call_takes_objects_that_are_functions_of_parameters():
+    class Apply:
+        def __call__(self, parameters, x):
+            return parameters["w"] * x
+
+    same(functx.functional_call(Apply(), {"w": 2.0}, X), 2 * X)
+    same(functx.functional_call(jax.jit(Apply()), {"w": 2.0}, X), 2 * X)

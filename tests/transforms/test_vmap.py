@@ -206,3 +206,14 @@ def test_forward_mode_of_solve_under_two_maps_of_tangents():
     got = functx.vmap(functx.vmap(tangent, dims), dims)(a, da, b, db)
     want = [[tangent(a, da[..., i, j], b, db[..., i, j]) for i in range(2)] for j in range(4)]
     np.testing.assert_allclose(got, np.asarray(want), rtol=1e-9)
+
+
+def test_out_dims_none_hands_back_what_is_no_array():
+    x, f = jnp.arange(3.0), lambda x: (x + 1, "label", {"n": [3]})
+    for options in ({}, {"chunk_size": 2}):
+        stacked, label, rest = functx.vmap(f, out_dims=(0, None, None), **options)(x)
+        assert (stacked == x + 1).all() and label == "label" and rest == {"n": [3]}
+    with pytest.raises(
+        TypeError, match=r"`output\[1\]` must be an array, got 'label'(.|\n)*out_dims=None"
+    ):
+        functx.vmap(f)(x)

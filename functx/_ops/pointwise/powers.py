@@ -13,6 +13,7 @@ from functx._core import (
     ArrayLike,
     Autocast,
     category,
+    equally_varying,
     is_number,
     operator,
     Promote,
@@ -146,7 +147,7 @@ def _integer_power(x: Array, y: Array) -> Array:
         power, x, y = state
         return jnp.where(y % 2 == 1, power * x, power), x * x, lax.shift_right_logical(y, 1 + 0 * y)
 
-    start = jnp.ones_like(x), x, jnp.maximum(y, 0)
+    start = tuple(equally_varying([jnp.ones_like(x), x, jnp.maximum(y, 0)]))
     power, _, _ = lax.while_loop(lambda state: (state[2] != 0).any(), step, start)
     odd = y % 2 == 1
     truncated = jnp.where(x == 1, 1, jnp.where(x + 1 == 0, jnp.where(odd, -1, 1), 0))

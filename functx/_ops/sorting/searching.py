@@ -14,6 +14,7 @@ from functx._core import (
     ArrayLike,
     as_dtype,
     describe,
+    equally_varying,
     Index,
     index_in_range,
     LONG,
@@ -117,4 +118,5 @@ def _bisected(sequence: Array, values: Array, right: bool) -> Array:
     if n == 0:
         return jnp.zeros(values.shape, as_dtype(LONG))
     low = jnp.zeros(values.shape, as_dtype(LONG))
-    return lax.fori_loop(0, n.bit_length(), halve, (low, jnp.full_like(low, n)))[0]
+    low, high, *_ = equally_varying([low, jnp.full_like(low, n), sequence, values])
+    return lax.fori_loop(0, n.bit_length(), halve, (low, high))[0]

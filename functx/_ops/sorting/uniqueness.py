@@ -13,6 +13,7 @@ from functx._core import (
     as_dtype,
     describe,
     Dim,
+    equally_varying,
     LONG,
     operator,
     Promote,
@@ -48,7 +49,7 @@ def _order(lines: Array) -> Array:
 
     if last == 0:
         return jnp.argsort(lines[:, 0], stable=True).astype(order.dtype)
-    return lax.fori_loop(0, last + 1, by_column, order)
+    return lax.fori_loop(0, last + 1, by_column, equally_varying([order, lines])[0])
 
 
 def _group_starts(lines: Array, order: Array) -> Array:

@@ -1,0 +1,38 @@
+"""The mesh axes over which values vary inside `jax.shard_map`, which types of arrays tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax import core, lax
+
+
+def varying_axes(x: Any) -> frozenset[str]:
+    """The manual axes over which `x` differs from device to device."""
+    if not isinstance(x, core.Tracer):
+        return frozenset()
+    aval = jax.typeof(x)
+    # Older JAX calls it `vma`; in 0.10.2 it is a part of `manual_axis_type`.
+    return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
+
+
+def varying_over(x: Any, axes: frozenset[str]) -> Any:
+    """`x`, as varying over `axes` too."""
+    more = axes - varying_axes(x)
+    return lax.pcast(x, tuple(sorted(more)), to="varying") if more else x
+
+
+def varying_like(x: Any, like: Any) -> Any:
+    """`x`, as varying over the axes that `like` varies over too."""
+    return varying_over(x, varying_axes(like))
+
+
+def equally_varying(leaves: Sequence[Any]) -> list[Any]:
+    """`leaves`, varying over the same axes, as every `lax` call and every carry of a loop has them.
+
+    So the cotangent of a replicated operand is summed over the devices by the cast's transpose.
+    """
+    union = frozenset().union(*map(varying_axes, leaves))
+    return [varying_over(x, union) for x in leaves] if union else list(leaves)

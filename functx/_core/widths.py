@@ -1,0 +1,60 @@
+"""NumPy's 64-bit integers while JAX's 64 bit is off: JAX would wrap those that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+from .dtypes import available
+from .errors import refuse, Refused
+
+
+_LONG = (np.dtype("int64"), np.dtype("uint64"))
+_MAY_HOLD = frozenset((np.ndarray, np.int64, np.uint64, np.longlong, np.ulonglong))
+
+
+def wide_integers_fit(values: Iterable[Any]) -> bool:
+    """Whether 32 bits lose nothing of NumPy's integers among `values` and in their sequences."""
+    for x in values:
+        kind = type(x)
+        if kind in _MAY_HOLD:
+            if not _fits(x):
+                return False
+        elif (kind is list or kind is tuple) and not wide_integers_fit(x):
+            return False
+    return True
+
+
+def _fits(x: Any) -> bool:
+    if x.dtype not in _LONG or jax.config.read("jax_enable_x64") or x.size == 0:
+        return True
+    narrow = np.iinfo(available(x.dtype))
+    return bool(x.min() >= narrow.min and x.max() <= narrow.max)
+
+
+def refuse_wide(name: str, value: Any) -> None:
+    """Refuses the first integer that does not fit, as the argument `name`."""
+    for x in jax.tree.leaves(value):
+        if type(x) in _MAY_HOLD and not _fits(x):
+            narrow = np.iinfo(available(x.dtype))
+            outside = np.ravel(x)[np.ravel((x < narrow.min) | (x > narrow.max))][0]
+            refuse(
+                f"`{name}` does not fit the widest integer, got {outside}",
+                hint="functx.enable_x64() gives 64-bit integers",
+                error=OverflowError,
+            )
+
+
+def require_representable(who: str, named: Iterable[tuple[str, Any]]) -> None:
+    """Has `who` refuse NumPy's integers that would wrap."""
+    try:
+        for name, value in named:
+            refuse_wide(name, value)
+    except Refused as refused:
+        worded = refused.by(who)
+    else:
+        return
+    raise worded

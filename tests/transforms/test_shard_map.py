@@ -1,0 +1,51 @@
+"""Transforms and operators that loop, inside `jax.shard_map`."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import AxisType, PartitionSpec
+
+import functx
+
+
+X = jnp.asarray([3.0, 1.0, 2.0], "float32")
+V = jnp.ones(3, "float32")
+
+
+def cubes(x):
+    return functx.sum(x**3)
+
+
+PROGRAMS = {
+    "grad": functx.grad(cubes),
+    "grad_and_value": functx.grad_and_value(cubes),
+    "vjp": lambda x: functx.vjp(lambda x: x**2, x)[1](x),
+    "jvp": lambda x: functx.jvp(lambda x: x**2, (x,), (x,)),
+    "linearize": lambda x: functx.linearize(lambda x: x**2, x)[1](x),
+    "jacrev": functx.jacrev(lambda x: x**2),
+    "jacrev in chunks": functx.jacrev(lambda x: x**2, chunk_size=2),
+    "jacfwd": functx.jacfwd(lambda x: x**2),
+    "hessian": functx.hessian(cubes),
+    "hvp": lambda x: functx.hvp(cubes, x, V),
+    "vhp": lambda x: functx.vhp(cubes, x, V),
+    "vmap": functx.vmap(functx.grad(lambda x: x**2)),
+    "vmap in chunks": functx.vmap(functx.grad(lambda x: x**2), chunk_size=2),
+    "searchsorted": lambda x: functx.searchsorted(jnp.arange(5.0), x),
+    "searchsorted in what varies": lambda x: functx.searchsorted(functx.sort(x).values, 1.5 * V),
+    "unique": lambda x: functx.unique(jnp.stack([x, x]), dim=0, size=2),
+    "integer pow": lambda x: functx.pow(x.astype(int), 3),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("jitted", [False, True])
+def test_inside_shard_map(name, jitted):
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(AxisType.Auto,))
+    spec = PartitionSpec("i")
+    leading = lambda x: jax.tree.map(lambda y: y[None], PROGRAMS[name](x))
+    mapped = jax.shard_map(leading, mesh=mesh, in_specs=spec, out_specs=spec)
+    got = (jax.jit(mapped) if jitted else mapped)(X)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a[0], b, rtol=1e-6), got, PROGRAMS[name](X)
+    )
