@@ -8,6 +8,8 @@ from typing import Any, Literal, overload
 
 import jax
 
+from functx._core.manual_axes import varying_axes, varying_over
+
 from .arguments import numbered, require_callable, require_differentiable
 from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
@@ -30,13 +32,15 @@ class Pullback:
     kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
     structure: Any = dataclasses.field(metadata={"static": True})
     complex_primals: bool = dataclasses.field(metadata={"static": True})
+    axes: tuple[frozenset[str], ...] = dataclasses.field(metadata={"static": True})
 
     def __call__(self, cotangents: Any) -> tuple[Any, ...]:
         """One cotangent per primal, in a tuple even if there is one."""
         leaves = matched(
             "vjp", "cotangents", cotangents, self.kept, self.structure, "the output of `func`"
         )
-        gradients = self.pull(self.structure.unflatten(map(conjugate_leaf, leaves)))
+        leaves = map(varying_over, map(conjugate_leaf, leaves), self.axes)
+        gradients = self.pull(self.structure.unflatten(leaves))
         return conjugate(gradients) if self.complex_primals else gradients
 
 
@@ -70,4 +74,5 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     function = checking("vjp", func, has_aux, require_arrays)
     output, pull, *aux = jax.vjp(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(output)
-    return (output, Pullback(pull, kept, structure, any_complex), *aux)
+    axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
+    return (output, Pullback(pull, kept, structure, any_complex, axes), *aux)

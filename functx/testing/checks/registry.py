@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from functx._core import category
 from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
-from . import batching, composition, forward, numeric, randomness, scanning
+from . import batching, composition, forward, numeric, randomness, scanning, sharding
 from .conventions import check_conventions
 from .coverage import few_eager, first_of_sets, Select, telling, whole_entry
 from .dtypes import check_dtypes
@@ -169,6 +169,14 @@ CHECKS: dict[str, Check] = {
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
         Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),
+        Check(
+            "shard_map",
+            sharding.check_shard_map,
+            _not_random_taking_arrays,
+            1,
+            _in_one_dtype,
+            _never,
+        ),
         Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
         Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
         Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
