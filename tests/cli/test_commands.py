@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import jax
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -28,7 +29,8 @@ def functx_command(monkeypatch):
     monkeypatch.setattr(checking, "op_db", [RIGHT, WRONG])
     monkeypatch.setattr(listing, "op_db", [RIGHT, WRONG])
     monkeypatch.setattr(mutating, "op_db", [RIGHT, WRONG])
-    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+    yield lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+    jax.config.update("jax_enable_x64", True)  # as all tests have it: a command may turn it off
 
 
 def test_ops_lists(functx_command):
@@ -79,6 +81,18 @@ def test_a_passing_run_exits_0_and_writes_json(functx_command, monkeypatch, tmp_
         *("operator", "dtype", "check", "status", "seconds", "samples"),
         *("ulps", "sample", "error", "traceback", "reason"),
     }
+
+
+def test_with_64_bit_off_only_narrow_dtypes_are_checked(functx_command, tmp_path):
+    path = tmp_path / "narrow.json"
+    result = functx_command(
+        "check", "^sin$", "--no-x64", "--json", path, "--checks", "dtypes,vmap_vjp"
+    )
+    assert result.exit_code == 2, "they need 64 bit"
+    result = functx_command("check", "sin", "--no-x64", "--json", path, "--checks", "jit,vmap")
+    assert result.exit_code == 0
+    dtypes = {cell["dtype"] for cell in json.loads(path.read_text())["cells"]}
+    assert dtypes and not any("64" in dtype for dtype in dtypes - {"complex64"})
 
 
 def test_a_failing_run_exits_1_and_reports_the_sample(functx_command, tmp_path):

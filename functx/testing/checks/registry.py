@@ -9,7 +9,7 @@ from typing import Any, get_args, Literal, TypeAlias
 
 import jax.numpy as jnp
 
-from functx._core import category
+from functx._core import available, category
 from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
 from . import batching, composition, forward, numeric, randomness, scanning, sharding
@@ -25,7 +25,7 @@ Profile: TypeAlias = Literal["quick", "full", "exhaustive"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
-VALUES = ("reference", "moments")  # the checks that look at derived samples too
+LOOK_AT_DERIVED = ("reference", "moments")  # the checks that look at derived samples too
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Check:
         self, info: OpInfo, samples: Sequence[Sample], profile: Profile = "quick"
     ) -> list[Sample]:
         """Those of an entry's samples that the check looks at."""
-        if self.name not in VALUES:
+        if self.name not in LOOK_AT_DERIVED:
             samples = [sample for sample in samples if not sample.derived]
         if self.samples is None or (profile == "exhaustive" and self.samples in (telling, 1)):
             return list(samples)
@@ -88,6 +88,11 @@ def _refusing(info: OpInfo, dtype: str) -> bool:
 
 def _with_conventions(info: OpInfo, dtype: str) -> bool:
     return info.conventions is not no_conventions and _in_one_dtype(info, dtype)
+
+
+def _in_64_bits(info: OpInfo, dtype: str) -> bool:
+    """What was recorded from PyTorch has 64 bits."""
+    return available("int64").name == "int64"
 
 
 def _random(info: OpInfo, dtype: str) -> bool:
@@ -163,7 +168,7 @@ CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
         Check("reference", forward.check_reference, _with_reference, None, _some_dtypes),
-        Check("dtypes", check_dtypes, _always, whole_entry, _some_dtypes),
+        Check("dtypes", check_dtypes, _in_64_bits, whole_entry, _some_dtypes),
         Check("conventions", check_conventions, _with_conventions, whole_entry, _in_one_dtype),
         Check("refusals", check_refusals, _refusing, whole_entry, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
@@ -211,7 +216,7 @@ def cells(
     """The (operator, dtype, check) triples of a profile that apply, operator by operator.
 
     Dtypes and checks that are named run wherever they apply, also where the quick profile would
-    leave them out.
+    leave them out. With 64 bit off, dtypes that have them are left out.
     """
     dtypes = None if dtypes is None else list(dtypes)
     checks = None if checks is None else list(checks)
@@ -221,6 +226,8 @@ def cells(
                 check = CHECKS[name]
                 if dtype not in info.accepted or not check.applies(info, dtype):
                     continue
+                if available(dtype).name != dtype:
+                    continue  # 64 bit is off
                 here = dtypes is not None or check.within(info, dtype)
                 if profile != "quick" or (here and (checks is not None or check.quick(info))):
                     yield info, dtype, name
