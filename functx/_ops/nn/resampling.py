@@ -13,7 +13,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from functx._core import category
 from functx._core.rules import derivative_rules
@@ -76,8 +75,6 @@ def _weighed(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
     """A gather for each of few taps: XLA fuses them, and the innermost loop runs along rows."""
     positions, weights = taps
     outputs, n = len(positions), x.shape[axis]
-    # Fused with what made `x`, each element of it would be computed once for each tap.
-    x = lax.optimization_barrier(x)
     if positions.shape[1] > _FEW:
         return _weighed_at_once(x, axis, taps)
     total = jnp.zeros((*x.shape[:axis], outputs, *x.shape[axis + 1 :]), x.dtype)

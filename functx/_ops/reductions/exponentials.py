@@ -17,7 +17,7 @@ from functx._core import (
     Promote,
 )
 
-from .scanning import scanned
+from .scanning import running, scanned
 
 
 __all__ = ["logcumsumexp", "logsumexp"]
@@ -38,9 +38,9 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     # The result does not depend on the shift, so neither do its derivatives.
     top = lax.stop_gradient(jnp.max(real, axis=axes, keepdims=True, initial=-jnp.inf))
     infinite = jnp.isinf(top)
-    shifted = jnp.where(infinite, 0, input - jnp.where(infinite, 0, top).astype(input.dtype))
-    total = jnp.sum(jnp.exp(shifted), axis=axes, keepdims=True)
-    out = jnp.log(jnp.where(infinite, 1, total)) + top.astype(input.dtype)
+    top = top.astype(input.dtype)
+    total = jnp.sum(jnp.exp(jnp.where(infinite, 0, input - top)), axis=axes, keepdims=True)
+    out = jnp.where(infinite, top, jnp.log(total) + top)
     return out if keepdim else jnp.squeeze(out, axes)
 
 
@@ -54,7 +54,8 @@ def logcumsumexp(input: ArrayLike, dim: Dim) -> Array:
     >>> functx.logcumsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
     Array([1000.    , 1000.6932], dtype=float32)
     """
-    return scanned(lambda x, axis: lax.associative_scan(_log_add_exp, x, axis=axis), input, dim)
+    add = lambda a, b: (_log_add_exp(a[0], b[0]),)
+    return scanned(lambda x, axis: running(add, (x,), axis)[0], input, dim)
 
 
 def _log_add_exp(left: Array, right: Array) -> Array:

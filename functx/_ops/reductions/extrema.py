@@ -17,6 +17,7 @@ from functx._core import (
     ArrayOnly,
     available,
     axes_of,
+    category,
     Dim,
     Dims,
     LONG,
@@ -26,7 +27,7 @@ from functx._core import (
 )
 
 from .emptiness import refuse_empty, refuse_nothing
-from .ties import picked, shared_evenly
+from .ties import picked, places, shared_evenly
 
 
 __all__ = ["amax", "amin", "argmax", "argmin", "max", "min"]
@@ -112,7 +113,7 @@ def max(
         return _between(lax.max, input, other, dim, keepdim)
     if dim is None:
         return _of_all(jnp.max, input, keepdim)
-    return MaxResult(*_along(lax.argmax, input, dim, keepdim))
+    return MaxResult(*_along(jnp.max, input, dim, keepdim))
 
 
 @overload
@@ -146,7 +147,7 @@ def min(
         return _between(lax.min, input, other, dim, keepdim)
     if dim is None:
         return _of_all(jnp.min, input, keepdim)
-    return MinResult(*_along(lax.argmin, input, dim, keepdim))
+    return MinResult(*_along(jnp.min, input, dim, keepdim))
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
@@ -161,7 +162,7 @@ def argmax(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     >>> print(functx.argmax(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [1 0]
     """
-    return _position(lax.argmax, input, dim, keepdim)
+    return _placed(jnp.max, input, dim, keepdim)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
@@ -176,7 +177,7 @@ def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     >>> print(functx.argmin(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [0 1]
     """
-    return _position(lax.argmin, input, dim, keepdim)
+    return _placed(jnp.min, input, dim, keepdim)
 
 
 def _extremum(reduce: Callable[..., Array], input: Array, dim: Dims, keepdim: bool) -> Array:
@@ -197,10 +198,17 @@ def _of_all(reduce: Callable[..., Array], input: Array, keepdim: bool) -> Array:
 
 
 def _along(
-    find: Callable[..., Array], input: Array, dim: int, keepdim: bool
+    reduce: Callable[..., Array], input: Array, dim: int, keepdim: bool
 ) -> tuple[Array, Array]:
-    index = _position(find, input, dim, keepdim=True)
+    index = _position(reduce, input, dim)
     return picked(input, index, dim, keepdim) if input.ndim else (input, index)
+
+
+def _placed(reduce: Callable[..., Array], input: Array, dim: int | None, keepdim: bool) -> Array:
+    index = _position(reduce, input, dim).astype(available(LONG))
+    if keepdim or input.ndim == 0:
+        return index
+    return jnp.reshape(index, ()) if dim is None else jnp.squeeze(index, dim)
 
 
 def _between(
@@ -211,14 +219,21 @@ def _between(
     return pick(*jnp.broadcast_arrays(input, other))
 
 
-def _position(find: Callable[..., Array], input: Array, dim: int | None, keepdim: bool) -> Array:
+def _position(reduce: Callable[..., Array], input: Array, dim: int | None) -> Array:
+    """The first place of the extreme element along `dim`, which stays with size 1."""
     if input.ndim == 0:
         return jnp.zeros((), available(LONG))
     if dim is not None and input.shape[dim] == 0:
         refuse_empty(input, dim)
     if dim is None and input.size == 0:
         refuse_nothing(input, IndexError)
-    out = find(jnp.ravel(input) if dim is None else input, dim or 0, available(LONG))
-    if not keepdim:
-        return out
-    return jnp.reshape(out, (1,) * input.ndim) if dim is None else jnp.expand_dims(out, dim)
+    fixed = lax.stop_gradient(input)  # an index has no derivative
+    x, axis = (jnp.ravel(fixed), 0) if dim is None else (fixed, dim)
+    # Two reductions, which XLA vectorises; it does not those of values beside their places.
+    extreme = reduce(x, axis=axis, keepdims=True)
+    found = x == extreme
+    if category(x.dtype) == 2:
+        found |= jnp.isnan(x) & jnp.isnan(extreme)
+    where = places(x, axis)
+    index = jnp.min(jnp.where(found, where, where.dtype.type(x.shape[axis])), axis, keepdims=True)
+    return jnp.reshape(index, (1,) * input.ndim) if dim is None else index

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, overload
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -19,8 +20,10 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._ops.order import greatest, ordered_bits
 
 from .emptiness import refuse_empty
+from .ranks import position_of_rank
 from .ties import picked, shared_evenly, taken
 
 
@@ -74,14 +77,12 @@ def _of_all(flat: Array) -> Array:
 
 
 def _position(input: Array, dim: int) -> Array:
-    """The index of the median along `dim`, which stays with size 1."""
-    fixed = lax.stop_gradient(input)  # an index has no derivative, and needs none of the sort's
-    places = lax.broadcasted_iota(available(LONG), input.shape, dim)
-    order = lax.sort((fixed, places), dimension=dim, num_keys=1)[1]
-    middle = (input.shape[dim] - 1) // 2
-    index = lax.slice_in_dim(order, middle, middle + 1, axis=dim)
-    if category(input.dtype) < 2:
-        return index
-    nan = jnp.isnan(fixed)
-    first = jnp.expand_dims(lax.argmax(nan, dim, available(LONG)), dim)
-    return jnp.where(jnp.any(nan, axis=dim, keepdims=True), first, index)
+    """The index of the median along `dim`, which stays with size 1; of the first NaN, if any."""
+    keys = ordered_bits(lax.stop_gradient(input))
+    rank = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
+    middle = rank + np.int32((input.shape[dim] - 1) // 2)
+    if category(input.dtype) == 2:
+        nan = keys == greatest(keys.dtype)
+        count = jnp.sum(nan, dim, dtype=np.int32, keepdims=True)
+        middle = jnp.where(count > 0, np.int32(input.shape[dim]) - count, middle)
+    return position_of_rank(keys, middle, dim)

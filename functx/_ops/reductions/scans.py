@@ -24,8 +24,8 @@ from functx._core import (
     result_dtype,
 )
 
-from .scanning import scanned
-from .ties import taken
+from .scanning import running, running_sum, scanned
+from .ties import places
 
 
 __all__ = ["cummax", "cumprod", "cumsum", "diff"]
@@ -48,7 +48,7 @@ def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     Array([1., 3., 6.], dtype=float32)
     """
     _refuse_bool(input)
-    return scanned(lax.cumsum, input, dim)
+    return scanned(running_sum, input, dim)
 
 
 @operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
@@ -62,7 +62,8 @@ def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     Array([1., 2., 6.], dtype=float32)
     """
     _refuse_bool(input)
-    return scanned(lax.cumprod, input, dim)
+    product = lambda a, b: (a[0] * b[0],)
+    return scanned(lambda x, axis: running(product, (x,), axis)[0], input, dim)
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
@@ -75,18 +76,24 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
     >>> functx.cummax(jnp.asarray([1.0, 3.0, 2.0], "float32"), 0).values
     Array([1., 3., 3.], dtype=float32)
     """
-    long = available(LONG)
     if input.ndim == 0:
-        return CummaxResult(input, jnp.zeros((), long))
+        return CummaxResult(input, jnp.zeros((), available(LONG)))
+    values = running(_later_of_equals, (input,), dim)[0]
     fixed = lax.stop_gradient(input)  # an index has no derivative
-    if category(input.dtype) == 0:
-        fixed = fixed.astype(jnp.uint8)
-    reached = fixed == lax.cummax(fixed, axis=dim)
+    reached = fixed == lax.stop_gradient(values)
     if category(input.dtype) == 2:
         reached |= jnp.isnan(fixed)
-    places = lax.broadcasted_iota(long, input.shape, dim)
-    indices = lax.cummax(jnp.where(reached, places, 0), axis=dim)
-    return CummaxResult(taken(input, indices, dim), indices)
+    where = jnp.where(reached, places(input, dim), 0)
+    indices = running(lambda a, b: (lax.max(a[0], b[0]),), (where,), dim)[0]
+    return CummaxResult(values, indices.astype(available(LONG)))
+
+
+def _later_of_equals(before: tuple[Array], here: tuple[Array]) -> tuple[Array]:
+    (a,), (b,) = before, here
+    reached = b >= a
+    if category(b.dtype) == 2:
+        reached |= jnp.isnan(b)
+    return (jnp.where(reached, b, a),)
 
 
 @operator(promote=Promote.NONE)

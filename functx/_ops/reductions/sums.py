@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from functx._core import (
     Accepts,
@@ -83,7 +83,27 @@ def prod(
     axes = None if dim is None or input.ndim == 0 else dim
     if category(input.dtype) == 0:
         return jnp.all(input, axis=axes, keepdims=keepdim)
-    return jnp.prod(input, axis=axes, keepdims=keepdim, promote_integers=False)
+    out = _product(jnp.ravel(input) if axes is None else jnp.moveaxis(input, axes, 0))
+    if not keepdim:
+        return out
+    return out.reshape((1,) * input.ndim) if axes is None else jnp.expand_dims(out, axes)
+
+
+def _product(x: Array) -> Array:
+    """Along the first dimension: eighths of it multiplied elementwise, in a tree.
+
+    XLA vectorises that, and derivatives cost a few times as much, not a pass for each element.
+    """
+    if len(x) == 0:
+        return jnp.ones(x.shape[1:], x.dtype)
+    while (n := len(x)) > 1:
+        parts = min(n, 8)
+        *pieces, rest = lax.split(x, [n // parts] * parts + [n % parts])
+        while len(pieces) > 1:
+            odd = pieces[2 * (len(pieces) // 2) :]
+            pieces = [a * b for a, b in zip(pieces[::2], pieces[1::2], strict=False)] + odd
+        x = lax.concatenate([pieces[0], rest], 0) if n % parts else pieces[0]
+    return x[0]
 
 
 @operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax.numpy as jnp
-from jax import Array
+import numpy as np
+from jax import Array, lax
 
-from functx._core import category
+from functx._core import available, category, LONG
 from functx._core.rules import derivative_rules
 
 
@@ -34,9 +35,34 @@ def shared_evenly(
 def picked(input: Array, index: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The elements at `index` and `index` itself, both with size 1 along `dim` if `keepdim`."""
     values = taken(input, index, dim)
+    index = index.astype(available(LONG))
     return (values, index) if keepdim else (jnp.squeeze(values, dim), jnp.squeeze(index, dim))
 
 
 def taken(input: Array, index: Array, dim: int) -> Array:
-    """The elements at `index`, one per slice along `dim`, which stays with size 1."""
-    return jnp.take_along_axis(input, index, axis=dim, mode="promise_in_bounds")
+    """The elements at `index`, one per slice along `dim`, which stays with size 1.
+
+    Its transpose chooses among zeros, where that of a gather would scatter.
+    """
+
+    def forward(x: Array, index: Array) -> Array:
+        return jnp.take_along_axis(x, index, axis=dim, mode="promise_in_bounds")
+
+    def vjp(primals: tuple, output: Array, cotangent: Array) -> tuple:
+        x, index = primals
+        return jnp.where(places(x, dim) == index, cotangent, 0), None
+
+    if category(input.dtype) < 2:
+        return forward(input, index)
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: taken(tangents[0], primals[1], dim),
+        vjp=vjp,
+        name="taken",
+    )(input, index)
+
+
+def places(x: Array, dim: int) -> Array:
+    """The position of each element along `dim`, in 32 bits if they hold it."""
+    short = x.shape[dim] <= np.iinfo(np.int32).max
+    return lax.broadcasted_iota(np.dtype("int32") if short else available(LONG), x.shape, dim)

@@ -20,6 +20,8 @@ from functx._core import (
     refuse,
 )
 
+from .orders import stable_order
+
 
 __all__ = ["argsort", "sort", "topk"]
 
@@ -39,14 +41,10 @@ class TopkResult(NamedTuple):
 
 
 def _sorted(input: Array, dim: int, descending: bool) -> SortResult:
-    positions = lax.broadcasted_iota(as_dtype(LONG), input.shape or (1,), dim)
-    keys = input.reshape(positions.shape)
-    # Reversed before and after, equal elements keep their order when descending too.
-    if descending:
-        keys, positions = lax.rev(keys, (dim,)), lax.rev(positions, (dim,))
-    values, indices = lax.sort((keys, positions), dimension=dim, num_keys=1, is_stable=True)
-    if descending:
-        values, indices = lax.rev(values, (dim,)), lax.rev(indices, (dim,))
+    line = input.reshape(1) if input.ndim == 0 else input
+    indices = stable_order(lax.stop_gradient(line), dim, descending=descending)
+    values = jnp.take_along_axis(line, indices, dim, mode="promise_in_bounds")
+    indices = indices.astype(as_dtype(LONG))
     return SortResult(values.reshape(input.shape), indices.reshape(input.shape))
 
 

@@ -42,6 +42,7 @@ def antialias_samples(make: Make) -> Iterator[Sample]:
     for mode in ("bilinear", "bicubic", "lanczos"):
         yield call(make(1, 1, 4, 5), (2, 7), mode=mode, antialias=True)
     yield call(make(1, 1, 4, 4), scale_factor=0.6, mode="bilinear", antialias=True)
+    yield call(make(1, 1, 1, 40), (1, 3), mode="lanczos", antialias=True)  # many taps
 
 
 def bytes_samples(make: Make) -> Iterator[Sample]:

@@ -14,6 +14,9 @@ from .dimensions import dim_refusals
 from .rows import at_edges, far, not_finite
 
 
+LONG = [(19,), (16, 2), (75,)]  # several blocks of 8, and with a rest; blocks of blocks
+
+
 def scan_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 1)
     yield call(make(4, 2), -2)
@@ -21,6 +24,7 @@ def scan_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 0), dim=1)
     yield call(make(3), 0, dtype="complex128")
     yield call(make(3, dtype="uint8"), 0, dtype="int16")
+    yield from (edge(make.nonzero(*shape), 0) for shape in LONG)
     yield from at_edges(make, -1)
 
 
@@ -36,6 +40,8 @@ def cummax_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(4, 2), -2)
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), dim=1)
+    yield call(make(19, 2), 0)  # with ties
+    yield from (edge(make(*shape), 0) for shape in LONG)
     yield from at_edges(make, -1)
 
 

@@ -49,6 +49,7 @@ def prod_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 2), 0)
     yield call(make(3), 0, dtype="complex128")
     yield call(make(2, 3, dtype="int64"), 1, dtype="bool")
+    yield from (call(make.nonzero(*shape), -1) for shape in ((19,), (2, 8), (1, 11)))
     yield from at_edges(make, -1)
 
 

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges
@@ -19,7 +22,15 @@ def sort_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(), -1, True)
     yield call(make.distinct(2, 0), 1)
     yield call(make.distinct(0, 2), 1, stable=False)
+    yield call(neighbours(make, 9), 0)
     yield from at_edges(make, -1)
+
+
+def neighbours(make: Make, n: int) -> jax.Array:
+    """Numbers next to each other, in any order."""
+    order = make.rng.permutation(n)
+    step = float(jnp.finfo(make.dtype).eps) if category(make.dtype) == 2 else 1
+    return make.put(order % 2 if category(make.dtype) == 0 else 1 + order * step)
 
 
 def tied_samples(make: Make) -> Iterator[Sample]:

@@ -15,6 +15,8 @@ def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 2, 3), [3, 5])
     yield call(make(0, 1, 2, 2), 1)
     yield call(make(1, 2, 2), 0)
+    yield call(make(1, 2, 27), (1, 3))  # long windows, all as long
+    yield call(make(1, 1, 71), (1, 2))  # and not
 
 
 def adaptive_avg_pool2d_refusals(make: Make) -> Iterator[Refusal]:

@@ -1,0 +1,49 @@
+"""Which element has a given rank: by bisection, as sorting would do far more than is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from .ties import places
+
+
+def position_of_rank(keys: Array, rank: Array, dim: int) -> Array:
+    """Where along `dim` a stable sort finds the element that it puts at `rank`.
+
+    Shapes: of `rank` and the result that of `keys`, with size 1 along `dim`. Dtypes: `keys` are
+    integers, `rank` is int32.
+
+    The greatest number that at most `rank` keys are less than is found bit by bit, and so is
+    the place, among the keys that equal it.
+    """
+    keys = jnp.moveaxis(keys, dim, 0)  # so that counts are of whole rows
+    rank = jnp.squeeze(rank, dim)
+    ends = np.iinfo(keys.dtype)
+    least = jnp.full_like(rank, ends.min, keys.dtype)
+    value = _greatest(lambda bound: _count(keys < bound) <= rank, least, 8 * keys.dtype.itemsize)
+    equal = keys == value
+    rank = rank - _count(keys < value)
+    at = places(keys, 0)
+    bits = max(1, (keys.shape[0] - 1).bit_length())
+    first = jnp.zeros_like(rank, at.dtype)
+    place = _greatest(lambda bound: _count(equal & (at < bound)) <= rank, first, bits)
+    return jnp.expand_dims(place, dim)
+
+
+def _greatest(holds: Callable[[Array], Array], least: Array, bits: int) -> Array:
+    """The greatest of the `2 ** bits` numbers from `least` on for which `holds`, as below it."""
+
+    def body(i: Array, found: Array) -> Array:
+        bit = lax.shift_left(found.dtype.type(1), (bits - 1 - i).astype(found.dtype))
+        bound = found + bit
+        return jnp.where(holds(bound), bound, found)
+
+    return lax.fori_loop(0, bits, body, least)
+
+
+def _count(hit: Array) -> Array:
+    return jnp.sum(hit, 0, dtype=np.int32)

@@ -1,0 +1,59 @@
+"""The positions that sort an array."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._ops.order import ordered_bits
+
+
+_LONGEST = np.iinfo(np.int32).max
+
+
+def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
+    """Where in `x` the elements in order along `dim` are; equal ones keep their order."""
+    keys = ordered_bits(x)
+    keys = ~keys if descending else keys
+    if x.shape[dim] > _LONGEST:
+        return _beside_positions(keys, dim)
+    return lax.platform_dependent(
+        keys,
+        cpu=lambda keys: _packed(keys, dim),
+        default=lambda keys: _beside_positions(keys, dim),
+    )
+
+
+def _beside_positions(keys: Array, dim: int) -> Array:
+    short = keys.shape[dim] <= _LONGEST
+    positions = lax.broadcasted_iota(np.dtype("int32" if short else "int64"), keys.shape, dim)
+    return lax.sort((keys, positions), dimension=dim, num_keys=1, is_stable=True)[1]
+
+
+def _packed(keys: Array, dim: int) -> Array:
+    """On CPUs, XLA sorts single integers in an eighth of the time that pairs take."""
+    last = keys.ndim - 1
+    if dim != last:
+        return jnp.moveaxis(_packed(jnp.moveaxis(keys, dim, last), last), last, dim)
+    if keys.dtype.itemsize < 8:
+        return _packed_halves(keys, dim)
+    low, high = keys.astype(np.uint32), (keys >> 32).astype(np.int32)
+    first = _packed_halves(low, dim)
+    then = _packed_halves(_taken(high, first, dim), dim)
+    return _taken(first, then, dim)
+
+
+def _packed_halves(keys: Array, dim: int) -> Array:
+    """A key in the upper half of 64 bit, its position in the lower."""
+    with jax.enable_x64(True):
+        wide = lax.convert_element_type(keys, np.int64)
+        positions = lax.broadcasted_iota(np.dtype("int64"), keys.shape, dim)
+        packed = lax.bitwise_or(lax.shift_left(wide, jnp.full_like(wide, 32)), positions)
+        ordered = lax.sort(packed, dimension=dim, is_stable=False)
+        return lax.convert_element_type(ordered, np.int32)
+
+
+def _taken(x: Array, index: Array, dim: int) -> Array:
+    return jnp.take_along_axis(x, index, dim, mode="promise_in_bounds")
