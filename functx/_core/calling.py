@@ -68,7 +68,7 @@ def _guarded(spec: OpSpec, call: Call) -> Call:
                 args, kwargs = form(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
-            if not (wide_integers_fit(args) and wide_integers_fit(kwargs.values())):
+            if not wide_integers_fit(args) or (kwargs and not wide_integers_fit(kwargs.values())):
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import jax
@@ -14,10 +14,13 @@ from .errors import refuse, Refused
 
 _LONG = (np.dtype("int64"), np.dtype("uint64"))
 _MAY_HOLD = frozenset((np.ndarray, np.int64, np.uint64, np.longlong, np.ulonglong))
+_nothing_wide_in = (_MAY_HOLD | {list, tuple}).isdisjoint
 
 
-def wide_integers_fit(values: Iterable[Any]) -> bool:
+def wide_integers_fit(values: Collection[Any]) -> bool:
     """Whether 32 bits lose nothing of NumPy's integers among `values` and in their sequences."""
+    if _nothing_wide_in(map(type, values)):  # what every eager call pays for
+        return True
     for x in values:
         kind = type(x)
         if kind in _MAY_HOLD:
