@@ -39,8 +39,9 @@ def _packed(keys: Array, dim: int) -> Array:
         return jnp.moveaxis(_packed(jnp.moveaxis(keys, dim, last), last), last, dim)
     if keys.dtype.itemsize < 8:
         return _packed_halves(keys, dim)
-    low, high = keys.astype(np.uint32), (keys >> 32).astype(np.int32)
-    first = _packed_halves(low, dim)
+    high = (keys >> 32).astype(np.int32)
+    low = keys.astype(np.uint32) ^ np.uint32(2**31)  # in the order of signed integers
+    first = _packed_halves(lax.bitcast_convert_type(low, np.int32), dim)
     then = _packed_halves(_taken(high, first, dim), dim)
     return _taken(first, then, dim)
 

@@ -23,6 +23,9 @@ def sort_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 0), 1)
     yield call(make.distinct(0, 2), 1, stable=False)
     yield call(neighbours(make, 9), 0)
+    if make.dtype.name in ("int64", "float64"):
+        yield call(around_words(make), 0)
+        yield call(around_words(make), 0, True)
     yield from at_edges(make, -1)
 
 
@@ -31,6 +34,12 @@ def neighbours(make: Make, n: int) -> jax.Array:
     order = make.rng.permutation(n)
     step = float(jnp.finfo(make.dtype).eps) if category(make.dtype) == 2 else 1
     return make.put(order % 2 if category(make.dtype) == 0 else 1 + order * step)
+
+
+def around_words(make: Make) -> jax.Array:
+    """Numbers that differ in 32 bits of 64, where these are large or small."""
+    counts = np.asarray([5, 2**31, 1, 2**32 - 1, 2**31 - 1, 2**32, 3])
+    return make.put(1 + counts * np.finfo("float64").eps if make.dtype.kind == "f" else counts)
 
 
 def tied_samples(make: Make) -> Iterator[Sample]:
