@@ -12,6 +12,7 @@ from jax import lax
 from functx._core import describe, fail
 from functx._core.jax_compat import staging_trace
 
+from .convolutions import with_fast_convolutions
 from .memory import lane_bytes
 
 
@@ -105,13 +106,16 @@ def _scanned(
     out_dims: list[int | None] = []
 
     def body(_: None, chunk: Sequence[jax.Array]) -> tuple[None, list[Any]]:
-        nonlocal out_dims
-        outputs, out_dims = run(chunk)
-        return None, outputs
+        return None, list(with_fast_convolutions(outputs)(chunk))
 
-    _, outputs = lax.scan(body, None, stacked)
+    def outputs(chunk: Sequence[jax.Array]) -> list[Any]:
+        nonlocal out_dims
+        found, out_dims = run(chunk)
+        return found
+
+    _, parts = lax.scan(body, None, stacked)
     joined = [
-        y[0] if dim is None else _joined(y, dim) for y, dim in zip(outputs, out_dims, strict=True)
+        y[0] if dim is None else _joined(y, dim) for y, dim in zip(parts, out_dims, strict=True)
     ]
     return [joined], out_dims
 

@@ -24,7 +24,7 @@ from functx._core import (
     result_dtype,
 )
 
-from .scanning import running, running_sum, scanned
+from .scanning import Parts, running, running_sum, scanned
 from .ties import places
 
 
@@ -88,7 +88,7 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
     return CummaxResult(values, indices.astype(available(LONG)))
 
 
-def _later_of_equals(before: tuple[Array], here: tuple[Array]) -> tuple[Array]:
+def _later_of_equals(before: Parts, here: Parts) -> Parts:
     (a,), (b,) = before, here
     reached = b >= a
     if category(b.dtype) == 2:
