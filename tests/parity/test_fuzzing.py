@@ -136,7 +136,7 @@ def hang_or_die(pipe):
             if seed == 1:
                 os.kill(os.getpid(), signal.SIGKILL)
             if seed == 2 * VALUES:
-                os.kill(os.getpid(), signal.SIGALRM)
+                os.kill(os.getpid(), signal.SIGPROF)
         pipe.send(workers.Report(turn, [], Tally(calls=turn.count * VALUES), 0.0))
 
 

@@ -154,6 +154,20 @@ def ordinary(rng: Rng, x: np.ndarray) -> np.ndarray:
     return cast(np.asarray(values), x.dtype.name)
 
 
+def conditioned(rng: Rng, x: np.ndarray) -> np.ndarray:
+    """Matrices that are far from singular; Hermitian positive definite ones where `x` was so."""
+    if x.ndim < 2 or x.size == 0 or category(x.dtype) < 2:
+        return ordinary(rng, x)
+    n, m = x.shape[-2:]
+    turned = np.swapaxes(x.conj(), -1, -2)
+    symmetric = n == m and np.allclose(x, turned, 1e-3)
+    noise = 0.2 * ordinary(rng, x)
+    values = noise + 3 * np.eye(n, m) * np.arange(1, m + 1)
+    if symmetric:
+        values = (values + np.swapaxes(values.conj(), -1, -2)) / 2
+    return values.astype(x.dtype)
+
+
 def special(rng: Rng, dtype: np.dtype) -> Any:
     """A value at which functions break, types end, or order is doubtful."""
     kind = category(dtype)

@@ -7,9 +7,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core import category
 from functx._core.roles import Kind
 from functx.testing import Departure, OpInfo
-from functx.testing.dtype_facts import Case, REFUSED
+from functx.testing.dtype_facts import Case, dtype_named, REFUSED
 
 from .draws import Call
 from .judging import Finding
@@ -54,19 +59,46 @@ def _own_dtypes(call: Call, finding: Finding) -> str | None:
 
 
 def _numbers(call: Call, finding: Finding) -> bool:
-    """A Python number stands where PyTorch wants a tensor."""
-    if finding.kind != "accepted" or "TypeError" not in finding.what:
+    if finding.kind != "accepted" or not re.search("TypeError|AttributeError", finding.what):
         return False
     spec = call.info.spec
     given: dict[str, Any] = spec.arguments(call.args, call.kwargs)
-    arrays = [
-        given.get(n) for n, role in spec.roles.items() if role.kind in (Kind.ARRAY, Kind.OTHER)
-    ]
+    kinds = Kind.ARRAY, Kind.OTHER
+    arrays = [given.get(name) for name, role in spec.roles.items() if role.kind in kinds]
     flat = [y for x in arrays for y in (x if isinstance(x, (list, tuple)) else [x])]
     return any(isinstance(x, (bool, int, float, complex)) for x in flat)
 
 
+OF_DTYPES_OR_VALUES = (
+    r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype"
+)
+
+
+def _nothing_computed(call: Call, finding: Finding) -> bool:
+    small = any(x.size == 0 or x.ndim == 0 for x in call.arrays)
+    return (
+        small and finding.kind == "refused" and bool(re.search(OF_DTYPES_OR_VALUES, finding.what))
+    )
+
+
+def _nan_of_pytorch(call: Call, finding: Finding) -> bool:
+    has_nan = any(np.isnan(x).any() for x in call.arrays if category(x.dtype) >= 2)
+    said = r"^of array \d+: [^ ]*(\d|inf)j?\)? at .*PyTorch \(?-?nan"
+    return finding.kind == "gradient" and not has_nan and bool(re.search(said, finding.what))
+
+
+def _cast_out_of_range(call: Call, finding: Finding) -> bool:
+    if finding.kind != "value" or not any(category(x.dtype) >= 2 for x in call.arrays):
+        return False
+    options = [x for x in jax.tree.leaves((call.args, call.kwargs)) if dtype_named(x)]
+    named = [dtype_named(x) for x in options if not isinstance(x, np.ndarray)]
+    return any(category(jnp.dtype(name)) < 2 for name in named)
+
+
 Applies = Callable[[Call, Finding], bool]
 PRINCIPLES: list[tuple[Applies, str]] = [
-    (_numbers, "Python numbers are taken wherever arrays of the common dtype are"),
+    (_numbers, "Python numbers are taken wherever arrays are"),
+    (_nothing_computed, "PyTorch checks dtypes and values in loops that run over nothing here"),
+    (_nan_of_pytorch, "where a derivative exists it is no NaN"),
+    (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
 ]

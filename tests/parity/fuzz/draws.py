@@ -19,8 +19,9 @@ from functx._core import category, describe
 from functx._core.roles import Kind
 from functx.testing import ALL_DTYPES, OpInfo, Sample
 from functx.testing.calls import Calls, filled
+from functx.testing.dtype_facts import not_pytorchs
 
-from .arrays import Arrays, cast, number, pick, recast, revalued, Rng, SHAPES
+from .arrays import Arrays, cast, conditioned, number, pick, recast, revalued, Rng, SHAPES
 from .options import option, options
 
 
@@ -82,7 +83,7 @@ class Drawing:
     def __init__(self, info: OpInfo):
         assert info.spec is not None
         self.info, self.calls = info, Calls(info.op)
-        self._options = options(self.calls)
+        self._options = options(self.calls, not_pytorchs(info))
         self._samples = ft.cache(self._drawn)
 
     def _drawn(self, dtype: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
@@ -110,14 +111,11 @@ class Drawing:
             return (), {}
         args, kwargs = pick(rng, samples)
         changes = int(pick(rng, (0, 1, 1, 1, 2, 2, 3)))
-        if changes == 0:
+        given = self.calls.arguments(args, kwargs)
+        own = given.keys() & not_pytorchs(self.info)
+        if changes == 0 and not own:
             return args, kwargs
-        try:
-            given = self.calls.arguments(args, kwargs)
-        except Exception:
-            return args, kwargs
-        for name in (*self.calls.spec.measured, "fill_value", "device"):
-            given.pop(name, None)
+        given = {name: value for name, value in given.items() if name not in own}
         for _ in range(changes):
             given = self._changed(rng, given)
         return self._call(given)
@@ -165,9 +163,12 @@ class Drawing:
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
         fixed = self._fixed(args, kwargs)
         for i, x in enumerate(leaves):
-            if isinstance(x, np.ndarray) and rng.random() < (0.2 if id(x) in fixed else 0.8):
-                tame = self.info.finite_only or (id(x) in fixed and rng.random() < 0.7)
-                leaves[i] = revalued(rng, x, tame=tame)
+            share = 1 if self.info.finite_only else 0.2 if id(x) in fixed else 0.8
+            if isinstance(x, np.ndarray) and rng.random() < share:
+                if self.info.finite_only:
+                    leaves[i] = conditioned(rng, x)
+                else:
+                    leaves[i] = revalued(rng, x, tame=id(x) in fixed and rng.random() < 0.7)
         return tree.unflatten(leaves)
 
     def _fixed(self, args: Any, kwargs: Any) -> set[int]:

@@ -15,8 +15,8 @@ from functx._core import category
 from functx.testing.checks.programs import compiled
 
 from .draws import Call
-from .judging import Finding
-from .outcomes import as_numpy, forms
+from .judging import Finding, unsettled
+from .outcomes import as_numpy, dtype_of, forms
 
 
 CLOSE = 1e-8  # of the largest element: both sum, and what they sum may cancel
@@ -45,7 +45,7 @@ def gradient_findings(call: Call) -> Iterator[Finding]:
         yield say(f"cannot be pulled back: {first[:200]}")
         return
     for i, (g, w) in enumerate(zip(got, want, strict=True)):
-        off = apart(np.asarray(g), w)
+        off = apart(call, np.asarray(g), w)
         if off:
             yield say(f"of array {i}: {off}")
             return
@@ -66,7 +66,7 @@ def by_pytorch(call: Call) -> tuple[list[int], list[np.ndarray], list[np.ndarray
     else:
         return None
     kept = [i for i, y in enumerate(out) if _is_tensor(y) and y.requires_grad]
-    if not kept:
+    if not kept or any(dtype_of(out[i]) not in DOUBLE for i in kept):
         return None
     rng = np.random.default_rng(call.seed)
     cotangents = [_normal(rng, as_numpy(out[i])) for i in kept]
@@ -115,7 +115,7 @@ def by_functx(call: Call, kept: list[int], cotangents: list[np.ndarray]) -> list
     return list(jax.block_until_ready(run([arrays[i] for i in moving], cotangents)))
 
 
-def apart(got: np.ndarray, want: np.ndarray) -> str:
+def apart(call: Call, got: np.ndarray, want: np.ndarray) -> str:
     """Which element is elsewhere, if any."""
     if got.shape != want.shape:
         return f"shape {got.shape}, PyTorch {want.shape}"
@@ -124,8 +124,7 @@ def apart(got: np.ndarray, want: np.ndarray) -> str:
         scale = float(finite.max(initial=0))
         near = np.abs(got - want) <= CLOSE * (np.abs(want) + min(scale, 1e6)) + 1e-290
     near |= (got == want) | (np.isnan(got) & np.isnan(want))
-    if np.iscomplexobj(got):
-        near |= ~np.isfinite(got) & ~np.isfinite(want)
+    near |= unsettled(call.info, call, got, want)
     if near.all():
         return ""
     at = tuple(int(i) for i in np.argwhere(~near)[0])

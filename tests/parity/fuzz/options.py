@@ -18,18 +18,15 @@ SMALL = (-3, -2, -1, 0, 1, 2, 3, 4, 5, 7)
 FLOATS = (0.0, 1.0, 0.5, -1.0, 2.0, 0.1, 1e-5, 3.0, np.nan, np.inf, -np.inf, 2, -1, 0, True)
 
 
-def options(calls: Calls) -> list[str]:
-    """The parameters that are no arrays, and those that may be left out."""
+def options(calls: Calls, hidden: set[str]) -> list[str]:
+    """The parameters that are no arrays, or may be left out, but for those that are `hidden`."""
     assert calls.spec is not None
     kinds = {name: role.kind for name, role in calls.spec.roles.items()}
-    left_out = {Kind.KEY, Kind.DEVICE}
     needed = {Kind.ARRAY, Kind.OTHER}
     return [
         name
         for name, p in calls.parameters.items()
-        if kinds[name] not in left_out
-        and name not in calls.spec.measured
-        and name != "fill_value"
+        if name not in hidden
         and (kinds[name] not in needed or p.default is not inspect.Parameter.empty)
     ]
 

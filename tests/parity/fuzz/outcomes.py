@@ -14,6 +14,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from functx._core import category
+from functx.testing import OpInfo
 from functx.testing.dtype_facts import annotated, dtype_named, not_pytorchs
 
 from ..record_dtypes import pytorchs, to_torch
@@ -79,6 +80,10 @@ def forms(call: Call) -> Iterator[tuple[Any, list[Any], dict[str, Any]]]:
         several = annotated(info, "Shape") + annotated(info, "Dims")
         several = {k: (v,) for k in several if isinstance(v := given.get(k), int)}
         found.append((op, (), given | several))
+        plain = {k: v for k, v in given.items() if v is not info.spec.parameters.defaults.get(k)}
+        if len(plain) < len(given):
+            found.append((op, (), plain))
+            found.append((op, *_first_by_position(info, plain)))
     if any(x is None for item in call.args if isinstance(item, (list, tuple)) for x in item):
         inner = getattr(torch.ops.aten, info.name.rpartition(".")[2], op)
         found = [(inner, args, kwargs) for _, args, kwargs in found]
@@ -89,6 +94,15 @@ def forms(call: Call) -> Iterator[tuple[Any, list[Any], dict[str, Any]]]:
             [_named(x) for x in args],
             {k: to_torch(v, "cpu") for k, v in kwargs.items()} | dtypes,
         )
+
+
+def _first_by_position(info: OpInfo, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    args, kwargs = [], dict(given)
+    for name in info.spec.parameters.positional:
+        if name not in kwargs or len(args) == 2:
+            break
+        args.append(kwargs.pop(name))
+    return args, kwargs
 
 
 def _named(x: Any) -> Any:

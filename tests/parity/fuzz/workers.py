@@ -18,7 +18,8 @@ from .judging import Finding
 
 
 MEMORY = 12 * 2**30  # of address space; XLA's thread pools alone reserve a few
-LONGEST = 30  # seconds for one call, compilation included
+LONGEST = 30  # seconds of computing for one call, compilation included
+HUNG = 600  # seconds on the clock
 BLOCKS = 8  # of an operator in one turn
 TURNS = 60  # until a process makes way for a fresh one: XLA gives no memory back
 # Compilation is nearly all of the time; the rules that rewrite programs stay.
@@ -88,8 +89,10 @@ def _work(pipe: Any) -> None:
         for seed in range(turn.first * VALUES, (turn.first + turn.count) * VALUES):
             call = repr(fuzzing.draw(seed))
             pipe.send((seed, call))
-            signal.alarm(LONGEST)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
+            signal.alarm(HUNG)
             found = list(fuzzing.seed(seed))
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.alarm(0)
             if found:
                 pipe.send(found)
@@ -160,8 +163,8 @@ def _buried(worker: _Worker, waiting: collections.deque[Turn]) -> Report:
     code = worker.process.exitcode
     if worker.turn is None:
         raise RuntimeError(f"a process of the fuzzer ended with exit code {code} as it started")
-    late = code == -signal.SIGALRM
-    how = f"not done after {LONGEST} s" if late else f"the process ended with exit code {code}"
+    late = code in (-signal.SIGPROF, -signal.SIGALRM)
+    how = "not done in time" if late else f"the process ended with exit code {code}"
     turn, following = worker.turn, worker.at // VALUES + 1
     left = turn.first + turn.count - following
     if left > 0:
