@@ -132,6 +132,7 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     if spec.promote is not Promote.NONE and arrays:
         asked = given.get("dtype")
         common = result_dtype(arrays, ranked=spec.ranked)
+        _check_numbers_alone(spec, arrays, common)
         if asked is not None:
             asked = as_dtype(asked)
             if not spec.narrowing:
@@ -192,6 +193,14 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
             refuse(f"expected an array of numbers, got {describe(x)}", error=TypeError)
         if x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
             refuse(f"expected {spec.accepts.words} arrays, got {describe(x)}", error=TypeError)
+
+
+def _check_numbers_alone(spec: OpSpec, arrays: list[Any], common: np.dtype) -> None:
+    """Python numbers beside no array have a dtype too."""
+    weak = all(jax.typeof(x).weak_type for x in arrays)
+    if weak and common.name not in spec.accepts.value and common.name in Accepts.ANY.value:
+        got = ", ".join(str(x.dtype) for x in arrays)
+        refuse(f"expected {spec.accepts.words} numbers, got {got}", error=TypeError)
 
 
 def _check_wider(asked: np.dtype, common: np.dtype, x: jax.Array) -> None:

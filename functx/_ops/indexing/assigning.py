@@ -164,6 +164,11 @@ def _positions(
             out.extend([None] * i.ndim)
             at += i.ndim
         elif i.dtype in (np.int32, np.int64):
+            if i.size and x.shape[at] == 0:
+                refuse(
+                    f"`indices[{n}]` must be empty for a dimension of size 0, got {describe(i)}",
+                    error=IndexError,
+                )
             out.append(jnp.where(i < 0, i + x.shape[at], i))
             # What is still negative would count from the end once more.
             out[-1] = jnp.where(out[-1] < 0, x.shape[at], out[-1])

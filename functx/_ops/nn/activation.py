@@ -23,7 +23,8 @@ def relu(input: ArrayLike, inplace: bool = False) -> Array:
     >>> functx.nn.functional.relu(jnp.asarray([-1.0, 2.0], "float32"))
     Array([0., 2.], dtype=float32)
     """
-    return jnp.where(input <= 0, jnp.zeros_like(input), input)
+    zero = jnp.where(input < 0, 0, lax.stop_gradient(input))  # of either sign
+    return jnp.where(input <= 0, zero, input)
 
 
 @operator(accepts=Accepts.FLOATING)

@@ -25,6 +25,7 @@ from functx._core import (
     Scalar,
 )
 from functx._core.rules import derivative_rules
+from functx._ops.extremes import larger, smaller
 
 from .operands import numbers_fit
 
@@ -41,7 +42,7 @@ def maximum(input: ArrayOnly, other: ArrayOnly) -> Array:
     >>> functx.maximum(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, 2.0], "float32"))
     Array([3., 5.], dtype=float32)
     """
-    return _extremum(input, other, _larger, lax.max)
+    return larger(*jnp.broadcast_arrays(input, other))
 
 
 @operator(accepts=Accepts.REAL)
@@ -53,33 +54,7 @@ def minimum(input: ArrayOnly, other: ArrayOnly) -> Array:
     >>> functx.minimum(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, 2.0], "float32"))
     Array([1., 2.], dtype=float32)
     """
-    return _extremum(input, other, _smaller, lax.min)
-
-
-def _extremum(input: Array, other: Array, floating: Any, integral: Any) -> Array:
-    x, y = jnp.broadcast_arrays(input, other)
-    return (floating if category(x.dtype) == 2 else integral)(x, y)
-
-
-def _split(x: Array, y: Array, below: Array) -> Array:
-    """The share of `x`: none where it loses, half where it ties, all where it wins or is NaN."""
-    return jnp.where(below, 0, jnp.where(x == y, 0.5, 1)).astype(x.dtype)
-
-
-_larger = derivative_rules(
-    lax.max,
-    jvp=lambda p, output, t: (
-        t[0] * _split(p[0], p[1], p[0] < p[1]) + t[1] * _split(p[1], p[0], p[1] < p[0])
-    ),
-    name="maximum",
-)
-_smaller = derivative_rules(
-    lax.min,
-    jvp=lambda p, output, t: (
-        t[0] * _split(p[0], p[1], p[0] > p[1]) + t[1] * _split(p[1], p[0], p[1] > p[0])
-    ),
-    name="minimum",
-)
+    return smaller(*jnp.broadcast_arrays(input, other))
 
 
 @operator(accepts=Accepts.REAL_NUMBER, requires=numbers_fit, aliases=("clip",))

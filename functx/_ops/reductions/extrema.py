@@ -25,6 +25,7 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._ops.extremes import larger, smaller
 
 from .emptiness import refuse_empty, refuse_nothing
 from .ties import picked, places, shared_evenly
@@ -110,7 +111,7 @@ def max(
     Array([5., 3.], dtype=float32)
     """
     if other is not None:
-        return _between(lax.max, input, other, dim, keepdim)
+        return _between(larger, input, other, dim, keepdim)
     if dim is None:
         return _of_all(jnp.max, input, keepdim)
     return MaxResult(*_along(jnp.max, input, dim, keepdim))
@@ -144,7 +145,7 @@ def min(
     Array([1., 2.], dtype=float32)
     """
     if other is not None:
-        return _between(lax.min, input, other, dim, keepdim)
+        return _between(smaller, input, other, dim, keepdim)
     if dim is None:
         return _of_all(jnp.min, input, keepdim)
     return MinResult(*_along(jnp.min, input, dim, keepdim))

@@ -65,7 +65,7 @@ def norm(
         return jnp.expand_dims(out, axes) if keepdim else out
     if isinstance(p, str) and p != "fro":
         refuse(f"`p` must be a number, 'fro' or 'nuc', got {p!r}")
-    if p == "fro" and dim is not None and len(axes) > 2:
+    if p == "fro" and dim and len(axes) > 2:
         refuse(f"`dim` must name at most two dimensions for p='fro', got {dim}")
     out = vector_norm(input, 2 if p is None or p == "fro" else p, axes)
     return jnp.expand_dims(out, axes) if keepdim else out

@@ -69,16 +69,28 @@ def _numbers(call: Call, finding: Finding) -> bool:
     return any(isinstance(x, (bool, int, float, complex)) for x in flat)
 
 
-OF_DTYPES_OR_VALUES = (
+OF_DTYPES = "dtype|scalar type"
+OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype"
 )
 
 
 def _nothing_computed(call: Call, finding: Finding) -> bool:
-    small = any(x.size == 0 or x.ndim == 0 for x in call.arrays)
-    return (
-        small and finding.kind == "refused" and bool(re.search(OF_DTYPES_OR_VALUES, finding.what))
-    )
+    empty = any(x.size == 0 for x in call.arrays)
+    if finding.kind == "accepted":
+        return empty and bool(re.search(OF_DTYPES, finding.what))
+    small = empty or any(x.ndim == 0 for x in call.arrays)
+    return small and finding.kind == "refused" and bool(re.search(OF_VALUES, finding.what))
+
+
+def _no_factorization(call: Call, finding: Finding) -> bool:
+    return finding.kind == "accepted" and "_LinAlgError" in finding.what
+
+
+def _narrower_positions(call: Call, finding: Finding) -> bool:
+    said = re.search(r"int64|\bLong\b", finding.what)
+    narrower = any(x.dtype == np.int32 for x in call.arrays)
+    return finding.kind == "accepted" and narrower and bool(said)
 
 
 def _nan_of_pytorch(call: Call, finding: Finding) -> bool:
@@ -99,6 +111,8 @@ Applies = Callable[[Call, Finding], bool]
 PRINCIPLES: list[tuple[Applies, str]] = [
     (_numbers, "Python numbers are taken wherever arrays are"),
     (_nothing_computed, "PyTorch checks dtypes and values in loops that run over nothing here"),
+    (_no_factorization, "what LAPACK cannot do gives NaN; `debug.checked` reports it"),
+    (_narrower_positions, "positions are int32 where 64 bit is off"),
     (_nan_of_pytorch, "where a derivative exists it is no NaN"),
     (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .masks import some
 from .sources import terms
@@ -61,6 +61,7 @@ def index_put_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, (rows,), make(3, 4)), "cannot take|shapes do not fit", Exception)
     yield Refusal(call(x, (rows,), make(4, dtype="float16")), "dtype of `input`", TypeError)
     yield Refusal(call(x, (make.mask(4),), make(4)), r"must have the shape \[3\]", IndexError)
+    yield Refusal(call(make(0, 2), (rows,), make(2)), "must be empty for a dimension", IndexError)
     yield Refusal(
         call(x, (make.put([True, False, True], bool),), make(3, 4)), "must have 1 or 2 entries"
     )
@@ -102,6 +103,15 @@ def index_put_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("both are added", both, value=[1, 13], gradient=([1, 1], [1, 1]))
 
 
+def index_put_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put([5, 6])),
+        "of several values written to one place, the one that stays has the gradient",
+        r"of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
+    )
+
+
 OPS = [
     OpInfo(
         functx.index_put,
@@ -109,6 +119,7 @@ OPS = [
         reference=np_index_put,
         refusals=index_put_refusals,
         conventions=index_put_conventions,
+        departures=index_put_departures,
         ulps=0,
     ),
     OpInfo(

@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def gather_samples(make: Make) -> Iterator[Sample]:
@@ -136,6 +136,21 @@ def outside_reads(along: Callable[..., Sample]):
     return conventions
 
 
+def take_along_dim_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, 3), make.put([[3], [0]], "int64"), 1),
+        "PyTorch takes positions outside modulo n: a mistake goes unseen",
+        r"must lie in \[-",
+    )
+    yield Departure(
+        "accepted",
+        call(make(2, 3), make.put([-1], "int64")),
+        "negative positions count from the end without `dim` too",
+        r"index -\d+ is out of bounds",
+    )
+
+
 def after_dim(x: Any, index: Any) -> Sample:
     return call(x, 0, index)
 
@@ -167,6 +182,7 @@ OPS = [
         reference=np_take_along_dim,
         refusals=take_along_dim_refusals,
         conventions=outside_reads(before_dim),
+        departures=take_along_dim_departures,
         ulps=0,
     ),
 ]

@@ -66,6 +66,7 @@ def np_vector_norm(
 
 def norm_conventions(make: Make) -> Iterator[Convention]:
     inf = math.inf
+    yield Convention("infinities alone", call(make.put([inf, -inf]), -2), value=inf)
     for at, ord, gradient in [
         ([0, 0], 2, [0, 0]),
         ([0, 2], 2, [0, 1]),

@@ -55,8 +55,9 @@ def np_softplus(x, beta=1, threshold=20):
 
 
 def relu_conventions(make: Make) -> Iterator[Convention]:
-    at = make.put([0.0, -1.0, 1.0, np.nan])
-    yield Convention("0 and NaN", call(at), value=[0, 0, 1, np.nan], gradient=[0, 0, 1, 1])
+    at = make.put([0.0, -0.0, -1.0, 1.0, np.nan])
+    value, gradient = [0, -0.0, 0, 1, np.nan], [0, 0, 0, 1, 1]
+    yield Convention("zeros and NaN", call(at), value=value, gradient=gradient)
     yield Convention("no curvature at 0", call(make.put([0.0])), hessian=0)
 
 
@@ -81,7 +82,7 @@ OPS = [
     OpInfo(
         F.relu,
         unary,
-        reference=lambda x, inplace=False: np.where(x <= 0, 0, x).astype(x.dtype),
+        reference=lambda x, inplace=False: np.where(x < 0, 0, x).astype(x.dtype),
         conventions=relu_conventions,
     ),
     OpInfo(

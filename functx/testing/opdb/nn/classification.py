@@ -7,7 +7,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .extremes import smooth_at_extremes
 
@@ -124,6 +124,15 @@ def probability_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, np.full((2, 3), 1 / 3, "float32"))
 
 
+def class_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(2, 3), make.put([0, 1], "int8")),
+        "classes may have any integer dtype: where 64 bit is off there is no int64",
+        "expected target dtype to be Long",
+    )
+
+
 OPS = [
     OpInfo(
         F.nll_loss,
@@ -132,6 +141,7 @@ OPS = [
         refusals=nll_refusals,
         floor=SUMS,
         conventions=nll_conventions,
+        departures=class_departures,
     ),
     OpInfo(
         F.cross_entropy,
@@ -140,6 +150,7 @@ OPS = [
         refusals=cross_entropy_refusals,
         floor=SUMS,
         conventions=cross_entropy_conventions,
+        departures=class_departures,
     ),
     OpInfo(
         F.cross_entropy,

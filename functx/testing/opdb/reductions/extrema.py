@@ -159,8 +159,8 @@ def along_conventions(largest: bool):
 
 
 def between_conventions(make: Make) -> Iterator[Convention]:
-    same = call(make.put([2.0]), make.put([2.0]))
-    yield Convention("a tie is shared", same, gradient=([0.5], [0.5]))
+    pair = call(make.put([2.0, 1.0, NAN]), make.put([2.0, NAN, 1.0]))
+    yield Convention("a tie is shared, NaN counts", pair, gradient=([0.5, 1, 1], [0.5, 1, 1]))
 
 
 def position_conventions(largest: bool):

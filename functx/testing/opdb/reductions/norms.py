@@ -18,6 +18,7 @@ def euclidean_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), dim=1)
     yield call(make(2, 3))
     yield call(make(2, 3, 2), "fro", (0, -1), True)
+    yield call(make(2, 3, 2), "fro", ())
     yield call(make(2, 3), None, dim=())
     yield call(make.nonzero(), 2, 0)
     yield call(make(2, 0), 2, 1, keepdim=True)
@@ -104,6 +105,8 @@ def power_conventions(make: Make) -> Iterator[Convention]:
         (0, [0, 1], [0, 0]),
     ]:
         yield Convention(f"p={p} at {at}", call(make.put(at), p), gradient=gradient)
+    infinities = call(make.put([math.inf, -math.inf]), -1)
+    yield Convention("infinities alone", infinities, value=math.inf)
     yield Convention(
         "p=4, its fourth power",
         call(make.put([1, 0]), 4),

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    Make,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .standardization import normalized
 
@@ -55,6 +64,15 @@ def batch_norm_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a constant", constant, value=[[0], [0]], gradient=[[0], [0]])
 
 
+def batch_norm_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(3, 2), None, None, training=True, eps=0),
+        "where no variance is 0 nothing has to be added; PyTorch's kernel takes it too",
+        "eps must be positive",
+    )
+
+
 OPS = [
     OpInfo(
         F.batch_norm,
@@ -63,6 +81,7 @@ OPS = [
         refusals=batch_norm_refusals,
         floor=SUMS,
         conventions=batch_norm_conventions,
+        departures=batch_norm_departures,
     ),
     OpInfo(
         F.batch_norm_with_stats,
