@@ -147,7 +147,7 @@ def figure(info: OpInfo, elements: int, seconds: float, *, gradient: bool) -> Fi
     for sample in samples(info, elements):
         try:
             calls = pair(info, sample, gradient=gradient)
-            if calls is None or not gradient and not _alike(*(call() for call in calls)):
+            if calls is None or not gradient and not _comparable(*(call() for call in calls)):
                 continue
             took = microseconds(calls, 0.0, least=1)
         except Exception:  # one of the two refuses it
@@ -156,8 +156,12 @@ def figure(info: OpInfo, elements: int, seconds: float, *, gradient: bool) -> Fi
     return None
 
 
-def _alike(ours: Any, theirs: Any) -> bool:
-    return [y.shape for y in leaves_of(ours)] == [tuple(y.shape) for y in leaves_of(theirs)]
+def _comparable(ours: Any, theirs: Any) -> bool:
+    """Whether both gave the same, and PyTorch more than another view of its input."""
+    made = all(t._base is None for t in leaves_of(theirs))
+    return made and [y.shape for y in leaves_of(ours)] == [
+        tuple(t.shape) for t in leaves_of(theirs)
+    ]
 
 
 def measured(only: str, sizes: list[int], seconds: float) -> Iterator[Row]:
@@ -169,6 +173,8 @@ def measured(only: str, sizes: list[int], seconds: float) -> Iterator[Row]:
             figures = [figure(info, n, seconds, gradient=what == "gradient") for n in sizes]
             if any(figures):
                 yield Row(info.id, what, figures)
+                ratios = _cells([f.ratio if f else np.nan for f in figures])
+                print(info.id, what, *ratios, file=sys.stderr, flush=True)  # it takes long
         jax.clear_caches()
 
 

@@ -94,3 +94,23 @@ def test_auto_gives_the_same_results():
     whole = functx.vmap(lambda x: jnp.outer(x, x))(X)
     parts = functx.vmap(lambda x: jnp.outer(x, x), chunk_size="auto", max_bytes=1000)(X)
     np.testing.assert_array_equal(parts, whole)
+
+
+@pytest.mark.parametrize("dims", [("NCHW", "OIHW", "NCHW"), ("HNWC", "HOIW", "CWNH")])
+def test_convolutions_in_the_loop_have_their_channels_last(dims, monkeypatch):
+    """So XLA's CPU loops run them as its programs do; elsewhere they are left alone."""
+    images, kernel = jnp.arange(120.0).reshape(4, 1, 5, 6), jnp.arange(12.0).reshape(1, 1, 3, 4)
+    conv = jax.jit(
+        lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=dims)
+    )
+
+    def convolve(image):
+        x = jnp.transpose(image[None], ["NCHW".index(c) for c in dims[0]])
+        return jnp.sin(conv(x, jnp.transpose(kernel, ["OIHW".index(c) for c in dims[1]])))
+
+    chunked = lambda x: functx.vmap(convolve, chunk_size=2)(x)
+    np.testing.assert_allclose(jax.jit(chunked)(images), jax.vmap(convolve)(images), rtol=1e-12)
+    last = "lhs_spec=(0, 3, 1, 2), rhs_spec=(3, 2, 0, 1), out_spec=(0, 3, 1, 2)"
+    assert last in str(jax.make_jaxpr(chunked)(images))
+    monkeypatch.setattr(jax, "default_backend", lambda: "cuda")
+    assert last not in str(jax.make_jaxpr(lambda x: chunked(x))(images))

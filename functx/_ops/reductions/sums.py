@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -20,6 +21,7 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._core.rules import derivative_rules
 
 from .truth import nonzero
 
@@ -83,27 +85,40 @@ def prod(
     axes = None if dim is None or input.ndim == 0 else dim
     if category(input.dtype) == 0:
         return jnp.all(input, axis=axes, keepdims=keepdim)
-    out = _product(jnp.ravel(input) if axes is None else jnp.moveaxis(input, axes, 0))
+    out = _product(jnp.ravel(input), 0) if axes is None else _product(input, axes)
     if not keepdim:
         return out
     return out.reshape((1,) * input.ndim) if axes is None else jnp.expand_dims(out, axes)
 
 
-def _product(x: Array) -> Array:
-    """Along the first dimension: eighths of it multiplied elementwise, in a tree.
+def _product(x: Array, axis: int) -> Array:
+    if category(x.dtype) < 2 or axis == 0:
+        return _in_a_tree(x, axis)
+    # Derivatives join what the tree split: fast along the first dimension only.
+    moved = lambda x: _in_a_tree(jnp.moveaxis(x, axis, 0), 0)
+    return derivative_rules(
+        lambda x: _in_a_tree(x, axis),
+        jvp=lambda primals, output, tangents: jax.jvp(moved, primals, tangents)[1],
+        vjp=lambda primals, output, cotangent: jax.vjp(moved, *primals)[1](cotangent),
+        name="product",
+    )(x)
+
+
+def _in_a_tree(x: Array, axis: int) -> Array:
+    """The product along `axis`: eighths of it multiplied elementwise, and so on.
 
     XLA vectorises that, and derivatives cost a few times as much, not a pass for each element.
     """
-    if len(x) == 0:
-        return jnp.ones(x.shape[1:], x.dtype)
-    while (n := len(x)) > 1:
+    if x.shape[axis] == 0:
+        return jnp.ones((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
+    while (n := x.shape[axis]) > 1:
         parts = min(n, 8)
-        *pieces, rest = lax.split(x, [n // parts] * parts + [n % parts])
+        *pieces, rest = lax.split(x, [n // parts] * parts + [n % parts], axis)
         while len(pieces) > 1:
             odd = pieces[2 * (len(pieces) // 2) :]
             pieces = [a * b for a, b in zip(pieces[::2], pieces[1::2], strict=False)] + odd
-        x = lax.concatenate([pieces[0], rest], 0) if n % parts else pieces[0]
-    return x[0]
+        x = lax.concatenate([pieces[0], rest], axis) if n % parts else pieces[0]
+    return jnp.squeeze(x, axis)
 
 
 @operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)
