@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .compare import assert_close
+from .compare import assert_close, closeness
 from .programs import Program, Steps
 
 
@@ -36,10 +36,11 @@ def check_keys(info: OpInfo, sample: Sample) -> Steps:
     again = [seeded(ambient)(seeds[0]) for _ in "ab"]
     *rows, lanes, first, second = yield [*map(one, seeds), mapped(seeds), *again]
     eager = draw(jax.random.key(int(seeds[0])))
-    assert_close(rows[0], eager, what=f"jit({what})")
+    close = closeness(info, sample)
+    assert_close(rows[0], eager, what=f"jit({what})", close=close)
     want = jax.tree.map(lambda *ys: np.stack([np.asarray(y) for y in ys]), *rows)
-    assert_close(lanes, want, what=f"vmap({what})")
-    assert_close(second, first, what=f"{what} from the same generator")
+    assert_close(lanes, want, what=f"vmap({what})", close=close)
+    assert_close(second, first, what=f"{what} from the same generator", close=close)
 
 
 def check_lanes(info: OpInfo, sample: Sample) -> Steps:
@@ -59,8 +60,9 @@ def check_lanes(info: OpInfo, sample: Sample) -> Steps:
 
     same, different, chunked = yield [mapped("same"), mapped("different"), mapped("different", 2)]
     same = np.asarray(jax.tree.leaves(same)[0])
-    assert_close(same, np.stack([same[0]] * 3), what=f"{what}, same in each lane")
-    assert_close(chunked, different, what=f"{what}, in chunks of 2")
+    close = closeness(info, sample)
+    assert_close(same, np.stack([same[0]] * 3), what=f"{what}, same in each lane", close=close)
+    assert_close(chunked, different, what=f"{what}, in chunks of 2", close=close)
     try:
         yield [mapped("error")]
     except RuntimeError as error:
