@@ -21,6 +21,7 @@ from .dtypes import (
     available as available,
     category as category,
     complex_of as complex_of,
+    converted as converted,
     DEFAULT_FLOAT as DEFAULT_FLOAT,
     highest as highest,
     holds as holds,

@@ -83,6 +83,21 @@ def accumulator(dtype: Any) -> np.dtype:
     return DEFAULT_FLOAT if dtype in (_f16, _bf16) else dtype
 
 
+def converted(x: jax.Array, dtype: Any) -> jax.Array:
+    """`x` in another dtype; of complex numbers, a real one holds the real part.
+
+    XLA makes a choice of a product with what it knows for a bool, and then 0 times NaN is 0. So
+    bools come as numbers of which it does not know.
+    """
+    if category(x.dtype) == 3 and category(dtype) < 3:
+        x = lax.real(x)
+    out = lax.convert_element_type(x, dtype)
+    if category(x.dtype) > 0 or category(dtype) < 2:
+        return out
+    part = lax.real(out) if category(dtype) == 3 else out
+    return lax.select(part < part, -out, out)  # never, which code generation drops
+
+
 def available(dtype: Any) -> np.dtype:
     """`dtype`, or its 32-bit form while 64 bit is off."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))

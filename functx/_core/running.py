@@ -12,7 +12,7 @@ from jax import lax
 
 from .catalog import Autocast, OpSpec
 from .dimensions import canonical_dim, canonical_dims, canonical_ints, canonical_shape
-from .dtypes import Accepts, as_dtype, category, real_of
+from .dtypes import Accepts, as_dtype, category, converted, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, joined, Promote, result_dtype
 from .random import as_key, Draw
@@ -139,19 +139,13 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
                 _check_wider(asked, common, arrays[0])
             common = asked
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
-        arrays = [_cast(x, compute) for x in arrays]
+        arrays = [converted(x, compute) for x in arrays]
     given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
     if arrays:
         for name, value in given.items():
             if spec.parameters.roles[name].kind is Kind.SCALAR and value is not None:
                 given[name] = _scalar(value, arrays[0].dtype, name)
     return arrays, result
-
-
-def _cast(x: jax.Array, dtype: np.dtype) -> jax.Array:
-    if category(x.dtype) == 3 and category(dtype) < 3:
-        x = lax.real(x)
-    return lax.convert_element_type(x, dtype)
 
 
 def _scalar(value: Any, dtype: np.dtype, name: str) -> Any:

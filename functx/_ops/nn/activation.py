@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, refuse, Scalar
+from functx._ops.quotients import quotient
 
 
 __all__ = ["gelu", "relu", "silu", "softplus"]
@@ -68,5 +69,5 @@ def softplus(input: ArrayLike, beta: Scalar = 1, threshold: Scalar = 20) -> Arra
     """
     scaled = input * beta
     linear = scaled > threshold
-    smooth = jnp.log1p(jnp.exp(jnp.where(linear, jnp.zeros_like(scaled), scaled))) / beta
-    return jnp.where(linear, input, smooth)
+    smooth = jnp.log1p(jnp.exp(jnp.where(linear, jnp.zeros_like(scaled), scaled)))
+    return jnp.where(linear, input, quotient(smooth, beta))

@@ -22,6 +22,7 @@ from functx._core import (
     Requirement,
     Scalar,
 )
+from functx._ops.quotients import quotient
 
 from .normalized_exponentials import log_probabilities
 from .reduction import reduction_of
@@ -146,7 +147,7 @@ def _of_class_numbers(
         loss = _unless_zero(smoothing, loss, (1 - smoothing) * loss + smoothing / classes * smooth)
     if reduction == "none":
         return loss[0] if unbatched else loss
-    return jnp.sum(loss) / jnp.sum(share) if reduction == "mean" else jnp.sum(loss)
+    return quotient(jnp.sum(loss), jnp.sum(share)) if reduction == "mean" else jnp.sum(loss)
 
 
 def _of_probabilities(
@@ -169,7 +170,7 @@ def _of_probabilities(
     loss = -jnp.sum(_weighted(log_p * target, weight), axis=1)
     if reduction == "none":
         return loss[0] if unbatched else loss
-    return jnp.sum(loss) / loss.size if reduction == "mean" else jnp.sum(loss)
+    return quotient(jnp.sum(loss), loss.size) if reduction == "mean" else jnp.sum(loss)
 
 
 def _may_smooth(smoothing: Any) -> bool:

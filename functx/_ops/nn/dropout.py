@@ -12,6 +12,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayLike,
+    converted,
     is_probability,
     Key,
     operator,
@@ -54,4 +55,4 @@ def dropout(
     if key is None:  # nothing is drawn where p is 0 or 1
         return input * (1 - p)
     kept = jax.random.bernoulli(key, jnp.asarray(1 - p, "float32"), input.shape)
-    return input * (kept.astype(input.dtype) / jnp.where(p == 1, 1, 1 - p))
+    return input * (converted(kept, input.dtype) / jnp.where(p == 1, 1, 1 - p))

@@ -20,6 +20,7 @@ from functx._core import (
 )
 from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
+from functx._ops.quotients import quotient
 
 from .reduction import reduced, reduction_of
 
@@ -80,7 +81,9 @@ def _weighted(loss: Array, input: Array, weight: Array | None, reduction: str) -
             error=ValueError,
         )
     loss = loss.astype(weight.dtype) * weight
-    return jnp.sum(loss) / jnp.sum(weight) if reduction == "mean" else reduced(loss, reduction)
+    if reduction == "mean":
+        return quotient(jnp.sum(loss), jnp.sum(weight))
+    return reduced(loss, reduction)
 
 
 def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
@@ -111,7 +114,7 @@ def smooth_l1_loss(
     """
     difference = input - target
     distance = magnitude(difference)
-    square = 0.5 * difference * difference / jnp.where(beta == 0, 1, beta)
+    square = quotient(0.5 * difference * difference, jnp.where(beta == 0, 1, beta))
     loss = jnp.where(distance < beta, square, distance - 0.5 * beta)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import refuse
+from functx._ops.quotients import mean
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
@@ -23,4 +24,4 @@ def reduced(loss: Array, reduction: str) -> Array:
     """The elements of a loss, their mean or their sum."""
     if reduction == "none":
         return loss
-    return jnp.mean(loss) if reduction == "mean" else jnp.sum(loss)
+    return mean(loss) if reduction == "mean" else jnp.sum(loss)

@@ -13,6 +13,7 @@ from functx._core import (
     operator,
     Scalar,
 )
+from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 
 
@@ -36,4 +37,4 @@ def normalize(
     """
     dims = axes_of(dim, input.ndim)
     norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
-    return input / jnp.where(norm < eps, eps, norm).astype(input.dtype)
+    return quotient(input, jnp.where(norm < eps, eps, norm))

@@ -15,6 +15,7 @@ from functx._core import (
     Autocast,
     category,
     compute_and_result,
+    converted,
     operator,
     Promote,
     refuse,
@@ -22,6 +23,7 @@ from functx._core import (
     result_dtype,
 )
 from functx._core.rules import derivative_rules
+from functx._ops.quotients import quotient
 
 from .operands import nonzero_divisor
 
@@ -61,9 +63,9 @@ def div(
         )
     kind = Promote.INT_TO_FLOAT if rounding_mode is None else Promote.DEFAULT
     compute, result = compute_and_result(kind, result_dtype([input, other]))
-    x, y = lax.convert_element_type(input, compute), lax.convert_element_type(other, compute)
+    x, y = converted(input, compute), converted(other, compute)
     if rounding_mode is None:
-        return lax.convert_element_type(x / y, result)
+        return lax.convert_element_type(quotient(x, y), result)
     _check_real_number(compute)
     if rounding_mode == "floor":
         return lax.convert_element_type(_floored(x, y), result)
@@ -107,7 +109,7 @@ def reciprocal(input: ArrayLike) -> Array:
     >>> functx.reciprocal(jnp.asarray([2, 4], "int32"))
     Array([0.5 , 0.25], dtype=float32)
     """
-    return 1 / input
+    return quotient(jnp.ones_like(input), input)
 
 
 def _check_real_number(dtype: np.dtype) -> None:
@@ -123,7 +125,7 @@ def _truncated(x: Array, y: Array, result: np.dtype) -> Array:
     x, y = map(lax.stop_gradient, jnp.broadcast_arrays(x, y))
     if category(x.dtype) == 1:
         return lax.div(x, y)
-    return jnp.trunc((x / y).astype(result))  # what is truncated is the quotient as returned
+    return jnp.trunc(quotient(x, y).astype(result))  # what is truncated is the quotient as returned
 
 
 def _floored(x: Array, y: Array) -> Array:
@@ -133,12 +135,12 @@ def _floored(x: Array, y: Array) -> Array:
         return lax.div(x, y) - inexact.astype(x.dtype)
     # x / y may round up to an integer; what `rem` leaves is exact, so divide without it.
     left = lax.rem(x, y)
-    quotient = (x - left) / y - jnp.where((left != 0) & ((y < 0) != (left < 0)), 1, 0).astype(
-        x.dtype
-    )
-    whole = lax.round(quotient, lax.RoundingMethod.TO_NEAREST_EVEN)
-    signed_zero = jnp.copysign(jnp.zeros_like(x), x / y)
-    return jnp.where(y == 0, x / y, jnp.where(quotient == 0, signed_zero, whole))
+    below = ((left != 0) & ((y < 0) != (left < 0))).astype(x.dtype)
+    exact = quotient(x - left, y) - below
+    whole = lax.round(exact, lax.RoundingMethod.TO_NEAREST_EVEN)
+    inexact = quotient(x, y)
+    signed_zero = jnp.copysign(jnp.zeros_like(x), inexact)
+    return jnp.where(y == 0, inexact, jnp.where(exact == 0, signed_zero, whole))
 
 
 def _remainder_of(x: Array, y: Array) -> Array:

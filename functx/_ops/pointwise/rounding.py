@@ -7,6 +7,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, category, operator, refuse
+from functx._ops.quotients import quotient
 
 
 __all__ = ["ceil", "floor", "round", "trunc"]
@@ -60,6 +61,6 @@ def round(input: ArrayLike, *, decimals: int = 0) -> Array:
         return lax.round(input, lax.RoundingMethod.TO_NEAREST_EVEN)
     with np.errstate(over="ignore"):
         scale = np.power(10.0, np.abs(decimals)).astype(input.dtype)
-    scaled = input * scale if decimals > 0 else input / scale
+    scaled = input * scale if decimals > 0 else quotient(input, scale)
     whole = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
-    return whole / scale if decimals > 0 else whole * scale
+    return quotient(whole, scale) if decimals > 0 else whole * scale

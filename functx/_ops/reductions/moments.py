@@ -21,6 +21,8 @@ from functx._core import (
     refuse,
     Scalar,
 )
+from functx._ops.quotients import mean as mean_of
+from functx._ops.quotients import quotient
 
 
 __all__ = ["std", "var", "var_mean"]
@@ -127,12 +129,12 @@ def var_mean(
 def _moments(input: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Array, Array]:
     axes = axes_of(dim, input.ndim)
     count = math.prod(input.shape[axis] for axis in axes)
-    mean = jnp.mean(input, axis=axes, keepdims=True)
+    mean = mean_of(input, axes, keepdims=True)
     off = input - mean
     if category(input.dtype) == 3:
         squares = lax.real(off) ** 2 + lax.imag(off) ** 2
     else:
         squares = lax.square(off)
     divisor = jnp.maximum(count - (1 if correction is None else correction), 0)
-    variance = jnp.sum(squares, axis=axes, keepdims=keepdim) / divisor
+    variance = quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
     return variance, mean if keepdim else jnp.squeeze(mean, axes)

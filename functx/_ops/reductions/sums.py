@@ -23,6 +23,8 @@ from functx._core import (
 )
 from functx._core.rules import derivative_rules
 
+from functx._ops.quotients import mean as mean_of
+
 from .truth import nonzero
 
 
@@ -66,7 +68,7 @@ def mean(
             hint="pass `dtype=functx.float32`",
             error=TypeError,
         )
-    return jnp.mean(input, axis=dim or None, keepdims=keepdim)
+    return mean_of(input, dim or None, keepdims=keepdim)
 
 
 @operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)

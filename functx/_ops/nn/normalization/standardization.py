@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax import lax
 
 from functx._core import accumulator, describe, refuse
+from functx._ops.quotients import mean as mean_of
 
 
 def per_channel(input: jax.Array) -> tuple[int, ...]:
@@ -25,9 +25,9 @@ def wide(x: jax.Array) -> jax.Array:
 
 def moments(x: jax.Array, axes: Sequence[int]) -> tuple[jax.Array, jax.Array]:
     """Mean and biased variance, with dimensions of size 1 left in place of `axes`."""
-    mean = jnp.mean(x, axes, keepdims=True)
+    mean = mean_of(x, axes, keepdims=True)
     centred = x - mean
-    return mean, jnp.mean(centred * centred, axes, keepdims=True)
+    return mean, mean_of(centred * centred, axes, keepdims=True)
 
 
 def standardized(x: jax.Array, axes: Sequence[int], eps: Any) -> jax.Array:

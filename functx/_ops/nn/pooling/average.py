@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, category, operator, refuse
+from functx._core import Accepts, ArrayLike, available, category, LONG, operator, refuse
+from functx._ops.quotients import quotient
 
 from .placement import placed
 
@@ -43,9 +43,11 @@ def avg_pool2d(
         refuse("`divisor_override` must not be 0", error=ValueError)
     windows = placed(input, kernel_size, stride, padding, 1, ceil_mode, n=2)
     whole = (1,) * (input.ndim - 2)
+    integral = category(input.dtype) == 1
+    x = input.astype(available(LONG)) if integral else input
     total = lax.reduce_window(
-        input,
-        np.zeros((), input.dtype),
+        x,
+        np.zeros((), x.dtype),
         lax.add,
         (*whole, *windows.kernel),
         (*whole, *windows.strides),
@@ -58,10 +60,8 @@ def avg_pool2d(
             _counted(*each, with_padding=count_include_pad) for each in zip(*windows, strict=True)
         )
         counts = rows[:, None] * columns
-    if category(input.dtype) == 1:
-        counts = counts.astype(input.dtype)
-        return lax.div(total, jnp.broadcast_to(counts, total.shape))
-    return total / counts.astype(input.dtype)
+    counts = np.broadcast_to(counts.astype(x.dtype), total.shape)
+    return lax.div(total, counts).astype(input.dtype) if integral else quotient(total, counts)
 
 
 def _counted(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
@@ -104,6 +105,20 @@ def abs_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("complex 0", call(make.put([0j], "complex128")), gradient=[0])
 
 
+def mask_conventions(make: Make) -> Iterator[Convention]:
+    x, mask = make.put([np.nan, np.inf, 2, 2]), make.put([False, False, False, True], "bool")
+    yield Convention("a mask over NaN", call(x, mask), value=[np.nan, np.nan, 0, 2])
+    complex_ = make.put(np.array([np.nan, 2]) * (1 + 0j), "complex128")
+    at = call(make.put([False, True], "bool"), complex_)
+    yield Convention("of complex numbers", at, holds=lambda y: jnp.isnan(y) == jnp.isnan(complex_))
+
+
+def addcmul_conventions(make: Make) -> Iterator[Convention]:
+    x, mask = make.put([np.nan, np.inf, 2]), make.put([False, False, True], "bool")
+    at = call(make.put([0, 0, 0]), mask, x)
+    yield Convention("a mask over NaN", at, value=[np.nan, np.nan, 2])
+
+
 def sign_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, -0.0, 2.0, np.nan])
     yield Convention("0 and NaN", call(at), value=[0, 0, 1, 0], gradient=[0, 0, 0, 0])
@@ -128,7 +143,13 @@ OPS = [
         refusals=sub_refusals,
         floor=PRODUCT,
     ),
-    OpInfo(functx.mul, binary_and_number, reference=np_mul, refusals=unbroadcastable),
+    OpInfo(
+        functx.mul,
+        binary_and_number,
+        reference=np_mul,
+        refusals=unbroadcastable,
+        conventions=mask_conventions,
+    ),
     OpInfo(functx.neg, unary(), reference=np.negative, refusals=bool_refusals),
     OpInfo(
         functx.abs,
@@ -151,6 +172,7 @@ OPS = [
         refusals=addcmul_refusals,
         dtypes=Accepts.NUMBER.value,
         floor=PRODUCT,
+        conventions=addcmul_conventions,
     ),
     OpInfo(
         functx.lerp,

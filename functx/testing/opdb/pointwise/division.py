@@ -17,7 +17,9 @@ def quotients(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make(*first), make.nonzero(*second))
     yield call(make(2, 3), 2)
-    yield call(make(3), 0.7)
+    yield call(make(3), 0.75)
+    yield call(make.put(np.arange(1, 83)), 41)
+    yield call(make.put(np.arange(1, 22).reshape(3, 7)), make.put([[3], [7], [41]]))
     if category(make.dtype) == 2:
         yield edge(*make.edge_pairs())
 
@@ -85,6 +87,7 @@ def np_remainder(x, y):
 
 
 REAL_NUMBERS = Accepts.REAL_NUMBER.value
+ROUNDED_ONCE = dict.fromkeys(Accepts.FLOATING.value, 0)
 
 
 def rounded_conventions(mode: str):
@@ -129,11 +132,20 @@ def div_conventions(make: Make) -> Iterator[Convention]:
     x, y = make.put([1.0, -1.0, 0.0, 1.0]), make.put([0.0, 0.0, 0.0, inf])
     gradient = [inf, inf, inf, 0], [-inf, inf, nan, -0.0]
     yield Convention("0 and infinity", call(x, y), value=[inf, -inf, nan, 0], gradient=gradient)
+    tiny = call(make.put([0.0, 1e-200]), make.put([1e-200, 1e-200]))
+    yield Convention("a divisor with an infinite square", tiny, gradient=([1e200] * 2, [0, -1e200]))
+    masked = call(make.put([False, True, False], "bool"), make.put([nan, inf, 2]))
+    yield Convention("a mask over NaN", masked, value=[nan, 0, 0])
 
 
 OPS = [
     OpInfo(
-        functx.div, quotients, reference=np_div, refusals=div_refusals, conventions=div_conventions
+        functx.div,
+        quotients,
+        reference=np_div,
+        refusals=div_refusals,
+        conventions=div_conventions,
+        ulps=ROUNDED_ONCE,
     ),
     OpInfo(
         functx.div,
@@ -172,6 +184,7 @@ OPS = [
         functx.reciprocal,
         unary_nonzero,
         reference=quiet(lambda x: 1 / x),
+        ulps=ROUNDED_ONCE,
         conventions=reciprocal_conventions,
     ),
 ]

@@ -17,6 +17,7 @@ def round_samples(make: Make) -> Iterator[Sample]:
     if category(make.dtype) == 2:
         yield call(make(2, 3), decimals=2)
         yield call(make(2, 3, low=-900, high=900), decimals=-1)
+        yield call(make.put(np.arange(1, 60) / 7), decimals=1)
         yield edge(make.put([0.5, 1.5, -0.5, -2.5]))
         yield edge(make.put([np.inf, -np.inf, np.nan]))
 
@@ -78,6 +79,7 @@ OPS = [
         functx.round,
         round_samples,
         reference=np_round,
+        ulps={"float32": 0, "float64": 0},
         refusals=round_refusals,
         conventions=round_conventions,
     ),

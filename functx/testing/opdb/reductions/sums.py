@@ -125,6 +125,8 @@ def prod_conventions(make: Make) -> Iterator[Convention]:
 
 def mean_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("of nothing", call(make.put([])), value=np.nan, gradient=[])
+    alike = make.put(np.full((49, 3), 1.0))
+    yield Convention("of equal numbers", call(alike, 0), value=[1, 1, 1], ulps=0)
 
 
 def sum_conventions(make: Make) -> Iterator[Convention]:

@@ -1,0 +1,60 @@
+"""Quotients that are rounded once, as IEEE 754 says, also inside larger programs.
+
+XLA multiplies by the reciprocal where a divisor is broadcast, or a square root, and merges two
+divisions into one. `41 / 41` may then be less than 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import category
+from functx._core.rules import derivative_rules
+
+
+def quotient(x: Array, y: Any) -> Array:
+    """$x / y$, broadcasting; `y` is converted to the dtype of `x`, which is not integral.
+
+    Derivatives do not square `y`, which may leave the range.
+    """
+    return _quotient(*jnp.broadcast_arrays(x, lax.convert_element_type(y, x.dtype)))
+
+
+def mean(x: Array, axes: tuple[int, ...] | None = None, *, keepdims: bool = False) -> Array:
+    """The mean over `axes`, or over all, of what is not integral."""
+    count = math.prod(x.shape if axes is None else [x.shape[axis] for axis in axes])
+    return quotient(jnp.sum(x, axes, keepdims=keepdims), count)
+
+
+def _divided(x: Array, y: Array) -> Array:
+    return lax.platform_dependent(x, y, cpu=_behind_a_barrier, default=_hidden)
+
+
+def _behind_a_barrier(x: Array, y: Array) -> Array:
+    # On CPUs barriers go before loops are fused, so this one costs nothing.
+    return lax.div(*lax.optimization_barrier((x, y)))
+
+
+def _hidden(x: Array, y: Array) -> Array:
+    # Nothing is less than itself, which the compiler sees when it is done with divisions.
+    part = lax.real(x) if category(x.dtype) == 3 else x
+    never = part < part
+    return lax.div(lax.select(never, y, x), lax.select(never, x, y))
+
+
+def _tangent(primals: Any, output: Array, tangents: Any) -> Array:
+    # What is not differentiated has a tangent of 0, whatever its slope.
+    in_x, in_y = (jnp.where(t == 0, 0, _quotient(t, primals[1])) for t in tangents)
+    return in_x - jnp.where(tangents[1] == 0, 0, in_y * output)
+
+
+def _cotangents(primals: Any, output: Array, cotangent: Array) -> tuple[Array, Array]:
+    in_x = _quotient(cotangent, primals[1])
+    return in_x, -in_x * output
+
+
+_quotient = derivative_rules(_divided, jvp=_tangent, vjp=_cotangents, name="div")
