@@ -28,6 +28,7 @@ from .dtypes import (
     LONG as LONG,
     lowest as lowest,
     real_of as real_of,
+    rounded_first as rounded_first,
 )
 from .errors import (
     describe as describe,
@@ -46,6 +47,7 @@ from .requirements import (
     index_in_range as index_in_range,
     is_number as is_number,
     is_probability as is_probability,
+    number_fits as number_fits,
     Requirement as Requirement,
     value_fits as value_fits,
 )
@@ -57,6 +59,7 @@ from .roles import (
     Dim as Dim,
     Dims as Dims,
     DType as DType,
+    Factor as Factor,
     Index as Index,
     Key as Key,
     Mask as Mask,

@@ -24,7 +24,7 @@ from .errors import Refused
 from .jax_compat import staging_trace
 from .random import as_key, Draw
 from .requirements import enforce, Requirement
-from .running import required_of, run
+from .running import required_of, requirements, run
 from .values import agreed_size, peek_on_cpu
 from .widths import refuse_wide, wide_integers_fit
 
@@ -37,6 +37,8 @@ def public_call(spec: OpSpec) -> Call:
     call = compiled(spec, ft.partial(run, spec))
     if spec.requires is not None:
         call = _judged(spec, call)
+    elif spec.parameters.factors:
+        call = _judged_if_given(spec.parameters.factors, plain=call, judged=_judged(spec, call))
     if spec.measured:
         call = _measuring(spec, call)
     if "device" in spec.roles:
@@ -135,11 +137,21 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     return operator
 
 
+def _judged_if_given(factors: tuple[str, ...], *, plain: Call, judged: Call) -> Call:
+    """Judges calls with factors, which are keyword-only: the others pay nothing."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and any(name in kwargs for name in factors):
+            return judged(*args, **kwargs)
+        return plain(*args, **kwargs)
+
+    return operator
+
+
 def _required(
     spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
 ) -> Iterable[Requirement]:
-    assert spec.requires is not None
-    return spec.requires(**required_of(spec, args, kwargs, known))
+    return requirements(spec, *required_of(spec, args, kwargs, known))
 
 
 def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -98,6 +98,15 @@ def converted(x: jax.Array, dtype: Any) -> jax.Array:
     return lax.select(part < part, -out, out)  # never, which code generation drops
 
 
+def rounded_first(x: jax.Array, dtype: Any) -> jax.Array:
+    """What is computed wider for halves that were asked for, with the values that these have."""
+    if dtype is None or accumulator(dtype) == dtype:
+        return x
+    half = jnp.finfo(dtype)
+    # XLA leaves out a conversion to halves and back.
+    return lax.reduce_precision(x, exponent_bits=half.nexp, mantissa_bits=half.nmant)
+
+
 def available(dtype: Any) -> np.dtype:
     """`dtype`, or its 32-bit form while 64 bit is off."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))

@@ -37,10 +37,12 @@ Index: TypeAlias = Any
 Mask: TypeAlias = Any
 Other: TypeAlias = Any
 Others: TypeAlias = Sequence[Any]
-# A traced number, such as add's `alpha`. A Python number arrives as a weakly typed 0-d array,
+# A traced number, such as an `eps`. A Python number arrives as a weakly typed 0-d array,
 # which takes the dtype of what it meets, as if it were written there; any other in the dtype of
 # computation. Left out, it is the default itself.
 Scalar: TypeAlias = Any
+# The same, such as add's `alpha`, and PyTorch refuses one that the arrays' dtype cannot hold.
+Factor: TypeAlias = Any
 # A PRNG key. Left out, it is drawn from the ambient generator.
 Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
@@ -79,6 +81,7 @@ class Role:
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
     number: bool = True  # a Python number will do
     whole: bool = False  # static: an int, or ints
+    fits: bool = False  # a number that the arrays' dtype must hold
 
     @property
     def traced(self) -> bool:
@@ -95,6 +98,7 @@ _ROLES = {
     "Other": Role(Kind.OTHER),
     "Others": Role(Kind.OTHER, several=True),
     "Scalar": Role(Kind.SCALAR),
+    "Factor": Role(Kind.SCALAR, fits=True),
     "Key": Role(Kind.KEY, optional=True),
     "Dim": Role(Kind.DIM),
     "Dims": Role(Kind.DIMS, optional=True, several=True),

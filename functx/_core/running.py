@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -16,7 +16,7 @@ from .dtypes import Accepts, as_dtype, category, converted, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, joined, Promote, result_dtype
 from .random import as_key, Draw
-from .requirements import all_hold, check_inside
+from .requirements import all_hold, check_inside, number_fits, Requirement
 from .roles import Kind
 from .state import autocast_dtype, checking_values
 
@@ -46,27 +46,36 @@ def run(
         raise _reworded(spec, arrays, error) from error
     compute = arrays[0].dtype if arrays else None
     outputs, tree = jax.tree.flatten(out)
-    if result == np.bool_ and outputs:  # positions beside bools are none
+    if result == np.bool_ != compute and outputs:  # positions beside bools are none
         outputs[0] = jnp.asarray(outputs[0]).astype(bool)
     out = tree.unflatten([_finish(y, compute, result) for y in outputs])
-    if spec.requires is None:
-        return out
     if checking_values.value:
-        check_inside(spec.name, spec.requires(**_unpromoted(spec, came, given)))
-    if judged:
-        return out, all_hold(spec.requires(**_unpromoted(spec, came, given)))
-    return out
+        check_inside(spec.name, requirements(spec, came, given))
+    return (out, all_hold(requirements(spec, came, given))) if judged else out
+
+
+def requirements(
+    spec: OpSpec, came: dict[str, Any], given: dict[str, Any]
+) -> Iterator[Requirement]:
+    """What must hold of the values of a call, of arguments as they came and in canonical form."""
+    factors = [name for name in spec.parameters.factors if came.get(name) is not None]
+    if factors:
+        arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
+        dtype = result_dtype(map(_as_array, arrays), ranked=spec.ranked)
+        yield from (number_fits(_as_array(came[name]), dtype, name) for name in factors)
+    if spec.requires is not None:
+        yield from spec.requires(**_unpromoted(spec, came, given))
 
 
 def required_of(
     spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """What `spec.requires` receives of a call, arrays passed through `known`."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of a call as they came and in canonical form, arrays passed through `known`."""
     came = spec.parameters.bound(args, kwargs)
     came = {name: _settled(spec, name, value, known) for name, value in came.items()}
     given = dict(came)
     canonicalize(spec, given)
-    return _unpromoted(spec, came, given)
+    return came, given
 
 
 def _settled(spec: OpSpec, name: str, value: Any, known: Callable[[Any], Any]) -> Any:
@@ -182,6 +191,8 @@ def _check_kinds(spec: OpSpec, given: dict[str, Any]) -> None:
 def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
     for x in arrays:
         if getattr(jax.typeof(x), "weak_type", False):
+            if category(x.dtype) == 3 and "complex64" not in spec.accepts.value:
+                refuse(f"expected {spec.accepts.words} numbers, got {describe(x)}", error=TypeError)
             continue
         if jnp.issubdtype(x.dtype, jax.dtypes.extended):
             refuse(f"expected an array of numbers, got {describe(x)}", error=TypeError)

@@ -9,6 +9,12 @@ from functx._core import category
 
 
 def magnitude(x: Array) -> Array:
-    """$|x|$, with all derivatives 0 at 0: there JAX has 1 for real numbers, complex ones NaN."""
-    zero = x == 0
-    return jnp.where(zero, 0, lax.abs(jnp.where(zero, 1, x) if category(x.dtype) == 3 else x))
+    """$|x|$, with all derivatives 0 at 0, and of real numbers at NaN.
+
+    There JAX has those of the sign bit for real numbers, NaN for complex ones.
+    """
+    if category(x.dtype) == 3:
+        zero = x == 0
+        return jnp.where(zero, 0, lax.abs(jnp.where(zero, 1, x)))
+    flat = (x == 0) | (x != x)
+    return lax.abs(jnp.where(flat, lax.stop_gradient(x), x))

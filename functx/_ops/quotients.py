@@ -24,7 +24,7 @@ def quotient(x: Array, y: Any) -> Array:
     return _quotient(*jnp.broadcast_arrays(x, lax.convert_element_type(y, x.dtype)))
 
 
-def mean(x: Array, axes: tuple[int, ...] | None = None, *, keepdims: bool = False) -> Array:
+def mean(x: Array, axes: Any = None, *, keepdims: bool = False) -> Array:
     """The mean over `axes`, or over all, of what is not integral."""
     count = math.prod(x.shape if axes is None else [x.shape[axis] for axis in axes])
     return quotient(jnp.sum(x, axes, keepdims=keepdims), count)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,12 +15,14 @@ from functx._core import (
     Autocast,
     describe,
     Dim,
+    Factor,
     Index,
     is_number,
     operator,
     Promote,
     refuse,
-    Scalar,
+    Requirement,
+    value_fits,
 )
 
 from .addressing import (
@@ -40,7 +43,13 @@ from .many_into_one import product_into
 __all__ = ["index_add", "scatter", "scatter_add"]
 
 
-@operator(promote=Promote.NONE, requires=positions_inside, synonyms={"value": "src"})
+def _positions_and_number_fit(*, input: Any, src: Any, **others: Any) -> Iterator[Requirement]:
+    yield from positions_inside(input=input, **others)
+    if is_number(src):
+        yield value_fits(src, input.dtype, "value")
+
+
+@operator(promote=Promote.NONE, requires=_positions_and_number_fit, synonyms={"value": "src"})
 def scatter(
     input: ArrayLike,
     dim: Dim,
@@ -105,7 +114,7 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
 
 @operator(promote=Promote.NONE, requires=positions_inside)
 def index_add(
-    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Scalar = 1
+    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Factor = 1
 ) -> Array:
     r"""A copy of `input` with slices $\alpha\, s_i$ across `dim` added at positions.
 

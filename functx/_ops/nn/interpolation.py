@@ -60,7 +60,9 @@ def interpolate(
     Shapes: `[N, C, *sizes]`, of one to three sizes, gives `[N, C, *size]`.
 
     - `size` or `scale_factor`: the new sizes, or their ratio to the old ones; one number stands
-      for all dimensions. Sizes are rounded down.
+      for all dimensions. Sizes are rounded down. Where one stays as it is, nothing is resampled,
+      unless by `"bicubic"`, `"nearest-exact"`, or `"nearest"` of one size or three; where it
+      doubles, `"nearest"` of two sizes has each element twice.
     - `mode`: `"linear"`, `"bilinear"` and `"trilinear"` take one, two and three dimensions,
       `"bicubic"` and `"lanczos"` two, the others any. `"area"` is adaptive average pooling.
     - `align_corners`: whether the centres of the corner elements coincide, rather than their
@@ -99,6 +101,8 @@ def interpolate(
     ]
     if mode in ("nearest", "nearest-exact"):
         for i, grid in enumerate(grids):
+            if mode == "nearest" and n == 2 and grid.after in (grid.before, 2 * grid.before):
+                grid = grid._replace(scale_factor=None)  # PyTorch looks at sizes first, of images
             positions = nearest_positions(grid, exact=mode == "nearest-exact")
             input = jnp.take(input, positions, 2 + i, mode="clip")
         return input
@@ -111,7 +115,10 @@ def _resampled(x: jax.Array, grids: Sequence[Grid], mode: str, antialias: bool) 
     apply = resample_bytes if whole else resample
     dtype = x.dtype if whole else accumulator(x.dtype)
     x = x.astype(dtype)
+    copied = mode != "bicubic" or antialias or whole  # PyTorch's kernels look at sizes first
     for i, grid in reversed(list(enumerate(grids))):
+        if copied and grid.after == grid.before:
+            continue
         if mode == "area":
             x = averaged(x, 2 + i, grid.after)
             continue

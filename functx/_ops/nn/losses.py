@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
+    available,
+    category,
+    compute_and_result,
+    converted,
+    DEFAULT_FLOAT,
     describe,
+    LONG,
     operator,
+    Promote,
+    real_of,
     refuse,
     Requirement,
+    result_dtype,
     Scalar,
 )
 from functx._core.rules import derivative_rules
@@ -28,7 +39,8 @@ from .reduction import reduced, reduction_of
 __all__ = ["binary_cross_entropy_with_logits", "l1_loss", "mse_loss", "smooth_l1_loss"]
 
 
-@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, ranked=False)
+# What the loss promotes to and what its weight does are two questions, hence `Promote.NONE`.
+@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, ranked=False)
 def mse_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -41,17 +53,19 @@ def mse_loss(
 
     Shapes: `input` and `target` broadcast; `weight` has the shape of `input`. The mean is then
     $\sum_i w_i \ell_i / \sum_i w_i$. `size_average` and `reduce` are PyTorch's older names.
+    Dtypes: the common one, which must be floating unless there is a `weight`.
 
     >>> functx.nn.functional.mse_loss(jnp.asarray([1.0, 3.0], "float32"), jnp.zeros(2, "float32"))
     Array(5., dtype=float32)
     """
-    difference = input - target
-    return _weighted(
-        difference * difference, input, weight, reduction_of(size_average, reduce, reduction)
-    )
+    difference, dtype = _difference(input, target, bools=weight is None)
+    if weight is None and category(dtype) != 2:
+        refuse(f"expected a floating common dtype, got {dtype.name}", error=TypeError)
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _weighted(difference * difference, dtype, input, weight, reduction)
 
 
-@operator(accepts=Accepts.INEXACT, autocast=Autocast.FLOAT32, ranked=False)
+@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, ranked=False)
 def l1_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -62,28 +76,62 @@ def l1_loss(
 ) -> Array:
     r"""Absolute error: $\ell_i = |x_i - t_i|$, its mean, or its sum.
 
-    Shapes and `weight` are as in `mse_loss`. The derivative where $x_i = t_i$ is 0.
-    Dtypes: real, unless `weight` is complex.
+    Shapes and `weight` are as in `mse_loss`. The derivative where $x_i = t_i$, and where either
+    is NaN, is 0.
+    Dtypes: that of the real common one and the weight; integers have a sum, int64, and no mean.
 
     >>> functx.nn.functional.l1_loss(jnp.asarray([1.0, -3.0], "float32"), jnp.zeros(2, "float32"))
     Array(2., dtype=float32)
     """
-    loss = magnitude(input - target)
-    return _weighted(loss, input, weight, reduction_of(size_average, reduce, reduction))
+    difference, dtype = _difference(input, target)
+    loss = lax.abs(difference) if category(dtype) == 1 else magnitude(difference)
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _weighted(loss, real_of(dtype), input, weight, reduction)
 
 
-def _weighted(loss: Array, input: Array, weight: Array | None, reduction: str) -> Array:
+def _difference(input: Array, target: Array, *, bools: bool = False) -> tuple[Array, np.dtype]:
+    """As it is computed, and the dtype that it has."""
+    if not bools and 0 in (category(input.dtype), category(target.dtype)):
+        refuse(
+            f"bools have no difference, got {describe(input)} and {describe(target)}",
+            hint="x.astype(y.dtype) converts",
+            error=TypeError,
+        )
+    compute, dtype = compute_and_result(
+        Promote.DEFAULT, result_dtype([input, target], ranked=False)
+    )
+    return converted(input, compute) - converted(target, compute), dtype
+
+
+def _weighted(
+    loss: Array, dtype: np.dtype, input: Array, weight: Array | None, reduction: str
+) -> Array:
     if weight is None:
-        return reduced(loss, reduction)
+        if reduction == "mean" and category(dtype) < 2:
+            refuse(
+                f"expected a floating common dtype for a mean, got {dtype.name}", error=TypeError
+            )
+        return _in_dtype(reduced(loss, reduction), dtype, reduction)
     if weight.shape != input.shape:
         refuse(
             f"`weight` must have the shape of `input`, {describe(input)}, got {describe(weight)}",
             error=ValueError,
         )
-    loss = loss.astype(weight.dtype) * weight
-    if reduction == "mean":
-        return quotient(jnp.sum(loss), jnp.sum(weight))
-    return reduced(loss, reduction)
+    both: Any = (jax.ShapeDtypeStruct(loss.shape, dtype), weight)
+    compute, dtype = compute_and_result(Promote.DEFAULT, result_dtype(both, ranked=False))
+    loss, weight = converted(loss, compute), converted(weight, compute)
+    if reduction != "mean":
+        return _in_dtype(reduced(loss * weight, reduction), dtype, reduction)
+    total, share = jnp.sum(loss * weight), jnp.sum(weight)
+    if category(dtype) < 2:
+        dtype = DEFAULT_FLOAT
+        total, share = total.astype(dtype), share.astype(dtype)
+    return quotient(total, share).astype(dtype)
+
+
+def _in_dtype(loss: Array, dtype: np.dtype, reduction: str) -> Array:
+    long = reduction == "sum" and category(dtype) == 1
+    return loss.astype(available(LONG) if long else dtype)
 
 
 def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
@@ -91,7 +139,7 @@ def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(
-    accepts=Accepts.FLOATING,
+    accepts=Accepts.REAL,
     autocast=Autocast.FLOAT32,
     ranked=False,
     requires=_beta_is_not_negative,
@@ -108,14 +156,19 @@ def smooth_l1_loss(
 
     With $d = x - t$: $\ell = d^2 / 2\beta$ where $|d| < \beta$, else $|d| - \beta / 2$. `beta=0`
     is `l1_loss`.
+    Dtypes: the common one, which must be floating.
 
     >>> functx.nn.functional.smooth_l1_loss(jnp.asarray([3.0], "float32"), jnp.zeros(1, "float32"))
     Array(2.5, dtype=float32)
     """
+    if category(input.dtype) != 2:
+        refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
     difference = input - target
     distance = magnitude(difference)
-    square = quotient(0.5 * difference * difference, jnp.where(beta == 0, 1, beta))
-    loss = jnp.where(distance < beta, square, distance - 0.5 * beta)
+    linear = (distance >= beta) | (beta == 0)
+    near = jnp.where(linear, 0, difference)
+    square = quotient(0.5 * near * near, jnp.where(beta == 0, 1, beta))
+    loss = jnp.where(linear, distance - 0.5 * beta, square)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 
 

@@ -18,6 +18,7 @@ from functx._core import (
     operator,
     Promote,
     refuse,
+    rounded_first,
 )
 
 from .normalized_exponentials import log_probabilities, probabilities
@@ -58,7 +59,7 @@ def softmax(
     >>> functx.softmax(jnp.zeros(4, "float32"), dim=0)
     Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
-    return _along(dim, input, probabilities)
+    return _along(dim, rounded_first(input, dtype), probabilities)
 
 
 @overload
@@ -84,7 +85,7 @@ def log_softmax(
     >>> functx.log_softmax(jnp.zeros(1, "float32"), dim=0)
     Array([0.], dtype=float32)
     """
-    return _along(dim, input, log_probabilities)
+    return _along(dim, rounded_first(input, dtype), log_probabilities)
 
 
 def _along(dim: int | None, x: Array, f: Callable[[Array, int], Array]) -> Array:

@@ -13,10 +13,10 @@ from functx._core import (
     Autocast,
     category,
     DEFAULT_FLOAT,
+    Factor,
     operator,
     Promote,
     refuse,
-    Scalar,
 )
 from functx._core.rules import derivative_rules
 
@@ -25,7 +25,7 @@ __all__ = ["abs", "add", "addcmul", "lerp", "mul", "neg", "sign", "sub"]
 
 
 @operator()
-def add(input: ArrayLike, other: ArrayLike, *, alpha: Scalar = 1) -> Array:
+def add(input: ArrayLike, other: ArrayLike, *, alpha: Factor = 1) -> Array:
     r"""Adds `other`, scaled: $y = x + \alpha \cdot \mathrm{other}$, broadcasting.
 
     Dtypes: promotes to the common dtype; `alpha` takes no part in it. Bools give their OR.
@@ -37,7 +37,7 @@ def add(input: ArrayLike, other: ArrayLike, *, alpha: Scalar = 1) -> Array:
 
 
 @operator(accepts=Accepts.NUMBER, aliases=("subtract",))
-def sub(input: ArrayLike, other: ArrayLike, *, alpha: Scalar = 1) -> Array:
+def sub(input: ArrayLike, other: ArrayLike, *, alpha: Factor = 1) -> Array:
     r"""Subtracts `other`, scaled: $y = x - \alpha \cdot \mathrm{other}$, broadcasting.
 
     Dtypes: promotes to the common dtype; bools are refused.
@@ -112,7 +112,7 @@ _abs = derivative_rules(
 
 @operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST)
 def addcmul(
-    input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: Scalar = 1
+    input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: Factor = 1
 ) -> Array:
     r"""Adds a scaled product: $y = x + \mathrm{value} \cdot t_1 \cdot t_2$, broadcasting.
 
@@ -139,5 +139,18 @@ def lerp(input: ArrayLike, end: ArrayLike, weight: ArrayLike) -> Array:
     """
     if input.dtype.itemsize == 2:
         input, end, weight = (x.astype(DEFAULT_FLOAT) for x in (input, end, weight))
+    return _lerp(*jnp.broadcast_arrays(input, end, weight))
+
+
+def _between(input: Array, end: Array, weight: Array) -> Array:
     way = end - input
     return jnp.where(lax.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
+
+
+def _lerp_vjp(primals: Any, output: Array, cotangent: Array) -> tuple[Array, Array, Array]:
+    input, end, weight = primals
+    return cotangent * (1 - weight), cotangent * weight, cotangent * (end - input)
+
+
+# The derivative of a choice adds 0 times the other side's, which may be infinite.
+_lerp = derivative_rules(_between, vjp=_lerp_vjp, name="lerp")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -15,6 +17,8 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._core.rules import derivative_rules
+from functx._ops.quotients import quotient
 
 
 __all__ = ["exp", "log", "log1p", "logaddexp", "sigmoid", "xlogy"]
@@ -95,5 +99,21 @@ def xlogy(input: ArrayLike, other: ArrayLike) -> Array:
     >>> functx.xlogy(jnp.asarray([0.0, 2.0], "float32"), jnp.asarray([0.0, 1.0], "float32"))
     Array([0., 0.], dtype=float32)
     """
-    dead = (input == 0) & ((other <= 0) | (other == jnp.inf))
-    return input * lax.log(jnp.where(dead, 1, other))
+    return _xlogy(*jnp.broadcast_arrays(input, other))
+
+
+def _product(x: Array, y: Array) -> Array:
+    return jnp.where((x == 0) & (y == y), 0, x * lax.log(y))
+
+
+def _xlogy_vjp(primals: Any, output: Array, cotangent: Array) -> tuple[Array, Array]:
+    x, y = primals
+    dead = (x == 0) & (y <= 0)
+    safe = jnp.where(dead, 1, y)
+    return (
+        jnp.where(dead, 0, cotangent * lax.log(safe)),
+        jnp.where(dead, 0, cotangent * quotient(x, safe)),
+    )
+
+
+_xlogy = derivative_rules(_product, vjp=_xlogy_vjp, name="xlogy")

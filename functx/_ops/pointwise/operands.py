@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import jax.numpy as jnp
+from jax import lax
 
 from functx._core import category, is_number, Requirement, result_dtype, value_fits
 
 
 def nonzero_divisor(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement]:
-    """Integers have no infinity: a divisor of zero is refused."""
-    if category(input.dtype) < 2 and category(other.dtype) < 2:
+    """Integers have no infinity: a divisor of zero is refused, also one that wraps to zero."""
+    common = result_dtype([input, other])
+    if category(common) < 2:
         yield Requirement(
-            jnp.asarray(other).astype(bool),
+            lax.convert_element_type(other, common) != 0,
             "`other` must not hold zeros where integers are divided, got one",
             hint="floating arrays give inf and nan",
         )

@@ -15,10 +15,12 @@ from functx._core import (
     category,
     equally_varying,
     is_number,
+    number_fits,
     operator,
     Promote,
     refuse,
     Requirement,
+    result_dtype,
 )
 from functx._core.rules import derivative_rules
 
@@ -30,10 +32,18 @@ __all__ = ["pow", "rsqrt", "sqrt", "square"]
 def sqrt(input: ArrayLike) -> Array:
     r"""Square root of each element, $\sqrt{x_i}$; NaN below zero.
 
+    Of a complex number, the root with a real part that is not negative. On the branch cut, the
+    negative real axis, the sign of the imaginary part decides, zeros included.
+
     >>> functx.sqrt(jnp.asarray([4, 9], "int32"))
     Array([2., 3.], dtype=float32)
     """
-    return lax.sqrt(input)
+    if category(input.dtype) < 3:
+        return lax.sqrt(input)
+    # XLA takes an imaginary part of -0.0 for 0.0, and so the other side of the branch cut.
+    below = jnp.signbit(lax.imag(input)) & (lax.imag(input) == 0)
+    root = lax.sqrt(jnp.where(below, lax.conj(input), input))
+    return jnp.where(below, lax.conj(root), root)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
@@ -58,6 +68,8 @@ def square(input: ArrayLike) -> Array:
 
 def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
     # Of arrays PyTorch gives what truncation leaves; a number it refuses.
+    if is_number(exponent):
+        yield number_fits(exponent, result_dtype([input, exponent]), "exponent")
     integral = category(input.dtype) < 2 and category(exponent.dtype) == 1
     if integral and is_number(exponent):
         yield Requirement(

@@ -57,7 +57,7 @@ def minimum(input: ArrayOnly, other: ArrayOnly) -> Array:
     return smaller(*jnp.broadcast_arrays(input, other))
 
 
-@operator(accepts=Accepts.REAL_NUMBER, requires=numbers_fit, aliases=("clip",))
+@operator(accepts=Accepts.REAL, requires=numbers_fit, aliases=("clip",))
 def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
     r"""Each element kept within bounds: $\min(\max(x, \mathrm{min}), \mathrm{max})$.
 
@@ -215,6 +215,6 @@ def nan_to_num(
 def _replaced(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     info = jnp.finfo(x.dtype)
     like = lambda value, default: jnp.asarray(default if value is None else value, x.dtype)
-    x = jnp.where(x != x, like(nan, 0.0), x)
-    out = jnp.where(x == jnp.inf, like(posinf, info.max), x)
+    out = jnp.where(x != x, like(nan, 0.0), x)
+    out = jnp.where(x == jnp.inf, like(posinf, info.max), out)
     return jnp.where(x == -jnp.inf, like(neginf, info.min), out)

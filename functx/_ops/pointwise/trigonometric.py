@@ -63,8 +63,8 @@ def tanh(input: ArrayLike) -> Array:
 def atan2(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Angle of the point $(\mathrm{other}, x)$, in $[-\pi, \pi]$, broadcasting.
 
-    Both gradients are 0 at the origin, and right where squares leave the range (in PyTorch 0
-    or NaN).
+    Both gradients are 0 at the origin, second derivatives NaN. Gradients are right where squares
+    leave the range, and at infinities (in PyTorch 0 or NaN).
 
     >>> functx.atan2(jnp.asarray([1.0, 0.0], "float32"), jnp.asarray([0.0, -1.0], "float32"))
     Array([1.5707964, 3.1415927], dtype=float32)
@@ -91,14 +91,23 @@ def _gradient(y: Array, x: Array) -> tuple[Array, Array]:
     """`x / (x**2 + y**2)` and `y / (x**2 + y**2)`, 0 at the origin, without squares."""
     steep = lax.abs(y) > lax.abs(x)
     large, small = jnp.where(steep, y, x), jnp.where(steep, x, y)
-    origin = large == 0
+    origin = (y == 0) & (x == 0)
     large = jnp.where(origin, 1, large)
     ratio = small / large
     # By the inverse: XLA merges two divisions into one, by a product that may underflow.
     inverse = 1 / (large + small * ratio)
     other = ratio * inverse
     along_y, along_x = jnp.where(steep, other, inverse), jnp.where(steep, inverse, other)
-    return jnp.where(origin, 0, along_y), along_x
+    return _flat_where(origin, along_y), _flat_where(origin, along_x)
+
+
+# 0 at the origin, where the angle has a gradient by convention, but in no sense a second one.
+_flat_where = derivative_rules(
+    lambda origin, along: jnp.where(origin, 0, along),
+    jvp=lambda primals, output, tangents: jnp.where(primals[0], jnp.nan, tangents[1]),
+    vjp=lambda primals, output, cotangent: (None, jnp.where(primals[0], jnp.nan, cotangent)),
+    name="atan2",
+)
 
 
 def _slope(primals: Any, output: Array, tangents: Any) -> Array:

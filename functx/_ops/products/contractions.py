@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -66,7 +67,7 @@ def einsum(equation: str, *operands: ArrayLike) -> Array: ...
 def einsum(equation: str, operands: Arrays) -> Array: ...
 @overload
 def einsum(*operands_and_subscripts: ArrayLike | Sequence[int]) -> Array: ...
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, form=_einsum_form)
+@operator(promote=Promote.SAME, autocast=Autocast.LOWER, form=_einsum_form)
 def einsum(equation: str, operands: Arrays) -> Array:
     r"""Sum of products over named subscripts: `"ij,jk->ik"` is $y_{ik} = \sum_j x_{ij} z_{jk}$.
 
@@ -78,7 +79,8 @@ def einsum(equation: str, operands: Arrays) -> Array:
     an output, it is `...` and then, sorted, each subscript that occurs once. Dimensions of
     length 1 broadcast. The order of contraction is chosen to save work.
 
-    Dtypes: the sum over one operand of integers is int64, as `functx.sum`'s.
+    Dtypes: the sum over one operand of integers or bools is int64, as `functx.sum`'s. Products of
+    bools are bools, and are not summed.
 
     >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32")
     >>> functx.einsum("ij,j->i", x, x[0])
@@ -89,9 +91,19 @@ def einsum(equation: str, operands: Arrays) -> Array:
     terms, output = _parsed(equation, operands)
     _check_lengths(terms, operands)
     summed = set("".join(terms)) - set(output)
-    if len(operands) == 1 and summed and category(operands[0].dtype) == 1:
+    path = f"{','.join(terms)}->{output}"
+    kind = category(operands[0].dtype)
+    if len(operands) == 1 and summed and kind < 2:
         operands = [lax.convert_element_type(operands[0], as_dtype(LONG))]
-    return jnp.einsum(f"{','.join(terms)}->{output}", *operands)
+    elif kind == 0:
+        if summed:
+            refuse(
+                f"products of bools must not be summed, got {describe(list(operands))}",
+                hint="x.astype(functx.int64) makes numbers of them",
+                error=TypeError,
+            )
+        return jnp.einsum(path, *(x.astype(np.int8) for x in operands)).astype(bool)
+    return jnp.einsum(path, *operands)
 
 
 def _check_lengths(terms: list[str], operands: Sequence[Array]) -> None:

@@ -17,10 +17,10 @@ from functx._core import (
     Autocast,
     category,
     describe,
+    Factor,
     operator,
     Promote,
     refuse,
-    Scalar,
 )
 
 
@@ -123,8 +123,8 @@ def addmm(
     mat1: ArrayOnly,
     mat2: ArrayOnly,
     *,
-    beta: Scalar = 1,
-    alpha: Scalar = 1,
+    beta: Factor = 1,
+    alpha: Factor = 1,
 ) -> Array:
     r"""Scaled matrix product, added to an array: $y = \beta x + \alpha\, (A B)$.
 

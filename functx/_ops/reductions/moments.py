@@ -21,8 +21,7 @@ from functx._core import (
     refuse,
     Scalar,
 )
-from functx._ops.quotients import mean as mean_of
-from functx._ops.quotients import quotient
+from functx._ops.quotients import mean as mean_of, quotient
 
 
 __all__ = ["std", "var", "var_mean"]
@@ -135,6 +134,6 @@ def _moments(input: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[A
         squares = lax.real(off) ** 2 + lax.imag(off) ** 2
     else:
         squares = lax.square(off)
-    divisor = jnp.maximum(count - (1 if correction is None else correction), 0)
+    divisor = jnp.maximum(count - (1 if correction is None else correction), 0) if count else 0
     variance = quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
     return variance, mean if keepdim else jnp.squeeze(mean, axes)

@@ -22,6 +22,7 @@ from functx._core import (
     Promote,
     refuse,
     result_dtype,
+    rounded_first,
 )
 
 from .scanning import Parts, running, running_sum, scanned
@@ -48,7 +49,7 @@ def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     Array([1., 3., 6.], dtype=float32)
     """
     _refuse_bool(input)
-    return scanned(running_sum, input, dim)
+    return scanned(running_sum, rounded_first(input, dtype), dim)
 
 
 @operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
@@ -62,6 +63,7 @@ def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     Array([1., 2., 6.], dtype=float32)
     """
     _refuse_bool(input)
+    input = rounded_first(input, dtype)
     product = lambda a, b: (a[0] * b[0],)
     return scanned(lambda x, axis: running(product, (x,), axis)[0], input, dim)
 

@@ -20,6 +20,7 @@ from functx._core import (
     operator,
     Promote,
     refuse,
+    rounded_first,
 )
 from functx._core.rules import derivative_rules
 
@@ -46,6 +47,7 @@ def sum(
     """
     if category(input.dtype) == 0:
         return jnp.any(input, axis=dim or None, keepdims=keepdim)
+    input = rounded_first(input, dtype)
     return jnp.sum(input, axis=dim or None, keepdims=keepdim, promote_integers=False)
 
 
@@ -78,7 +80,8 @@ def prod(
     """Product over `dim`, or over every dimension if it is `None`.
 
     Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: bools and integers multiply in int64; `dtype`, if given, wins.
+    Dtypes: bools and integers multiply in int64; `dtype`, if given, wins: the input is cast
+    first.
     Derivatives multiply the other elements and divide by none, so zeros are no exception.
 
     >>> functx.prod(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 0)
@@ -87,6 +90,7 @@ def prod(
     axes = None if dim is None or input.ndim == 0 else dim
     if category(input.dtype) == 0:
         return jnp.all(input, axis=axes, keepdims=keepdim)
+    input = rounded_first(input, dtype)
     out = _product(jnp.ravel(input), 0) if axes is None else _product(input, axes)
     if not keepdim:
         return out

@@ -13,6 +13,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     as_dtype,
+    category,
     describe,
     equally_varying,
     Index,
@@ -36,7 +37,7 @@ def _sorter_inside(*, sorted_sequence: Any, sorter: Any, **_: Any) -> Iterator[R
 
 @operator(
     promote=Promote.NONE,
-    accepts=Accepts.REAL_NUMBER,
+    accepts=Accepts.REAL,
     differentiable=False,
     requires=_sorter_inside,
     # PyTorch names the second argument `self` if it is a number, and documents `values`.
@@ -58,7 +59,8 @@ def searchsorted(
     `sorter` is what `argsort` gives for a sequence that is not sorted.
 
     Shapes: `[..., n], [..., m] -> [..., m]`; `[n], [...] -> [...]`, where `input` may be a number.
-    Dtypes: int64, or int32 with `out_int32`; the arguments are compared in their common dtype.
+    Dtypes: int64, or int32 with `out_int32`; the arguments are compared in their common dtype,
+    which must not be bool.
 
     >>> functx.searchsorted(jnp.asarray([1, 3, 5]), jnp.asarray([3, 6]), right=True).tolist()
     [2, 3]
@@ -68,6 +70,8 @@ def searchsorted(
     if right and side == "left":
         refuse("`side` must not be 'left' where `right` is True", error=ValueError)
     common = result_dtype([sorted_sequence, input])
+    if category(common) == 0:
+        refuse("expected numbers on one side, got bools on both", error=TypeError)
     sequence, input = sorted_sequence.astype(common), input.astype(common)
     if sequence.ndim == 0:
         refuse(f"`sorted_sequence` must have a dimension, got {describe(sequence)}")

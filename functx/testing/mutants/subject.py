@@ -152,8 +152,8 @@ class Subject:
         found = []
         for sample in self.every_sample():
             given = self.given(sample)
-            number = given.get(option) is not None and self.calls.note(option) == "Scalar"
-            if number and self.calls.gives(given, option):
+            note = self.calls.note(option) if given.get(option) is not None else ""
+            if note in ("Scalar", "Factor") and self.calls.gives(given, option):
                 given = given | self._a_key()  # whether it draws, the number may decide
                 f = lambda value, given=given: self.calls(given | {option: value})
                 found.append(not _reaching(f, jnp.asarray(given[option])))

@@ -48,6 +48,8 @@ def scatter_refusals(make: Make) -> Iterator[Refusal]:
     x, index = make(3), make.index(3, 2)
     yield Refusal(call(x, 0, index, make(2), reduce="sum"), "`reduce` must be", ValueError)
     yield Refusal(call(x, 0, index, 1j), "`value` must be real", TypeError)
+    bytes_ = make(3, dtype="int8")
+    yield Refusal(call(bytes_, 0, index, 300), "`value` must fit int8, got 300")
 
 
 def np_scatter(x, dim, index, src=None, reduce=None, value=None):
@@ -99,6 +101,8 @@ def index_add_refusals(make: Make) -> Iterator[Refusal]:
             rf"`index` must lie in \[0, 2\], got {outside}",
             IndexError,
         )
+    bytes_ = make(2, dtype="int8"), 0, make.index(2, 2), make(2, dtype="int8")
+    yield Refusal(call(*bytes_, alpha=300), "`alpha` must fit int8, got 300")
     x, index = make(3, 2), make.index(3, 2)
     yield Refusal(call(x, 0, index, make(2)), r"`source` must have shape \[2, 2\]")
     yield Refusal(call(x, 0, index, make(3, 2)), r"`source` must have shape \[2, 2\]")

@@ -168,6 +168,29 @@ def nearest_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def factor_conventions(make: Make) -> Iterator[Convention]:
+    """What PyTorch's kernels make of a factor where a size stays or doubles."""
+    row = np.array([[[1.0, 3.0, 4.0]]])
+    image, kept = make.put(row[None]), row[None]
+    twice = np.repeat(kept, 2, -1)
+    yield Convention("a size stays", call(image, scale_factor=1.1), value=kept)
+    yield Convention("a size doubles", call(image, scale_factor=(1, 2.3)), value=twice)
+    scaled = call(make.put(row), scale_factor=2.3)
+    yield Convention("a single size doubles", scaled, value=[[[1, 1, 1, 3, 3, 4]]])
+    for mode, x in (("linear", make.put(row)), ("bilinear", image)):
+        stays = call(x, scale_factor=1.1, mode=mode)
+        yield Convention(f"a size stays, {mode}", stays, value=np.asarray(x))
+    smooth = call(image, scale_factor=1.1, mode="bicubic", antialias=True)
+    yield Convention("a size stays, antialias", smooth, value=kept)
+    bytes_ = call(make.put(kept, "uint8"), scale_factor=1.1, mode="bicubic")
+    yield Convention("a size stays, bytes", bytes_, value=kept)
+
+
+def nearest_and_factor_conventions(make: Make) -> Iterator[Convention]:
+    yield from nearest_conventions(make)
+    yield from factor_conventions(make)
+
+
 OPS = [
     OpInfo(
         F.interpolate,
@@ -176,7 +199,7 @@ OPS = [
         refusals=interpolate_refusals,
         dtypes=("uint8", *FLOATS),
         floor=WEIGHTED,
-        conventions=nearest_conventions,
+        conventions=nearest_and_factor_conventions,
     ),
     *(
         OpInfo(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
+from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
@@ -40,13 +41,22 @@ def refusals(make: Make) -> Iterator[Refusal]:
 
 def weighted_refusals(make: Make) -> Iterator[Refusal]:
     yield from refusals(make)
+    integers = make(3, dtype="int64")
+    yield Refusal(call(integers, integers), "floating common dtype, got int64", TypeError)
     yield Refusal(
         call(make(2, 3), make(2, 3), weight=make(3)), "`weight` must have the shape", ValueError
     )
 
 
+def absolute_refusals(make: Make) -> Iterator[Refusal]:
+    yield from weighted_refusals(make)
+    yield Refusal(call(make(3), make.mask(3)), "bools have no difference", TypeError)
+
+
 def smooth_refusals(make: Make) -> Iterator[Refusal]:
     yield from refusals(make)
+    integers = make(3, dtype="int64")
+    yield Refusal(call(integers, integers), "floating common dtype, got int64", TypeError)
     yield Refusal(call(make(3), make(3), beta=-1.0), "`beta` must not be negative, got -1.0")
 
 
@@ -98,6 +108,10 @@ def mse_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, np.full((2, 3), 1.0, "float32"))
     zero = make.put(0.0), make.put(0.0)
     yield Convention("a hit", call(*zero), gradient=(0, 0), hessian=[[2, -2], [-2, 2]])
+    beside = make.put([0.5, -3.0]), make.put([0, 1], "int32")
+    yield Convention("integers beside floats", call(*beside), value=8.125, gradient=[0.5, -4])
+    weighted = call(*beside, weight=make.put([1, 3], "int32"))
+    yield Convention("weighed by integers", weighted, value=12.0625)
 
 
 def l1_conventions(make: Make) -> Iterator[Convention]:
@@ -106,6 +120,13 @@ def l1_conventions(make: Make) -> Iterator[Convention]:
     sample = call(x, y, reduction="sum")
     yield Convention("a hit", sample, gradient=([0, 1, -1], [0, -1, 1]))
     yield Convention("no curvature", sample, hessian=np.zeros((6, 6)))
+    nowhere = call(make.put([np.nan, np.inf]), make.put([1.0, np.inf]), reduction="none")
+    value, gradient = [np.nan, np.nan], ([0, 0], [0, 0])
+    yield Convention("NaN has no slope", nowhere, value=value, gradient=gradient)
+    integers = make.put([1, -3], "int32"), make.put([2, 2], "int32")
+    yield Convention("the sum of integers", call(*integers, reduction="sum"), value=6)
+    beside = make.put([0.5, -3.0]), make.put([2, 2], "int32")
+    yield Convention("integers beside floats", call(*beside), value=3.25, gradient=[-0.5, -0.5])
 
 
 def smooth_l1_conventions(make: Make) -> Iterator[Convention]:
@@ -116,6 +137,13 @@ def smooth_l1_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("no curvature at the corner", corner, hessian=np.zeros((2, 2)))
     sharp = call(x, y, reduction="sum", beta=0)
     yield Convention("beta=0 is the absolute error", sharp, gradient=([0, 1, -1], [0, -1, 1]))
+    far = make.put([np.inf, -np.inf, 1.0]), make.put([0.0, 0.0, np.inf])
+    gradient = [1, -1, -1], [-1, 1, 1]
+    yield Convention("infinite", call(*far, reduction="sum"), gradient=gradient)
+    nowhere = call(make.put([np.nan]), make.put([0.0]), reduction="none")
+    yield Convention("NaN", nowhere, value=[np.nan], gradient=([np.nan], [np.nan]))
+    beside = make.put([0.5, -3.0]), make.put([0, 1], "int32")
+    yield Convention("integers beside floats", call(*beside), value=1.8125, gradient=[0.25, -0.5])
 
 
 def logits_conventions(make: Make) -> Iterator[Convention]:
@@ -139,6 +167,7 @@ OPS = [
         weighted_samples,
         reference=np_mse,
         refusals=weighted_refusals,
+        dtypes=Accepts.FLOATING.value,
         floor=SUMS,
         conventions=mse_conventions,
     ),
@@ -146,7 +175,8 @@ OPS = [
         F.l1_loss,
         weighted_samples,
         reference=np_l1,
-        refusals=weighted_refusals,
+        refusals=absolute_refusals,
+        dtypes=Accepts.INEXACT.value,
         floor=SUMS,
         conventions=l1_conventions,
         own_dtypes=COMPLEX_WEIGHTED,
@@ -156,6 +186,7 @@ OPS = [
         smooth_samples,
         reference=np_smooth_l1,
         refusals=smooth_refusals,
+        dtypes=Accepts.FLOATING.value,
         floor=SUMS,
         conventions=smooth_l1_conventions,
     ),

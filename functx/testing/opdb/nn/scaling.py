@@ -17,6 +17,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 3), float("inf"))
     yield call(make.nonzero(2, 2, 2), dim=[0, 2])
     yield call(make.nonzero(2, 3), dim=None)
+    yield call(make.nonzero(2, 3), dim=())
     yield call(make.nonzero(4), 2, 0)
     yield call(make.nonzero(), dim=0, eps=5.0)
     yield call(make.nonzero(2, 3), eps=20.0)
@@ -28,7 +29,7 @@ def refusals(make: Make) -> Iterator[Refusal]:
 
 
 def np_normalize(x, p=2.0, dim=1, eps=1e-12):
-    axis = tuple(np.atleast_1d(range(x.ndim) if dim is None else dim)) if x.ndim else ()
+    axis = tuple(np.atleast_1d(range(x.ndim) if dim in (None, ()) else dim)) if x.ndim else ()
     size = np.abs(x)
     if p == np.inf:
         norm = size.max(axis, keepdims=True)

@@ -58,6 +58,8 @@ INEXACT = Accepts.INEXACT.value
 
 def softmax_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, 1)
+    large = call(make.put([7e4, 0]), 0, dtype="float16")
+    yield Convention("the input is cast first", large, value=[np.nan, np.nan])
     inf = np.inf
     some = call(make.put([0.0, -inf]), 0)
     yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
@@ -67,6 +69,8 @@ def softmax_conventions(make: Make) -> Iterator[Convention]:
 
 def log_softmax_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, 1)
+    large = call(make.put([7e4, 0]), 0, dtype="float16")
+    yield Convention("the input is cast first", large, value=[np.nan, np.nan])
     inf = np.inf
     some = call(make.put([0.0, -inf]), 0)
     yield Convention(

@@ -25,6 +25,9 @@ def scaled_refusals(make: Make) -> Iterator[Refusal]:
     integers = make(2, dtype="int64")
     yield Refusal(call(integers, integers, alpha=0.5), "`alpha` must not be floating", TypeError)
     yield Refusal(call(make(2), make(2), alpha=1j), "`alpha` must not be complex", TypeError)
+    for dtype, alpha in (("int8", 300), ("uint8", -300), ("int32", 2**40), ("float16", 70000)):
+        narrow = make(2, dtype=dtype)
+        yield Refusal(call(narrow, narrow, alpha=alpha), f"`alpha` must fit {dtype}, got {alpha}")
     yield Refusal(call([1.0], make(1)), "`input` must be an array", TypeError)
     yield Refusal(call(make(2), make(2), out=make(2)), "`out` does not exist", TypeError)
 
@@ -56,6 +59,8 @@ def addcmul_samples(make: Make) -> Iterator[Sample]:
 def addcmul_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make(3), make(2)), "shapes do not fit")
     yield Refusal(call(make(2), make(2), make(2), value=1j), "`value` must not be", TypeError)
+    bytes_ = make(2, dtype="int8")
+    yield Refusal(call(bytes_, bytes_, bytes_, value=300), "`value` must fit int8, got 300")
     mask = make.mask(2)
     yield Refusal(call(mask, mask, mask), "expected arrays of numbers", TypeError)
 
@@ -130,6 +135,10 @@ def lerp_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("half way and at the start", call(start, end, weight), gradient=gradient)
     infinite = call(make.put([1.0]), make.put([np.inf]), 0.0)
     yield Convention("an infinite end", infinite, value=[np.nan])
+    ends = make.put([1.0, np.inf, 1.0]), make.put([np.inf, 1.0, np.nan])
+    gradient = [0.75, 0.75, 0.75], [0.25, 0.25, 0.25], [np.inf, -np.inf, np.nan]
+    weights = make.put([0.25, 0.25, 0.25])
+    yield Convention("slopes to infinity", call(*ends, weights), gradient=gradient)
 
 
 PRODUCT = Floor(8, "a product is rounded before the sum", elementwise=True)

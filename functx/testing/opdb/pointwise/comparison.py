@@ -42,6 +42,7 @@ def number_first(make: Make) -> Iterator[Refusal]:
 def ordered(make: Make) -> Iterator[Refusal]:
     yield from number_first(make)
     yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays, got c64", TypeError)
+    yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
 
 
 def half_and_number(expected: bool):

@@ -46,6 +46,8 @@ def zeros_refused(make: Make) -> Iterator[Refusal]:
     yield from unbroadcastable(make)
     integers = make(2, dtype="int64"), make.put([1, 0], "int64")
     yield Refusal(call(*integers), "`other` must not hold zeros")
+    yield Refusal(call(make(2, dtype="int8"), 256), "`other` must not hold zeros")
+    yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
     mask, complex_ = make.put([True], "bool"), make(1, dtype="complex64")
     yield Refusal(call(mask, mask), "expected real numbers, got bool", TypeError)
     yield Refusal(call(complex_, complex_), "expected real arrays, got c64", TypeError)

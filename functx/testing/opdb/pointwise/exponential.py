@@ -53,6 +53,7 @@ def xlogy_refusals(make: Make) -> Iterator[Refusal]:
     yield from unbroadcastable(make)
     yield Refusal(call(2, 3), "`input` or `other` must be an array", TypeError)
     yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays", TypeError)
+    yield Refusal(call(make(2), 2j), "expected real numbers", TypeError)
 
 
 @quiet
@@ -98,6 +99,11 @@ def xlogy_conventions(make: Make) -> Iterator[Convention]:
         call(make.put([0.0, 2, 2, 0]), make.put([3.0, 3, 0, -1])),
         gradient=([np.log(3), np.log(3), -np.inf, 0], [0, 2 / 3, np.inf, 0]),
     )
+    infinite = call(make.put([0.0, np.nan]), make.put([np.inf, 2]))
+    gradient = [np.inf, np.log(2)], [0, np.nan]
+    yield Convention("infinity and NaN", infinite, gradient=gradient)
+    masked = call(make.put([False, True], "bool"), make.put([np.nan, np.e]))
+    yield Convention("a mask over NaN", masked, value=[np.nan, 1])
     yield Convention(
         "0 in both",
         call(make.put(0.0), make.put(0.0)),

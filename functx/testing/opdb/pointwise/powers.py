@@ -40,6 +40,8 @@ def pow_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(2, 3), "`input` or `exponent` must be an array", TypeError)
     yield Refusal(call(make(2, dtype="int64"), -1), "`exponent` must not be negative")
     yield Refusal(call(make.mask(2), make.mask(2)), "expected arrays of numbers", TypeError)
+    yield Refusal(call(make(2, dtype="int8"), 300), "`exponent` must fit int8, got 300")
+    yield Refusal(call(make(2, dtype="float16"), 1e6), "`exponent` must fit float16")
 
 
 @quiet
@@ -98,6 +100,12 @@ def pow_conventions(make: Make) -> Iterator[Convention]:
 def sqrt_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, 4.0, np.inf])
     yield Convention("0", call(at), value=[0, 2, np.inf], gradient=[np.inf, 0.25, 0])
+    cut = make.put([complex(-4, 0.0), complex(-4, -0.0)], "complex128")
+    through = lambda z: z.imag
+    gradient = [-0.25, 0.25]
+    yield Convention(
+        "both sides of the cut", call(cut), value=[2j, -2j], gradient=gradient, through=through
+    )
 
 
 def rsqrt_conventions(make: Make) -> Iterator[Convention]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx._core import category
+from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import binary, real_without_numbers, SHAPES
 
@@ -37,7 +37,8 @@ def clamp_samples(make: Make) -> Iterator[Sample]:
 def clamp_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2)), "`min` or `max` must be given", ValueError)
     yield Refusal(call(make(2), make(3)), "shapes do not fit")
-    yield Refusal(call(make(2, dtype="complex64"), 0), "expected real number arrays", TypeError)
+    yield Refusal(call(make(2, dtype="complex64"), 0), "expected real arrays", TypeError)
+    yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
     small = make(2, dtype="int8")
     yield Refusal(call(small, 0, 300), "`max` must fit int8, got 300")
 
@@ -131,6 +132,9 @@ def clamp_conventions(make: Make) -> Iterator[Convention]:
     bounds = make.put([nan, 0.0]), make.put([2.0, 1.0])
     gradient = [0, 0], [0, 0], [0, 0]
     yield Convention("NaN has no slope", call(make.put([1.0, nan]), *bounds), gradient=gradient)
+    mask = make.put([True, False], "bool")
+    yield Convention("bools as bounds", call(make.put([0.5, 0.5]), mask), value=[1, 0.5])
+    yield Convention("bools among bools", call(mask, None, mask), value=[True, False])
     low = make.put([0.0, 2])
     yield Convention("from below", call(make.put([0.0, 1]), low), gradient=([1, 0], [0, 1]))
     yield Convention("numbers", call(make.put([0.0, 1, 2]), 0, 1), gradient=[1, 1, 0])
@@ -165,6 +169,8 @@ def nan_to_num_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("not finite", call(at), value=value, gradient=[0, 0, 0, 1])
     half = make.put([np.inf], "float16")
     yield Convention("the greatest half", call(half), value=[65504])
+    infinite = call(at, np.inf, 2.0, -2.0)
+    yield Convention("NaN to infinity", infinite, value=[np.inf, 2, -2, 1])
 
 
 OPS = [
@@ -191,9 +197,7 @@ OPS = [
         reference=np_clamp,
         refusals=clamp_refusals,
         conventions=clamp_conventions,
-        own_dtypes=(
-            OwnDtypes("-", "a bool is refused among numbers, as arrays of bools are", "True"),
-        ),
+        dtypes=Accepts.REAL_NUMBER.value,
     ),
     OpInfo(
         functx.where,

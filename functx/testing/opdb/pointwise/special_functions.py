@@ -67,6 +67,10 @@ def lgamma_conventions(make: Make) -> Iterator[Convention]:
 
     equal = call(make.put([2.5, 2.5]))
     yield Convention("of equal elements", equal, gradient=[scipy.special.digamma(2.5)] * 2)
+    for dtype in ("float32", "float64"):
+        near = make.put([0.4, 0.999, 1, 1.0001, 1.7, 1.9999, 2, 2.001, 2.3, 3.2], dtype)
+        value = scipy.special.gammaln(np.asarray(near, "float64"))
+        yield Convention(f"at its roots in {dtype}", call(near), value=value)
 
 
 def digamma_conventions(make: Make) -> Iterator[Convention]:
@@ -75,6 +79,9 @@ def digamma_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, -0.0, -1.0])
     yield Convention("poles", call(at), value=[-np.inf, np.inf, np.nan])
     yield Convention("below 0", call(make.put(-1.5)), hessian=-0.236204051641727, ulps=1e6)
+    for pole in (0.0, -1.0):
+        yield Convention(f"second derivative at {pole}", call(make.put(pole)), hessian=-np.inf)
+    yield Convention("slope at infinity", call(make.put(np.inf)), gradient=0)
 
 
 OPS = [

@@ -45,6 +45,11 @@ def atan2_conventions(make: Make) -> Iterator[Convention]:
         gradient=([0.5 / tiny, 0.5 / huge], [-0.5 / tiny, -0.5 / huge]),
         departure="PyTorch squares, and gets NaN and 0",
     )
+    origin = call(make.put(0.0), make.put(0.0))
+    yield Convention("no curvature at the origin", origin, hessian=np.full((2, 2), np.nan))
+    nowhere = call(make.put([np.nan, 0.0]), make.put([0.0, np.nan]))
+    nan = [np.nan, np.nan]
+    yield Convention("NaN", nowhere, value=nan, gradient=(nan, nan))
     one = make.put(1.0)
     yield Convention("a diagonal", call(one, one), hessian=[[-0.5, 0], [0, 0.5]])
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
@@ -22,6 +23,24 @@ def einsum_samples(make: Make) -> Iterator[Sample]:
     yield call("ij,jk->ik", [make(2, 1), make(3, 2)])
     yield call("i,j->ij", [make(0), make(2)])
     yield call("", [make()])
+
+
+def bool_samples(make: Make) -> Iterator[Sample]:
+    yield call("ij->i", [make(2, 3)])
+    yield call("i,i,i->i", [make(3), make(3), make(3)])
+    yield call("i,j->ij", [make(3), make(2)])
+    yield call("ij->ji", [make(2, 3)])
+
+
+def bool_refusals(make: Make) -> Iterator[Refusal]:
+    mask = make.mask(2)
+    yield Refusal(call("i,i->", [mask, mask]), "products of bools must not be summed", TypeError)
+
+
+def np_of_bools(equation: str, operands: list[Any]) -> Any:
+    if equation == "ij->i":
+        return operands[0].sum(1)
+    return np.einsum(equation, *operands)
 
 
 def spread_samples(make: Make) -> Iterator[Sample]:
@@ -99,7 +118,20 @@ def np_one_long(a: Any, b: Any, dims: Any) -> Any:
 
 OPS = [
     OpInfo(
-        functx.einsum, einsum_samples, reference=np_einsum, refusals=einsum_refusals, floor=SUMS
+        functx.einsum,
+        einsum_samples,
+        reference=np_einsum,
+        refusals=einsum_refusals,
+        floor=SUMS,
+        dtypes=Accepts.NUMBER.value,
+    ),
+    OpInfo(
+        functx.einsum,
+        bool_samples,
+        reference=np_of_bools,
+        refusals=bool_refusals,
+        variant="bools",
+        dtypes=("bool",),
     ),
     OpInfo(
         spread_einsum,

@@ -96,6 +96,10 @@ def addmm_refusals(make: Make) -> Iterator[Refusal]:
         "`alpha` must not be complex",
         TypeError,
     )
+    bytes_ = make(2, 2, dtype="int8")
+    for name in ("alpha", "beta"):
+        too_large = call(bytes_, bytes_, bytes_, **{name: 300})
+        yield Refusal(too_large, f"`{name}` must fit int8, got 300")
 
 
 def np_product(input: Any, other: Any) -> Any:

@@ -62,6 +62,7 @@ def var_conventions(make: Make) -> Iterator[Convention]:
     hessian = [[1, -1], [-1, 1]]
     yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=hessian)
     yield Convention("one element", call(make.put([2.0])), value=np.nan, gradient=[np.nan])
+    yield Convention("of nothing", call(make.put([]), correction=-1), value=np.nan, gradient=[])
 
 
 def std_conventions(make: Make) -> Iterator[Convention]:
@@ -69,6 +70,7 @@ def std_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=zeros)
     alone = call(make.put([2.0]), correction=0)
     yield Convention("one element, uncorrected", alone, value=0, gradient=[0])
+    yield Convention("of nothing", call(make.put([]), correction=-1), value=np.nan, gradient=[])
 
 
 def var_mean_conventions(make: Make) -> Iterator[Convention]:

@@ -98,6 +98,7 @@ def euclidean_conventions(make: Make) -> Iterator[Convention]:
 def power_conventions(make: Make) -> Iterator[Convention]:
     for p, at, gradient in [
         (1, [0, -2], [0, -1]),
+        (1, [np.nan, -2], [0, -1]),
         (3, [0, 0], [0, 0]),
         (1.5, [0, 1], [0, 1]),
         (0.5, [0, 1], [0, 1]),

@@ -99,7 +99,14 @@ def np_diff(x, n=1, dim=-1, prepend=None, append=None):
     return np.diff(x, n, axis=dim)
 
 
+def cumsum_conventions(make: Make) -> Iterator[Convention]:
+    large = call(make.put([7e4, -7e4]), 0, dtype="float16")
+    yield Convention("the input is cast first", large, value=[np.inf, np.nan])
+
+
 def cumprod_conventions(make: Make) -> Iterator[Convention]:
+    large = call(make.put([7e4, 0]), 0, dtype="float16")
+    yield Convention("the input is cast first", large, value=[np.inf, np.nan])
     zeros = call(make.put([0, 2, 0, 3]), 0)
     yield Convention("zeros", zeros, value=[0, 0, 0, 0], gradient=[3, 0, 0, 0])
     yield Convention("one zero", call(make.put([2, 0, 3]), 0), gradient=[1, 8, 0])
@@ -122,7 +129,14 @@ def cummax_conventions(make: Make) -> Iterator[Convention]:
 
 
 OPS = [
-    OpInfo(functx.cumsum, scan_samples, reference=np_cumsum, refusals=bool_refusals, floor=SUMS),
+    OpInfo(
+        functx.cumsum,
+        scan_samples,
+        reference=np_cumsum,
+        refusals=bool_refusals,
+        floor=SUMS,
+        conventions=cumsum_conventions,
+    ),
     OpInfo(functx.cumprod, scan_samples, reference=np_cumprod, refusals=bool_refusals),
     OpInfo(
         functx.cumprod,

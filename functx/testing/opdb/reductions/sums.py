@@ -121,6 +121,8 @@ def prod_conventions(make: Make) -> Iterator[Convention]:
         gradient=[0, 0, 0],
         hessian=[[0, 3, 0], [3, 0, 0], [0, 0, 0]],
     )
+    large = call(make.put([7e4, 0]), dtype="float16")
+    yield Convention("the input is cast first", large, value=np.nan)
 
 
 def mean_conventions(make: Make) -> Iterator[Convention]:
@@ -134,6 +136,8 @@ def sum_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("small integers do not wrap", call(at), value=300)
     halves = make.put(np.full(5000, 1.0), "float16")
     yield Convention("halves add up in single precision", call(halves), value=5000)
+    large = call(make.put([7e4, -7e4]), dtype="float16")
+    yield Convention("the input is cast first", large, value=np.nan)
 
 
 def count_nonzero_conventions(make: Make) -> Iterator[Convention]:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx._core import category
+from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import far
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def ascending(make: Make, *shape: int):
@@ -47,7 +47,9 @@ def searchsorted_refusals(make: Make) -> Iterator[Refusal]:
         IndexError,
     )
     yield Refusal(call(x, values, sorter=make(3, low=0, high=0.4)), "must be int64", TypeError)
-    yield Refusal(call(x, make(2, dtype="complex64")), "expected real number arrays", TypeError)
+    yield Refusal(call(x, make(2, dtype="complex64")), "expected real arrays", TypeError)
+    mask = make.put([False, True], "bool")
+    yield Refusal(call(mask, mask), "expected numbers on one side", TypeError)
 
 
 def np_searchsorted(x, input, out_int32=False, right=False, side=None, sorter=None):
@@ -66,6 +68,8 @@ def searchsorted_conventions(make: Make) -> Iterator[Convention]:
     for right, value in ((False, [3, 1, 3]), (True, [3, 3, 3])):
         at = call(make.put([1, 2, np.nan]), make.put([np.nan, 2, 5]), right=right)
         yield Convention("NaN, on the right" if right else "NaN", at, value=value)
+    mask = make.put([False, True], "bool")
+    yield Convention("numbers among bools", call(mask, make.put([0.5, 1, 2])), value=[1, 1, 2])
 
 
 OPS = [
@@ -75,10 +79,6 @@ OPS = [
         reference=np_searchsorted,
         refusals=searchsorted_refusals,
         conventions=searchsorted_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "-", "a bool is refused among numbers, as arrays of bools are", r"\(\*, True"
-            ),
-        ),
+        dtypes=Accepts.REAL_NUMBER.value,
     ),
 ]
