@@ -10,7 +10,9 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
+from jax.custom_batching import custom_vmap
 
 from functx._core import category
 from functx._core.rules import derivative_rules
@@ -21,7 +23,9 @@ def quotient(x: Array, y: Any) -> Array:
 
     Derivatives do not square `y`, which may leave the range.
     """
-    return _quotient(*jnp.broadcast_arrays(x, lax.convert_element_type(y, x.dtype)))
+    if isinstance(y, Array):
+        return _quotient(*jnp.broadcast_arrays(x, lax.convert_element_type(y, x.dtype)))
+    return _by_constant(x, np.asarray(y, x.dtype))
 
 
 def mean(x: Array, axes: Any = None, *, keepdims: bool = False) -> Array:
@@ -30,8 +34,29 @@ def mean(x: Array, axes: Any = None, *, keepdims: bool = False) -> Array:
     return quotient(jnp.sum(x, axes, keepdims=keepdims), count)
 
 
+def _by_constant(x: Array, y: np.ndarray) -> Array:
+    divide = derivative_rules(
+        lambda x: _divided(x, jnp.broadcast_to(y, x.shape)),
+        jvp=lambda primals, output, tangents: _by_constant(tangents[0], y),
+        vjp=lambda primals, output, cotangent: (_by_constant(cotangent, y),),
+        name="div",
+    )
+    return divide(jnp.broadcast_to(x, np.broadcast_shapes(x.shape, y.shape)))
+
+
+@custom_vmap
 def _divided(x: Array, y: Array) -> Array:
     return lax.platform_dependent(x, y, cpu=_behind_a_barrier, default=_hidden)
+
+
+@_divided.def_vmap
+def _divided_in_lanes(size: int, batched: Any, x: Array, y: Array) -> tuple[Array, bool]:
+    # A divisor that all lanes share is broadcast before the barrier, not behind it.
+    each = [
+        operand if own else jnp.broadcast_to(operand, (size, *operand.shape))
+        for operand, own in zip((x, y), batched, strict=True)
+    ]
+    return _divided(*each), True
 
 
 def _behind_a_barrier(x: Array, y: Array) -> Array:

@@ -98,14 +98,18 @@ def _gradient(y: Array, x: Array) -> tuple[Array, Array]:
     inverse = 1 / (large + small * ratio)
     other = ratio * inverse
     along_y, along_x = jnp.where(steep, other, inverse), jnp.where(steep, inverse, other)
-    return _flat_where(origin, along_y), _flat_where(origin, along_x)
+    return _flat_where(origin, along_y, y, x), _flat_where(origin, along_x, y, x)
 
 
 # 0 at the origin, where the angle has a gradient by convention, but in no sense a second one.
 _flat_where = derivative_rules(
-    lambda origin, along: jnp.where(origin, 0, along),
+    lambda origin, along, y, x: jnp.where(origin, 0, along),
     jvp=lambda primals, output, tangents: jnp.where(primals[0], jnp.nan, tangents[1]),
-    vjp=lambda primals, output, cotangent: (None, jnp.where(primals[0], jnp.nan, cotangent)),
+    vjp=lambda primals, output, cotangent: (
+        None,
+        jnp.where(primals[0], 0, cotangent),
+        *[jnp.where(primals[0], jnp.nan, jnp.zeros_like(cotangent))] * 2,
+    ),
     name="atan2",
 )
 

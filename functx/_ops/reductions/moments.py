@@ -134,6 +134,8 @@ def _moments(input: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[A
         squares = lax.real(off) ** 2 + lax.imag(off) ** 2
     else:
         squares = lax.square(off)
-    divisor = jnp.maximum(count - (1 if correction is None else correction), 0) if count else 0
+    left = count - (1 if correction is None else correction)
+    divisor = jnp.maximum(left, 0) if isinstance(left, Array) else max(left, 0)
+    divisor = divisor if count else 0
     variance = quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
     return variance, mean if keepdim else jnp.squeeze(mean, axes)
