@@ -155,10 +155,17 @@ def logits_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("curvature at 0", call(*zero), hessian=[[0.25, -1], [-1, 0]])
 
 
-_WITH_WEIGHT = "a weight promotes with the rest, and stays complex"
-COMPLEX_WEIGHTED = (
-    OwnDtypes("^", _WITH_WEIGHT, r"c64.*weight|weight=c64"),
-    OwnDtypes("^", _WITH_WEIGHT, r"weight=[^*]", frozenset({"complex64", "complex128"})),
+_ARRAYS_ONLY = "PyTorch takes no numbers here, which promote; an absolute value is real"
+_NUMBER = r"\((?:int|float|complex), \*\)|\(\*, (?:int|float|complex)\)"
+NUMBERS_IN_L1 = (
+    OwnDtypes("f32", _ARRAYS_ONLY, "complex", frozenset({"float16", "bfloat16"})),
+    OwnDtypes("f32", _ARRAYS_ONLY, _NUMBER, frozenset({"complex64"})),
+    OwnDtypes("f64", _ARRAYS_ONLY, _NUMBER, frozenset({"complex128"})),
+)
+_COMPLEX_NUMBER = "complex, weight"
+NUMBERS_IN_MSE = (
+    OwnDtypes("c128", _ARRAYS_ONLY, _COMPLEX_NUMBER, frozenset({"float64"})),
+    OwnDtypes("c64", _ARRAYS_ONLY, _COMPLEX_NUMBER),
 )
 
 OPS = [
@@ -170,6 +177,7 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         floor=SUMS,
         conventions=mse_conventions,
+        own_dtypes=NUMBERS_IN_MSE,
     ),
     OpInfo(
         F.l1_loss,
@@ -179,7 +187,7 @@ OPS = [
         dtypes=Accepts.INEXACT.value,
         floor=SUMS,
         conventions=l1_conventions,
-        own_dtypes=COMPLEX_WEIGHTED,
+        own_dtypes=NUMBERS_IN_L1,
     ),
     OpInfo(
         F.smooth_l1_loss,
