@@ -23,7 +23,6 @@ from functx._core import (
     rounded_first,
 )
 from functx._core.rules import derivative_rules
-
 from functx._ops.quotients import mean as mean_of
 
 from .truth import nonzero
