@@ -94,7 +94,8 @@ def test_lists_and_arrays_of_static_integers(listed, frozen):
 
 def test_annotations_become_roles():
     roles = functx.add.spec.roles
-    assert roles["input"] == Role(Kind.ARRAY) and roles["alpha"] == Role(Kind.SCALAR)
+    assert roles["input"] == Role(Kind.ARRAY) and roles["alpha"] == Role(Kind.SCALAR, fits=True)
+    assert functx.nn.functional.layer_norm.spec.roles["eps"] == Role(Kind.SCALAR)
     assert functx.cat.spec.roles["tensors"] == Role(Kind.ARRAY, several=True)
     assert functx.argmax.spec.roles["dim"] == Role(Kind.DIM, optional=True)
     assert functx.div.spec.roles["rounding_mode"] == Role(Kind.OPTION, optional=True)
@@ -163,6 +164,8 @@ def test_constants_of_a_program_are_judged_while_it_is_recorded():
         jax.jit(lambda x: functx.select(x, 0, 7))(X)
     with pytest.raises(ValueError, match=r"dropout: `p` must lie in \[0, 1\], got 1\.5"):
         jax.jit(lambda x: F.dropout(x, 1.5, key=KEY))(X)
+    with pytest.raises(RuntimeError, match=r"add: `alpha` must fit int8, got 300"):
+        jax.jit(lambda x: functx.add(x, x, alpha=300))(jnp.ones(2, "int8"))
     # What depends on an argument as well is for `checked`.
     jax.jit(lambda x: functx.multinomial(x, 2, key=KEY))(-X)
     jax.jit(lambda x: functx.floor_divide(7, x))(INDEX)
@@ -184,6 +187,12 @@ BROKEN = [
         jnp.asarray(300),
         RuntimeError,
         "`value` must fit int8, got 300",
+    ),
+    (
+        lambda value: functx.add(jnp.ones(2, "int8"), jnp.ones(2, "int8"), alpha=value),
+        jnp.asarray(300),
+        RuntimeError,
+        "`alpha` must fit int8, got 300",
     ),
     (
         lambda mask: functx.index_put(X, (mask,), jnp.ones((2, 3), "float32")),
