@@ -26,6 +26,7 @@ from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
 from .operands import nonzero_divisor
+from .remainders import truncated_remainder
 
 
 __all__ = ["div", "floor_divide", "reciprocal", "remainder"]
@@ -134,7 +135,7 @@ def _floored(x: Array, y: Array) -> Array:
         inexact = (lax.rem(x, y) != 0) & ((x < 0) != (y < 0))
         return lax.div(x, y) - inexact.astype(x.dtype)
     # x / y may round up to an integer; what `rem` leaves is exact, so divide without it.
-    left = lax.rem(x, y)
+    left = truncated_remainder(x, y)
     below = ((left != 0) & ((y < 0) != (left < 0))).astype(x.dtype)
     exact = quotient(x - left, y) - below
     whole = lax.round(exact, lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -144,7 +145,7 @@ def _floored(x: Array, y: Array) -> Array:
 
 
 def _remainder_of(x: Array, y: Array) -> Array:
-    left = lax.rem(x, y)
+    left = truncated_remainder(x, y)
     return jnp.where((left != 0) & ((y < 0) != (left < 0)), left + y, left)
 
 

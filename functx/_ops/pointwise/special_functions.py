@@ -11,6 +11,8 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote
 from functx._core.rules import derivative_rules
 
+from .trigamma import trigamma_above_zero
+
 
 __all__ = ["digamma", "erf", "lgamma"]
 
@@ -97,8 +99,9 @@ def _trigamma(x: Array) -> Array:
     right = jnp.where(infinite, 1, jnp.where(below, 1 - x, x))
     near = x - lax.stop_gradient(jnp.round(x))  # sin has few digits far from zero
     sine = jnp.sin(jnp.pi * jnp.where(below, near, 0.5))
-    mirrored = (jnp.pi / sine) ** 2 - lax.polygamma(jnp.ones_like(x), right)
-    out = jnp.where(below, mirrored, lax.polygamma(jnp.ones_like(x), right))
+    summed = trigamma_above_zero(right)
+    mirrored = (jnp.pi / sine) ** 2 - summed
+    out = jnp.where(below, mirrored, summed)
     return jnp.where(infinite, jnp.where(x > 0, 0, jnp.nan), out)
 
 

@@ -22,6 +22,8 @@ def quotients(make: Make) -> Iterator[Sample]:
     yield call(make.put(np.arange(1, 22).reshape(3, 7)), make.put([[3], [7], [41]]))
     if category(make.dtype) == 2:
         yield edge(*make.edge_pairs())
+        # Among quotients that are all small.
+        yield edge(make.put([5, -5, 2, 3]), make.put([np.inf, -np.inf, np.inf, -2]))
 
 
 def steps(make: Make) -> Iterator[Sample]:
@@ -32,6 +34,7 @@ def steps(make: Make) -> Iterator[Sample]:
     if category(make.dtype) == 2:
         yield edge(make.edges(), 0.7)
         yield edge(make.put([[0.7], [-0.7]]), make.edges())
+        yield edge(make.put([5, -5, 2, 3]), make.put([np.inf, -np.inf, np.inf, -2]))
 
 
 def rounded(mode: str):
@@ -82,7 +85,7 @@ def np_div(x, y, *, rounding_mode=None):
 
 @quiet
 def np_remainder(x, y):
-    if np.asarray(x).dtype.kind != "f":
+    if all(np.asarray(v).dtype.kind in "iub" for v in (x, y)):
         return np.remainder(x, y)
     rest = np.fmod(x, y)  # NumPy's remainder gives a zero the sign of y
     return np.where((rest != 0) & ((rest < 0) != (np.asarray(y) < 0)), rest + y, rest)

@@ -1,0 +1,38 @@
+"""What truncated division leaves."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+
+_MOST = 2.0**28  # quotients whose products with 24 bit are exact in double precision
+
+
+def truncated_remainder(x: Array, y: Array) -> Array:
+    """`lax.rem`, exact, with the sign of `x`; of equal shapes and dtypes.
+
+    In single precision, where no quotient is large, in arithmetic that XLA vectorises: `rem` is a
+    call of the C library for each element.
+    """
+    if x.dtype != np.float32:
+        return lax.rem(x, y)
+    tiny = np.finfo(np.float32).tiny  # a smaller divisor is flushed to 0
+    fits = (lax.abs(y) >= tiny) & ~(lax.abs(x) > lax.abs(y) * np.float32(_MOST))
+    return lax.cond(jnp.all(fits), _from_doubles, lax.rem, x, y)
+
+
+def _from_doubles(x: Array, y: Array) -> Array:
+    with jax.enable_x64(True):
+        wide, divisor = (lax.convert_element_type(v, np.float64) for v in (x, y))
+        # The nearest quotient or one next to it: which, the signs tell afterwards.
+        quotient = lax.round(wide / divisor, lax.RoundingMethod.TO_NEAREST_EVEN)
+        left = wide - quotient * divisor
+        size = lax.abs(divisor)
+        turned = left * lax.sign(wide)
+        left = jnp.where(turned < 0, left + lax.sign(wide) * size, left)
+        left = lax.convert_element_type(left, np.float32)
+    left = jnp.where(left == 0, jnp.copysign(np.float32(0), x), left)
+    return jnp.where(lax.abs(x) < lax.abs(y), x, left)  # whatever is flushed, or infinite
