@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -65,6 +66,8 @@ def _behind_a_barrier(x: Array, y: Array) -> Array:
 
 
 def _hidden(x: Array, y: Array) -> Array:
+    if jax.typeof(x).sharding != jax.typeof(y).sharding:
+        return lax.div(x, y)  # a choice asks for operands that lie on the same devices
     # Nothing is less than itself, which the compiler sees when it is done with divisions.
     part = lax.real(x) if category(x.dtype) == 3 else x
     never = part < part

@@ -37,4 +37,5 @@ def normalize(
     """
     dims = axes_of(dim, input.ndim)
     norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
-    return quotient(input, jnp.where(norm < eps, eps, norm))
+    least = jnp.real(eps)
+    return quotient(input, jnp.where(norm < least, least, norm))
