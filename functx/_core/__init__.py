@@ -25,6 +25,7 @@ from .dtypes import (
     DEFAULT_FLOAT as DEFAULT_FLOAT,
     highest as highest,
     holds as holds,
+    is_numeric as is_numeric,
     LONG as LONG,
     lowest as lowest,
     real_of as real_of,
@@ -38,6 +39,11 @@ from .errors import (
     Refused as Refused,
 )
 from .manual_axes import equally_varying as equally_varying
+from .pieces import (
+    check_number_of_pieces as check_number_of_pieces,
+    cut as cut,
+    Cuts as Cuts,
+)
 from .promotion import (
     compute_and_result as compute_and_result,
     Promote as Promote,

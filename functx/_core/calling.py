@@ -19,9 +19,10 @@ from jax.core import Tracer
 
 from .ambient import drawable
 from .catalog import OpSpec
-from .devices import place
+from .devices import as_device, place
 from .errors import Refused
 from .jax_compat import staging_trace
+from .pieces import in_blocks
 from .random import as_key, Draw
 from .requirements import enforce, Requirement
 from .running import required_of, requirements, run
@@ -35,6 +36,8 @@ Call = Callable[..., Any]
 def public_call(spec: OpSpec) -> Call:
     """What users call."""
     call = compiled(spec, ft.partial(run, spec))
+    if spec.cuts is not None:
+        call = in_blocks(spec, call, spec.cuts)
     if spec.requires is not None:
         call = _judged(spec, call)
     elif spec.parameters.factors:
@@ -75,10 +78,14 @@ def _guarded(spec: OpSpec, call: Call) -> Call:
             return call(*args, **kwargs)
         except Refused as refused:
             worded = refused.by(name)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
             if isinstance(error, jax.errors.JAXTypeError) or str(error).startswith(f"{name}: "):
                 raise
             return _second_attempt(spec, call, args, kwargs, error)
+        except jax.errors.JaxRuntimeError as error:
+            if not str(error).startswith("RESOURCE_EXHAUSTED"):
+                raise
+            worded = MemoryError(f"{name}: {str(error).partition(': ')[2]}")
         raise worded from None
 
     return operator
@@ -94,11 +101,16 @@ def _second_attempt(
     spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """With hashable static arguments; failing that, an error that says what is wrong."""
+    parameters = spec.parameters
     try:
-        mended = spec.parameters.frozen(args, kwargs)
+        mended = parameters.frozen(args, kwargs)
         if not _alike((args, *kwargs.values()), (mended[0], *mended[1].values())):
-            return call(*mended[0], **mended[1])
-        spec.parameters.diagnose(spec.parameters.bound(args, kwargs), error)
+            args, kwargs = mended
+            try:
+                return call(*args, **kwargs)
+            except (TypeError, ValueError, OverflowError) as again:
+                error = again
+        parameters.diagnose(parameters.bound(args, kwargs), error)
     except Refused as refused:
         worded = refused.by(spec.name)
     else:
@@ -200,8 +212,10 @@ def _placing(call: Call) -> Call:
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         device = kwargs.pop("device", None)
-        out = call(*args, **kwargs)
-        return out if device is None else place(out, device)
+        if device is None:
+            return call(*args, **kwargs)
+        device = as_device(device)
+        return place(call(*args, **kwargs), device)
 
     return operator
 
@@ -211,12 +225,13 @@ def _with_key(spec: OpSpec, call: Call) -> Call:
     name, parameters, draws = spec.key_parameter, spec.parameters, spec.draws
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        if draws is not None and not draws(**parameters.defaults | parameters.bound(args, kwargs)):
-            kwargs.pop(name, None)
-            return call(*args, **kwargs)
         key = kwargs.pop(name, None)
+        if key is not None and not isinstance(key, Draw):
+            key = as_key(key, name)
+        if draws is not None and not draws(**parameters.defaults | parameters.bound(args, kwargs)):
+            return call(*args, **kwargs)
         if key is not None:
-            return call(*args, **kwargs, **{name: key if isinstance(key, Draw) else as_key(key)})
+            return call(*args, **kwargs, **{name: key})
         generator = drawable(name)
         draw = generator.draw()
         try:

@@ -15,6 +15,7 @@ from .calling import public_call
 from .catalog import Autocast, Form, OpSpec, register, torch_path
 from .dtypes import Accepts
 from .parameters import Parameters
+from .pieces import Cuts
 from .promotion import Promote
 from .requirements import Requirements
 
@@ -34,6 +35,7 @@ def operator(
     draws: Callable[..., bool] | None = None,
     measured: Mapping[str, Callable[..., Any]] | None = None,
     requires: Requirements | None = None,
+    cuts: Callable[..., Cuts] | None = None,
     form: Form | None = None,
     one_array: bool = False,
     ranked: bool = True,
@@ -55,6 +57,8 @@ def operator(
       that counts it; the static parameter of that name is then left out by most callers.
     - `requires`: what the values of the arguments must satisfy. Checked eagerly on the
       CPU, and inside `functx.debug.checked`.
+    - `cuts`: of an operator that cuts its first argument into pieces, a function of all arguments
+      by name, in canonical form, that says where. Eager calls with many results need few programs.
     - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
     - `one_array`: of the arguments that decide the dtype, not all may be Python numbers.
     - `ranked`: false if 0-d arrays promote as arrays with dimensions do, because PyTorch expands
@@ -78,6 +82,7 @@ def operator(
             draws=draws,
             measured=dict(measured or {}),
             requires=requires,
+            cuts=cuts,
             form=form,
             ranked=ranked,
             narrowing=narrowing,

@@ -8,23 +8,28 @@ import jax
 from jax.experimental.layout import Format
 from jax.sharding import Sharding
 
-from .errors import foreign_hint, refuse
+from .errors import describe, foreign_hint, refuse
 
 
 _WANTED = "'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding"
 _PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
 
 
-def place(tree: Any, device: Any) -> Any:
-    """The arrays of `tree` on `device`: `"cpu"`, `"gpu"`, `"cuda:0"`, a device, a sharding."""
+def as_device(device: Any) -> Any:
+    """What `device=` names: `"cpu"`, `"gpu"`, `"cuda:0"`, a device, a sharding."""
     if isinstance(device, str):
-        device = find_device(device)
-    elif not isinstance(device, (jax.Device, Sharding, Format)):
+        return find_device(device)
+    if not isinstance(device, (jax.Device, Sharding, Format)):
         refuse(
-            f"`device` must be {_WANTED}, got {device!r}",
+            f"`device` must be {_WANTED}, got {describe(device)}",
             hint=foreign_hint(device),
             error=TypeError,
         )
+    return device
+
+
+def place(tree: Any, device: Any) -> Any:
+    """The arrays of `tree` on a device, or laid out as a sharding says."""
     return jax.device_put(tree, device)
 
 
@@ -35,10 +40,7 @@ def find_device(name: str) -> Any:
     """
     platform, _, index = name.partition(":")
     if platform not in _PLATFORMS or not (index or "0").isdigit():
-        refuse(
-            f"`device` must be {_WANTED}, got {name!r}",
-            error=ValueError,
-        )
+        refuse(f"`device` must be {_WANTED}, got {name!r}", error=ValueError)
     try:
         devices = jax.devices(_PLATFORMS[platform])
     except RuntimeError:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .errors import foreign_hint, refuse
+from .errors import describe, foreign_hint, refuse
 
 
 DTypeLike: TypeAlias = Any
@@ -112,17 +112,29 @@ def available(dtype: Any) -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
+def is_numeric(dtype: Any) -> bool:
+    """Whether arrays of a dtype hold numbers that XLA has, or bools."""
+    try:
+        return jnp.issubdtype(dtype, np.number) or np.dtype(dtype) == np.bool_
+    except TypeError:
+        return False
+
+
 def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
     """The available NumPy dtype that `functx.float32`, `"float32"` or `float` name."""
     try:
-        return available(jnp.dtype(dtype))
-    except TypeError:
+        named = jnp.dtype(dtype)
+    except (TypeError, ValueError):
+        named = None
+    if dtype is None or named is None or not is_numeric(named):
+        wanted = "a dtype" if named is None else "a dtype of numbers"
         refuse(
-            f"`{argument}` must be a dtype, got {dtype!r}",
+            f"`{argument}` must be {wanted}, got {describe(dtype)}",
             hint=foreign_hint(dtype)
             or "for instance functx.float32, jnp.bfloat16, 'int64' or np.dtype('bool')",
             error=TypeError,
         )
+    return available(named)
 
 
 def lowest(dtype: Any) -> Any:

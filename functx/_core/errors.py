@@ -6,9 +6,12 @@ from typing import Any, NoReturn, TypeGuard
 
 import jax
 import numpy as np
+from jax.core import ShapedArray
 
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
+_MANY, _LONG = 20, 120  # elements and characters that a message shows
+_ARRAYS = (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct, ShapedArray)
 
 
 class Refused(Exception):
@@ -38,12 +41,9 @@ def fail(
 
 
 def describe(x: Any) -> str:
-    """`f32[2,3]` for arrays, tracers and shape structs, `repr` for everything else."""
-    if isinstance(x, (list, tuple)) and any(map(_is_array, x)):
-        inner = ", ".join(map(describe, x))
-        return f"[{inner}]" if isinstance(x, list) else f"({inner})"
+    """`f32[2,3]` for arrays, tracers and shape structs, for others what they are, briefly."""
     if not _is_array(x):
-        return _foreign(x) or repr(x)
+        return _foreign(x) or _shown(x)
     if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
         return f"{x.dtype}[{','.join(map(str, x.shape))}]"
     name = np.dtype(x.dtype).name
@@ -72,5 +72,22 @@ def foreign_hint(x: Any) -> str:
     return ""
 
 
+def _shown(x: Any) -> str:
+    """The `repr` of what is written so, shortened; of other objects the type."""
+    if isinstance(x, type):
+        return f"the class {x.__module__}.{x.__qualname__}"
+    plain = isinstance(x, (bool, int, float, complex, str, bytes, slice, np.dtype))
+    if x is None or plain or foreign_hint(x):
+        text = repr(x)
+    elif isinstance(x, (tuple, list)):
+        inner = ", ".join(map(describe, x[:_MANY])) + ", ..." * (len(x) > _MANY)
+        alone = "," * (isinstance(x, tuple) and len(x) == 1)
+        text = f"[{inner}]" if isinstance(x, list) else f"({inner}{alone})"
+    else:
+        name = type(x).__qualname__
+        text = name if type(x).__module__ == "builtins" else f"{type(x).__module__}.{name}"
+    return text if len(text) < _LONG else f"{text[: _LONG // 2]} ... {text[-_LONG // 4 :]}"
+
+
 def _is_array(x: Any) -> TypeGuard[jax.Array]:
-    return isinstance(x, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))
+    return isinstance(x, _ARRAYS)

@@ -5,6 +5,7 @@ Supported: JAX 0.10 to 0.12.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from jax._src.core import eval_trace, trace_ctx  # noqa: TID251
@@ -12,7 +13,14 @@ from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
 
-__all__ = ["hold_weakly", "recorded_for", "single_lane_trace", "staging_trace"]
+__all__ = [
+    "hold_weakly",
+    "recorded",
+    "recorded_for",
+    "recording_alone",
+    "single_lane_trace",
+    "staging_trace",
+]
 
 
 def staging_trace() -> Any:
@@ -25,6 +33,10 @@ def staging_trace() -> Any:
     trace = trace_ctx.trace
     if trace is eval_trace:  # what every eager call pays for
         return None
+    return _recorder(trace)
+
+
+def _recorder(trace: Any) -> Any:
     while trace is not None and not hasattr(trace, "frame"):
         trace = getattr(trace, "parent_trace", None)
     return trace
@@ -49,6 +61,33 @@ def recorded_for(trace: Any) -> str | None:
         return None
     what = getattr(getattr(frame, "debug_info", None), "traced_for", None) or "jit"
     return {"checkpoint / remat": "checkpoint"}.get(what, what)
+
+
+def recording_alone() -> bool:
+    """Whether the program being recorded innermost is a part of no other: an eager call's."""
+    trace = staging_trace()
+    return trace is not None and _recorder(getattr(trace, "parent_trace", None)) is None
+
+
+def recorded() -> Iterator[Any]:
+    """Shapes and dtypes of all that the program being recorded innermost computes so far.
+
+    What a traced function computes JAX shows publicly only once it has returned, and to whoever
+    traced it; an eager call's is compiled right then.
+    """
+    frame: Any = getattr(trace_ctx.trace, "frame", None)
+    if hasattr(frame, "get_eqns"):
+        yield from _computed(frame.get_eqns())
+
+
+def _computed(equations: Any) -> Iterator[Any]:
+    for equation in equations:
+        yield from (x.aval for x in equation.outvars if hasattr(x.aval, "shape"))
+        for value in equation.params.values():
+            for inner in value if isinstance(value, (tuple, list)) else (value,):
+                inner = getattr(inner, "jaxpr", inner)
+                if hasattr(inner, "eqns"):
+                    yield from _computed(inner.eqns)
 
 
 def hold_weakly(*types: type) -> None:

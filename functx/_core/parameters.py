@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
+from .dtypes import is_numeric
 from .errors import describe, foreign_hint, refuse
-from .roles import Kind, parsed_role
+from .roles import Kind, parsed_role, Role
 
 
 # What PyTorch accepts for its own names.
@@ -32,6 +34,7 @@ _FORBIDDEN = {
     "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
 }
 _NUMBERS = (bool, int, float, complex)
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
 class Parameters:
@@ -144,39 +147,80 @@ class Parameters:
         nothing = inspect.Signature.empty
         return str(self.signature.replace(parameters=each, return_annotation=nothing))
 
+    def check_kinds(self, given: Mapping[str, Any]) -> None:
+        """Refuses what is no array, or no sequence of arrays, where that is due."""
+        for name, value in given.items():
+            role = self.roles[name]
+            if not role.traced or role.kind is Kind.KEY or (value is None and role.optional):
+                continue
+            if not role.several:
+                _check_array(name, role, value)
+            elif not isinstance(value, (tuple, list)):
+                _refuse_kind(name, role, value)
+            else:
+                if any(isinstance(item, (tuple, list)) for item in value):
+                    what = f"`{name}` must be {role.words}, got nested sequences"
+                    refuse(what, error=TypeError)
+                one = dataclasses.replace(role, several=False)
+                for i, item in enumerate(value):
+                    if item is None and role.kind is Kind.OTHER:
+                        continue  # a dimension left as it is, or what the rule refuses
+                    _check_array(f"{name}[{i}]", one, item)
+
     def diagnose(self, given: Mapping[str, Any], error: Exception) -> None:
         """Refuses what JAX cannot take as an argument, in this operator's terms."""
         for name, value in given.items():
-            if self.roles[name].traced:
+            role = self.roles[name]
+            if role.traced:
                 for leaf in jax.tree.leaves(value):
-                    _check_number_or_array(name, leaf, error)
+                    _check_fits(name, role, leaf, error)
             elif isinstance(value, Tracer):
                 refuse(
                     f"`{name}` must be known while tracing, got {describe(value)}",
                     hint=f"mark what it comes from as static: jax.jit(f, static_argnames='{name}')",
                     error=TypeError,
                 )
+            elif not _hashable(value):
+                refuse(f"`{name}` must be {role.words}, got {describe(value)}", error=TypeError)
+        self.check_kinds(given)
 
 
-def _check_number_or_array(name: str, leaf: Any, error: Exception) -> None:
-    if isinstance(leaf, (jax.Array, np.ndarray, np.generic, bool, float, complex)):
-        return
-    if isinstance(leaf, int):
-        if isinstance(error, OverflowError):
-            refuse(
-                f"`{name}` does not fit the widest integer, got {leaf}",
-                hint="functx.enable_x64() gives 64-bit integers",
-                error=OverflowError,
-            )
-        return
-    kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
-    refuse(f"`{name}` must be an array, got {kind}", hint=foreign_hint(leaf), error=TypeError)
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _check_array(name: str, role: Role, value: Any) -> None:
+    if not isinstance(value, (*_ARRAYS, *_NUMBERS)):
+        _refuse_kind(name, role, value)
+    if isinstance(value, _ARRAYS) and not is_numeric(value.dtype):
+        refuse(f"`{name}` must be an array of numbers, got {describe(value)}", error=TypeError)
+
+
+def _check_fits(name: str, role: Role, leaf: Any, error: Exception) -> None:
+    if not isinstance(leaf, (*_ARRAYS, *_NUMBERS)):
+        _refuse_kind(name, role, leaf)
+    if isinstance(leaf, int) and isinstance(error, OverflowError):
+        refuse(
+            f"`{name}` does not fit the widest integer, got {leaf}",
+            hint="functx.enable_x64() gives 64-bit integers",
+            error=OverflowError,
+        )
+
+
+def _refuse_kind(name: str, role: Role, value: Any) -> NoReturn:
+    listed = isinstance(value, (tuple, list))
+    hint = "jnp.asarray makes an array of nested lists" if listed else foreign_hint(value)
+    refuse(f"`{name}` must be {role.words}, got {describe(value)}", hint=hint, error=TypeError)
 
 
 def frozen(x: Any) -> Any:
-    """A static argument in hashable form: lists become tuples, concrete integer arrays ints."""
+    """A static argument in hashable form: lists become tuples, and so do the values of arrays."""
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         return tuple(frozen(item) for item in x)
-    if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, Tracer):
+    if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, Tracer) and is_numeric(x.dtype):
         return frozen(np.asarray(x).tolist())
     return x

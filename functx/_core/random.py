@@ -96,7 +96,7 @@ def _restored(words: Any, scheme: str, counter: Any) -> Generator:
     return Generator(jax.random.wrap_key_data(jnp.asarray(words), impl=scheme), counter)
 
 
-def as_key(key: Any) -> jax.Array:
+def as_key(key: Any, name: str = "key") -> jax.Array:
     """A typed PRNG key, from one or from the raw uint32 words of one."""
     if isinstance(key, jax.Array):
         if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
@@ -104,7 +104,7 @@ def as_key(key: Any) -> jax.Array:
         if key.dtype == jnp.uint32 and key.ndim == 1:
             return jax.random.wrap_key_data(key)
     refuse(
-        f"`key` must be a PRNG key, got {describe(key)}",
+        f"`{name}` must be a PRNG key, got {describe(key)}",
         hint=f"jax.random.key({key if isinstance(key, int) else 'seed'})",
         error=TypeError,
     )

@@ -83,6 +83,7 @@ def all_hold(requirements: Iterable[Requirement]) -> jax.Array | None:
     return ft.reduce(jnp.logical_and, each) if each else None
 
 
+@jax.numpy_rank_promotion("allow")
 def enforce(requirements: Iterable[Requirement]) -> None:
     """Refuses with the first requirement that values break, in the first lane that does."""
     for requirement in requirements:

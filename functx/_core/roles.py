@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from .errors import fail
+from .options import parsed, PLAIN, SEQUENCES, Takes
 
 
 class SupportsDType(Protocol):
@@ -70,6 +71,18 @@ class Kind(enum.Enum):
 
 
 TRACED = frozenset({Kind.ARRAY, Kind.OTHER, Kind.SCALAR, Kind.KEY})
+_ARRAYS = (Kind.ARRAY, Kind.OTHER)
+_WORDS = {
+    Kind.ARRAY: "an array",
+    Kind.OTHER: "an array",
+    Kind.SCALAR: "a number or a 0-d array",
+    Kind.KEY: "a PRNG key",
+    Kind.DIM: "an int",
+    Kind.DIMS: "an int or a sequence of ints",
+    Kind.SHAPE: "an int or a sequence of ints",
+    Kind.DTYPE: "a dtype",
+    Kind.DEVICE: "'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,13 +93,23 @@ class Role:
     optional: bool = False  # None may be given
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
     number: bool = True  # a Python number will do
-    whole: bool = False  # static: an int, or ints
     fits: bool = False  # a number that the arrays' dtype must hold
+    takes: Takes | None = dataclasses.field(default=None, compare=False)  # of options
 
     @property
     def traced(self) -> bool:
         """Whether it is an argument of the compiled program, and not part of its key."""
         return self.kind in TRACED
+
+    @property
+    def words(self) -> str:
+        """What errors say that must be given."""
+        if self.takes is not None:
+            return self.takes.words
+        words = (
+            "a sequence of arrays" if self.kind in _ARRAYS and self.several else _WORDS[self.kind]
+        )
+        return words + " or None" * (self.optional and self.kind in (Kind.DIM, Kind.DIMS))
 
 
 _ROLES = {
@@ -106,9 +129,6 @@ _ROLES = {
     "DType": Role(Kind.DTYPE),
     "Device": Role(Kind.DEVICE),
 }
-# Static options are described by types that their values have.
-_PLAIN = ("bool", "int", "float", "str")
-_SEQUENCES = ("Sequence", "tuple")
 
 
 def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
@@ -121,14 +141,15 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
             hint="declare operators under `from __future__ import annotations`",
             error=TypeError,
         )
-    choices = _alternatives(ast.parse(note, mode="eval").body)
+    node = ast.parse(note, mode="eval").body
+    choices = _alternatives(node)
     names = [choice for choice in choices if choice != "None"]
     optional = len(names) < len(choices)
     if len(names) == 1 and names[0] in _ROLES:
         role = _ROLES[names[0]]
         return dataclasses.replace(role, optional=role.optional or optional)
     for name in names:
-        if name not in (*_PLAIN, *_SEQUENCES, "Literal"):
+        if name not in (*PLAIN, *SEQUENCES, "Literal"):
             fail(
                 who,
                 f"`{parameter.name}` must be annotated with a role or the types of a static "
@@ -136,16 +157,15 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
                 hint=_remedy(name),
                 error=TypeError,
             )
-    several = any(name in _SEQUENCES for name in names)
-    whole = note.removesuffix(" | None") in ("int", "int | tuple[int, ...]")
-    return Role(Kind.OPTION, optional, several, whole=whole)
+    several = any(name in SEQUENCES for name in names)
+    return Role(Kind.OPTION, optional, several, takes=parsed(node))
 
 
 def _remedy(name: str) -> str:
     if name in _ROLES:
         return f"{name} stands alone, or beside None"
-    near = difflib.get_close_matches(name, (*_ROLES, *_PLAIN), n=1)
-    known = ", ".join((*_ROLES, *_PLAIN))
+    near = difflib.get_close_matches(name, (*_ROLES, *PLAIN), n=1)
+    known = ", ".join((*_ROLES, *PLAIN))
     return f"did you mean {near[0]}?" if near else f"there are {known}, Literal[...]"
 
 

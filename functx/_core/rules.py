@@ -101,6 +101,7 @@ class _Rules:
             self.name, ft.partial(self.tangent, perturbed), ft.partial(self.cotangent, perturbed)
         )
 
+    @jax.numpy_rank_promotion("allow")
     def tangent(
         self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, tangents: Leaves
     ) -> Leaves:
@@ -125,6 +126,7 @@ class _Rules:
             if inexact(y)
         )
 
+    @jax.numpy_rank_promotion("allow")
     def cotangent(
         self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, cotangents: Leaves
     ) -> Leaves:

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .capacity import check_sizes
 from .catalog import Autocast, OpSpec
-from .dimensions import canonical_dim, canonical_dims, canonical_ints, canonical_shape
+from .dimensions import canonical_dim, canonical_dims, canonical_shape
 from .dtypes import Accepts, as_dtype, category, converted, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, joined, Promote, result_dtype
@@ -33,14 +34,21 @@ def run(
     If `judged`, a pair: the result, and whether values are as the operator requires, or None if it
     requires nothing of such arguments.
     """
+    with jax.numpy_rank_promotion("allow"):  # of users' own code, not of ours
+        return _run(spec, args, kwargs, rule or spec.rule, judged)
+
+
+def _run(
+    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Any, judged: bool
+) -> Any:
     given = spec.parameters.bound(args, kwargs)
-    _check_kinds(spec, given)
+    spec.parameters.check_kinds(given)
     came = dict(given)
     arrays, result = _promoted(spec, given)
     canonicalize(spec, given)
     try:
-        out = (rule or spec.rule)(**given)
-    except (TypeError, ValueError) as error:
+        out = rule(**given)
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, jax.errors.JAXTypeError):
             raise
         raise _reworded(spec, arrays, error) from error
@@ -48,7 +56,9 @@ def run(
     outputs, tree = jax.tree.flatten(out)
     if result == np.bool_ != compute and outputs:  # positions beside bools are none
         outputs[0] = jnp.asarray(outputs[0]).astype(bool)
-    out = tree.unflatten([_finish(y, compute, result) for y in outputs])
+    outputs = [_finish(y, compute, result) for y in outputs]
+    check_sizes(outputs)
+    out = tree.unflatten(outputs)
     if checking_values.value:
         check_inside(spec.name, requirements(spec, came, given))
     return (out, all_hold(requirements(spec, came, given))) if judged else out
@@ -114,12 +124,12 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
             given[name] = canonical_dims(value, _ndim(spec, given), name)
         elif role.kind is Kind.SHAPE:
             given[name] = canonical_shape(value, name)
-        elif role.whole:
-            given[name] = canonical_ints(value, name, several=role.several)
+        elif role.takes is not None and name in given:
+            given[name] = role.takes.settled(value, name)
         elif role.kind is Kind.DTYPE:
             given[name] = as_dtype(value, name)
         elif role.kind is Kind.KEY:
-            given[name] = value.derive() if isinstance(value, Draw) else as_key(value)
+            given[name] = value.derive() if isinstance(value, Draw) else as_key(value, name)
 
 
 def _ndim(spec: OpSpec, given: dict[str, Any]) -> int:
@@ -172,30 +182,12 @@ def _scalar(value: Any, dtype: np.dtype, name: str) -> Any:
     return lax.convert_element_type(value, dtype)
 
 
-def _check_kinds(spec: OpSpec, given: dict[str, Any]) -> None:
-    for name, value in given.items():
-        role = spec.parameters.roles[name]
-        if not role.traced or role.kind is Kind.KEY:
-            continue
-        if value is None:
-            if not role.optional:
-                refuse(f"`{name}` must be an array, got None", error=TypeError)
-        elif role.several != isinstance(value, (tuple, list)):
-            wanted = "a sequence of arrays" if role.several else "an array"
-            hint = "" if role.several else "jnp.asarray makes an array of nested lists"
-            refuse(f"`{name}` must be {wanted}, got {describe(value)}", hint=hint, error=TypeError)
-        elif role.several and any(isinstance(item, (tuple, list)) for item in value):
-            refuse(f"`{name}` must be a sequence of arrays, got nested sequences", error=TypeError)
-
-
 def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
     for x in arrays:
         if getattr(jax.typeof(x), "weak_type", False):
             if category(x.dtype) == 3 and "complex64" not in spec.accepts.value:
                 refuse(f"expected {spec.accepts.words} numbers, got {describe(x)}", error=TypeError)
             continue
-        if jnp.issubdtype(x.dtype, jax.dtypes.extended):
-            refuse(f"expected an array of numbers, got {describe(x)}", error=TypeError)
         if x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
             refuse(f"expected {spec.accepts.words} arrays, got {describe(x)}", error=TypeError)
 
@@ -255,7 +247,10 @@ def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refuse
         np.broadcast_shapes(*(x.shape for x in arrays))
     except ValueError:
         return Refused(f"shapes do not fit: {got}", f"JAX says: {error}", RuntimeError)
-    return Refused(f"cannot take {got}: {error}", "", type(error))
+    kinds = (OverflowError, MemoryError, TypeError, ValueError)  # NumPy's own need more arguments
+    what = f"cannot take {got}" if got else "cannot be computed"
+    said = str(error) or "more memory than there is"
+    return Refused(f"{what}: {said}", "", next(kind for kind in kinds if isinstance(error, kind)))
 
 
 def _finish(out: Any, compute: np.dtype | None, result: np.dtype | None) -> jax.Array:

@@ -33,7 +33,7 @@ def refused(call):
             "add: shapes do not fit: f32[2,3], f32[4]",
         ),
         (lambda: functx.add(X), TypeError, "add: missing a required argument: 'other'"),
-        (lambda: functx.add(X, "a"), TypeError, "add: `other` must be an array, got builtins.str"),
+        (lambda: functx.add(X, "a"), TypeError, "add: `other` must be an array, got 'a'"),
         (lambda: functx.add(X, None), TypeError, "add: `other` must be an array, got None"),
         (lambda: functx.add([1, 2], X), TypeError, "add: `input` must be an array"),
         (lambda: functx.add(X, 2**70), OverflowError, "add: `other` does not fit"),

@@ -122,6 +122,44 @@ def test_a_list_in_the_place_of_an_array_is_refused_everywhere():
         run_cell(info(takes_lists), "float32", "refusals")
 
 
+def test_garbage_that_is_accepted_fails():
+    def takes_anything(input):
+        return functx.sin(input) if isinstance(input, jax.Array) else jnp.zeros(())
+
+    run_cell(info(functx.sin), "float32", "garbage")
+    takes_anything.spec = functx.sin.spec
+    with pytest.raises(AssertionError, match=r"input=dict: accepted"):
+        run_cell(info(takes_anything), "float32", "garbage")
+
+
+@pytest.mark.parametrize(
+    "error, complaint",
+    [
+        (AttributeError("'dict' object has no attribute 'ndim'"), "input=dict: AttributeError"),
+        (TypeError("not a valid JAX type"), "names not both sin and `input`"),
+        (TypeError("sin: `input` is <object object at 0x7f>"), "not in plain words"),
+    ],
+)
+def test_garbage_that_is_refused_in_other_words_fails(error, complaint):
+    def refuses(input):
+        raise error
+
+    refuses.spec = functx.sin.spec
+    with pytest.raises(AssertionError, match=complaint):
+        run_cell(info(refuses), "float32", "garbage")
+
+
+def test_a_huge_size_that_is_not_refused_fails():
+    def gives(size):
+        return jnp.zeros(2**20)
+
+    sizes = lambda make: iter([call((2, 3))])
+    run_cell(OpInfo(functx.zeros, sizes), "float32", "sizes")
+    gives.spec = functx.zeros.spec
+    with pytest.raises(AssertionError, match="gave 8388608 bytes"):
+        run_cell(OpInfo(gives, sizes), "float32", "sizes")
+
+
 def test_wrong_error_message_fails_the_refusals():
     bad = lambda make: iter([Refusal(call(make(2), make(3)), "apples", TypeError)])
     with pytest.raises(AssertionError, match="apples"):

@@ -46,6 +46,8 @@ def _range_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
     args = tuple(_number(x, name) for name, x in zip(names, args, strict=False))
     kwargs = {k: _number(v, k) if k in names else v for k, v in kwargs.items()}
     dtype = kwargs.get("dtype")
+    if dtype is not None:
+        as_dtype(dtype)  # or a refusal
     if dtype is not None and jnp.dtype(dtype) == LONG:  # counted in integers from the start
         args = tuple(_truncated(x) for x in args)
         kwargs = {k: _truncated(v) if k in names else v for k, v in kwargs.items()}

@@ -20,6 +20,7 @@ from functx._core import (
     canonical_dims,
     category,
     describe,
+    is_numeric,
     LONG,
     operator,
     Promote,
@@ -42,7 +43,11 @@ def _einsum_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, An
             hint="einsum('ij,jk->ik', x, y), or einsum(x, [0, 1], y, [1, 2], [0, 2])",
             error=ValueError,
         )
-    if isinstance(args[0], str):
+    first = args[0]
+    numeric = isinstance(first, (Array, np.ndarray, np.generic)) and is_numeric(first.dtype)
+    if not isinstance(first, str) and not (numeric and len(args) > 1):
+        refuse(f"`equation` must be a string, got {describe(first)}", error=TypeError)
+    if isinstance(first, str):
         if len(args) == 2 and isinstance(args[1], (list, tuple)):
             return args, kwargs
         return (args[0], *([list(args[1:])] if len(args) > 1 else [])), kwargs
@@ -57,7 +62,7 @@ def _term_of(numbers: Any) -> str:
         refuse(f"subscripts must be a list of ints, got {describe(numbers)}", error=TypeError)
     for number in numbers:
         if number is not Ellipsis and not (isinstance(number, int) and 0 <= number < 52):
-            refuse(f"subscripts must lie in [0, 51], got {number!r}", error=ValueError)
+            refuse(f"subscripts must lie in [0, 51], got {describe(number)}", error=ValueError)
     return "".join("..." if n is Ellipsis else _LETTERS[n] for n in numbers)
 
 

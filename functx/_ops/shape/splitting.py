@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, overload
 
 import jax
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
-from functx._core import ArrayLike, category, describe, Dim, operator, peek, Promote, refuse
+from functx._core import (
+    ArrayLike,
+    category,
+    check_number_of_pieces,
+    cut,
+    Cuts,
+    describe,
+    Dim,
+    operator,
+    peek,
+    Promote,
+    refuse,
+)
 
 
 __all__ = ["chunk", "split", "tensor_split", "unbind"]
 
 
-@operator(promote=Promote.NO_OPMATH)
+def _split_cuts(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Cuts:
+    size = _size(tensor, dim)
+    if isinstance(split_size_or_sections, tuple):
+        sizes = split_size_or_sections
+        if sum(sizes) != size or min(sizes, default=0) < 0:
+            refuse(
+                f"`split_size_or_sections` must hold non-negative sizes that add up to {size}, "
+                f"got {describe(list(sizes))}"
+            )
+        return _behind_one_another(sizes, dim)
+    step = split_size_or_sections
+    if step < 0 or (step == 0 and size):
+        refuse(f"`split_size_or_sections` must be positive, got {step}")
+    return _behind_one_another(_equal(size, step) or (0,), dim)
+
+
+@operator(promote=Promote.NO_OPMATH, cuts=_split_cuts)
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
@@ -26,32 +55,27 @@ def split(
     >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
     """
-    size = _size(tensor, dim)
-    if isinstance(split_size_or_sections, tuple):
-        sizes = split_size_or_sections
-        if sum(sizes) != size or min(sizes, default=0) < 0:
-            refuse(
-                f"`split_size_or_sections` must hold non-negative sizes that add up to {size}, "
-                f"got {list(sizes)}"
-            )
-        return _pieces(tensor, sizes, dim)
-    step = split_size_or_sections
-    if step < 0 or (step == 0 and size):
-        refuse(f"`split_size_or_sections` must be positive, got {step}")
-    return _pieces(tensor, _equal(size, step) or (0,), dim)
+    return cut(tensor, _split_cuts(tensor, split_size_or_sections, dim))
 
 
-@operator(promote=Promote.NO_OPMATH)
+def _chunk_cuts(input: Any, chunks: int, dim: int) -> Cuts:
+    size = _size(input, dim)
+    if chunks <= 0:
+        refuse(f"`chunks` must be positive, got {chunks}")
+    if size == 0:
+        check_number_of_pieces(chunks)
+        return _behind_one_another((0,) * chunks, dim)
+    return _behind_one_another(_equal(size, -(-size // chunks)), dim)
+
+
+@operator(promote=Promote.NO_OPMATH, cuts=_chunk_cuts)
 def chunk(input: ArrayLike, chunks: int, dim: Dim = 0) -> tuple[Array, ...]:
     r"""Pieces of size $\lceil n / \mathrm{chunks} \rceil$: at most `chunks`, maybe fewer.
 
     >>> [x.shape for x in functx.chunk(jnp.zeros(6, "float32"), 4)]
     [(2,), (2,), (2,)]
     """
-    size = _size(input, dim)
-    if chunks <= 0:
-        refuse(f"`chunks` must be positive, got {chunks}")
-    return _pieces(input, _equal(size, -(-size // chunks)) or (0,) * chunks, dim)
+    return cut(input, _chunk_cuts(input, chunks, dim))
 
 
 def _positions_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -86,6 +110,20 @@ def _ints(positions: Any) -> Any:
     return tuple(lanes[0].tolist()) if positions.ndim else int(lanes[0])
 
 
+def _tensor_split_cuts(input: Any, indices_or_sections: int | tuple[int, ...], dim: int) -> Cuts:
+    size = _size(input, dim)
+    if not isinstance(indices_or_sections, tuple):
+        sections = indices_or_sections
+        if sections <= 0:
+            refuse(f"`indices_or_sections` must be positive, got {sections}")
+        check_number_of_pieces(sections)
+        small, larger = divmod(size, sections)
+        return _behind_one_another([small + (i < larger) for i in range(sections)], dim)
+    cuts = zip((None, *indices_or_sections), (*indices_or_sections, None), strict=True)
+    bounds = [slice(start, stop).indices(size)[:2] for start, stop in cuts]
+    return Cuts([a for a, _ in bounds], [max(b - a, 0) for a, b in bounds], dim)
+
+
 @overload
 def tensor_split(
     input: ArrayLike, indices_or_sections: int | Sequence[int] | Array, dim: Dim = 0
@@ -99,6 +137,7 @@ def tensor_split(
 @operator(
     promote=Promote.NO_OPMATH,
     form=_positions_form,
+    cuts=_tensor_split_cuts,
     synonyms=dict.fromkeys(
         ("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections"
     ),
@@ -116,40 +155,37 @@ def tensor_split(
     >>> [x.shape for x in functx.tensor_split(jnp.zeros(5, "float32"), (1, 3))]
     [(1,), (2,), (2,)]
     """
-    size = _size(input, dim)
-    if not isinstance(indices_or_sections, tuple):
-        sections = indices_or_sections
-        if sections <= 0:
-            refuse(f"`indices_or_sections` must be positive, got {sections}")
-        small, larger = divmod(size, sections)
-        return _pieces(input, [small + (i < larger) for i in range(sections)], dim)
-    cuts = zip((None, *indices_or_sections), (*indices_or_sections, None), strict=True)
-    bounds = [slice(start, stop).indices(size)[:2] for start, stop in cuts]
-    return tuple(lax.slice_in_dim(input, a, max(a, b), axis=dim) for a, b in bounds)
+    return cut(input, _tensor_split_cuts(input, indices_or_sections, dim))
 
 
-@operator(promote=Promote.NO_OPMATH)
+def _unbind_cuts(input: Any, dim: int) -> Cuts:
+    if not input.ndim:
+        refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
+    n = input.shape[dim]
+    check_number_of_pieces(n)
+    return Cuts(range(n), (1,) * n, dim, keepdim=False)
+
+
+@operator(promote=Promote.NO_OPMATH, cuts=_unbind_cuts)
 def unbind(input: ArrayLike, dim: Dim = 0) -> tuple[Array, ...]:
     """The slices along `dim`, without it: as many as its size.
 
     >>> functx.unbind(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1)
     (Array([1., 3.], dtype=float32), Array([2., 4.], dtype=float32))
     """
-    if not input.ndim:
-        refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
-    slices = _pieces(input, (1,) * input.shape[dim], dim)
-    return tuple(lax.squeeze(x, [dim]) for x in slices)
+    return cut(input, _unbind_cuts(input, dim))
 
 
-def _size(input: Array, dim: int) -> int:
+def _size(input: Any, dim: int) -> int:
     if not input.ndim:
         refuse(f"expected an array with a dimension to split, got {describe(input)}")
     return input.shape[dim]
 
 
 def _equal(size: int, step: int) -> tuple[int, ...]:
+    check_number_of_pieces(size // max(step, 1))
     return tuple(min(step, size - start) for start in range(0, size, step)) if size else ()
 
 
-def _pieces(input: Array, sizes: Any, dim: int) -> tuple[Array, ...]:
-    return tuple(lax.split(input, sizes, axis=dim)) if len(sizes) else ()
+def _behind_one_another(sizes: Sequence[int], dim: int) -> Cuts:
+    return Cuts([0, *itertools.accumulate(sizes)][:-1], sizes, dim)

@@ -16,8 +16,11 @@ from . import batching, composition, forward, numeric, randomness, scanning, sha
 from .conventions import check_conventions
 from .coverage import few_eager, first_of_sets, Select, telling, whole_entry
 from .dtypes import check_dtypes
+from .garbage import check_garbage
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
+from .sizes import check_sizes, has_sizes
+from .strictness import check_strict_promotion
 
 
 Applies = Callable[[OpInfo, str], bool]
@@ -84,6 +87,14 @@ def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
 
 def _refusing(info: OpInfo, dtype: str) -> bool:
     return _in_one_dtype(info, dtype) and next(refusals(info), None) is not None
+
+
+def _declared(info: OpInfo, dtype: str) -> bool:
+    return info.spec is not None and _in_one_dtype(info, dtype)
+
+
+def _with_sizes(info: OpInfo, dtype: str) -> bool:
+    return has_sizes(info) and _in_one_dtype(info, dtype)
 
 
 def _with_conventions(info: OpInfo, dtype: str) -> bool:
@@ -171,6 +182,9 @@ CHECKS: dict[str, Check] = {
         Check("dtypes", check_dtypes, _in_64_bits, whole_entry, _some_dtypes),
         Check("conventions", check_conventions, _with_conventions, whole_entry, _in_one_dtype),
         Check("refusals", check_refusals, _refusing, whole_entry, _in_one_dtype),
+        Check("garbage", check_garbage, _declared, 1, _in_one_dtype),
+        Check("sizes", check_sizes, _with_sizes, 1, _in_one_dtype),
+        Check("strict", check_strict_promotion, _declared, few_eager, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
         Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),

@@ -27,7 +27,7 @@ def arange_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(0, -3, 2), r"`step` must lead from `start` to `end`, got 0, -3 and 2")
     yield Refusal(call(0, float("inf")), r"`end` must be finite, got inf")
     yield Refusal(call(0, 2**70, 2**69), "`end` does not fit the widest", OverflowError)
-    yield Refusal(call(3j), r"`end` must be a real number, got 3j", TypeError)
+    yield Refusal(call(3j), r"`end` must be a real number", TypeError)
     yield Refusal(call(jnp.ones(2)), r"`end` must be a real number, got f", TypeError)
     yield Refusal(call(3, dtype="bool"), r"`dtype` must be integer or floating", TypeError)
     yield Refusal(call(), r"`end` must be given", TypeError)

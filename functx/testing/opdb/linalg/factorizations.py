@@ -76,7 +76,8 @@ def spectral_gauge(out: Any) -> Any:
     """Eigenvalues, and a matrix in which each vector's phase cancels."""
     values, vectors = out
     weights = jnp.arange(1, values.shape[-1] + 1, dtype=vectors.dtype)
-    return values, (vectors * weights) @ jnp.conj(jnp.swapaxes(vectors, -1, -2))
+    weighted = vectors * jnp.broadcast_to(weights, vectors.shape)
+    return values, weighted @ jnp.conj(jnp.swapaxes(vectors, -1, -2))
 
 
 def qr_samples(make: Make) -> Iterator[Sample]:

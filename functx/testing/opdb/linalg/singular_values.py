@@ -69,7 +69,8 @@ def phaseless(out: Any) -> Any:
     U, S, Vh = out
     k = S.shape[-1]
     weights = jnp.arange(1, k + 1, dtype=U.dtype)
-    left = U[..., :k] * weights
+    left = U[..., :k]
+    left = left * jnp.broadcast_to(weights, left.shape)
     return left @ Vh[..., :k, :], S, left @ U[..., :k].conj().mT, gram(U), gram(Vh.conj().mT)
 
 

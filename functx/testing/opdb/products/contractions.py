@@ -105,7 +105,7 @@ def tensordot_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, x, ([0, 1], [0])), "must pair dimensions of `a` and `b`")
     yield Refusal(call(x, x, ([0, 0], [0, 0])), "names a dimension twice")
     yield Refusal(call(x, x, ([5], [0])), r"`dims` must lie in \[-2, 1\], got 5", IndexError)
-    yield Refusal(call(x, x, (0, 0)), "an int or two lists of ints", TypeError)
+    yield Refusal(call(x, x, (0, 0)), "an int or a sequence of sequences of ints", TypeError)
 
 
 def np_tensordot(a: Any, b: Any, dims: Any = 2) -> Any:

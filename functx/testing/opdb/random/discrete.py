@@ -27,7 +27,7 @@ def randint_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(257, (2,), dtype="uint8"), r"must fit uint8, got 0 and 257")
     yield Refusal(call(-1, 2, (2,), dtype="bool"), r"must fit bool, got -1 and 2")
     yield Refusal(call(70000, (2,), dtype="float16"), r"must fit float16")
-    yield Refusal(call(2**70, (2,)), r"must fit int64")
+    yield Refusal(call(2**70, (2,)), r"`high` must fit 64 bits", OverflowError)
     yield Refusal(call(3.0, (2,)), r"`high` must be an int, got 3.0", TypeError)
     yield Refusal(call(3, (2,), dtype="complex64"), r"`dtype` must not be complex", TypeError)
     yield Refusal(call(3, (-2,)), r"`size` must not be negative, got \[-2\]")

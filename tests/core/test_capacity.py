@@ -1,0 +1,66 @@
+"""What does not fit is refused before XLA sees it: shapes beyond 64 bits, results beyond memory."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+from functx._core import ArrayLike, capacity, catalog, operator
+
+
+ONE = jnp.ones(1, "float32")
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """A machine of 2 GiB: nothing large is allocated here."""
+    monkeypatch.setattr(capacity, "_capacity", lambda: 2**31)
+    jax.clear_caches()
+
+
+def test_bytes_that_64_bits_do_not_count_are_refused_everywhere():
+    huge = lambda x: functx.expand(x, (2**31, 2**31))
+    for call in (huge, jax.jit(huge), functx.vmap(huge)):
+        with pytest.raises(MemoryError, match=r"^expand: the result would be f32\[2147483648,21"):
+            call(ONE[None] if call is not huge else ONE)
+    with pytest.raises(MemoryError, match="more bytes than 64 bits count"):
+        functx.zeros((2**40, 2**40, 0))
+    with pytest.raises(OverflowError, match=r"^zeros: `size` must fit 64 bits, got 9223372036854"):
+        functx.zeros(2**63)
+
+
+def test_an_intermediate_beyond_64_bits_is_refused(monkeypatch):
+    monkeypatch.setattr(catalog, "REGISTRY", dict(catalog.REGISTRY))
+    monkeypatch.setattr(catalog, "OPERATORS", dict(catalog.OPERATORS))
+
+    @operator()
+    def detour(input: ArrayLike) -> jax.Array:
+        return jnp.where(jnp.broadcast_to(input, (2**40, 2**40)) > 0, 1, 0)[0, 0]
+
+    with pytest.raises(MemoryError, match=r"^detour: to compute it would take f32\[1099511627776,"):
+        detour(ONE)
+
+
+def test_an_eager_result_beyond_memory_is_refused(little_memory):
+    with pytest.raises(
+        MemoryError, match=r"^zeros: the result would be f32\[1073741824\] of 4 GiB"
+    ):
+        functx.zeros(2**30)
+    with pytest.raises(MemoryError, match=r"^expand: .* and 2 GiB is all the memory there is"):
+        functx.expand(ONE, (2**30,))
+
+
+def test_in_a_larger_program_memory_decides_when_it_runs(little_memory):
+    fused = jax.jit(lambda x: functx.sum(functx.expand(x, (2**30,))[:3]))
+    assert fused(ONE) == 3
+    assert jax.eval_shape(lambda: functx.zeros(2**40)).shape == (2**40,)
+
+
+def test_memory_that_is_not_there_when_it_runs_is_a_memory_error(monkeypatch):
+    monkeypatch.setattr(capacity, "_capacity", lambda: 2**62)
+    jax.clear_caches()
+    with pytest.raises(MemoryError, match=r"^zeros: Out of memory allocating"):
+        functx.zeros((2**54,), dtype=np.uint8)
