@@ -96,8 +96,7 @@ def pair(info: OpInfo, sample: Sample, *, gradient: bool) -> Calls | None:
     leaves = [to_torch(x) for x in leaves]
     inexact = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
 
-    def ours(*moving):
-        given = list(arrays)
+    def ours(moving, given):
         for i, x in zip(inexact, moving, strict=True):
             given[i] = x
         return sample.over_arrays(op)(*given)
@@ -124,17 +123,16 @@ def pair(info: OpInfo, sample: Sample, *, gradient: bool) -> Calls | None:
     cotangents = [jnp.asarray(w.numpy()) for w in weights]
 
     @jax.jit
-    def slope(xs, weights):
-        out, pull = jax.vjp(
-            lambda xs: [y for y in leaves_of(ours(*xs)) if category(y.dtype) >= 2], xs
-        )
+    def slope(xs, given, weights):
+        floating = lambda xs: [y for y in leaves_of(ours(xs, given)) if category(y.dtype) >= 2]
+        out, pull = jax.vjp(floating, xs)
         return out, pull(weights)
 
     def their_slope():
         out = [t for t in leaves_of(theirs(*tensors)) if t.requires_grad]
         return out, torch.autograd.grad(out, tensors, weights, allow_unused=True)
 
-    return lambda: slope(mine, cotangents), their_slope
+    return lambda: slope(mine, arrays, cotangents), their_slope
 
 
 def leaves_of(out: Any) -> list[Any]:

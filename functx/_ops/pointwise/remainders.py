@@ -12,13 +12,14 @@ _MOST = 2.0**28  # quotients whose products with 24 bit are exact in double prec
 
 
 def truncated_remainder(x: Array, y: Array) -> Array:
-    """`lax.rem`, exact, with the sign of `x`; of equal shapes and dtypes.
-
-    In single precision, where no quotient is large, in arithmetic that XLA vectorises: `rem` is a
-    call of the C library for each element.
-    """
+    """`lax.rem`, exact, with the sign of `x`; of equal shapes and dtypes."""
     if x.dtype != np.float32:
         return lax.rem(x, y)
+    return lax.platform_dependent(x, y, cpu=_vectorised, default=lax.rem)
+
+
+def _vectorised(x: Array, y: Array) -> Array:
+    """Where no quotient is large. XLA's `rem` calls the C library for each element on CPUs."""
     tiny = np.finfo(np.float32).tiny  # a smaller divisor is flushed to 0
     fits = (lax.abs(y) >= tiny) & ~(lax.abs(x) > lax.abs(y) * np.float32(_MOST))
     return lax.cond(jnp.all(fits), _from_doubles, lax.rem, x, y)
