@@ -10,6 +10,8 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, ArrayOnly, Autocast, category, operator, Promote
 from functx._core.rules import derivative_rules
 
+from .circular import cosine, sine, tangent
+
 
 __all__ = ["angle", "atan2", "cos", "sin", "tan", "tanh"]
 
@@ -21,7 +23,7 @@ def sin(input: ArrayLike) -> Array:
     >>> functx.sin(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 0.841], dtype=float32)
     """
-    return lax.sin(input)
+    return sine(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT)
@@ -31,7 +33,7 @@ def cos(input: ArrayLike) -> Array:
     >>> functx.cos(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([1.  , 0.54], dtype=float32)
     """
-    return lax.cos(input)
+    return cosine(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
@@ -41,7 +43,7 @@ def tan(input: ArrayLike) -> Array:
     >>> functx.tan(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 1.557], dtype=float32)
     """
-    return lax.tan(input)
+    return tangent(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.tanh",))

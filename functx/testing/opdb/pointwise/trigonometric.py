@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
@@ -10,6 +11,20 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 
 from .operands import PAIRS, real_without_numbers, unary, unary_nonzero
+
+
+def turns(**limits: float) -> Callable[[Make], Iterator[Sample]]:
+    """Few angles, and many of several turns, none large or one in fifty."""
+
+    def samples(make: Make) -> Iterator[Sample]:
+        yield from unary(**limits)(make)
+        if category(make.dtype) == 2:
+            many = make(300, low=-900, high=900)
+            yield edge(many)
+            large = float(jnp.finfo(make.dtype).max) / 2
+            yield edge(make.put(np.where(np.arange(300) % 50, np.asarray(many), large)))
+
+    return samples
 
 
 def atan2_samples(make: Make) -> Iterator[Sample]:
@@ -62,9 +77,9 @@ def angle_conventions(make: Make) -> Iterator[Convention]:
 
 
 OPS = [
-    OpInfo(functx.sin, unary(), reference=np.sin),
-    OpInfo(functx.cos, unary(), reference=np.cos),
-    OpInfo(functx.tan, unary(low=-1, high=1), reference=np.tan),
+    OpInfo(functx.sin, turns(), reference=np.sin),
+    OpInfo(functx.cos, turns(), reference=np.cos),
+    OpInfo(functx.tan, turns(low=-1, high=1), reference=np.tan),
     OpInfo(
         functx.tanh,
         unary(low=-1, high=1),
