@@ -44,7 +44,7 @@ def np_avg_pool2d(
                 1 for r in row for c in column if r < height + vertical and c < width + horizontal
             ]
             count = divisor_override or len(padded if count_include_pad else inside)
-            out[..., i, j] = sum(x[..., r, c] for r, c in inside) / count
+            out[..., i, j] = sum(x[..., r, c].astype(out.dtype) for r, c in inside) / count
     return out if np.issubdtype(x.dtype, np.inexact) else np.trunc(out).astype(x.dtype)
 
 
