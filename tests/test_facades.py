@@ -45,8 +45,11 @@ def test_shows_every_operator_of_its_namespace(facade):
 
 
 @pytest.mark.parametrize("facade", [f for f in of_operators() if f != "functx"])
-def test_shows_operators_alone(facade):
-    assert set(dir(importlib.import_module(facade))) == set(operators_in(facade))
+def test_shows_operators_and_their_errors_alone(facade):
+    module = importlib.import_module(facade)
+    errors = {name for name in dir(module) if isinstance(getattr(module, name), type)}
+    assert all(issubclass(getattr(module, name), Exception) for name in errors)
+    assert set(dir(module)) - errors == set(operators_in(facade))
 
 
 def test_functx_shows_operators_transforms_dtypes_and_facades_alone():

@@ -26,7 +26,8 @@ from .pieces import in_blocks
 from .random import as_key, Draw
 from .requirements import enforce, Requirement
 from .running import required_of, requirements, run
-from .values import agreed_size, peek_on_cpu
+from .state import checking_results
+from .values import agreed_size, peek, peek_on_cpu
 from .widths import refuse_wide, wide_integers_fit
 
 
@@ -38,7 +39,9 @@ def public_call(spec: OpSpec) -> Call:
     call = compiled(spec, ft.partial(run, spec))
     if spec.cuts is not None:
         call = in_blocks(spec, call, spec.cuts)
-    if spec.requires is not None:
+    if spec.requires is not None and spec.on_request:
+        call = _judged_on_request(call, _judged(spec, call))
+    elif spec.requires is not None:
         call = _judged(spec, call)
     elif spec.parameters.factors:
         call = _judged_if_given(spec.parameters.factors, plain=call, judged=_judged(spec, call))
@@ -136,15 +139,25 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     def operator(*args: Any, **kwargs: Any) -> Any:
         if staging_trace() is not None:
             out = plain(*args, **kwargs)
-            _enforce_on_constants(spec, args, kwargs)
+            if not spec.on_request:
+                _enforce_on_constants(spec, args, kwargs)
             return out
         out, held = judging(*args, **kwargs)
         if held is None:
             return out
-        known = peek_on_cpu(held)
+        known = peek(held) if spec.on_request else peek_on_cpu(held)
         if known is not None and not (known.all() if known.ndim else known):
             enforce(_required(spec, args, kwargs, jnp.asarray))
         return out
+
+    return operator
+
+
+def _judged_on_request(plain: Call, judged: Call) -> Call:
+    """Judges calls in a region of `functx.debug.checking`, on any device."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        return (judged if checking_results.value else plain)(*args, **kwargs)
 
     return operator
 

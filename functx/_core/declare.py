@@ -35,6 +35,7 @@ def operator(
     draws: Callable[..., bool] | None = None,
     measured: Mapping[str, Callable[..., Any]] | None = None,
     requires: Requirements | None = None,
+    on_request: bool = False,
     cuts: Callable[..., Cuts] | None = None,
     form: Form | None = None,
     one_array: bool = False,
@@ -57,6 +58,8 @@ def operator(
       that counts it; the static parameter of that name is then left out by most callers.
     - `requires`: what the values of the arguments must satisfy. Checked eagerly on the
       CPU, and inside `functx.debug.checked`.
+    - `on_request`: whether eager calls check that in a region of `functx.debug.checking` alone,
+      because it costs as much as the operator, whose result shows it.
     - `cuts`: of an operator that cuts its first argument into pieces, a function of all arguments
       by name, in canonical form, that says where. Eager calls with many results need few programs.
     - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
@@ -82,6 +85,7 @@ def operator(
             draws=draws,
             measured=dict(measured or {}),
             requires=requires,
+            on_request=on_request,
             cuts=cuts,
             form=form,
             ranked=ranked,

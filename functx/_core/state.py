@@ -12,6 +12,7 @@ from .errors import fail
 
 autocast_dtype = jax.make_user_context(default_value=None)  # np.dtype | None
 checking_values = jax.make_user_context(default_value=False)  # set by functx.debug.checked
+checking_results = jax.make_user_context(default_value=False)  # set by functx.debug.checking
 
 
 class Setting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
@@ -14,14 +15,14 @@ from jax.experimental import checkify
 from functx._core import fail
 from functx._core.ambient import drawing, recording
 from functx._core.requirements import raise_checked
-from functx._core.state import checking_values
+from functx._core.state import checking_results, checking_values
 from functx._core.values import peek
 
 from .concretization import tracing
 from .generics import P, Y
 
 
-__all__ = ["checked"]
+__all__ = ["checked", "checking"]
 
 
 def checked(func: Callable[P, Y]) -> Callable[P, Y]:
@@ -80,3 +81,18 @@ def _at_hand(error: checkify.Error) -> checkify.Error:
             hint="put it outside: functx.debug.checked(jax.jit(f))",
         )
     return structure.unflatten(values)
+
+
+def checking(enabled: bool = True) -> AbstractContextManager[None]:
+    """A region in which eager calls check what costs as much as the operator: singular matrices.
+
+    On every device, each such call waits for its result. What is compiled in the region is not
+    checked: `checked` does that.
+
+    >>> with functx.debug.checking():
+    ...     functx.linalg.inv(jnp.zeros((2, 2)))
+    Traceback (most recent call last):
+    ...
+    functx.linalg.LinAlgError: linalg.inv: `A` must be invertible, which matrix 0 is not
+    """
+    return checking_results(enabled)

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, fail, operator, Promote, refuse
+from functx._core import Accepts, ArrayLike, fail, operator, Promote, refuse, Requirement
 from functx._core.rules import derivative_rules
 
-from .matrix_arguments import adjoint, check_matrices, hermitian
+from .matrix_arguments import adjoint, check_matrices, each_matrix, hermitian
 
 
 __all__ = ["cholesky", "eigh", "qr"]
 
 
-@operator(accepts=Accepts.LAPACK)
+def _positive_definite(*, A: Any, upper: bool, **_: Any) -> Iterator[Requirement]:
+    if A.ndim > 1 and A.shape[-1]:
+        whole = hermitian(adjoint(A) if upper else A)
+        factor = lax.linalg.cholesky(whole, symmetrize_input=False)
+        yield each_matrix(~jnp.isnan(factor).any((-2, -1)), "positive definite")
+
+
+@operator(accepts=Accepts.LAPACK, requires=_positive_definite, on_request=True)
 def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
     r"""Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
 
     Shapes: `A: [..., n, n]`, Hermitian positive definite, gives `[..., n, n]`.
     Only the triangle that is asked for is read; the gradient is Hermitian, as PyTorch's.
-    Where `A` is not positive definite, the result is NaN: values are not checked.
+    Where `A` is not positive definite, the result is NaN, and a `LinAlgError` under
+    `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> functx.linalg.cholesky(jnp.asarray([[4.0, 2.0], [2.0, 10.0]], "float32"))
     Array([[2., 0.],

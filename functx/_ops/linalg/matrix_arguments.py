@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
-from functx._core import describe, refuse
+from functx._core import describe, refuse, Requirement
 from functx._core.rules import derivative_rules
 
 
@@ -14,6 +15,19 @@ def check_matrices(A: Array, *, square: bool = False) -> None:
     if A.ndim < 2 or (square and A.shape[-2] != A.shape[-1]):
         wanted = "[..., n, n]" if square else "[..., m, n]"
         refuse(f"`A` must be {wanted}, got {describe(A)}")
+
+
+class LinAlgError(np.linalg.LinAlgError, RuntimeError):
+    """A matrix that is singular, or not positive definite: NumPy's error, and PyTorch's kind."""
+
+    __module__ = "functx.linalg"
+
+
+def each_matrix(ok: Array, wanted: str) -> Requirement:
+    """What must hold of every matrix of the batch `A`, one bool for each."""
+    number = jnp.arange(ok.size).reshape(ok.shape)
+    message = f"`A` must be {wanted}, which matrix {{got}} is not"
+    return Requirement(ok, message, got=number, error=LinAlgError)
 
 
 def adjoint(A: Array) -> Array:

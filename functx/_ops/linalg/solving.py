@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse
+from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Requirement
 
-from .matrix_arguments import check_matrices
+from .matrix_arguments import check_matrices, each_matrix
 
 
 __all__ = ["inv", "solve"]
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.LAPACK)
+def _nonsingular(*, A: Any, **_: Any) -> Iterator[Requirement]:
+    if A.ndim > 1 and A.shape[-1]:
+        pivots = jnp.diagonal(lax.linalg.lu(A)[0], axis1=-2, axis2=-1)
+        yield each_matrix(jnp.all(pivots != 0, -1), "invertible")
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular, on_request=True)
 def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     r"""Solution $X$ of the linear system $A X = B$, or of $X A = B$ if not `left`.
 
     Shapes: `A: [..., n, n]`, `B: [..., n, k]` (`[..., k, n]` if not `left`), whose leading
     dimensions broadcast, or vectors: `B: [n]`, or `[..., n]` as long as the batch of `A`.
-    Where `A` is singular, the result is infinite or NaN: values are not checked.
+    Where `A` is singular, the result is infinite or NaN, and a `LinAlgError` under
+    `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> A = jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32")
     >>> functx.linalg.solve(A, jnp.asarray([2.0, 2.0], "float32"))
@@ -37,12 +47,13 @@ def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     return out[..., 0] if vector else out
 
 
-@operator(accepts=Accepts.LAPACK, aliases=("inverse",))
+@operator(accepts=Accepts.LAPACK, aliases=("inverse",), requires=_nonsingular, on_request=True)
 def inv(A: ArrayLike) -> Array:
     r"""Inverse matrix: $A^{-1} A = I$.
 
     Shapes: `A: [..., n, n]` gives `[..., n, n]`.
-    Where `A` is singular, the result is infinite or NaN: values are not checked.
+    Where `A` is singular, the result is infinite or NaN, and a `LinAlgError` under
+    `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> functx.linalg.inv(jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32"))
     Array([[0.5 , 0.  ],

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
+from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
@@ -61,6 +62,13 @@ def eigh_samples(make: Make) -> Iterator[Sample]:
     lower, upper = one_triangle(make)
     yield call(lower)
     yield call(upper, "u")
+
+
+def cholesky_refusals(make: Make) -> Iterator[Refusal]:
+    yield from square_refusals(make)
+    for values, upper in (([[1, 0], [2, 1]], False), ([[1, 2], [0, 1]], True), ([[0]], False)):
+        indefinite = call(make.put(values), upper=upper)
+        yield Refusal(indefinite, "positive definite, which matrix 0 is not", LinAlgError)
 
 
 def eigh_refusals(make: Make) -> Iterator[Refusal]:
@@ -162,7 +170,7 @@ OPS = [
         functx.linalg.cholesky,
         cholesky_samples,
         np_cholesky,
-        square_refusals,
+        cholesky_refusals,
         directions=hermitian_part,
         floor=FACTORED,
         conventions=cholesky_conventions,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
@@ -32,6 +33,14 @@ def solve_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 2), make(3, 1)), "do not fit A X = B")
     yield Refusal(call(make(2, 2), make(2), left=False), "do not fit X A = B")
     yield Refusal(call(make(3, 2, 2), make(4, 2, 1)), "linalg.solve")
+    singular = make.put([[1, 2], [2, 4]])
+    yield Refusal(call(singular, make(2)), "invertible, which matrix 0", LinAlgError)
+
+
+def inv_refusals(make: Make) -> Iterator[Refusal]:
+    yield from square_refusals(make)
+    batch = make.put([[[1, 0], [0, 1]], [[1, 2], [2, 4]]])
+    yield Refusal(call(batch), "invertible, which matrix 1 is not", LinAlgError)
 
 
 def np_solve(A: Any, B: Any, *, left: bool = True) -> Any:
@@ -44,5 +53,5 @@ def np_solve(A: Any, B: Any, *, left: bool = True) -> Any:
 
 OPS = [
     OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals, floor=FACTORED),
-    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, square_refusals, floor=FACTORED),
+    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, inv_refusals, floor=FACTORED),
 ]
