@@ -164,7 +164,7 @@ def _positions(
             out.extend([None] * i.ndim)
             at += i.ndim
         elif i.dtype in (np.int32, np.int64):
-            if i.size and x.shape[at] == 0:
+            if x.shape[at] == 0 and all(j is None or j.size for j in index):
                 refuse(
                     f"`indices[{n}]` must be empty for a dimension of size 0, got {describe(i)}",
                     error=IndexError,

@@ -71,7 +71,8 @@ def _numbers(call: Call, finding: Finding) -> bool:
 
 OF_DTYPES = "dtype|scalar type"
 OF_VALUES = (
-    r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype"
+    r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
+    r"one for each channel|must have the dtype of"
 )
 
 
@@ -85,6 +86,10 @@ def _nothing_computed(call: Call, finding: Finding) -> bool:
 
 def _no_factorization(call: Call, finding: Finding) -> bool:
     return finding.kind == "accepted" and "_LinAlgError" in finding.what
+
+
+def _too_large(call: Call, finding: Finding) -> bool:
+    return finding.kind == "refused" and "does not fit the widest integer" in finding.what
 
 
 def _narrower_positions(call: Call, finding: Finding) -> bool:
@@ -112,6 +117,7 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_numbers, "Python numbers are taken wherever arrays are"),
     (_nothing_computed, "PyTorch checks dtypes and values in loops that run over nothing here"),
     (_no_factorization, "what LAPACK cannot do gives NaN; `debug.checked` reports it"),
+    (_too_large, "no array holds an integer of more than 64 bits: 2.0**64 is a number for it"),
     (_narrower_positions, "positions are int32 where 64 bit is off"),
     (_nan_of_pytorch, "where a derivative exists it is no NaN"),
     (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),

@@ -86,7 +86,7 @@ def forms(call: Call) -> Iterator[tuple[Any, list[Any], dict[str, Any]]]:
             found.append((op, *_first_by_position(info, plain)))
     if any(x is None for item in call.args if isinstance(item, (list, tuple)) for x in item):
         inner = getattr(torch.ops.aten, info.name.rpartition(".")[2], op)
-        found = [(inner, args, kwargs) for _, args, kwargs in found]
+        found += [(inner, args, kwargs) for _, args, kwargs in found]
     for target, args, kwargs in found:
         dtypes = {k: _dtype(kwargs[k]) for k in named if kwargs.get(k) is not None}
         yield (
