@@ -171,6 +171,8 @@ def _scalar(value: Any, dtype: np.dtype, name: str) -> Any:
     """A coefficient in the dtype of computation, which it may not widen to another kind."""
     value = jnp.asarray(value)
     kind = category(value.dtype)
+    if kind == 0:
+        value, kind = jnp.where(value, 1, 0), 1  # a number like others, of no dtype
     if kind > max(category(dtype), 1):
         refuse(
             f"`{name}` must not be {('bool', 'an integer', 'floating', 'complex')[kind]} for "

@@ -72,7 +72,8 @@ def _numbers(call: Call, finding: Finding) -> bool:
 OF_DTYPES = "dtype|scalar type"
 OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
-    r"one for each channel|must have the dtype of"
+    r"one for each channel|must have the dtype of|must be floating, got|must broadcast to|"
+    r"`reduce` cannot be|must not be floating for"
 )
 
 

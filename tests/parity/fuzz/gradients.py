@@ -20,6 +20,7 @@ from .outcomes import as_numpy, dtype_of, forms
 
 
 CLOSE = 1e-8  # of the largest element: both sum, and what they sum may cancel
+NOISE = 1e-13  # of terms that cancel altogether
 DOUBLE = ("float64", "complex128")
 
 
@@ -122,7 +123,7 @@ def apart(call: Call, got: np.ndarray, want: np.ndarray) -> str:
     with np.errstate(all="ignore"):
         finite = np.abs(want[np.isfinite(want)])
         scale = float(finite.max(initial=0))
-        near = np.abs(got - want) <= CLOSE * (np.abs(want) + min(scale, 1e6)) + 1e-290
+        near = np.abs(got - want) <= CLOSE * (np.abs(want) + min(scale, 1e6)) + NOISE
     near |= (got == want) | (np.isnan(got) & np.isnan(want))
     near |= unsettled(call.info, call, got, want)
     if near.all():

@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def arange_samples(make: Make) -> Iterator[Sample]:
@@ -90,6 +90,24 @@ def linspace_conventions(make: Make) -> Iterator[Convention]:
     yield Convention(what, ends, gradient=(2.5, 2.5), departure=departure)
 
 
+def arange_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(end=3, step=2),
+        "`start` is 0 also where `step` is given by name",
+        "invalid combination of arguments",
+    )
+
+
+def linspace_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make.put(1e300, "float64"), 2, 3),
+        "what is too large for the dtype is infinite, as in a conversion",
+        "without overflow",
+    )
+
+
 OPS = [
     OpInfo(
         functx.arange,
@@ -97,6 +115,7 @@ OPS = [
         reference=np_arange,
         refusals=arange_refusals,
         conventions=arange_conventions,
+        departures=arange_departures,
     ),
     OpInfo(
         functx.linspace,
@@ -104,5 +123,6 @@ OPS = [
         reference=np_linspace,
         refusals=linspace_refusals,
         conventions=linspace_conventions,
+        departures=linspace_departures,
     ),
 ]

@@ -110,6 +110,18 @@ def index_put_departures(make: Make) -> Iterator[Departure]:
         "of several values written to one place, the one that stays has the gradient",
         r"of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
     )
+    yield Departure(
+        "accepted",
+        call(make(3), (make.put(1, "int64"), make.put(True, bool)), make()),
+        "a 0-d mask takes no dimension, as in NumPy",
+        "too many indices",
+    )
+    yield Departure(
+        "refused",
+        call(make(2), (make.put([1, 1], "uint8"),), make(2)),
+        "PyTorch takes bytes for masks, and has long advised against it",
+        r"must be int32, int64 or bool, got u8",
+    )
 
 
 OPS = [

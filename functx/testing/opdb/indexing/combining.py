@@ -7,7 +7,16 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample, Samples
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    Refusal,
+    Sample,
+    Samples,
+)
 
 from .sources import source_refusals, terms
 
@@ -168,6 +177,16 @@ def zeros_conventions(make: Make) -> Iterator[Convention]:
         )
 
 
+def product_departures(make: Make) -> Iterator[Departure]:
+    at = make.put([np.nan, 2.0], "float64"), 0, make.put([0], "int64"), make.put([3.0], "float64")
+    yield Departure(
+        "gradient",
+        call(*at, "prod"),
+        "the derivative is the product of the others, where PyTorch divides by the element",
+        r"'prod'.*PyTorch \(?-?nan",
+    )
+
+
 OPS = [
     OpInfo(
         functx.scatter_reduce,
@@ -186,6 +205,7 @@ OPS = [
         samples_with_zeros,
         reference=np_scatter_reduce,
         variant="zeros",
+        departures=product_departures,
         dtypes=("float32", "float64", "complex128"),
         conventions=zeros_conventions,
     )

@@ -13,7 +13,7 @@ import functx
 from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .orthonormal import gram
 from .square_matrices import square_refusals
@@ -165,6 +165,15 @@ def qr_conventions(make: Make) -> Iterator[Convention]:
         )
 
 
+def cholesky_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([[2, 1j], [-1j, 3]], "complex128")),
+        "the factor's diagonal is real: the imaginary part of its cotangent counts for nothing",
+        "c128",
+    )
+
+
 OPS = [
     OpInfo(
         functx.linalg.cholesky,
@@ -174,6 +183,7 @@ OPS = [
         directions=hermitian_part,
         floor=FACTORED,
         conventions=cholesky_conventions,
+        departures=cholesky_departures,
     ),
     OpInfo(
         functx.linalg.eigh,

@@ -8,7 +8,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
 
 def attention_samples(make: Make) -> Iterator[Sample]:
@@ -116,6 +116,15 @@ def dropout_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"NaN in {what}", call(*arrays, dropout_p=0.5), holds=jnp.isnan)
 
 
+def empty_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "shape",
+        call(make(1, 0, 3), make(2, 3, 3), make(2, 3, 1)),
+        "leading dimensions broadcast, which PyTorch leaves out where there are no queries",
+        r"\[1,0,",
+    )
+
+
 OPS = [
     OpInfo(
         F.scaled_dot_product_attention,
@@ -124,6 +133,7 @@ OPS = [
         refusals=attention_refusals,
         floor=SUMS,
         conventions=attention_conventions,
+        departures=empty_departures,
     ),
     OpInfo(
         F.scaled_dot_product_attention,

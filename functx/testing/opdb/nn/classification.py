@@ -133,6 +133,15 @@ def class_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def smoothing_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, 3), make.put([0, 1], "int64"), label_smoothing=-1.0),
+        "PyTorch smooths by nothing where it should by less than nothing, or by NaN",
+        "`label_smoothing` must lie in",
+    )
+
+
 OPS = [
     OpInfo(
         F.nll_loss,
@@ -157,6 +166,7 @@ OPS = [
         probability_samples,
         reference=np_cross_entropy,
         variant="probabilities",
+        departures=smoothing_departures,
         floor=SUMS,
         conventions=probability_conventions,
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -49,6 +49,15 @@ def same(x, y):
     return ((x == y) & (jnp.signbit(x) == jnp.signbit(y))) | (jnp.isnan(x) & jnp.isnan(y))
 
 
+def dropout_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, dtype="int32"), 0.0),
+        "integers are refused whatever `p` is",
+        "expected inexact arrays",
+    )
+
+
 OPS = [
     OpInfo(
         F.dropout,
@@ -57,6 +66,7 @@ OPS = [
         moments=moments,
         dtypes=Accepts.INEXACT.value,
         conventions=dropout_conventions,
+        departures=dropout_departures,
     ),
     OpInfo(F.dropout, without_draw, reference=np_without_draw, variant="without_draw"),
 ]

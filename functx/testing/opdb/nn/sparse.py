@@ -7,7 +7,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def embedding_samples(make: Make) -> Iterator[Sample]:
@@ -72,6 +72,15 @@ def embedding_conventions(make: Make) -> Iterator[Convention]:
         )
 
 
+def one_hot_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make.put([0, 1], "int8"), 2),
+        "classes may have any integer dtype: where 64 bit is off there is no int64",
+        "index tensor of type LongTensor",
+    )
+
+
 OPS = [
     OpInfo(
         F.embedding,
@@ -86,5 +95,6 @@ OPS = [
         reference=np_one_hot,
         refusals=one_hot_refusals,
         dtypes=("int64",),
+        departures=one_hot_departures,
     ),
 ]

@@ -8,7 +8,7 @@ import numpy as np
 import functx
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal
 
 from .operands import binary, unary, without_numbers
 
@@ -32,6 +32,15 @@ def complex_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("an imaginary part of -0.0", call(*zeros[::-1]), holds=imag)
 
 
+def complex_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(2, dtype="bfloat16"), make(2, dtype="bfloat16")),
+        "complex64 holds pairs of any halves",
+        "Half, Float or Double tensors but got BFloat16",
+    )
+
+
 OPS = [
     OpInfo(
         functx.complex,
@@ -40,6 +49,7 @@ OPS = [
         refusals=complex_refusals,
         conventions=complex_conventions,
         dtypes=Accepts.FLOATING.value,
+        departures=complex_departures,
     ),
     OpInfo(functx.real, unary(), reference=np.real),
     OpInfo(

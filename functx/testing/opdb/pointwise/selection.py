@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .operands import binary, real_without_numbers, SHAPES
 
@@ -173,6 +173,15 @@ def nan_to_num_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN to infinity", infinite, value=[np.inf, 2, -2, 1])
 
 
+def nan_to_num_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, dtype="int32"), nan=0.5),
+        "a number that the dtype cannot hold is refused, also where none is replaced",
+        "must not be floating",
+    )
+
+
 OPS = [
     # Of two zeros PyTorch takes the one that its vector width happens to.
     OpInfo(
@@ -218,5 +227,6 @@ OPS = [
         nan_to_num_samples,
         reference=np_nan_to_num,
         conventions=nan_to_num_conventions,
+        departures=nan_to_num_departures,
     ),
 ]

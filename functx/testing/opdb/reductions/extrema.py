@@ -8,7 +8,7 @@ import functx
 from functx._core import category
 from functx.testing.floors import EXACT
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
 from .rows import at_edges, far
@@ -172,6 +172,15 @@ def position_conventions(largest: bool):
     return conventions
 
 
+def nan_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([1, NAN], "float64")),
+        "NaN is the extremum, and has the gradient",
+        "PyTorch -?nan",
+    )
+
+
 OPS = [
     OpInfo(
         functx.amax,
@@ -180,6 +189,7 @@ OPS = [
         refusals=extremum_refusals,
         conventions=shared(True, dims=True),
         ulps=EXACT,
+        departures=nan_departures,
     ),
     OpInfo(
         functx.amin,
@@ -188,6 +198,7 @@ OPS = [
         refusals=extremum_refusals,
         conventions=shared(False, dims=True),
         ulps=EXACT,
+        departures=nan_departures,
     ),
     OpInfo(
         functx.max,

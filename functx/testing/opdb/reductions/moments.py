@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dims_refusals
 from .rows import at_edges
@@ -78,6 +78,15 @@ def var_mean_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a constant", constant, value=(0, 2), gradient=[0.5, 0.5])
 
 
+def infinity_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([1, np.inf, 2], "float64")),
+        "beside an infinity the mean is infinite too, and so is its share of the derivative",
+        r"at .*PyTorch \(?-?(inf|nan)",
+    )
+
+
 OPS = [
     OpInfo(
         functx.var,
@@ -85,6 +94,7 @@ OPS = [
         reference=np_var,
         refusals=moment_refusals,
         conventions=var_conventions,
+        departures=infinity_departures,
     ),
     OpInfo(
         functx.std,
@@ -92,6 +102,7 @@ OPS = [
         reference=np_std,
         refusals=moment_refusals,
         conventions=std_conventions,
+        departures=infinity_departures,
     ),
     OpInfo(
         functx.var_mean,

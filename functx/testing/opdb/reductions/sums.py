@@ -8,7 +8,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 from .rows import at_edges, far
@@ -145,6 +145,21 @@ def count_nonzero_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN counts, zeros of either sign do not", call(at), value=2)
 
 
+def prod_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(2, 3), keepdim=True),
+        "`keepdim` needs no `dim`, as in other reductions",
+        r'positional arguments: "dim"|invalid combination',
+    )
+    yield Departure(
+        "gradient",
+        call(make.put([2.0, np.nan], "float64")),
+        "the derivative is the product of the others, where PyTorch divides by the element",
+        "PyTorch \\(?-?nan",
+    )
+
+
 OPS = [
     OpInfo(
         functx.sum,
@@ -163,7 +178,13 @@ OPS = [
         floor=SUMS,
         conventions=mean_conventions,
     ),
-    OpInfo(functx.prod, prod_samples, reference=np_prod, refusals=dim_refusals),
+    OpInfo(
+        functx.prod,
+        prod_samples,
+        reference=np_prod,
+        refusals=dim_refusals,
+        departures=prod_departures,
+    ),
     OpInfo(
         functx.prod,
         prod_of_zeros_samples,

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def expand_samples(make: Make) -> Iterator[Sample]:
@@ -60,6 +60,15 @@ def repetition(sample: Callable[[Make], Sample], times: int):
     return conventions
 
 
+def expand_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(), (0, -3)),
+        "a size is negative, which PyTorch overlooks where another is 0",
+        r"does not broadcast to \[.*-",
+    )
+
+
 OPS = [
     OpInfo(
         functx.expand,
@@ -68,6 +77,7 @@ OPS = [
         refusals=expand_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
         ulps=0,
+        departures=expand_departures,
     ),
     OpInfo(
         functx.broadcast_to,
@@ -76,6 +86,7 @@ OPS = [
         refusals=expand_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
         ulps=0,
+        departures=expand_departures,
     ),
     OpInfo(
         functx.repeat,

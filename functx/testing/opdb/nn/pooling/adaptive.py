@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
 
 def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
@@ -42,6 +42,15 @@ def adaptive_avg_pool2d_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("infinity stays in its window", call(image, (1, 2)), value=[[[np.inf, 1]]])
 
 
+def adaptive_avg_pool2d_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, 3), 1),
+        "PyTorch takes the mean for an output of size 1 before it looks at the rank",
+        r"must be \[N, C, H, W\]",
+    )
+
+
 OPS = [
     OpInfo(
         F.adaptive_avg_pool2d,
@@ -50,5 +59,6 @@ OPS = [
         refusals=adaptive_avg_pool2d_refusals,
         floor=SUMS,
         conventions=adaptive_avg_pool2d_conventions,
+        departures=adaptive_avg_pool2d_departures,
     ),
 ]
