@@ -102,7 +102,6 @@ OPS = [
         reference=np_std,
         refusals=moment_refusals,
         conventions=std_conventions,
-        departures=infinity_departures,
     ),
     OpInfo(
         functx.var_mean,
@@ -111,5 +110,6 @@ OPS = [
         refusals=moment_refusals,
         floor=SUMS,
         conventions=var_mean_conventions,
+        departures=infinity_departures,
     ),
 ]
