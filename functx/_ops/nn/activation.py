@@ -41,7 +41,8 @@ def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Arr
     if approximate == "none":
         return input * 0.5 * lax.erfc(-input * math.sqrt(0.5))
     if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input * input * input)
+        x = jnp.clip(input, -30, 30)  # beyond, the share is 0 or 1, and powers leave the range
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
         return 0.5 * input * (1 + jnp.tanh(inner))
     refuse(f"`approximate` must be 'none' or 'tanh', got {approximate!r}", error=ValueError)
 

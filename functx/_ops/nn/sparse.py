@@ -22,6 +22,7 @@ from functx._core import (
     Requirement,
     Scalar,
 )
+from functx._core.rules import derivative_rules
 
 
 __all__ = ["embedding", "one_hot"]
@@ -98,12 +99,21 @@ def embedding(
     fill = jnp.nan if category(weight.dtype) >= 2 else 0
     out = weight.at[beyond].get(mode="fill", fill_value=fill)
     if max_norm is not None:
-        out = out + lax.stop_gradient(_clipped(out, max_norm, norm_type) - out)
+        out = _in_place_of(out, _clipped(out, max_norm, norm_type))
     if scale_grad_by_freq:
         counts = jnp.zeros(rows, out.dtype).at[beyond.ravel()].add(1, mode="drop")
         share = 1 / counts.at[beyond].get(mode="fill", fill_value=1)[..., None]
-        out = out * share + lax.stop_gradient(out * (1 - share))
+        out = _with_share(out, share)
     return out
+
+
+# Values as they are, gradients of something else.
+_in_place_of = derivative_rules(
+    lambda raw, clipped: clipped, jvp=lambda p, output, t: t[0], name="in_place_of"
+)
+_with_share = derivative_rules(
+    lambda x, share: x, jvp=lambda p, output, t: t[0] * p[1], name="with_share"
+)
 
 
 def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
@@ -113,9 +123,15 @@ def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
 
 
 def _count_classes(tensor: Index, num_classes: int = -1) -> Array:
+    _require_classes(jnp.asarray(tensor))
     if jnp.size(tensor) == 0:
         refuse("the number of classes of an empty array is unknown", hint="pass `num_classes=`")
     return jnp.max(jnp.asarray(tensor)) + 1
+
+
+def _require_classes(tensor: Array) -> None:
+    if category(tensor.dtype) != 1:
+        refuse(f"`tensor` must hold integers, got {describe(tensor)}", error=TypeError)
 
 
 def _classes_exist(*, tensor: Any, num_classes: int, **_: Any) -> Iterator[Requirement]:
@@ -142,8 +158,7 @@ def one_hot(tensor: Index, num_classes: int = -1) -> Array:
     [[1, 0, 0], [0, 0, 1]]
     """
     tensor = jnp.asarray(tensor)
-    if category(tensor.dtype) != 1:
-        refuse(f"`tensor` must hold integers, got {describe(tensor)}", error=TypeError)
+    _require_classes(tensor)
     if num_classes < 0:
         refuse(f"`num_classes` must be -1 or more, got {num_classes}", error=ValueError)
     classes = lax.iota(tensor.dtype, num_classes)

@@ -98,7 +98,7 @@ class Drawing:
         structure = np.random.default_rng([entropy, seed // VALUES])
         values = np.random.default_rng([entropy, seed, 1])
         args, kwargs = self._structure(structure)
-        if seed % VALUES or structure.random() < 0.7:
+        if seed % VALUES or self.info.finite_only or structure.random() < 0.7:
             args, kwargs = self._values(values, (args, kwargs))
         return Call(self.info, seed, args, kwargs)
 

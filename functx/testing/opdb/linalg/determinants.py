@@ -12,7 +12,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo
+from functx.testing.opinfo import call, Convention, Departure, OpInfo
 
 from .square_matrices import square_refusals, square_samples
 
@@ -65,6 +65,15 @@ def slogdet_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def singular_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put(np.ones((2, 2)), "complex128")),
+        "the gradient is the matrix of cofactors, which PyTorch drops where the determinant is 0",
+        r"PyTorch (0j|-?0\.0|\(-?0[+-]0j\)) ",
+    )
+
+
 OPS = [
     OpInfo(
         functx.linalg.det,
@@ -73,6 +82,7 @@ OPS = [
         square_refusals,
         floor=FACTORED,
         conventions=det_conventions,
+        departures=singular_departures,
     ),
     OpInfo(
         functx.linalg.slogdet,

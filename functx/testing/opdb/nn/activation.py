@@ -7,7 +7,7 @@ import scipy.special
 
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def unary(make: Make) -> Iterator[Sample]:
@@ -78,6 +78,21 @@ def softplus_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("0, the threshold and beyond", at, gradient=[0.5, slope, 1, 0])
 
 
+def gelu_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([1e160], "float64"), approximate="tanh"),
+        "where the cube leaves the range, the slope is 1 or 0, and PyTorch's NaN",
+        r"approximate='tanh'.*PyTorch -?nan",
+    )
+    yield Departure(
+        "value",
+        call(make.put(np.linspace(-4, -2, 500), "float64"), approximate="tanh"),
+        "1 + tanh cancels: both are off by ulps of 1",
+        r"f64.*approximate='tanh'\): -\d\S* at .*PyTorch -\d",
+    )
+
+
 OPS = [
     OpInfo(
         F.relu,
@@ -91,6 +106,7 @@ OPS = [
         reference=np_gelu,
         refusals=gelu_refusals,
         conventions=gelu_conventions,
+        departures=gelu_departures,
     ),
     OpInfo(
         F.silu,

@@ -121,7 +121,13 @@ def empty_departures(make: Make) -> Iterator[Departure]:
         "shape",
         call(make(1, 0, 3), make(2, 3, 3), make(2, 3, 1)),
         "leading dimensions broadcast, which PyTorch leaves out where there are no queries",
-        r"\[1,0,",
+        r"[\[,]0[,\]]",
+    )
+    yield Departure(
+        "refused",
+        call(make(2, 3), make(2, 3), make(2, 3), dropout_p=float("nan")),
+        "PyTorch overlooks that NaN is no probability",
+        "`dropout_p` must lie in",
     )
 
 

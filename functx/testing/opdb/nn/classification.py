@@ -140,6 +140,13 @@ def smoothing_departures(make: Make) -> Iterator[Departure]:
         "PyTorch smooths by nothing where it should by less than nothing, or by NaN",
         "`label_smoothing` must lie in",
     )
+    target = make.put(np.full((2, 3), 1 / 3), "float64")
+    yield Departure(
+        "dtype",
+        call(make(2, 3, dtype="float32"), target, reduction="none"),
+        "the loss has the dtype of `input`, as with class numbers",
+        "float64",
+    )
 
 
 OPS = [

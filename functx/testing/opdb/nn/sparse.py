@@ -81,6 +81,16 @@ def one_hot_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def embedding_departures(make: Make) -> Iterator[Departure]:
+    rows = make.put([0, 1], "uint8")
+    yield Departure(
+        "accepted",
+        call(rows, make(3, 2)),
+        "rows may have any integer dtype, as classes may",
+        "argument #1 'indices'",
+    )
+
+
 OPS = [
     OpInfo(
         F.embedding,
@@ -88,6 +98,7 @@ OPS = [
         reference=np_embedding,
         refusals=embedding_refusals,
         conventions=embedding_conventions,
+        departures=embedding_departures,
     ),
     OpInfo(
         F.one_hot,

@@ -49,6 +49,12 @@ def adaptive_avg_pool2d_departures(make: Make) -> Iterator[Departure]:
         "PyTorch takes the mean for an output of size 1 before it looks at the rank",
         r"must be \[N, C, H, W\]",
     )
+    yield Departure(
+        "refused",
+        call(make(1, 2, 3, dtype="complex64"), (0, 0)),
+        "PyTorch looks at dtypes only where there is a window",
+        "expected floating arrays, got c",
+    )
 
 
 OPS = [
