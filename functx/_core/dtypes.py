@@ -123,7 +123,7 @@ def is_numeric(dtype: Any) -> bool:
 def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
     """The available NumPy dtype that `functx.float32`, `"float32"` or `float` name."""
     try:
-        named = jnp.dtype(dtype)
+        named = jnp.dtype(dtype.dtype if isinstance(dtype, (jax.Array, np.ndarray)) else dtype)
     except (TypeError, ValueError):
         named = None
     if dtype is None or named is None or not is_numeric(named):

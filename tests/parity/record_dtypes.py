@@ -143,10 +143,14 @@ def called(info: OpInfo, sample: Sample, device: str) -> str:
 
 
 def forms(info: OpInfo, sample: Sample, device: str = "cpu") -> Iterator[tuple[Any, list, dict]]:
-    """A call in PyTorch's terms: as it is written, by keywords, to the operator underneath."""
+    """A call in PyTorch's terms: as it is written, by keywords, to the operator underneath.
+
+    That one takes None among tensors, and also bools for ints, which PyTorch's functions refuse.
+    """
     op, dtypes = pytorchs(info), annotated(info, "DType")
-    inner = getattr(torch.ops.aten, info.name.rpartition(".")[2], None)  # takes None among tensors
-    found = [(op, as_written), (op, by_keywords), (inner, as_written)]
+    found = [(op, as_written), (op, by_keywords)]
+    if any(x is None for x in tree_leaves(sample.args)):
+        found += [(getattr(torch.ops.aten, info.name.rpartition(".")[2], None), as_written)]
     for call, form in found[any(map(dtype_named, sample.args)) :]:
         args, kwargs = form(info, sample)
         named = {k: kwargs[k] for k in dtypes if kwargs.get(k) is not None}

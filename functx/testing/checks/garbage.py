@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -143,7 +144,9 @@ def _complaint(calls: Calls, given: Given, name: str, value: Any) -> str:
     assert calls.spec is not None
     who, named = calls.spec.name, f"`{name}" if calls.spec.form is None else ""
     try:
-        _call_with(calls, given, name, value)
+        with warnings.catch_warnings():  # JAX's, of what it has yet to refuse
+            warnings.simplefilter("ignore", DeprecationWarning)
+            _call_with(calls, given, name, value)
     except Exception as error:
         message = str(error)
         if type(error) not in ERRORS:
