@@ -251,10 +251,16 @@ def _with_draw(signature: inspect.Signature) -> inspect.Signature:
 
 def upcoming_draw() -> Draw | None:
     """What the next draw would be, or None where none may be made."""
+    generator = _at_home()
+    return None if generator is None else Draw(generator.key, generator.counter)
+
+
+def _at_home() -> Generator | None:
+    """The ambient generator, if it may be drawn from here."""
     generator, home = _current()
     if isinstance(generator, _Refusing) or single_lane_trace() is not home:
         return None
-    return Draw(generator.key, generator.counter)
+    return generator
 
 
 def drawing(compiled: Callable[..., tuple[Any, Drawn]], *args: Any, **kwargs: Any) -> Any:
@@ -262,8 +268,8 @@ def drawing(compiled: Callable[..., tuple[Any, Drawn]], *args: Any, **kwargs: An
 
     The generator is held meanwhile: other threads that draw from it wait.
     """
-    generator, home = _current()
-    if isinstance(generator, _Refusing) or single_lane_trace() is not home:
+    generator = _at_home()
+    if generator is None:
         return compiled(None, *args, **kwargs)[0]
     with generator.lock:
         upcoming = Draw(generator.key, generator.counter)
