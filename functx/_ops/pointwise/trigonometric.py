@@ -11,6 +11,7 @@ from functx._core import Accepts, ArrayLike, ArrayOnly, Autocast, category, oper
 from functx._core.rules import derivative_rules
 
 from .circular import cosine, sine, tangent
+from .direction import direction
 
 
 __all__ = ["angle", "atan2", "cos", "sin", "tan", "tanh"]
@@ -122,4 +123,4 @@ def _slope(primals: Any, output: Array, tangents: Any) -> Array:
 
 
 # lax.atan2 squares its arguments: NaN at the origin, and near it where squares underflow.
-_atan2 = derivative_rules(lax.atan2, jvp=_slope, name="atan2")
+_atan2 = derivative_rules(direction, jvp=_slope, name="atan2")

@@ -111,6 +111,9 @@ def sqrt_conventions(make: Make) -> Iterator[Convention]:
 def rsqrt_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, 1.0, np.inf])
     yield Convention("0", call(at), value=[np.inf, 1, 0], gradient=[-np.inf, -0.5, 0])
+    outside = make.put([-0.0, -1.0, -np.inf, np.nan])
+    yield Convention("not above 0", call(outside), value=[-np.inf, np.nan, np.nan, np.nan])
+    yield Convention("second derivative", call(make.put(4.0)), hessian=0.75 / 32)
 
 
 OPS = [

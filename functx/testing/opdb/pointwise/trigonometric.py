@@ -32,6 +32,7 @@ def atan2_samples(make: Make) -> Iterator[Sample]:
         yield call(make.nonzero(*first), make.nonzero(*second))
     if category(make.dtype) == 2:
         yield edge(*make.edge_pairs())
+        yield edge(make(300, low=-9, high=9), make(300))  # more than fit in one register
 
 
 def angle_samples(make: Make) -> Iterator[Sample]:
@@ -66,6 +67,16 @@ def atan2_conventions(make: Make) -> Iterator[Convention]:
     nan = [np.nan, np.nan]
     yield Convention("NaN", nowhere, value=nan, gradient=(nan, nan))
     one = make.put(1.0)
+    ends = [np.inf, -np.inf, np.inf, -0.0, 0.0, -0.0]
+    yield Convention(
+        "infinities and signs of zeros",
+        call(make.put(ends), make.put([np.inf, -np.inf, 1, -1, -0.0, 0])),
+        value=[np.pi / 4, -3 * np.pi / 4, np.pi / 2, -np.pi, np.pi, -0.0],
+    )
+    tiny = 2.0**-140
+    small = [make.put(v, "float32") for v in ([tiny, tiny, tiny], [tiny, 0, -2 * tiny])]
+    value = [np.pi / 4, np.pi / 2, np.arctan2(1, -2)]
+    yield Convention("subnormal numbers", call(*small), value=value)
     yield Convention("a diagonal", call(one, one), hessian=[[-0.5, 0], [0, 0.5]])
 
 
