@@ -53,11 +53,11 @@ from .requirements import (
     index_in_range as index_in_range,
     is_number as is_number,
     is_probability as is_probability,
-    number_fits as number_fits,
     Requirement as Requirement,
     value_fits as value_fits,
 )
 from .roles import (
+    Alike as Alike,
     ArrayLike as ArrayLike,
     ArrayOnly as ArrayOnly,
     Arrays as Arrays,
@@ -66,6 +66,7 @@ from .roles import (
     Dims as Dims,
     DType as DType,
     Factor as Factor,
+    Fitting as Fitting,
     Index as Index,
     Key as Key,
     Mask as Mask,

@@ -22,6 +22,7 @@ from .catalog import OpSpec
 from .devices import as_device, place
 from .errors import Refused
 from .jax_compat import staging_trace
+from .parameters import Parameters
 from .pieces import in_blocks
 from .random import as_key, Draw
 from .requirements import enforce, Requirement
@@ -44,7 +45,7 @@ def public_call(spec: OpSpec) -> Call:
     elif spec.requires is not None:
         call = _judged(spec, call)
     elif spec.parameters.factors:
-        call = _judged_if_given(spec.parameters.factors, plain=call, judged=_judged(spec, call))
+        call = _judged_if_given(spec.parameters, plain=call, judged=_judged(spec, call))
     if spec.measured:
         call = _measuring(spec, call)
     if "device" in spec.roles:
@@ -162,11 +163,13 @@ def _judged_on_request(plain: Call, judged: Call) -> Call:
     return operator
 
 
-def _judged_if_given(factors: tuple[str, ...], *, plain: Call, judged: Call) -> Call:
-    """Judges calls with factors, which are keyword-only: the others pay nothing."""
+def _judged_if_given(parameters: Parameters, *, plain: Call, judged: Call) -> Call:
+    """Judges calls with factors: the others pay nothing."""
+    factors, names = parameters.factors, parameters.positional
+    before = min((names.index(name) for name in factors if name in names), default=len(names))
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and any(name in kwargs for name in factors):
+        if len(args) > before or (kwargs and any(name in kwargs for name in factors)):
             return judged(*args, **kwargs)
         return plain(*args, **kwargs)
 

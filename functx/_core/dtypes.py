@@ -160,7 +160,10 @@ def holds(dtype: Any, value: Any) -> Any:
     """
     value = jnp.asarray(value)
     target, kind = category(dtype), category(value.dtype)
-    if target in (0, 3) or kind in (0, 3):
+    if target == 3:
+        each = real_of(dtype)
+        return holds(each, jnp.real(value)) & holds(each, jnp.imag(value))
+    if target == 0 or kind in (0, 3):
         return jnp.ones(value.shape, bool)
     if target == 2:
         finite = lax.abs(value.astype(available(float))) <= float(jnp.finfo(dtype).max)

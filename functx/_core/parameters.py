@@ -54,7 +54,7 @@ class Parameters:
         }
         self.defaults = {p.name: p.default for p in each if p.default is not p.empty}
         self.positional = tuple(p.name for p in each if p.kind is p.POSITIONAL_OR_KEYWORD)
-        self.factors = self._named(lambda role: role.fits)
+        self.factors = self._named(lambda role: role.fits is not None)
         self._required = self.roles.keys() - self.defaults.keys()
         self.promoting = self._named(lambda role: role.kind is Kind.ARRAY)
         self.traced = self._named(lambda role: role.traced)

@@ -18,7 +18,7 @@ import numpy as np
 from jax import lax
 from jax.experimental import checkify
 
-from .dtypes import available, category, holds, LONG
+from .dtypes import available, holds, LONG
 from .errors import refuse
 from .values import peek
 
@@ -64,12 +64,6 @@ def value_fits(value: Any, dtype: Any, name: str) -> Requirement:
     return Requirement(
         holds(dtype, value), f"`{name}` must fit {np.dtype(dtype).name}, got {{got}}", got=value
     )
-
-
-def number_fits(value: Any, dtype: Any, name: str) -> Requirement:
-    """`value_fits` for a dtype in which numbers wrap, or are infinite from 65520 on."""
-    wide = np.dtype(dtype).itemsize > 2 and category(dtype) != 1
-    return Requirement(True, "") if wide else value_fits(value, dtype, name)
 
 
 def is_number(x: Any) -> bool:

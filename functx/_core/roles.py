@@ -42,8 +42,13 @@ Others: TypeAlias = Sequence[Any]
 # which takes the dtype of what it meets, as if it were written there; any other in the dtype of
 # computation. Left out, it is the default itself.
 Scalar: TypeAlias = Any
-# The same, such as add's `alpha`, and PyTorch refuses one that the arrays' dtype cannot hold.
+# The same, and beside integers it loses its fraction. One that the dtype of computation cannot
+# hold is refused, as by PyTorch: addmm's `alpha`.
 Factor: TypeAlias = Any
+# A factor that the arrays' own dtype must hold, also where halves are computed wider.
+Fitting: TypeAlias = Any
+# A fitting number of their own kind: no float beside integers, no bool beside numbers.
+Alike: TypeAlias = Any
 # A PRNG key. Left out, it is drawn from the ambient generator.
 Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
@@ -70,6 +75,13 @@ class Kind(enum.Enum):
     OPTION = enum.auto()  # static, handed on as it is
 
 
+class Fits(enum.Enum):
+    """Which dtype must hold a number."""
+
+    ARRAYS = enum.auto()  # the one to which arrays promote
+    COMPUTATION = enum.auto()  # the one in which they are computed
+
+
 TRACED = frozenset({Kind.ARRAY, Kind.OTHER, Kind.SCALAR, Kind.KEY})
 _ARRAYS = (Kind.ARRAY, Kind.OTHER)
 _WORDS = {
@@ -93,7 +105,9 @@ class Role:
     optional: bool = False  # None may be given
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
     number: bool = True  # a Python number will do
-    fits: bool = False  # a number that the arrays' dtype must hold
+    fits: Fits | None = None  # which dtype must hold the number
+    alike: bool = True  # the number must be of a kind that the arrays hold
+    counts: bool = True  # True is the number 1
     takes: Takes | None = dataclasses.field(default=None, compare=False)  # of options
 
     @property
@@ -121,7 +135,9 @@ _ROLES = {
     "Other": Role(Kind.OTHER),
     "Others": Role(Kind.OTHER, several=True),
     "Scalar": Role(Kind.SCALAR),
-    "Factor": Role(Kind.SCALAR, fits=True),
+    "Factor": Role(Kind.SCALAR, fits=Fits.COMPUTATION, alike=False),
+    "Fitting": Role(Kind.SCALAR, fits=Fits.ARRAYS, alike=False),
+    "Alike": Role(Kind.SCALAR, fits=Fits.ARRAYS, counts=False),
     "Key": Role(Kind.KEY, optional=True),
     "Dim": Role(Kind.DIM),
     "Dims": Role(Kind.DIMS, optional=True, several=True),
@@ -129,6 +145,7 @@ _ROLES = {
     "DType": Role(Kind.DTYPE),
     "Device": Role(Kind.DEVICE),
 }
+NUMBERS = frozenset(note for note, role in _ROLES.items() if role.kind is Kind.SCALAR)
 
 
 def parsed_role(who: str, parameter: inspect.Parameter) -> Role:

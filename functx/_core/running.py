@@ -13,12 +13,12 @@ from jax import lax
 from .capacity import check_sizes
 from .catalog import Autocast, OpSpec
 from .dimensions import canonical_dim, canonical_dims, canonical_shape
-from .dtypes import Accepts, as_dtype, category, converted, real_of
+from .dtypes import Accepts, accumulator, as_dtype, category, converted, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, joined, Promote, result_dtype
 from .random import as_key, Draw
-from .requirements import all_hold, check_inside, number_fits, Requirement
-from .roles import Kind
+from .requirements import all_hold, check_inside, Requirement, value_fits
+from .roles import Fits, Kind, Role
 from .state import autocast_dtype, checking_values
 
 
@@ -72,7 +72,10 @@ def requirements(
     if factors:
         arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
         dtype = result_dtype(map(_as_array, arrays), ranked=spec.ranked)
-        yield from (number_fits(_as_array(came[name]), dtype, name) for name in factors)
+        for name in factors:
+            computed = spec.roles[name].fits is Fits.COMPUTATION
+            fitting = accumulator(dtype) if computed else dtype
+            yield value_fits(_as_array(came[name]), fitting, name)
     if spec.requires is not None:
         yield from spec.requires(**_unpromoted(spec, came, given))
 
@@ -163,22 +166,23 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     if arrays:
         for name, value in given.items():
             if spec.parameters.roles[name].kind is Kind.SCALAR and value is not None:
-                given[name] = _scalar(value, arrays[0].dtype, name)
+                given[name] = _scalar(value, arrays[0].dtype, name, spec.roles[name])
     return arrays, result
 
 
-def _scalar(value: Any, dtype: np.dtype, name: str) -> Any:
+def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
     """A coefficient in the dtype of computation, which it may not widen to another kind."""
     value = jnp.asarray(value)
     kind = category(value.dtype)
-    if kind == 0:
-        value, kind = jnp.where(value, 1, 0), 1  # a number like others, of no dtype
-    if kind > max(category(dtype), 1):
+    widest = max(category(dtype), 1 if role.alike else 2)
+    if kind > widest or (kind == 0 < category(dtype) and not role.counts):
         refuse(
             f"`{name}` must not be {('bool', 'an integer', 'floating', 'complex')[kind]} for "
             f"{dtype.name} arrays, got {describe(value)}",
             error=TypeError,
         )
+    if kind == 0:
+        value, kind = jnp.where(value, 1, 0), 1  # a number like others, of no dtype
     if jax.typeof(value).weak_type and 0 < kind <= category(dtype):
         return value  # a number written by hand: takes the dtype of what it meets
     return lax.convert_element_type(value, dtype)

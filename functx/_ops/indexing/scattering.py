@@ -15,7 +15,7 @@ from functx._core import (
     Autocast,
     describe,
     Dim,
-    Factor,
+    Fitting,
     Index,
     is_number,
     operator,
@@ -114,7 +114,7 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
 
 @operator(promote=Promote.NONE, requires=positions_inside)
 def index_add(
-    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Factor = 1
+    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Fitting = 1
 ) -> Array:
     r"""A copy of `input` with slices $\alpha\, s_i$ across `dim` added at positions.
 

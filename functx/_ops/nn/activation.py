@@ -8,7 +8,7 @@ from typing import Literal
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, refuse, Scalar
+from functx._core import Accepts, ArrayLike, Factor, operator, refuse
 from functx._ops.quotients import quotient
 
 
@@ -60,7 +60,7 @@ def silu(input: ArrayLike, inplace: bool = False) -> Array:
 
 
 @operator(accepts=Accepts.FLOATING)
-def softplus(input: ArrayLike, beta: Scalar = 1, threshold: Scalar = 20) -> Array:
+def softplus(input: ArrayLike, beta: Factor = 1, threshold: Factor = 20) -> Array:
     r"""A smooth maximum of $x$ and 0: $y = \tfrac{1}{\beta} \log(1 + e^{\beta x})$.
 
     Where $\beta x$ exceeds `threshold`, $y = x$, and the derivative is exactly 1.
@@ -71,4 +71,9 @@ def softplus(input: ArrayLike, beta: Scalar = 1, threshold: Scalar = 20) -> Arra
     scaled = input * beta
     linear = scaled > threshold
     smooth = jnp.log1p(jnp.exp(jnp.where(linear, jnp.zeros_like(scaled), scaled)))
-    return jnp.where(linear, input, quotient(smooth, beta))
+    if isinstance(beta, int):
+        return jnp.where(linear, input, quotient(smooth, beta))
+    flat = beta == 0  # a slope of one half, at infinity
+    at_infinity = 0.5 * input + lax.stop_gradient(1 / beta)
+    smooth = jnp.where(flat, at_infinity, quotient(smooth, jnp.where(flat, 1, beta)))
+    return jnp.where(linear, input, smooth)

@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
+    available,
     category,
     describe,
     Index,
     is_probability,
+    LONG,
     operator,
+    Other,
     Promote,
     refuse,
     Requirement,
@@ -38,7 +41,7 @@ def _targets_exist(
     if category(target.dtype) < 2 and shape:
         classes = shape[0] if len(shape) == 1 else shape[1]
         yield Requirement(
-            (target == ignore_index) | ((target >= 0) & (target < classes)),
+            (_wide(target) == _wide(ignore_index)) | ((target >= 0) & (target < classes)),
             f"`target` must lie in [0, {classes - 1}] or be `ignore_index`, got {{got}}",
             target,
             IndexError,
@@ -56,7 +59,7 @@ def nll_loss(
     target: Index,
     weight: ArrayLike | None = None,
     size_average: bool | None = None,
-    ignore_index: Scalar = -100,
+    ignore_index: Other = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
@@ -72,6 +75,7 @@ def nll_loss(
     Array(2., dtype=float32)
     """
     reduction = reduction_of(size_average, reduce, reduction)
+    _check_class_number(ignore_index)
     return _of_class_numbers(input, jnp.asarray(target), weight, ignore_index, reduction, 0.0)
 
 
@@ -96,7 +100,7 @@ def cross_entropy(
     target: Index,
     weight: ArrayLike | None = None,
     size_average: bool | None = None,
-    ignore_index: Scalar = -100,
+    ignore_index: Other = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: Scalar = 0.0,
@@ -112,6 +116,7 @@ def cross_entropy(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     target = jnp.asarray(target)
+    _check_class_number(ignore_index)
     if input.ndim == 0:
         refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
     log_p = log_probabilities(input, 0 if input.ndim == 1 else 1) if input.size else input
@@ -131,7 +136,7 @@ def _of_class_numbers(
     log_p, target, unbatched = _batched(log_p, target)
     classes = log_p.shape[1]
     _check_weight(weight, classes)
-    counted = target != ignore_index
+    counted = _wide(target) != _wide(ignore_index)
     exists = (target >= 0) & (target < classes)
     at = jnp.where(counted & exists, target, 0)[:, None]
     if classes == 0:
@@ -148,6 +153,17 @@ def _of_class_numbers(
     if reduction == "none":
         return loss[0] if unbatched else loss
     return quotient(jnp.sum(loss), jnp.sum(share)) if reduction == "mean" else jnp.sum(loss)
+
+
+def _check_class_number(ignored: Any) -> None:
+    number = jnp.asarray(ignored)
+    if number.ndim or category(number.dtype) != 1:
+        refuse(f"`ignore_index` must be an integer, got {describe(number)}", error=TypeError)
+
+
+def _wide(x: Any) -> Array:
+    """Positions as wide as can be: narrow ones cannot hold every `ignore_index`."""
+    return lax.convert_element_type(x, available(LONG))
 
 
 def _of_probabilities(

@@ -12,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import (
     ArrayLike,
+    available,
     category,
     describe,
     operator,
@@ -30,10 +31,11 @@ __all__ = ["pad"]
 def _value_fits(*, input: Any, value: Any, mode: str, **_: Any) -> Iterator[Requirement]:
     if value is None:
         return
-    yield value_fits(value, input.dtype, "value")
+    unsigned = input.dtype.kind == "u"  # PyTorch's `value` is floating: -1.0 does not wrap
+    yield value_fits(value.astype(available(float)) if unsigned else value, input.dtype, "value")
     if mode != "constant":
         yield Requirement(
-            value == 0,
+            value == jnp.zeros((), value.dtype),
             f"`value` belongs to mode='constant', got {{got}} for {mode!r}",
             got=value,
             error=ValueError,
@@ -65,8 +67,9 @@ def pad(
     if len(pad) > 2 * input.ndim:
         refuse(f"`pad` must hold at most {2 * input.ndim} ints for {describe(input)}, got {pad}")
     pairs = list(zip(pad[::2], pad[1::2], strict=True))
+    value = _number(0 if value is None else value)
     if mode == "constant":
-        return _padded_with(input, pairs, 0 if value is None else value)
+        return _padded_with(input, pairs, value)
     if mode not in _EXTENSIONS:
         refuse(
             f"`mode` must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}",
@@ -80,12 +83,16 @@ def pad(
     return input
 
 
-def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Any) -> jax.Array:
+def _number(value: Any) -> Array:
     value = jnp.asarray(value)
     if value.ndim:
         refuse(f"`value` must be a number, got {describe(value)}", error=TypeError)
     if category(value.dtype) == 3:
         refuse(f"`value` must not be complex, got {describe(value)}", error=TypeError)
+    return value
+
+
+def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Array) -> jax.Array:
     pairs = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
     sizes = [n + before + after for n, (before, after) in zip(input.shape, pairs, strict=True)]
     if min(sizes, default=0) < 0:

@@ -10,8 +10,8 @@ from functx._core import (
     ArrayLike,
     axes_of,
     Dims,
+    Fitting,
     operator,
-    Scalar,
 )
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
@@ -25,12 +25,12 @@ def normalize(
     input: ArrayLike,
     p: float = 2.0,  # static: it chooses how to compute the norm
     dim: Dims = 1,
-    eps: Scalar = 1e-12,
+    eps: Fitting = 1e-12,
 ) -> Array:
     r"""Divides by the norm along `dim`: $y = x / \max(\lVert x \rVert_p, \epsilon)$.
 
     `dim=None` takes all dimensions together. Where the norm is below `eps`, the derivative is
-    $1/\epsilon$ times the identity.
+    $1/\epsilon$ times the identity. NaN for `eps` gives NaN.
 
     >>> functx.nn.functional.normalize(jnp.asarray([[3.0, 4.0]], "float32"))
     Array([[0.6, 0.8]], dtype=float32)
@@ -38,4 +38,4 @@ def normalize(
     dims = axes_of(dim, input.ndim)
     norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
     least = jnp.real(eps)
-    return quotient(input, jnp.where(norm < least, least, norm))
+    return quotient(input, jnp.where((norm < least) | (least != least), least, norm))

@@ -9,6 +9,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    Alike,
     ArrayLike,
     Autocast,
     category,
@@ -25,10 +26,11 @@ __all__ = ["abs", "add", "addcmul", "lerp", "mul", "neg", "sign", "sub"]
 
 
 @operator()
-def add(input: ArrayLike, other: ArrayLike, *, alpha: Factor = 1) -> Array:
+def add(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
     r"""Adds `other`, scaled: $y = x + \alpha \cdot \mathrm{other}$, broadcasting.
 
-    Dtypes: promotes to the common dtype; `alpha` takes no part in it. Bools give their OR.
+    Dtypes: promotes to the common dtype; `alpha` takes no part in it, and must be an integer where
+    arrays hold integers. Bools give their OR.
 
     >>> functx.add(jnp.asarray([1, 2]), 0.5, alpha=2)
     Array([2., 3.], dtype=float32)
@@ -37,7 +39,7 @@ def add(input: ArrayLike, other: ArrayLike, *, alpha: Factor = 1) -> Array:
 
 
 @operator(accepts=Accepts.NUMBER, aliases=("subtract",))
-def sub(input: ArrayLike, other: ArrayLike, *, alpha: Factor = 1) -> Array:
+def sub(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
     r"""Subtracts `other`, scaled: $y = x - \alpha \cdot \mathrm{other}$, broadcasting.
 
     Dtypes: promotes to the common dtype; bools are refused.

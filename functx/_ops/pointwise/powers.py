@@ -15,12 +15,12 @@ from functx._core import (
     category,
     equally_varying,
     is_number,
-    number_fits,
     operator,
     Promote,
     refuse,
     Requirement,
     result_dtype,
+    value_fits,
 )
 from functx._core.rules import derivative_rules
 
@@ -80,8 +80,9 @@ def square(input: ArrayLike) -> Array:
 
 def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
     # Of arrays PyTorch gives what truncation leaves; a number it refuses.
-    if is_number(exponent):
-        yield number_fits(exponent, result_dtype([input, exponent]), "exponent")
+    dtype = result_dtype([input, exponent])
+    if is_number(exponent) and (dtype.itemsize <= 2 or category(dtype) == 1):
+        yield value_fits(exponent, dtype, "exponent")
     integral = category(input.dtype) < 2 and category(exponent.dtype) == 1
     if integral and is_number(exponent):
         yield Requirement(

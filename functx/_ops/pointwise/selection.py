@@ -18,6 +18,7 @@ from functx._core import (
     LONG,
     Mask,
     operator,
+    Other,
     Promote,
     refuse,
     Requirement,
@@ -191,9 +192,9 @@ def where(
 @operator(promote=Promote.NO_OPMATH)
 def nan_to_num(
     input: ArrayLike,
-    nan: Scalar | None = 0.0,
-    posinf: Scalar | None = None,
-    neginf: Scalar | None = None,
+    nan: Other | None = 0.0,
+    posinf: Other | None = None,
+    neginf: Other | None = None,
 ) -> Array:
     """Replaces NaN by `nan`, and infinities by `posinf` and `neginf`; complex parts each.
 
@@ -204,6 +205,9 @@ def nan_to_num(
     Array([1., 2.], dtype=float32)
     """
     kind = category(input.dtype)
+    for name, value in {"nan": nan, "posinf": posinf, "neginf": neginf}.items():
+        if value is not None and (jnp.ndim(value) or category(jnp.asarray(value).dtype) == 3):
+            refuse(f"`{name}` must be a real number, got {describe(value)}", error=TypeError)
     if kind < 2:
         return input
     if kind == 3:

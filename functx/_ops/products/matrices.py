@@ -8,11 +8,14 @@ accumulate in float32, integers wrap around in their own dtype.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayOnly,
     Autocast,
     category,
@@ -129,7 +132,8 @@ def addmm(
     r"""Scaled matrix product, added to an array: $y = \beta x + \alpha\, (A B)$.
 
     Shapes: `input` broadcasts to the product, `[m, k], [k, n] -> [m, n]`.
-    With `beta=0`, infinities and NaNs of `input` count as zero.
+    With `beta=0`, infinities and NaNs of `input` count as zero, and with `alpha=0` those of the
+    product. Halves are scaled in float32.
 
     >>> x = jnp.eye(2, dtype="float32")
     >>> functx.addmm(jnp.ones(2, "float32"), x, x, alpha=2)
@@ -143,9 +147,21 @@ def addmm(
         n not in (1, m) for n, m in zip(input.shape[::-1], shape[::-1], strict=False)
     ):
         refuse(f"`input` must broadcast to {list(shape)}, got {describe(input)}")
-    if isinstance(beta, Array) and category(input.dtype) >= 2:
-        input = jnp.where((beta == 0) & ~jnp.isfinite(input), 0, input)
-    return beta * input + alpha * (mat1 @ mat2)
+    if isinstance(alpha, int) and isinstance(beta, int):
+        return input + mat1 @ mat2
+    wide = accumulator(input.dtype)
+    product = jnp.matmul(mat1, mat2, preferred_element_type=wide)
+    return _scaled(input.astype(wide), beta) + _scaled(product, alpha)
+
+
+def _scaled(x: Array, factor: Any) -> Array:
+    """A product in which nothing is left of infinities and NaNs times 0."""
+    if isinstance(factor, int):
+        return x
+    factor = lax.convert_element_type(factor, x.dtype)
+    if category(x.dtype) >= 2:
+        x = jnp.where((factor == 0) & ~jnp.isfinite(x), 0, x)
+    return factor * x
 
 
 def _check_ranks(**arrays: tuple[Array, int]) -> None:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import available, category
+from functx._core.roles import NUMBERS
 from functx.testing.calls import Calls, filled, Given
 from functx.testing.checks.cases import sized
 from functx.testing.opinfo import OpInfo, Sample
@@ -153,7 +154,7 @@ class Subject:
         for sample in self.every_sample():
             given = self.given(sample)
             note = self.calls.note(option) if given.get(option) is not None else ""
-            if note in ("Scalar", "Factor") and self.calls.gives(given, option):
+            if note in NUMBERS and self.calls.gives(given, option):
                 given = given | self._a_key()  # whether it draws, the number may decide
                 f = lambda value, given=given: self.calls(given | {option: value})
                 found.append(not _reaching(f, jnp.asarray(given[option])))

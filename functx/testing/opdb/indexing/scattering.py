@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
@@ -89,6 +90,9 @@ def index_add_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), 0, make.index(3, dtype="int32"), make(1))
     yield call(make(), 0, make.put([0], "int64"), make(), alpha=0)
     yield call(make(), 0, make.put([0], "int64"), 1)
+    yield call(terms(make, 3), 0, make.index(3, 2), terms(make, 2), alpha=True)
+    if category(make.dtype) < 2:
+        yield call(terms(make, 3), 0, make.index(3, 2), terms(make, 2), alpha=1.75)
     yield call(make(2, 3), dim=0, index=make.put([], "int64"), source=make(0, 3))
     yield call(make.small(2, 1, 3, 2), -2, make.put([2, 0], "int64"), make.small(2, 1, 2, 2))
     yield edge(make.delicate(2, 8), 0, make.put([0], "int64"), make.delicate(1, 8))
@@ -103,6 +107,8 @@ def index_add_refusals(make: Make) -> Iterator[Refusal]:
         )
     bytes_ = make(2, dtype="int8"), 0, make.index(2, 2), make(2, dtype="int8")
     yield Refusal(call(*bytes_, alpha=300), "`alpha` must fit int8, got 300")
+    halves = make(2, dtype="float16"), 0, make.index(2, 2), make(2, dtype="float16")
+    yield Refusal(call(*halves, alpha=70000), "`alpha` must fit float16, got 70000")
     x, index = make(3, 2), make.index(3, 2)
     yield Refusal(call(x, 0, index, make(2)), r"`source` must have shape \[2, 2\]")
     yield Refusal(call(x, 0, index, make(3, 2)), r"`source` must have shape \[2, 2\]")

@@ -32,6 +32,15 @@ def gelu_refusals(make: Make) -> Iterator[Refusal]:
         call(make(3), approximate="sigmoid"), r"`approximate` must be 'none' or 'tanh'", ValueError
     )
     yield Refusal(call(make(3, dtype="int64")), "expected floating arrays, got i64", TypeError)
+    yield Refusal(call(2), "expected floating numbers, got int", TypeError)
+    yield Refusal(call(True), "expected floating numbers, got bool", TypeError)
+
+
+def softplus_refusals(make: Make) -> Iterator[Refusal]:
+    for dtype in ("float16", "float32"):
+        x = make(2, dtype=dtype)
+        yield Refusal(call(x, 1e39), "`beta` must fit float32, got 1e")
+        yield Refusal(call(x, threshold=-1e39), "`threshold` must fit float32, got -1e")
 
 
 def softplus_samples(make: Make) -> Iterator[Sample]:
@@ -39,6 +48,7 @@ def softplus_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 2.0, threshold=3)
     yield call(make(2, 3, low=-90, high=90))
     yield call(make(), beta=0.5)
+    yield call(make(2), 1e9 if make.dtype == "float16" else 2.0, True)
     yield call(make(0, 2))
     yield edge(make.edges(20))
     yield edge(make.edges(), 2.0, threshold=3)
@@ -76,6 +86,9 @@ def softplus_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([0.0, 20.0, 30.0, -1e3]))
     slope = 1 / (1 + np.exp(-20.0))
     yield Convention("0, the threshold and beyond", at, gradient=[0.5, slope, 1, 0])
+    flat, infinite = make.put([2.0, -2.0]), [np.inf, np.inf]
+    yield Convention("beta=0", call(flat, 0), value=infinite, gradient=[0.5, 0.5])
+    yield Convention("beta=-0.0", call(flat, -0.0), value=[-np.inf, -np.inf], gradient=[0.5, 0.5])
 
 
 def gelu_departures(make: Make) -> Iterator[Departure]:
@@ -118,6 +131,7 @@ OPS = [
         F.softplus,
         softplus_samples,
         reference=np_softplus,
+        refusals=softplus_refusals,
         conventions=softplus_conventions,
     ),
 ]

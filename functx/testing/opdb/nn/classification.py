@@ -46,6 +46,9 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), there, make(2)), r"`weight` must be \[3\]")
     yield Refusal(call(make(), there[0]), "at least 1 dimension", ValueError)
     yield Refusal(call(make(2, 3), there, reduction="max"), "`reduction` must be", ValueError)
+    for ignored, said in ((0.5, "f64"), (True, "bool")):
+        at = call(make(2, 3), there, ignore_index=ignored)
+        yield Refusal(at, rf"`ignore_index` must be an integer, got {said}\[\]", TypeError)
 
 
 def nll_refusals(make: Make) -> Iterator[Refusal]:
@@ -105,7 +108,16 @@ def all_ignored(make: Make) -> Iterator[Convention]:
     )
 
 
+def bytes_for_classes(make: Make) -> Iterator[Convention]:
+    """No class is -100, though it wraps to one."""
+    log_p, bytes_ = np.zeros((1, 157)), make.put([156], "uint8")
+    log_p[0, 156] = -1e3
+    at = call(make.put(log_p), bytes_)
+    yield Convention("class 156", at, value=1e3)
+
+
 def nll_conventions(make: Make) -> Iterator[Convention]:
+    yield from bytes_for_classes(make)
     yield from all_ignored(make)
     yield from smooth_at_extremes(make, make.put([0, 1], "int64"))
     one = call(make.put(np.ones((2, 3))), make.put([-100, 1], "int64"))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
+from functx._core import category
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
 
 
@@ -19,6 +20,9 @@ def constant_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), ())
     yield call(make(2, 0), (1, 1))
     yield call(make(3), (-1, -2))
+    yield call(make(3), (1, 2), value=True)
+    if category(make.dtype) < 2:
+        yield call(make(3), (1, 2), value=1.75)
 
 
 def constant_refusals(make: Make) -> Iterator[Refusal]:
@@ -28,7 +32,10 @@ def constant_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), (-1, -3)), r"takes more than there is")
     yield Refusal(call(x, (1, 1), "zeros"), r"`mode` must be 'constant'", ValueError)
     yield Refusal(call(x, (1, 1), value=1j), r"`value` must not be complex", TypeError)
-    yield Refusal(call(make(3, dtype="uint8"), (1, 1), value=300), r"`value` must fit uint8")
+    bytes_ = make(3, dtype="uint8")
+    for value in (300, -1, -0.5):
+        yield Refusal(call(bytes_, (1, 1), value=value), rf"`value` must fit uint8, got {value}")
+    yield Refusal(call(x, (1, 1), value=make(2)), "`value` must be a number", TypeError)
 
 
 def reflect_samples(make: Make) -> Iterator[Sample]:
@@ -36,6 +43,7 @@ def reflect_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 3, 4), (1, 2, -1, 1), mode="reflect")
     yield call(make(1, 2, 2, 2), (1, 0, 0, 1, 1, 1), "reflect")
     yield call(make(0, 2, 3), (1, 1), "reflect")
+    yield call(make(2, 3), (1, 1), "reflect", value=False)
 
 
 def replicate_samples(make: Make) -> Iterator[Sample]:
@@ -58,6 +66,8 @@ def reflect_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), (1, 1), "reflect"), r"of n \+ 1 or n \+ 2 dimensions")
     yield Refusal(call(make(1, 0, 3), (1, 1), "reflect"), r"must not be empty")
     yield Refusal(call(x, (1, 1), "reflect", 1.0), r"belongs to mode='constant'", ValueError)
+    yield Refusal(call(x, (1, 1), "reflect", True), r"belongs to mode='constant'", ValueError)
+    yield Refusal(call(x, (1, 1), "reflect", make(2)), "`value` must be a number", TypeError)
     yield Refusal(call(make.mask(1, 3), (1, 1), "reflect"), r"takes numbers", TypeError)
 
 
@@ -92,6 +102,12 @@ def circular_departures(make: Make) -> Iterator[Departure]:
         call(make(1, 3, 4, dtype="float64"), (-2, 4, 1, -1), "circular"),
         "PyTorch copies in place where sizes are negative, and counts some elements once",
         r"'circular'|mode='circular'",
+    )
+    yield Departure(
+        "refused",
+        call(make(1, 3, dtype="float32"), (-3, 1), "circular"),
+        "PyTorch copies from memory that holds nothing, where nothing is left to go around",
+        "takes more than there is",
     )
 
 

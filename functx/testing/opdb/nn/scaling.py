@@ -25,6 +25,9 @@ def samples(make: Make) -> Iterator[Sample]:
 
 def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3)), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+    for dtype, eps in (("float16", 1e5), ("float32", 1e39), ("complex64", 1e39)):
+        at = call(make(2, dtype=dtype), dim=0, eps=eps)
+        yield Refusal(at, f"`eps` must fit {dtype}, got")
     yield Refusal(call(make(2, 3, dtype="int64")), "expected inexact arrays, got i64", TypeError)
 
 
@@ -41,6 +44,8 @@ def np_normalize(x, p=2.0, dim=1, eps=1e-12):
 def normalize_conventions(make: Make) -> Iterator[Convention]:
     zero = call(make.put([0.0, 0.0]), dim=0)
     yield Convention("0 over eps", zero, value=[0, 0], gradient=[1e12, 1e12])
+    at = call(make.put([3.0, 4.0]), dim=0, eps=np.nan)
+    yield Convention("NaN for eps", at, value=[np.nan, np.nan])
 
 
 OPS = [

@@ -15,6 +15,8 @@ from .operands import binary_and_number, real_only, unary, unary_nonzero, unbroa
 
 def scaled_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), make(2, 3), alpha=2)
+    if category(make.dtype) == 0:
+        yield call(make(3), make(3), alpha=True)
     yield from binary_and_number(make)
     if category(make.dtype) >= 2:
         yield call(make(2), make(2), alpha=-0.5)
@@ -25,9 +27,15 @@ def scaled_refusals(make: Make) -> Iterator[Refusal]:
     integers = make(2, dtype="int64")
     yield Refusal(call(integers, integers, alpha=0.5), "`alpha` must not be floating", TypeError)
     yield Refusal(call(make(2), make(2), alpha=1j), "`alpha` must not be complex", TypeError)
-    for dtype, alpha in (("int8", 300), ("uint8", -300), ("int32", 2**40), ("float16", 70000)):
+    for dtype in ("int32", "float32", "complex64"):
+        numbers = make(2, dtype=dtype)
+        message = f"`alpha` must not be bool for {dtype} arrays"
+        yield Refusal(call(numbers, numbers, alpha=True), message, TypeError)
+    too_large = ("int8", 300), ("uint8", -300), ("int32", 2**40), ("float16", 70000)
+    for dtype, alpha in (*too_large, ("float32", 1e39), ("complex64", 1e39)):
         narrow = make(2, dtype=dtype)
-        yield Refusal(call(narrow, narrow, alpha=alpha), f"`alpha` must fit {dtype}, got {alpha}")
+        message = f"`alpha` must fit {dtype}, got {str(alpha)[:2]}"
+        yield Refusal(call(narrow, narrow, alpha=alpha), message)
     yield Refusal(call([1.0], make(1)), "`input` must be an array", TypeError)
     yield Refusal(call(make(2), make(2), out=make(2)), "`out` does not exist", TypeError)
 
@@ -52,6 +60,9 @@ def addcmul_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), make(2, 1), make(1, 3))
     yield call(make(), make(), make())
     yield call(make(0, 3), make(3), make())
+    yield call(make(2), make(2), make(2), value=True)
+    if category(make.dtype) == 1:
+        yield call(make(2), make(2), make(2), value=2.75)
     if category(make.dtype) >= 2:
         yield call(make(2), make(2), make(2), value=-1.5)
 
@@ -60,7 +71,9 @@ def addcmul_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make(3), make(2)), "shapes do not fit")
     yield Refusal(call(make(2), make(2), make(2), value=1j), "`value` must not be", TypeError)
     bytes_ = make(2, dtype="int8")
-    yield Refusal(call(bytes_, bytes_, bytes_, value=300), "`value` must fit int8, got 300")
+    for value in (300, 300.5, np.nan):
+        at = call(bytes_, bytes_, bytes_, value=value)
+        yield Refusal(at, f"`value` must fit int8, got {value}")
     mask = make.mask(2)
     yield Refusal(call(mask, mask, mask), "expected arrays of numbers", TypeError)
 
@@ -93,6 +106,10 @@ def np_add(x, y, *, alpha=1):
 def np_lerp(x, end, weight):
     way = end - x
     return np.where(np.abs(weight) < 0.5, x + weight * way, end - way * (1 - weight))
+
+
+def np_addcmul(x, a, b, *, value=1):
+    return x + (int(value) if category(x.dtype) == 1 else value) * a * b
 
 
 def np_mul(x, y):
@@ -177,7 +194,7 @@ OPS = [
     OpInfo(
         functx.addcmul,
         addcmul_samples,
-        reference=lambda x, a, b, *, value=1: x + value * a * b,
+        reference=np_addcmul,
         refusals=addcmul_refusals,
         dtypes=Accepts.NUMBER.value,
         floor=PRODUCT,

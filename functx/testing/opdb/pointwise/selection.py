@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .operands import binary, real_without_numbers, SHAPES
 
@@ -89,6 +89,8 @@ def nan_to_num_samples(make: Make) -> Iterator[Sample]:
     if category(make.dtype) == 3:
         special = make.put([complex(np.nan, 1), complex(2, -np.inf)])
         yield call(special, nan=1.0, neginf=3.0)
+    if category(make.dtype) < 2:
+        yield call(make(2), nan=1.5, posinf=1e9, neginf=-1e9)
 
 
 def np_nan_to_num(x, nan=0.0, posinf=None, neginf=None):
@@ -173,13 +175,11 @@ def nan_to_num_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN to infinity", infinite, value=[np.inf, 2, -2, 1])
 
 
-def nan_to_num_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "refused",
-        call(make(2, dtype="int32"), nan=0.5),
-        "a number that the dtype cannot hold is refused, also where none is replaced",
-        "must not be floating",
-    )
+def nan_to_num_refusals(make: Make) -> Iterator[Refusal]:
+    for name in ("nan", "posinf", "neginf"):
+        for value in (1j, make(1, dtype="float32")):
+            at = call(make(2, dtype="complex64"), **{name: value})
+            yield Refusal(at, f"`{name}` must be a real number, got", TypeError)
 
 
 OPS = [
@@ -227,6 +227,6 @@ OPS = [
         nan_to_num_samples,
         reference=np_nan_to_num,
         conventions=nan_to_num_conventions,
-        departures=nan_to_num_departures,
+        refusals=nan_to_num_refusals,
     ),
 ]

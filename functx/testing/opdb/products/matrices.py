@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def matmul_samples(make: Make) -> Iterator[Sample]:
@@ -84,6 +85,9 @@ def addmm_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), make(2, 3), make(3, 2), beta=0)
     yield call(make(2, 1), make(2, 0), make(0, 2), alpha=2)
     yield call(make(1, 2), make(3, 1), make(1, 2), beta=3)
+    yield call(make(2), make(2, 2), make(2, 2), beta=True, alpha=False)
+    if category(make.dtype) == 1:
+        yield call(make(2), make(2, 2), make(2, 2), beta=1.5, alpha=2.75)
 
 
 def addmm_refusals(make: Make) -> Iterator[Refusal]:
@@ -100,6 +104,10 @@ def addmm_refusals(make: Make) -> Iterator[Refusal]:
     for name in ("alpha", "beta"):
         too_large = call(bytes_, bytes_, bytes_, **{name: 300})
         yield Refusal(too_large, f"`{name}` must fit int8, got 300")
+        infinite = call(bytes_, bytes_, bytes_, **{name: np.inf})
+        yield Refusal(infinite, f"`{name}` must fit int8, got inf")
+    half = make(2, 2, dtype="float16")
+    yield Refusal(call(half, half, half, alpha=1e39), "`alpha` must fit float32")
 
 
 def np_product(input: Any, other: Any) -> Any:
@@ -107,6 +115,8 @@ def np_product(input: Any, other: Any) -> Any:
 
 
 def np_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    if category(input.dtype) < 2:
+        beta, alpha = int(beta), int(alpha)
     return beta * input + alpha * (mat1 @ mat2)
 
 
@@ -128,6 +138,13 @@ def addmm_conventions(make: Make) -> Iterator[Convention]:
         value=np.eye(2),
         gradient=(np.zeros((2, 2)), None, None),
     )
+    yield Convention(
+        "alpha=0 ignores NaN", call(x, nothing, x, alpha=0), value=np.eye(2), gradient=None
+    )
+    large = make.put([[300.0]], "float16")
+    yield Convention("halves are scaled wide", call(large, large, large, alpha=1e-3), value=[[390]])
+    small = make.put([[1e-4]], "float16")
+    yield Convention("by any float32", call(large, small, small, alpha=1e9), value=[[310]], ulps=2)
     z = make.put(np.full((2, 2), 3.0))
     coefficients = {"alpha": make.put(0.0), "beta": make.put(0.0)}
     yield Convention(
@@ -135,6 +152,16 @@ def addmm_conventions(make: Make) -> Iterator[Convention]:
         call(z, x, x, **coefficients),
         gradient=(None, None, None, 2, 12),
         departure="PyTorch's coefficients are numbers",
+    )
+
+
+def addmm_departures(make: Make) -> Iterator[Departure]:
+    x = make.put(np.ones((2, 2)), "float64")
+    yield Departure(
+        "gradient",
+        call(x, x, make.put([[1, -2], [3, -4]], "float64"), alpha=np.inf),
+        "an infinite factor meets the terms of a sum, and in PyTorch the sum",
+        r"(alpha|beta)=-?(inf|nan)\b.*: nan at",
     )
 
 
@@ -158,5 +185,6 @@ OPS = [
         refusals=addmm_refusals,
         floor=SUMS,
         conventions=addmm_conventions,
+        departures=addmm_departures,
     ),
 ]
