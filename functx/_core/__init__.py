@@ -6,6 +6,7 @@ from .catalog import (
     OpSpec as OpSpec,
     REGISTRY as REGISTRY,
 )
+from .conversion import converted as converted, rounded_first as rounded_first
 from .declare import operator as operator
 from .devices import find_device as find_device, place as place
 from .dimensions import (
@@ -21,7 +22,6 @@ from .dtypes import (
     available as available,
     category as category,
     complex_of as complex_of,
-    converted as converted,
     DEFAULT_FLOAT as DEFAULT_FLOAT,
     highest as highest,
     holds as holds,
@@ -29,7 +29,6 @@ from .dtypes import (
     LONG as LONG,
     lowest as lowest,
     real_of as real_of,
-    rounded_first as rounded_first,
 )
 from .errors import (
     describe as describe,

@@ -83,30 +83,6 @@ def accumulator(dtype: Any) -> np.dtype:
     return DEFAULT_FLOAT if dtype in (_f16, _bf16) else dtype
 
 
-def converted(x: jax.Array, dtype: Any) -> jax.Array:
-    """`x` in another dtype; of complex numbers, a real one holds the real part.
-
-    XLA makes a choice of a product with what it knows for a bool, and then 0 times NaN is 0. So
-    bools come as numbers of which it does not know.
-    """
-    if category(x.dtype) == 3 and category(dtype) < 3:
-        x = lax.real(x)
-    out = lax.convert_element_type(x, dtype)
-    if category(x.dtype) > 0 or category(dtype) < 2:
-        return out
-    part = lax.real(out) if category(dtype) == 3 else out
-    return lax.select(part < part, -out, out)  # never, which code generation drops
-
-
-def rounded_first(x: jax.Array, dtype: Any) -> jax.Array:
-    """What is computed wider for halves that were asked for, with the values that these have."""
-    if dtype is None or accumulator(dtype) == dtype:
-        return x
-    half = jnp.finfo(dtype)
-    # XLA leaves out a conversion to halves and back.
-    return lax.reduce_precision(x, exponent_bits=half.nexp, mantissa_bits=half.nmant)
-
-
 def available(dtype: Any) -> np.dtype:
     """`dtype`, or its 32-bit form while 64 bit is off."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))

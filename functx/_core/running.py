@@ -12,8 +12,9 @@ from jax import lax
 
 from .capacity import check_sizes
 from .catalog import Autocast, OpSpec
+from .conversion import converted
 from .dimensions import canonical_dim, canonical_dims, canonical_shape
-from .dtypes import Accepts, accumulator, as_dtype, category, converted, real_of
+from .dtypes import Accepts, accumulator, as_dtype, category, real_of
 from .errors import describe, refuse, Refused
 from .promotion import compute_and_result, joined, Promote, result_dtype
 from .random import as_key, Draw

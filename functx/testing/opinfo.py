@@ -28,6 +28,7 @@ class Sample:
     values_only: bool = False  # derivatives are not looked at: infinite, or not there
     drawn: str = ""  # the dtype that `OpInfo.draw` drew it in
     derived: bool = False  # from another sample of its entry: only values are looked at
+    exact: bool = False  # nothing may be flushed to zero
 
     def __repr__(self) -> str:
         named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]

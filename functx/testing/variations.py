@@ -70,3 +70,17 @@ def shrunk(array: Any, size: float) -> jax.Array:
     if largest == 0 or not np.isfinite(largest):
         return array
     return array * np.asarray(2.0 ** np.floor(np.log2(size / largest)), array.dtype)
+
+
+def subnormal(array: Any, *, first: int = 0) -> jax.Array:
+    """An array like `array` of numbers that are too small to be normal, and of both zeros."""
+    parts = jnp.finfo(array.dtype)
+    tiny, least = float(parts.tiny), float(parts.smallest_subnormal)
+    half, third = tiny / 2, tiny / 3
+    values = np.array([half, -0.0, -least, third, 0.0, -half, least, half, -third])
+    turned = np.resize(np.roll(values, -first), array.size)
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        both = np.empty(array.size, array.dtype)
+        both.real, both.imag = turned, np.resize(np.roll(values, -first - 4), array.size)
+        turned = both
+    return jnp.asarray(turned.astype(array.dtype).reshape(array.shape))

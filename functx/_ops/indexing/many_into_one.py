@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import as_dtype, category, LONG
+from functx._core.order import equal, from_keys, invertible_keys
 from functx._core.rules import derivative_rules
 
 from .addressing import read_along, sum_into, write_along
@@ -68,14 +69,16 @@ def extremum_into(
         return write_along(x, index, src, dim, write)
 
     def extremum(x, index, src):
-        return write_along(x, index, src, dim, write)
+        keys = (invertible_keys(y, nan_least=write is lax.scatter_min) for y in (x, src))
+        x_keys, src_keys = keys
+        return from_keys(write_along(x_keys, index, src_keys, dim, write), x.dtype)
 
     def tangent(primals, output, tangents):
         x, index, src = primals
         there = read_along(output, index, dim)
         # A NaN is attained by all who went there, and is their derivative, as in PyTorch.
-        kept = (x == output) | jnp.isnan(output)
-        attained = (src == there) | jnp.isnan(there)
+        kept = equal(x, output) | jnp.isnan(output)
+        attained = equal(src, there) | jnp.isnan(there)
         count = sum_into(kept.astype(x.dtype), index, attained.astype(x.dtype), dim)
         share = jnp.where(jnp.isnan(output), output, 1 / count)
         own = jnp.where(kept, tangents[0], 0)

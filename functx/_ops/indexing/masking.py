@@ -25,6 +25,7 @@ from functx._core import (
     Scalar,
     value_fits,
 )
+from functx._core.order import nonzero as not_zero
 
 from .addressing import cast_number, positions_where, read_slices
 
@@ -96,7 +97,7 @@ def masked_select(
 def _not_zero(
     input: Array, *, as_tuple: bool = False, size: int | None = None, fill_value: Other = -1
 ) -> Array:
-    return jnp.count_nonzero(input)
+    return jnp.count_nonzero(not_zero(input))
 
 
 @overload
@@ -128,7 +129,7 @@ def nonzero(
     assert size is not None
     long = as_dtype(LONG)
     shape = input.shape if input.ndim or not as_tuple else (1,)
-    found = positions_where(input.ravel().astype(bool), size)
+    found = positions_where(not_zero(input.ravel()), size)
     missing = found >= input.size
     filling = jnp.asarray(fill_value)
     if category(filling.dtype) != 1:

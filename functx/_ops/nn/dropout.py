@@ -53,6 +53,6 @@ def dropout(
     if not training:
         return input
     if key is None:  # nothing is drawn where p is 0 or 1
-        return input * (1 - p)
+        return jnp.where(p == 0, input, input * (1 - p))
     kept = jax.random.bernoulli(key, jnp.asarray(1 - p, "float32"), input.shape)
     return input * (converted(kept, input.dtype) / jnp.where(p == 1, 1, 1 - p))

@@ -19,6 +19,7 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._core.order import less
 from functx._core.rules import derivative_rules
 
 
@@ -103,7 +104,8 @@ def sign(input: ArrayLike) -> Array:
 
 
 def _sign(x: Array) -> Array:
-    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+    zero = jnp.zeros((), x.dtype)
+    return less(zero, x).astype(x.dtype) - less(x, zero).astype(x.dtype)
 
 
 # The derivative of lax.abs is 1 at zero.

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote
+from functx._core.order import at_most, equal, less, nonzero
 
 
 __all__ = [
@@ -29,7 +30,7 @@ def eq(input: ArrayOnly, other: ArrayLike) -> Array:
     >>> functx.eq(jnp.asarray([1, 2]), 2)
     Array([False,  True], dtype=bool)
     """
-    return input == other
+    return equal(input, other)
 
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False, aliases=("not_equal",))
@@ -39,7 +40,7 @@ def ne(input: ArrayOnly, other: ArrayLike) -> Array:
     >>> functx.ne(jnp.asarray([1, 2]), 2)
     Array([ True, False], dtype=bool)
     """
-    return input != other
+    return ~equal(input, other)
 
 
 @operator(
@@ -54,7 +55,7 @@ def lt(input: ArrayOnly, other: ArrayLike) -> Array:
     >>> functx.lt(jnp.asarray([1, 2]), 2)
     Array([ True, False], dtype=bool)
     """
-    return input < other
+    return less(input, other)
 
 
 @operator(
@@ -69,7 +70,7 @@ def le(input: ArrayOnly, other: ArrayLike) -> Array:
     >>> functx.le(jnp.asarray([1, 2, 3]), 2)
     Array([ True,  True, False], dtype=bool)
     """
-    return input <= other
+    return at_most(input, other)
 
 
 @operator(
@@ -84,7 +85,7 @@ def gt(input: ArrayOnly, other: ArrayLike) -> Array:
     >>> functx.gt(jnp.asarray([1, 3]), 2)
     Array([False,  True], dtype=bool)
     """
-    return input > other
+    return less(other, input)
 
 
 @operator(
@@ -99,7 +100,7 @@ def ge(input: ArrayOnly, other: ArrayLike) -> Array:
     >>> functx.ge(jnp.asarray([1, 2, 3]), 2)
     Array([False,  True,  True], dtype=bool)
     """
-    return input >= other
+    return at_most(other, input)
 
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
@@ -129,7 +130,7 @@ def logical_and(input: ArrayOnly, other: ArrayOnly) -> Array:
     >>> functx.logical_and(jnp.asarray([0, 1, 2]), jnp.asarray([1, 1, 0]))
     Array([False,  True, False], dtype=bool)
     """
-    return input.astype(bool) & other.astype(bool)
+    return nonzero(input) & nonzero(other)
 
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
@@ -139,4 +140,4 @@ def logical_not(input: ArrayLike) -> Array:
     >>> functx.logical_not(jnp.asarray([0, 1]))
     Array([ True, False], dtype=bool)
     """
-    return ~input.astype(bool)
+    return ~nonzero(input)

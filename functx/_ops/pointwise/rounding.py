@@ -7,6 +7,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, category, operator, refuse
+from functx._core.order import less
 from functx._ops.quotients import quotient
 
 
@@ -20,7 +21,10 @@ def floor(input: ArrayLike) -> Array:
     >>> functx.floor(jnp.asarray([1.5, -1.5], "float32"))
     Array([ 1., -2.], dtype=float32)
     """
-    return input if category(input.dtype) == 1 else lax.floor(input)
+    if category(input.dtype) == 1:
+        return input
+    out, zero = lax.floor(input), jnp.zeros((), input.dtype)
+    return jnp.where((out == 0) & less(input, zero), -1, out)  # subnormal numbers
 
 
 @operator(accepts=Accepts.REAL_NUMBER)
@@ -30,7 +34,10 @@ def ceil(input: ArrayLike) -> Array:
     >>> functx.ceil(jnp.asarray([1.5, -1.5], "float32"))
     Array([ 2., -1.], dtype=float32)
     """
-    return input if category(input.dtype) == 1 else lax.ceil(input)
+    if category(input.dtype) == 1:
+        return input
+    out, zero = lax.ceil(input), jnp.zeros((), input.dtype)
+    return jnp.where((out == 0) & less(zero, input), 1, out)  # subnormal numbers
 
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("fix",))

@@ -18,6 +18,7 @@ from functx._core import (
     LONG,
     Mask,
     operator,
+    order,
     Other,
     Promote,
     refuse,
@@ -25,6 +26,7 @@ from functx._core import (
     result_dtype,
     Scalar,
 )
+from functx._core.order import at_most, less, nonzero
 from functx._core.rules import derivative_rules
 from functx._ops.extremes import larger, smaller
 
@@ -74,15 +76,15 @@ def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None 
     if max is None:
         if min is None:
             refuse("`min` or `max` must be given, got neither", error=ValueError)
-        return (_clamp_below if floating else lax.max)(*jnp.broadcast_arrays(input, min))
+        return (_clamp_below if floating else order.larger)(*jnp.broadcast_arrays(input, min))
     if min is None:
-        return (_clamp_above if floating else lax.min)(*jnp.broadcast_arrays(input, max))
+        return (_clamp_above if floating else order.smaller)(*jnp.broadcast_arrays(input, max))
     x, low, high = jnp.broadcast_arrays(input, min, max)
     return _clamp_between(x, low, high) if floating else _kept(x, low, high)
 
 
 def _kept(x: Array, low: Array, high: Array) -> Array:
-    return lax.min(lax.max(x, low), high)
+    return order.smaller(order.larger(x, low), high)
 
 
 def _masked(mask: Array, tangent: Array) -> Array:
@@ -90,21 +92,21 @@ def _masked(mask: Array, tangent: Array) -> Array:
 
 
 _clamp_below = derivative_rules(
-    lax.max,
-    jvp=lambda p, output, t: _masked(p[0] >= p[1], t[0]) + _masked(p[0] < p[1], t[1]),
+    order.larger,
+    jvp=lambda p, output, t: _masked(at_most(p[1], p[0]), t[0]) + _masked(less(p[0], p[1]), t[1]),
     name="clamp",
 )
 _clamp_above = derivative_rules(
-    lax.min,
-    jvp=lambda p, output, t: _masked(p[0] <= p[1], t[0]) + _masked(p[0] > p[1], t[1]),
+    order.smaller,
+    jvp=lambda p, output, t: _masked(at_most(p[0], p[1]), t[0]) + _masked(less(p[1], p[0]), t[1]),
     name="clamp",
 )
 _clamp_between = derivative_rules(
     _kept,
     jvp=lambda p, output, t: (
-        _masked((p[0] >= p[1]) & (p[0] <= p[2]), t[0])
-        + _masked((p[0] < p[1]) & (p[1] < p[2]), t[1])
-        + _masked((p[0] > p[2]) | (p[2] < p[1]), t[2])
+        _masked(at_most(p[1], p[0]) & at_most(p[0], p[2]), t[0])
+        + _masked(less(p[0], p[1]) & less(p[1], p[2]), t[1])
+        + _masked(less(p[2], p[0]) | less(p[2], p[1]), t[2])
     ),
     name="clamp",
 )
@@ -140,7 +142,7 @@ def _count(
 ) -> Array:
     if other is not None:
         return jnp.zeros((), available(LONG))
-    return jnp.count_nonzero(condition)
+    return jnp.count_nonzero(nonzero(condition))
 
 
 @overload
@@ -183,9 +185,9 @@ def where(
     if input is not None and other is not None:
         if not _is_condition(condition):
             refuse(f"`condition` must be of bools, got {describe(condition)}", error=TypeError)
-        return jnp.where(condition.astype(bool), input, other)
+        return jnp.where(nonzero(condition), input, other)
     assert size is not None
-    found = jnp.nonzero(jnp.atleast_1d(condition), size=size, fill_value=fill_value)
+    found = jnp.nonzero(jnp.atleast_1d(nonzero(condition)), size=size, fill_value=fill_value)
     return tuple(at.astype(available(LONG)) for at in found)
 
 

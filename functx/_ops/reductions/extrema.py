@@ -17,7 +17,6 @@ from functx._core import (
     ArrayOnly,
     available,
     axes_of,
-    category,
     Dim,
     Dims,
     LONG,
@@ -25,6 +24,7 @@ from functx._core import (
     Promote,
     refuse,
 )
+from functx._core.order import greatest, least, same
 from functx._ops.extremes import larger, smaller
 
 from .emptiness import refuse_empty, refuse_nothing
@@ -59,7 +59,7 @@ def amax(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     >>> functx.amax(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), (0,))
     Array([3., 5.], dtype=float32)
     """
-    return _extremum(jnp.max, input, dim, keepdim)
+    return _extremum(greatest, input, dim, keepdim)
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
@@ -73,7 +73,7 @@ def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     >>> functx.amin(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1)
     Array([1., 2.], dtype=float32)
     """
-    return _extremum(jnp.min, input, dim, keepdim)
+    return _extremum(least, input, dim, keepdim)
 
 
 def _two_arrays(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -113,8 +113,8 @@ def max(
     if other is not None:
         return _between(larger, input, other, dim, keepdim)
     if dim is None:
-        return _of_all(jnp.max, input, keepdim)
-    return MaxResult(*_along(jnp.max, input, dim, keepdim))
+        return _of_all(greatest, input, keepdim)
+    return MaxResult(*_along(greatest, input, dim, keepdim))
 
 
 @overload
@@ -147,8 +147,8 @@ def min(
     if other is not None:
         return _between(smaller, input, other, dim, keepdim)
     if dim is None:
-        return _of_all(jnp.min, input, keepdim)
-    return MinResult(*_along(jnp.min, input, dim, keepdim))
+        return _of_all(least, input, keepdim)
+    return MinResult(*_along(least, input, dim, keepdim))
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
@@ -163,7 +163,7 @@ def argmax(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     >>> print(functx.argmax(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [1 0]
     """
-    return _placed(jnp.max, input, dim, keepdim)
+    return _placed(greatest, input, dim, keepdim)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
@@ -178,7 +178,7 @@ def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     >>> print(functx.argmin(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [0 1]
     """
-    return _placed(jnp.min, input, dim, keepdim)
+    return _placed(least, input, dim, keepdim)
 
 
 def _extremum(reduce: Callable[..., Array], input: Array, dim: Dims, keepdim: bool) -> Array:
@@ -232,9 +232,8 @@ def _position(reduce: Callable[..., Array], input: Array, dim: int | None) -> Ar
     x, axis = (jnp.ravel(fixed), 0) if dim is None else (fixed, dim)
     # Two reductions, which XLA vectorises; it does not those of values beside their places.
     extreme = reduce(x, axis=axis, keepdims=True)
-    found = x == extreme
-    if category(x.dtype) == 2:
-        found |= jnp.isnan(x) & jnp.isnan(extreme)
     where = places(x, axis)
-    index = jnp.min(jnp.where(found, where, where.dtype.type(x.shape[axis])), axis, keepdims=True)
+    index = least(
+        jnp.where(same(x, extreme), where, where.dtype.type(x.shape[axis])), axis, keepdims=True
+    )
     return jnp.reshape(index, (1,) * input.ndim) if dim is None else index

@@ -6,8 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import ArrayLike, Dims, operator, Promote
-
-from .truth import nonzero
+from functx._core.order import nonzero
 
 
 __all__ = ["all", "any"]

@@ -20,7 +20,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._ops.order import greatest, ordered_bits
+from functx._core.order import greatest_key, ordered_bits
 
 from .emptiness import refuse_empty
 from .ranks import position_of_rank
@@ -82,7 +82,7 @@ def _position(input: Array, dim: int) -> Array:
     rank = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
     middle = rank + np.int32((input.shape[dim] - 1) // 2)
     if category(input.dtype) == 2:
-        nan = keys == greatest(keys.dtype)
+        nan = keys == greatest_key(keys.dtype)
         count = jnp.sum(nan, dim, dtype=np.int32, keepdims=True)
         middle = jnp.where(count > 0, np.int32(input.shape[dim]) - count, middle)
     return position_of_rank(keys, middle, dim)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category, describe, real_of, refuse
+from functx._core.order import greatest, least, nonzero
 from functx._ops.magnitude import magnitude
 
 from .ties import shared_evenly
@@ -20,17 +21,17 @@ def vector_norm(input: Array, p: float, dim: Any) -> Array:
     axes = tuple(dim)
     if (p < 0 or p == math.inf) and math.prod(input.shape[axis] for axis in axes) == 0:
         refuse(f"expected elements to choose from for p={p}, got {describe(input)}")
-    zero = input == 0
     if p == 0:
-        return jnp.sum(~zero, axis=axes, dtype=real_of(input.dtype))
+        return jnp.sum(nonzero(input), axis=axes, dtype=real_of(input.dtype))
     if math.isinf(p):
-        choose = ft.partial(jnp.max if p > 0 else jnp.min, axis=axes)
+        choose = ft.partial(greatest if p > 0 else least, axis=axes)
         return shared_evenly(choose, axes)(magnitude(input))
     if p == 1:
         return jnp.sum(magnitude(input), axis=axes)
     if p > 0 and p % 2 == 0:
         powers = lax.integer_pow(_squares(input), int(p) // 2)
     else:
+        zero = input == 0
         # Away from 0, where powers have finite derivatives; there, the term is a constant.
         powers = magnitude(jnp.where(zero, 1, input)) ** p
         powers = jnp.where(zero, 0 if p > 0 else jnp.inf, powers)

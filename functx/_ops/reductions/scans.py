@@ -24,6 +24,7 @@ from functx._core import (
     result_dtype,
     rounded_first,
 )
+from functx._core.order import at_most, same
 
 from .scanning import Parts, running, running_sum, scanned
 from .ties import places
@@ -82,9 +83,7 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
         return CummaxResult(input, jnp.zeros((), available(LONG)))
     values = running(_later_of_equals, (input,), dim)[0]
     fixed = lax.stop_gradient(input)  # an index has no derivative
-    reached = fixed == lax.stop_gradient(values)
-    if category(input.dtype) == 2:
-        reached |= jnp.isnan(fixed)
+    reached = same(fixed, lax.stop_gradient(values)) | (fixed != fixed)
     where = jnp.where(reached, places(input, dim), 0)
     indices = running(lambda a, b: (lax.max(a[0], b[0]),), (where,), dim)[0]
     return CummaxResult(values, indices.astype(available(LONG)))
@@ -92,10 +91,7 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
 
 def _later_of_equals(before: Parts, here: Parts) -> Parts:
     (a,), (b,) = before, here
-    reached = b >= a
-    if category(b.dtype) == 2:
-        reached |= jnp.isnan(b)
-    return (jnp.where(reached, b, a),)
+    return (jnp.where(at_most(a, b) | (b != b), b, a),)
 
 
 @operator(promote=Promote.NONE)

@@ -22,10 +22,9 @@ from functx._core import (
     refuse,
     rounded_first,
 )
+from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import mean as mean_of
-
-from .truth import nonzero
 
 
 __all__ = ["count_nonzero", "mean", "prod", "sum", "trace"]

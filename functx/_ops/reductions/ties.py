@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import available, category, LONG
+from functx._core.order import same
 from functx._core.rules import derivative_rules
 
 
@@ -23,9 +24,7 @@ def shared_evenly(
     def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
         (x,), (tangent,) = primals, tangents
         value = jnp.expand_dims(output, axes)
-        chosen = x == value
-        if category(x.dtype) == 2:
-            chosen |= jnp.isnan(x) & jnp.isnan(value)
+        chosen = same(x, value)
         count = jnp.sum(chosen, axis=axes, dtype=tangent.dtype)
         return jnp.sum(jnp.where(chosen, tangent, 0), axis=axes) / count
 

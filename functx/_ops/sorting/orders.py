@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._ops.order import ordered_bits
+from functx._core.order import ordered_bits
 
 
 _LONGEST = np.iinfo(np.int32).max

@@ -25,6 +25,7 @@ from functx._core import (
     Requirement,
     result_dtype,
 )
+from functx._core.order import bits, from_bits, ordered_bits
 
 
 __all__ = ["searchsorted"]
@@ -107,12 +108,15 @@ def _permuted(sequence: Array, sorter: Array) -> Array:
 def _bisected(sequence: Array, values: Array, right: bool) -> Array:
     """Bisection with PyTorch's comparisons, which decide where NaN and the unsorted go."""
     n = sequence.shape[-1]
+    stored, keys = bits(sequence), ordered_bits(values)
 
     def halve(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = bounds
         middle = low + (high - low) // 2
-        at = jnp.take_along_axis(sequence, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
-        beyond = ~(at > values if right else at >= values)
+        at = jnp.take_along_axis(stored, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
+        # A NaN compares with nothing, the one that is sought and the one that is met.
+        met = ordered_bits(from_bits(at, sequence.dtype), nan_least=True)
+        beyond = met <= keys if right else met < keys
         open = low < high
         return (
             jnp.where(open & beyond, middle + 1, low),
@@ -122,5 +126,5 @@ def _bisected(sequence: Array, values: Array, right: bool) -> Array:
     if n == 0:
         return jnp.zeros(values.shape, as_dtype(LONG))
     low = jnp.zeros(values.shape, as_dtype(LONG))
-    low, high, *_ = equally_varying([low, jnp.full_like(low, n), sequence, values])
+    low, high, *_ = equally_varying([low, jnp.full_like(low, n), stored, keys])
     return lax.fori_loop(0, n.bit_length(), halve, (low, high))[0]

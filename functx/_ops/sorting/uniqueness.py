@@ -20,6 +20,9 @@ from functx._core import (
     refuse,
     Scalar,
 )
+from functx._core.order import equal
+
+from .orders import stable_order
 
 
 __all__ = ["unique"]
@@ -45,16 +48,16 @@ def _order(lines: Array) -> Array:
 
     def by_column(j: Any, order: Array) -> Array:
         column = lax.dynamic_index_in_dim(lines, last - j, 1, keepdims=False)
-        return order[jnp.argsort(column[order], stable=True)]
+        return order[stable_order(column[order], 0)]
 
     if last == 0:
-        return jnp.argsort(lines[:, 0], stable=True).astype(order.dtype)
+        return stable_order(lines[:, 0], 0).astype(order.dtype)
     return lax.fori_loop(0, last + 1, by_column, equally_varying([order, lines])[0])
 
 
 def _group_starts(lines: Array, order: Array) -> Array:
     ordered = lines[order]
-    changes = jnp.any(ordered[1:] != ordered[:-1], axis=1)
+    changes = jnp.any(~equal(ordered[1:], ordered[:-1]), axis=1)
     return jnp.concatenate([jnp.ones(min(1, len(lines)), bool), changes])
 
 

@@ -30,6 +30,7 @@ class Closeness:
     floor: float = 0
     scale: float | np.ndarray = 0
     signed_zeros: bool = False
+    flushed: bool = True  # whether what is less than any normal number may be 0
 
 
 def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closeness:
@@ -42,8 +43,9 @@ def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closene
     scale: Any = magnitude(arrays) if floor else 0
     if elementwise and not computed:
         scale = _magnitudes(arrays)
-    signed = info.signed_zeros and (elementwise or not floor)
-    return Closeness(both * ulps, both * floor, scale, signed)
+    # Of zeros of both signs, which tie, any may be chosen.
+    signed = info.signed_zeros and (elementwise or not floor) and not sample.exact
+    return Closeness(both * ulps, both * floor, scale, signed, flushed=not sample.exact)
 
 
 def _magnitudes(arrays: Iterable[Any]) -> np.ndarray:
@@ -92,7 +94,7 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
             f"({np.count_nonzero(got != want)} of {got.size} off)"
         )
     limits = jnp.finfo(got.dtype)
-    ulp, flushed = float(limits.eps), 2 * float(limits.tiny)  # XLA flushes what is smaller
+    ulp, flushed = float(limits.eps), 2 * float(limits.tiny) * close.flushed
     got, want = got.astype(_WIDE[kind]), want.astype(_WIDE[kind])
     with np.errstate(all="ignore"):
         size = np.abs(want)
@@ -109,7 +111,7 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
     if not near.all():
         where = tuple(int(i) for i in np.argwhere(~near)[0])
         with np.errstate(all="ignore"):
-            off = abs(got[where] - want[where]) / (ulp * size[where] or flushed)
+            off = abs(got[where] - want[where]) / (ulp * size[where] or float(limits.tiny))
         raise AssertionError(
             f"{what}: {got[where]} at {list(where)}, expected {want[where]} "
             f"({np.count_nonzero(~near)} of {near.size} off; here by {off:.3g} ulps, "

@@ -1,8 +1,9 @@
 """Samples that an entry's own lead to: what every operator meets and no entry should have to list.
 
-Arrays of rank 0, of rank 4, empty or of unequal shapes; NaN; values below 0.001; integers that
-single precision rounds; unsigned ones above 127. Each is derived where the entry has no such
-sample, the operator accepts it and the reference says what is right.
+Arrays of rank 0, of rank 4, empty or of unequal shapes; NaN; values below 0.001; subnormal ones,
+where nothing is computed; integers that single precision rounds; unsigned ones above 127. Each
+is derived where the entry has no such sample, the operator accepts it and the reference says
+what is right.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from functx.testing.variations import (
     raised,
     shrunk,
     SMALL,
+    subnormal,
     Vary,
 )
 
+from .choosing import chooses
 from .forward import expected, sample_dtype
 
 
@@ -52,6 +55,7 @@ class Wanted:
     holds: Holds
     vary: Vary
     tells: Callable[[np.ndarray], Any] = lambda result: True
+    exact: bool = False
 
 
 def looked_at(info: OpInfo, dtype: str, *, device: Device | None = None) -> list[Sample]:
@@ -66,7 +70,8 @@ def derived(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Sample]:
         return
     calls, samples = Calls(info.op), list(drawn)
     arrays = {id(s): calls.arrays(calls.arguments(s.args, s.kwargs)) for s in samples}
-    for wanted in _wanted(info, dtype, list(arrays.values())):
+    wanted_here = [*_wanted(info, dtype, list(arrays.values())), *_subnormal(info, drawn)]
+    for wanted in wanted_here:
         if any(wanted.holds(arrays[id(s)]) for s in samples):
             continue
         varied = (
@@ -75,6 +80,7 @@ def derived(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Sample]:
         tried = itertools.islice(varied, _TRIED)
         sample = next((s for s in tried if _judged(info, s, wanted.tells)), None)
         if sample is not None:
+            sample = dataclasses.replace(sample, exact=wanted.exact)
             arrays[id(sample)] = calls.arrays(calls.arguments(sample.args, sample.kwargs))
             samples.append(sample)
             yield sample
@@ -161,6 +167,19 @@ def _wild(names: list[str]) -> Iterator[Wanted]:
         holds = lambda arrays, name=name: bool(np.isinf(arrays.get(name, 0)).any())
         for least in (len(WILD), 1):
             yield Wanted(holds, _poking(name, WILD, least), lambda y: ~np.isfinite(y))
+
+
+def _subnormal(info: OpInfo, drawn: list[Sample]) -> Iterator[Wanted]:
+    """In all arrays at once: subnormal numbers and both zeros, many of them equal."""
+
+    def vary(arrays: Arrays) -> Iterator[Arrays]:
+        inexact = {name: x for name, x in arrays.items() if category(x.dtype) >= 2}
+        if any(x.size > 2 for x in inexact.values()):
+            # Each in another order, so that they meet each other.
+            yield {name: subnormal(x, first=i) for i, (name, x) in enumerate(inexact.items())}
+
+    if chooses(info, drawn):
+        yield Wanted(lambda arrays: False, vary, exact=True)
 
 
 def _poking(name: str, values: Sequence[float], least: int = 1) -> Vary:

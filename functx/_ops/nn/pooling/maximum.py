@@ -12,6 +12,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, available, category, LONG, lowest, operator, Promote
+from functx._core.order import greatest_key, ordered_bits
 
 from .placement import placed, Windows
 
@@ -95,19 +96,19 @@ def _positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
     nowhere = np.int32(np.iinfo(np.int32).max)
     positions = np.arange(images.shape[1] * images.shape[2], dtype=np.int32)
     positions = jnp.broadcast_to(positions.reshape(1, *images.shape[1:]), images.shape)
-    floating = category(images.dtype) == 2
+    keys = ordered_bits(lax.stop_gradient(images))  # the positions carry no tangent
+    nan = greatest_key(keys.dtype) if category(images.dtype) == 2 else None
 
     def pick(a, b):
         # Any order of comparisons gives the same: values first, then positions.
         (x, i), (y, j) = a, b
-        later = (y > x) | ((y == x) & (j < i))
-        if floating:
-            later |= (y != y) & ((x == x) | (j > i))
+        first = j < i if nan is None else (j < i) != (y == nan)
+        later = (y > x) | ((y == x) & first)
         return lax.select(later, y, x), lax.select(later, j, i)
 
-    init = (jnp.asarray(lowest(images.dtype), images.dtype), nowhere)
+    init = (jnp.asarray(np.iinfo(keys.dtype).min, keys.dtype), nowhere)
     _, where = lax.reduce_window(
-        (lax.stop_gradient(images), positions),  # the positions carry no tangent
+        (keys, positions),
         init,
         pick,
         (1, *windows.kernel),
