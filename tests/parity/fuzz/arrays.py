@@ -186,5 +186,7 @@ def _floating(rng: Rng, dtype: np.dtype) -> float:
     limits = jnp.finfo(dtype)
     if rng.random() < 0.12:
         small, large = float(limits.tiny), float(limits.max)
-        return float(pick(rng, (small, -small, 2 * small, large, -large, large / 4)))
+        least = float(limits.smallest_subnormal)
+        ends = (small, -small, 2 * small, large, -large, large / 4)
+        return float(pick(rng, (*ends, small / 2, -small / 3, least, -least)))
     return float(pick(rng, SPECIAL))

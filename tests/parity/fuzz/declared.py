@@ -17,7 +17,7 @@ from functx.testing import Departure, OpInfo
 from functx.testing.dtype_facts import Case, dtype_named, REFUSED
 
 from .draws import Call
-from .judging import Finding
+from .judging import exact, Finding
 
 
 def reason(call: Call, finding: Finding) -> str | None:
@@ -113,6 +113,16 @@ def _cast_out_of_range(call: Call, finding: Finding) -> bool:
     return any(category(jnp.dtype(name)) < 2 for name in named)
 
 
+def _subnormal(call: Call, finding: Finding) -> bool:
+    if finding.kind not in ("value", "gradient") or exact(call):
+        return False
+    inexact = [x for x in call.arrays if category(x.dtype) >= 2]
+    parts = [part for x in inexact for part in (np.real(x), np.imag(x))]
+    tiny = [float(jnp.finfo(x.dtype).tiny) for x in inexact for _ in range(2)]
+    sizes = [np.abs(part.astype(np.float64)) for part in parts]
+    return any(((x > 0) & (x < least)).any() for x, least in zip(sizes, tiny, strict=True))
+
+
 Applies = Callable[[Call, Finding], bool]
 PRINCIPLES: list[tuple[Applies, str]] = [
     (_numbers, "Python numbers are taken wherever arrays are"),
@@ -121,5 +131,6 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_too_large, "no array holds an integer of more than 64 bits: 2.0**64 is a number for it"),
     (_narrower_positions, "positions are int32 where 64 bit is off"),
     (_nan_of_pytorch, "where a derivative exists it is no NaN"),
+    (_subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
     (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
 ]

@@ -1,0 +1,82 @@
+"""Comparisons by bits are NumPy's, of subnormal numbers too: compiled, batched, with constants."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from functx._core import order
+
+
+DTYPES = ["float16", "bfloat16", "float32", "float64"]
+COMPARED = {
+    order.equal: np.equal,
+    order.less: np.less,
+    order.at_most: np.less_equal,
+    order.same: lambda x, y: (x == y) | ((x != x) & (y != y)),
+    order.larger: np.maximum,
+    order.smaller: np.minimum,
+}
+
+
+def values(dtype):
+    limits = jnp.finfo(dtype)
+    tiny, least = float(limits.tiny), float(limits.smallest_subnormal)
+    sizes = np.array([0, least, tiny / 2, tiny, 1, float(limits.max), np.inf, np.nan])
+    return np.concatenate([sizes, -sizes]).astype(dtype)
+
+
+def is_same(got, want):
+    return np.array_equal(np.float64(got), np.float64(want), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("compare", COMPARED, ids=lambda f: f.__name__)
+def test_each_value_beside_each(compare, dtype):
+    x, y = map(np.array, zip(*itertools.product(values(dtype), repeat=2), strict=True))
+    want = COMPARED[compare](x.astype(np.float64), y.astype(np.float64))
+    assert is_same(jax.jit(compare)(jnp.asarray(x), jnp.asarray(y)), want)
+    assert is_same(jax.vmap(compare)(jnp.asarray(x), jnp.asarray(y)), want)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("compare", COMPARED, ids=lambda f: f.__name__)
+def test_beside_constants(compare, dtype):
+    """Of which compilers make other comparisons."""
+    x = values(dtype)
+    for constant in x:
+        other = np.full_like(x, constant)
+        want = COMPARED[compare](x.astype(np.float64), other.astype(np.float64))
+        assert is_same(jax.jit(lambda x, other=other: compare(x, jnp.asarray(other)))(x), want)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
+def test_zero(dtype):
+    parts = values(jnp.finfo(dtype).dtype)
+    x = np.zeros(parts.shape, dtype)
+    (x.imag if "complex" in dtype else x)[:] = parts
+    assert is_same(jax.jit(order.nonzero)(x), parts != 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [1, 5, 8, 63, 64, 67, 200])
+def test_extremes_of_many(n, dtype):
+    rng = np.random.default_rng(n)
+    x = rng.choice(values(dtype), (n, n))
+    x[: n // 2] = rng.choice(values(dtype)[[0, 1, 2, 3, 8, 9, 10, 11]], (n // 2, n))  # no NaN
+    for axis in (0, 1, (0, 1), ()):
+        wide = x.astype(np.float64)
+        assert is_same(jax.jit(lambda x, a=axis: order.greatest(x, a))(x), wide.max(axis))
+        assert is_same(jax.jit(lambda x, a=axis: order.least(x, a))(x), wide.min(axis))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_keys_are_in_order(dtype):
+    x = values(dtype)
+    keys = np.asarray(jax.jit(order.ordered_bits)(x)).astype(np.int64)
+    number = x == x
+    wide = x[number].astype(np.float64)
+    assert np.array_equal(keys[number][:, None] < keys[number], wide[:, None] < wide)
+    assert (keys[~number] == order.greatest_key(np.asarray(order.ordered_bits(x)).dtype)).all()
