@@ -37,6 +37,7 @@ from .errors import (
     refuse as refuse,
     Refused as Refused,
 )
+from .extent import extent as extent
 from .manual_axes import equally_varying as equally_varying
 from .pieces import (
     check_number_of_pieces as check_number_of_pieces,
@@ -49,9 +50,12 @@ from .promotion import (
     result_dtype as result_dtype,
 )
 from .requirements import (
+    glanced as glanced,
     index_in_range as index_in_range,
+    indices_at_hand as indices_at_hand,
     is_number as is_number,
     is_probability as is_probability,
+    number_at_hand as number_at_hand,
     Requirement as Requirement,
     value_fits as value_fits,
 )

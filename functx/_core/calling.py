@@ -136,6 +136,8 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     being recorded there are no values, except those of constants.
     """
     judging = compiled(spec, ft.partial(run, spec, judged=True))
+    glance = getattr(spec.requires, "glance", None)
+    other_factors = frozenset(spec.parameters.factors)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         if staging_trace() is not None:
@@ -143,6 +145,8 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             if not spec.on_request:
                 _enforce_on_constants(spec, args, kwargs)
             return out
+        if glance is not None and other_factors.isdisjoint(kwargs) and _holds(glance, args, kwargs):
+            return plain(*args, **kwargs)
         out, held = judging(*args, **kwargs)
         if held is None:
             return out
@@ -152,6 +156,13 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
         return out
 
     return operator
+
+
+def _holds(glance: Callable[..., bool], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        return glance(*args, **kwargs)
+    except Exception:  # whatever is wrong, the operator words it
+        return False
 
 
 def _judged_on_request(plain: Call, judged: Call) -> Call:

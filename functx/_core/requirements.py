@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
+import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -20,18 +21,23 @@ from jax.experimental import checkify
 
 from .dtypes import available, holds, LONG
 from .errors import refuse
-from .values import peek
+from .extent import extent
+from .values import at_hand, peek
 
 
 @dataclasses.dataclass(frozen=True)
 class Requirement:
-    """`ok` must hold everywhere; `got` is shown where it does not, as `{got}`."""
+    """`ok` must hold everywhere; `got` is shown where it does not, as `{got}`.
+
+    `everywhere` is `ok.all()` where it can be had more quickly.
+    """
 
     ok: Any
     message: str
     got: Any = None
     error: type[Exception] = RuntimeError
     hint: str = ""
+    everywhere: Any = None
 
 
 # Called with the arguments by name, those left out by their defaults: arrays in the dtypes in
@@ -39,18 +45,68 @@ class Requirement:
 Requirements = Callable[..., Iterable[Requirement]]
 
 
+_R = TypeVar("_R", bound=Requirements)
+
+
+def glanced(glance: Callable[..., bool]) -> Callable[[_R], _R]:
+    """Lets eager calls do without a judgement by the program where `glance` says that all holds.
+
+    It is called as the operator is, and looks at what is in the host's memory: True says that the
+    requirements hold. Anything else, an error too, says nothing.
+    """
+
+    def mark(requires: _R) -> _R:
+        setattr(requires, "glance", glance)  # noqa: B010
+        return requires
+
+    return mark
+
+
+def indices_at_hand(index: Any, size: int, *, negative: bool = False) -> bool:
+    """Whether `index` is in the host's memory, and as `index_in_range` requires."""
+    known = at_hand(index)
+    if known is None or known.dtype.kind != "i":
+        return False
+    if known.size == 0:
+        return True
+    if negative:
+        return bool(known.min() >= -size and known.max() < size)
+    return bool(known.view(f"u{known.itemsize}").max() < size)  # negative ones are the greatest
+
+
+def number_at_hand(value: Any, dtype: Any) -> bool:
+    """Whether `value` is a number, known and so small that each dtype of its kind holds it."""
+    if type(value) not in (bool, int, float):
+        known = at_hand(value)
+        if known is None or known.ndim or known.dtype.kind not in "bif":
+            return False
+        value = known.item()
+    if np.dtype(dtype).kind == "f":
+        return abs(value) <= float(np.finfo(np.float16).max) or math.isinf(value)
+    return np.dtype(dtype).kind == "i" and type(value) is not float and abs(value) < 128
+
+
 def index_in_range(
     index: Any, size: int, *, name: str = "index", negative: bool = False
 ) -> Requirement:
     """Every element of `index` lies in `[0, size)`, or in `[-size, size)` if `negative`."""
     low = -size if negative else 0
-    wide = lax.convert_element_type(index, available(LONG))  # a narrow index cannot hold the ends
+    wide = _wide(index)  # a narrow index cannot hold the ends
+    everywhere = jnp.asarray(True)
+    if index.size:
+        least, greatest = map(_wide, extent(index))
+        everywhere = (least >= low) & (greatest < size)
     return Requirement(
         (wide >= low) & (wide < size),
         f"`{name}` must lie in [{low}, {size - 1}], got {{got}}",
         got=index,
         error=IndexError,
+        everywhere=everywhere,
     )
+
+
+def _wide(x: Any) -> jax.Array:
+    return lax.convert_element_type(x, available(LONG))
 
 
 def is_probability(value: Any, name: str, *, error: type[Exception] = RuntimeError) -> Requirement:
@@ -73,7 +129,10 @@ def is_number(x: Any) -> bool:
 
 def all_hold(requirements: Iterable[Requirement]) -> jax.Array | None:
     """Whether every requirement holds everywhere, or None if there is none."""
-    each = [jnp.all(requirement.ok) for requirement in requirements]
+    each = [
+        jnp.all(requirement.ok) if requirement.everywhere is None else requirement.everywhere
+        for requirement in requirements
+    ]
     return ft.reduce(jnp.logical_and, each) if each else None
 
 

@@ -18,7 +18,9 @@ from functx._core import (
     as_dtype,
     category,
     describe,
+    glanced,
     index_in_range,
+    indices_at_hand,
     LONG,
     refuse,
     Requirement,
@@ -101,6 +103,11 @@ def positions_where(mask: Array, size: int) -> Array:
     return nowhere.at[slot].set(jnp.arange(mask.size, dtype=long), mode="drop")
 
 
+def _positions_at_hand(input: Any, dim: int, index: Any, *_: Any, **__: Any) -> bool:
+    return indices_at_hand(index, input.shape[dim])
+
+
+@glanced(_positions_at_hand)
 def positions_inside(*, input: Any, dim: int, index: Any, **_: Any) -> Iterator[Requirement]:
     """Every position lies in `input` along `dim`; negative ones do not."""
     yield index_in_range(index, size_along(input, dim))

@@ -12,8 +12,10 @@ from functx._core import (
     ArrayLike,
     describe,
     Dim,
+    glanced,
     Index,
     index_in_range,
+    indices_at_hand,
     operator,
     Promote,
     refuse,
@@ -75,6 +77,12 @@ def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     return out.reshape(()) if input.ndim == 0 else out
 
 
+def _wrapped_at_hand(input: Any, indices: Any, dim: Any = None) -> bool:
+    size = input.size if dim is None else input.shape[dim]
+    return indices_at_hand(indices, size, negative=True)
+
+
+@glanced(_wrapped_at_hand)
 def _wrapped_inside(*, input: Any, indices: Any, dim: Any, **_: Any) -> Iterator[Requirement]:
     size = input.size if dim is None else size_along(input, dim)
     yield index_in_range(indices, size, name="indices", negative=True)

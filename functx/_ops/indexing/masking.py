@@ -15,8 +15,10 @@ from functx._core import (
     as_dtype,
     category,
     describe,
+    glanced,
     LONG,
     Mask,
+    number_at_hand,
     operator,
     Other,
     Promote,
@@ -40,6 +42,11 @@ def _as_mask(mask: Mask) -> Array:
     return mask
 
 
+def _value_at_hand(input: Any, mask: Any, value: Any) -> bool:
+    return number_at_hand(value, input.dtype)
+
+
+@glanced(_value_at_hand)
 def _value_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
     yield value_fits(value, input.dtype, "value")
 

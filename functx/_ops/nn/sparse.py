@@ -13,8 +13,10 @@ from functx._core import (
     available,
     category,
     describe,
+    glanced,
     Index,
     index_in_range,
+    indices_at_hand,
     LONG,
     operator,
     Promote,
@@ -28,6 +30,11 @@ from functx._core.rules import derivative_rules
 __all__ = ["embedding", "one_hot"]
 
 
+def _rows_at_hand(input: Any, weight: Any, *_: Any, **__: Any) -> bool:
+    return indices_at_hand(input, weight.shape[0])
+
+
+@glanced(_rows_at_hand)
 def _rows_exist(*, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
     yield index_in_range(input, weight.shape[0], name="input")
 

@@ -17,6 +17,7 @@ import numpy as np
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
+from functx._core import extent
 from functx._core.rules import derivative_rules
 
 from .polynomial import horner
@@ -65,13 +66,19 @@ def _elementwise(name: str) -> Callable[[Array], Array]:
         return function(x), True  # all lanes together decide whether the library is needed
 
     def on_cpu(x: Array) -> Array:
-        large = lax.abs(x) > _LARGE
         both = lambda x: jnp.where(lax.abs(x) > _LARGE, library(x), polynomial(x))
         if x.size <= _FEW:
             return both(x)
-        return lax.cond(jnp.any(large), both, polynomial, x)
+        return lax.cond(_any_large(x), both, polynomial, x)
 
     return function
+
+
+def _any_large(x: Array) -> Array:
+    """Whether a magnitude is above `_LARGE`, or NaN: integers order like it, in one quick pass."""
+    magnitude = lax.bitcast_convert_type(x, np.int32) & np.int32(0x7FFFFFFF)
+    least, greatest = extent(magnitude)
+    return (greatest > _LARGE.view(np.int32)) | (least < 0)  # of the two, neither is dropped
 
 
 def _polynomial(name: str, x: Array) -> Array:
