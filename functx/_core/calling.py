@@ -137,7 +137,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     """
     judging = compiled(spec, ft.partial(run, spec, judged=True))
     glance = getattr(spec.requires, "glance", None)
-    other_factors = frozenset(spec.parameters.factors)
+    factors = frozenset(spec.parameters.factors)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         if staging_trace() is not None:
@@ -145,7 +145,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             if not spec.on_request:
                 _enforce_on_constants(spec, args, kwargs)
             return out
-        if glance is not None and other_factors.isdisjoint(kwargs) and _holds(glance, args, kwargs):
+        if glance is not None and factors.isdisjoint(kwargs) and _holds(glance, args, kwargs):
             return plain(*args, **kwargs)
         out, held = judging(*args, **kwargs)
         if held is None:

@@ -65,13 +65,16 @@ def glanced(glance: Callable[..., bool]) -> Callable[[_R], _R]:
 def indices_at_hand(index: Any, size: int, *, negative: bool = False) -> bool:
     """Whether `index` is in the host's memory, and as `index_in_range` requires."""
     known = at_hand(index)
-    if known is None or known.dtype.kind != "i":
+    if known is None or known.dtype not in _UNSIGNED:
         return False
     if known.size == 0:
         return True
     if negative:
         return bool(known.min() >= -size and known.max() < size)
-    return bool(known.view(f"u{known.itemsize}").max() < size)  # negative ones are the greatest
+    return bool(known.view(_UNSIGNED[known.dtype]).max() < size)  # negative ones are the greatest
+
+
+_UNSIGNED = {np.dtype("int32"): np.dtype("uint32"), np.dtype("int64"): np.dtype("uint64")}
 
 
 def number_at_hand(value: Any, dtype: Any) -> bool:

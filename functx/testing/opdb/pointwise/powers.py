@@ -26,6 +26,7 @@ def pow_samples(make: Make) -> Iterator[Sample]:
         yield call(make.nonzero(3), -1)
     if category(make.dtype) == 2:
         yield edge(*make.edge_pairs())
+        yield edge(make(300, low=0.1, high=9), make(300, low=-9, high=9))
     if floating:
         yield edge(make.edges(), 3)
     else:
@@ -67,6 +68,12 @@ def pow_conventions(make: Make) -> Iterator[Convention]:
     inf, nan = np.inf, np.nan
     base, exponent = make.put([0.0, nan, 1, -8]), make.put([0.0, 0, nan, 3])
     yield Convention("1 beside NaN", call(base, exponent), value=[1, 1, 1, -512])
+    base = make.put([-inf, -inf, -inf, -inf, -1, 0.5, -0.0, -0.0, -2, 2], "float32")
+    exponent = make.put([3, 2, -3, 0.5, inf, -inf, -1, -2, 0.5, 200], "float32")
+    value = [-inf, inf, -0.0, inf, 1, inf, -inf, inf, nan, inf]
+    yield Convention("signs and infinities", call(base, exponent), value=value)
+    small = call(make.put([2.0**-140], "float32"), make.put([0.5], "float32"))
+    yield Convention("a subnormal base", small, value=[2.0**-70])
     yield Convention(
         "in the base",
         call(
