@@ -136,8 +136,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     being recorded there are no values, except those of constants.
     """
     judging = compiled(spec, ft.partial(run, spec, judged=True))
-    glance = getattr(spec.requires, "glance", None)
-    factors = frozenset(spec.parameters.factors)
+    glance = None if spec.parameters.factors else getattr(spec.requires, "glance", None)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         if staging_trace() is not None:
@@ -145,7 +144,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             if not spec.on_request:
                 _enforce_on_constants(spec, args, kwargs)
             return out
-        if glance is not None and factors.isdisjoint(kwargs) and _holds(glance, args, kwargs):
+        if glance is not None and _holds(glance, args, kwargs):
             return plain(*args, **kwargs)
         out, held = judging(*args, **kwargs)
         if held is None:
