@@ -33,6 +33,7 @@ from functx._core import (
     Shape,
 )
 from functx._ops.creation.sizes import non_negative
+from functx._ops.reductions.scanning import running_maximum, running_sum
 
 
 __all__ = ["bernoulli", "multinomial", "randint", "randperm"]
@@ -228,9 +229,12 @@ def _with_replacement(key: Array, weights: Array, k: int) -> Array:
     if not weights.size:
         return jnp.zeros((*weights.shape[:-1], k), np.int32)
     uniform = jax.random.uniform(key, (*weights.shape[:-1], k), weights.dtype)
-    sums = jnp.cumsum(weights, axis=-1)
-    height = uniform * sums[..., -1:]
-    last = jnp.sum(sums < sums[..., -1:], axis=-1, keepdims=True, dtype=np.int32)
-    find = lambda s, h: jnp.searchsorted(s, h, side="right")
-    find = jax.vmap(find) if weights.ndim == 2 else find
-    return jnp.minimum(find(sums, height).astype(np.int32), last)
+    axis = weights.ndim - 1
+    # Sums of blocks are rounded otherwise than those within: they may fall, or rise at a weight 0.
+    sums = jnp.where(weights > 0, running_sum(weights, axis), 0)
+    sums = running_maximum(sums, axis)
+    total = sums[..., -1:]
+    find = jnp.searchsorted
+    find = jax.vmap(find, in_axes=(0, 0, None)) if axis else find
+    at, last = find(sums, uniform * total, "right"), find(sums, total, "left")
+    return jnp.minimum(at, last).astype(np.int32)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
+from functx._core import category
 from functx._core.rules import derivative_rules
+
+from .ties import places
 
 
 Parts = tuple[Array, ...]
 Combine = Callable[[Parts, Parts], Parts]
 
-_BLOCK = 8
+_BLOCK = 8  # elements: a vector of the processor
 
 
 def scanned(scan: Callable[..., Array], input: Array, dim: int) -> Array:
@@ -22,72 +26,231 @@ def scanned(scan: Callable[..., Array], input: Array, dim: int) -> Array:
     return scan(input, axis=dim) if input.ndim else input
 
 
-def running(combine: Combine, parts: Parts, axis: int) -> Parts:
+def running(
+    combine: Combine, parts: Parts, axis: int, *, backwards: bool = False, cheap: bool = True
+) -> Parts:
     """What `combine`, associative, makes of all elements so far, `parts` of each.
 
-    Elements are combined one by one within blocks, for all blocks at a time, and the last ones of
-    the blocks likewise: on a CPU, twice as fast as `lax.associative_scan`.
+    Elements are combined within blocks, for all blocks at a time, and the last ones of the blocks
+    likewise. Within a block, a `cheap` combination of one instruction or two is made anew for each
+    element from all before it; any other, of the results for two elements, four and eight.
     """
     n = parts[0].shape[axis]
-    if n == 0:
-        return parts
+    within = _with_each_before if cheap else _doubling
     if n <= _BLOCK:
-        each = (_between(parts, i, i + 1, axis) for i in range(n))
-        return _joined(list(itertools.accumulate(each, combine)), axis)
-    whole = n - n % _BLOCK
-    blocks = tuple(_blocks(x, whole, axis) for x in parts)
-    each = (_squeezed(_between(blocks, i, i + 1, axis + 1), axis + 1) for i in range(_BLOCK))
-    inside = list(itertools.accumulate(each, combine))
-    last = _between(inside[-1], 0, whole // _BLOCK - 1, axis)
-    before = running(combine, last, axis)
-    inside = [_onto(combine, before, each, axis) for each in inside]
-    out = tuple(
-        jnp.stack(column, axis + 1).reshape(*x.shape[:axis], whole, *x.shape[axis + 1 :])
-        for column, x in zip(zip(*inside, strict=True), parts, strict=True)
-    )
-    if whole == n:
-        return out
-    rest = [_between(parts, i, i + 1, axis) for i in range(whole, n)]
-    rest = itertools.accumulate([_between(out, whole - 1, whole, axis), *rest], combine)
-    return _joined([out, *list(rest)[1:]], axis)
+        return within(combine, parts, axis, backwards)
+    blocks = tuple(_blocks(x, axis, backwards) for x in parts)
+    if n % _BLOCK:
+        blocks = _computed(blocks, axis + 1)
+    inside = _computed(within(combine, blocks, axis + 1, backwards), axis + 1)
+    end = 0 if backwards else _BLOCK - 1
+    last = tuple(lax.index_in_dim(x, end, axis + 1, keepdims=False) for x in inside)
+    last = tuple(_extended(x, -1, axis, not backwards) for x in last)
+    before = running(combine, _computed(last, axis), axis, backwards=backwards, cheap=cheap)
+    before = _computed(tuple(_extended(x, 1, axis, backwards) for x in before), axis)
+    before = tuple(jnp.expand_dims(x, axis + 1) for x in before)
+    out = _from(1, axis, backwards, combine(before, inside), inside)
+    return tuple(_joined(x, n, axis, backwards) for x in out)
 
 
-def running_sum(x: Array, axis: int) -> Array:
-    """The sum of all elements so far; of the transposed map, too, there is a fast program."""
+def running_sum(x: Array, axis: int, *, backwards: bool = False) -> Array:
+    """The sum of all elements so far."""
 
     def forward(x: Array) -> Array:
-        return running(lambda a, b: (a[0] + b[0],), (x,), axis)[0]
+        return running(lambda a, b: (a[0] + b[0],), (x,), axis, backwards=backwards)[0]
 
-    if not jnp.issubdtype(x.dtype, jnp.inexact):
+    if category(x.dtype) < 2:
         return forward(x)
     return derivative_rules(
         forward,
-        jvp=lambda primals, output, tangents: running_sum(tangents[0], axis),
+        jvp=lambda primals, output, tangents: running_sum(tangents[0], axis, backwards=backwards),
         vjp=lambda primals, output, cotangent: (
-            lax.rev(running_sum(lax.rev(cotangent, [axis]), axis), [axis]),
+            running_sum(cotangent, axis, backwards=not backwards),
         ),
         name="running_sum",
     )(x)
 
 
-def _onto(combine: Combine, before: Parts, each: Parts, axis: int) -> Parts:
-    """What comes `before` each block, but the first, combined with an element of it."""
-    first, others = _between(each, 0, 1, axis), _between(each, 1, None, axis)
-    return _joined([first, combine(before, others)], axis)
+def running_product(x: Array, axis: int) -> Array:
+    """The product of all elements so far. Derivatives divide by no element."""
+
+    def forward(x: Array) -> Array:
+        return running(lambda a, b: (a[0] * b[0],), (x,), axis)[0]
+
+    def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
+        return _recurrence(primals[0], previous(output, axis, first=1) * tangents[0], axis)
+
+    def vjp(primals: tuple, output: Array, cotangent: Array) -> tuple:
+        slope = _transposed(primals[0], cotangent, axis)
+        return (previous(output, axis, first=1) * slope,)
+
+    if category(x.dtype) < 2:
+        return forward(x)
+    return derivative_rules(forward, jvp=jvp, vjp=vjp, name="running_product")(x)
 
 
-def _blocks(x: Array, whole: int, axis: int) -> Array:
-    head = lax.slice_in_dim(x, 0, whole, axis=axis)
-    return head.reshape(*x.shape[:axis], whole // _BLOCK, _BLOCK, *x.shape[axis + 1 :])
+def running_maximum(x: Array, axis: int) -> Array:
+    """The greatest of all elements so far."""
+    return running(lambda a, b: (lax.max(a[0], b[0]),), (x,), axis)[0]
 
 
-def _squeezed(parts: Parts, axis: int) -> Parts:
-    return tuple(lax.squeeze(x, [axis]) for x in parts)
+def last_greatest(x: Array, axis: int) -> Array:
+    """Where the greatest of all elements so far is, the last of equals; of integers."""
+    n = x.shape[axis]
+    if n % _BLOCK == 0:  # what is filled up is held in memory, not computed in every block anew
+        x = _extended(x, 1, axis, at_end=True)
+    reached = x == running_maximum(x, axis)
+    out = running_maximum(jnp.where(reached, places(x, axis), 0), axis)
+    return lax.slice_in_dim(out, 0, n, axis=axis)
 
 
-def _between(parts: Parts, start: int, stop: int | None, axis: int) -> Parts:
-    return tuple(lax.slice_in_dim(x, start, stop, axis=axis) for x in parts)
+def running_choice(x: Array, index: Array, axis: int) -> Array:
+    """The elements of `x` at `index`, which never falls, nor exceeds its own position."""
+
+    def forward(x: Array, index: Array) -> Array:
+        return jnp.take_along_axis(x, index, axis=axis, mode="promise_in_bounds")
+
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: running_choice(tangents[0], primals[1], axis),
+        vjp=lambda primals, output, cotangent: (_chosen(cotangent, primals[1], axis), None),
+        name="running_choice",
+    )(x, index)
 
 
-def _joined(pieces: Sequence[Parts], axis: int) -> Parts:
-    return tuple(lax.concatenate(column, axis) for column in zip(*pieces, strict=True))
+def _chosen(cotangent: Array, index: Array, axis: int) -> Array:
+    """The transposed map: each element's sum over where it was chosen, which is one stretch."""
+
+    def forward(cotangent: Array, index: Array) -> Array:
+        add = lambda x, y: (y[0] + jnp.where(x[1] == y[1], x[0], 0), y[1])
+        sums = running(add, (cotangent, index), axis, backwards=True)[0]
+        return jnp.where(places(cotangent, axis) == index, sums, 0)
+
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: _chosen(tangents[0], primals[1], axis),
+        vjp=lambda primals, output, cotangent: (
+            running_choice(
+                jnp.where(places(cotangent, axis) == primals[1], cotangent, 0), primals[1], axis
+            ),
+            None,
+        ),
+        name="chosen",
+    )(cotangent, index)
+
+
+def _recurrence(factor: Array, term: Array, axis: int, *, backwards: bool = False) -> Array:
+    r"""$h_i = a_i\, h_{i-1} + b_i$ from $h_{-1} = 0$, of factors $a$ and terms $b$."""
+
+    def forward(a: Array, b: Array) -> Array:
+        step = lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1])
+        return running(step, (a, b), axis, backwards=backwards, cheap=False)[1]
+
+    def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
+        (a, _), (da, db) = primals, tangents
+        term = da * previous(output, axis, backwards=backwards) + db
+        return _recurrence(a, term, axis, backwards=backwards)
+
+    def vjp(primals: tuple, output: Array, cotangent: Array) -> tuple:
+        slope = _transposed(primals[0], cotangent, axis, backwards=backwards)
+        return slope * previous(output, axis, backwards=backwards), slope
+
+    return derivative_rules(forward, jvp=jvp, vjp=vjp, name="recurrence")(factor, term)
+
+
+def _transposed(factor: Array, cotangent: Array, axis: int, *, backwards: bool = False) -> Array:
+    """The recurrence's transposed map, of the cotangent: a recurrence the other way."""
+    factor = previous(factor, axis, backwards=not backwards)
+    return _recurrence(factor, cotangent, axis, backwards=not backwards)
+
+
+def previous(x: Array, axis: int, *, first: float = 0, backwards: bool = False) -> Array:
+    """Each element's predecessor along `axis`; that of the first is `first`."""
+    return _shifted(x, 1, axis, backwards, first)
+
+
+def _with_each_before(combine: Combine, parts: Parts, axis: int, backwards: bool) -> Parts:
+    out = parts
+    for k in range(1, parts[0].shape[axis]):
+        earlier = tuple(_shifted(x, k, axis, backwards) for x in parts)
+        out = _from(k, axis, backwards, combine(earlier, out), out)
+    return out
+
+
+def _doubling(combine: Combine, parts: Parts, axis: int, backwards: bool) -> Parts:
+    k = 1
+    while k < parts[0].shape[axis]:
+        earlier = tuple(_shifted(x, k, axis, backwards) for x in parts)
+        parts = _computed(_from(k, axis, backwards, combine(earlier, parts), parts), axis)
+        k *= 2
+    return parts
+
+
+def _from(start: int, axis: int, backwards: bool, later: Parts, earlier: Parts) -> Parts:
+    """`later` from the position `start` on."""
+
+    def choose(x: Array, y: Array) -> Array:
+        places = lax.broadcasted_iota(np.int32, x.shape, axis)
+        if backwards:
+            return jnp.where(places < x.shape[axis] - start, x, y)
+        return jnp.where(places >= start, x, y)
+
+    return tuple(map(choose, later, earlier))
+
+
+def _blocks(x: Array, axis: int, backwards: bool) -> Array:
+    """The blocks along `axis`, and their elements along the next; what fills up comes last."""
+    count = -(-x.shape[axis] // _BLOCK)
+    x = _extended(x, count * _BLOCK - x.shape[axis], axis, not backwards)
+    return x.reshape(*x.shape[:axis], count, _BLOCK, *x.shape[axis + 1 :])
+
+
+def _joined(x: Array, n: int, axis: int, backwards: bool) -> Array:
+    x = x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :])
+    return _extended(x, n - x.shape[axis], axis, not backwards)
+
+
+def _shifted(x: Array, by: int, axis: int, backwards: bool, value: float = 0) -> Array:
+    return _padded(x, (-by, by) if backwards else (by, -by), axis, value)
+
+
+def _extended(x: Array, by: int, axis: int, at_end: bool) -> Array:
+    """`x` with `by` elements more, or fewer, at one of its ends."""
+    return _padded(x, (0, by) if at_end else (by, 0), axis)
+
+
+def _padded(x: Array, ends: tuple[int, int], axis: int, value: float = 0) -> Array:
+    pads = [(*ends, 0) if i == axis else (0, 0, 0) for i in range(x.ndim)]
+    return lax.pad(x, np.asarray(value, x.dtype), pads)
+
+
+def _computed(parts: Parts, axis: int) -> Parts:
+    """`parts`, held in memory.
+
+    XLA computes what is a few instructions anew wherever it is used, here for all elements of a
+    block, of a block of blocks, and so on. The result of a gather it does not; this one takes all
+    rows in order, each of the dimensions from `axis` on.
+    """
+    return tuple(_held(axis, x) for x in parts)
+
+
+def _held(axis: int, x: Array) -> Array:
+    if math.prod(x.shape[:axis]) == 1 and axis < x.ndim:  # a gather of one row is none
+        axis += 1
+
+    def forward(x: Array) -> Array:
+        rows = x.reshape(math.prod(x.shape[:axis]), *x.shape[axis:])
+        place = lax.iota(np.int32, rows.shape[0])
+        rows = rows.at[place].get(
+            mode="promise_in_bounds", unique_indices=True, indices_are_sorted=True
+        )
+        return rows.reshape(x.shape)
+
+    if category(x.dtype) < 2:
+        return forward(x)
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: _held(axis, *tangents),
+        vjp=lambda primals, output, cotangent: (_held(axis, cotangent),),
+        name="held",
+    )(x)

@@ -24,10 +24,9 @@ from functx._core import (
     result_dtype,
     rounded_first,
 )
-from functx._core.order import at_most, same
+from functx._core.order import ordered_bits
 
-from .scanning import Parts, running, running_sum, scanned
-from .ties import places
+from .scanning import last_greatest, running_choice, running_product, running_sum, scanned
 
 
 __all__ = ["cummax", "cumprod", "cumsum", "diff"]
@@ -64,9 +63,7 @@ def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     Array([1., 2., 6.], dtype=float32)
     """
     _refuse_bool(input)
-    input = rounded_first(input, dtype)
-    product = lambda a, b: (a[0] * b[0],)
-    return scanned(lambda x, axis: running(product, (x,), axis)[0], input, dim)
+    return scanned(running_product, rounded_first(input, dtype), dim)
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
@@ -81,17 +78,9 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
     """
     if input.ndim == 0:
         return CummaxResult(input, jnp.zeros((), available(LONG)))
-    values = running(_later_of_equals, (input,), dim)[0]
-    fixed = lax.stop_gradient(input)  # an index has no derivative
-    reached = same(fixed, lax.stop_gradient(values)) | (fixed != fixed)
-    where = jnp.where(reached, places(input, dim), 0)
-    indices = running(lambda a, b: (lax.max(a[0], b[0]),), (where,), dim)[0]
+    indices = last_greatest(ordered_bits(lax.stop_gradient(input)), dim)
+    values = running_choice(input, indices, dim)
     return CummaxResult(values, indices.astype(available(LONG)))
-
-
-def _later_of_equals(before: Parts, here: Parts) -> Parts:
-    (a,), (b,) = before, here
-    return (jnp.where(at_most(a, b) | (b != b), b, a),)
 
 
 @operator(promote=Promote.NONE)

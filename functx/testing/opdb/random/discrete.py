@@ -144,6 +144,11 @@ def multinomial_conventions(make: Make) -> Iterator[Convention]:
     weights = make.put(np.tile([0.0, 1.0, 0.0, 2.0, 0.0], (2000, 1)))
     positive = lambda x: (x == 1) | (x == 3)
     yield Convention("weights of 0 are never drawn", call(weights, 2, True), holds=positive)
+    sparse = np.where(np.arange(2**18) % 2, 0.1, 0)  # whose sums are rounded in many places
+    odd = lambda x: x % 2 == 1
+    yield Convention(
+        "nor where sums round", call(make.put(sparse, "float32"), 2**18, True), holds=odd
+    )
     last = lambda x: (jnp.sort(x) == jnp.arange(5)) & positive(x[:, :2]).all()
     yield Convention(
         "or last", call(weights, 5), holds=last, departure="PyTorch refuses to draw them at all"
