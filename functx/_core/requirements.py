@@ -114,7 +114,7 @@ def _wide(x: Any) -> jax.Array:
 
 def is_probability(value: Any, name: str, *, error: type[Exception] = RuntimeError) -> Requirement:
     """Every element of `value` lies in [0, 1]."""
-    ok = (value >= 0) & (value <= 1)
+    ok = True if value.dtype == bool else (value >= 0) & (value <= 1)
     return Requirement(ok, f"`{name}` must lie in [0, 1], got {{got}}", got=value, error=error)
 
 

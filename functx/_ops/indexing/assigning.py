@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -13,6 +14,7 @@ from functx._core import (
     accumulator,
     ArrayLike,
     Autocast,
+    broadcasts_to,
     category,
     describe,
     index_in_range,
@@ -66,8 +68,9 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
     together = advanced == list(range(advanced[0], advanced[0] + len(advanced)))
     flat = all(i.ndim <= 1 or _is_mask(i) for i in indices if i is not None)
     consumed = sum(i.ndim if _is_mask(i) else 1 for i in indices)
-    trailing = input.ndim - consumed + sum(i is None for i in indices[advanced[-1] :])
-    if flat and together and values.ndim > trailing:
+    after = indices[advanced[-1] :] if together else indices  # split, they come first
+    trailing = input.ndim - consumed + sum(i is None for i in after)
+    if flat and values.ndim > trailing:
         offered = values.shape[values.ndim - trailing - 1]
         yield Requirement(
             (picked == offered) | (offered == 1),
@@ -110,6 +113,9 @@ def index_put(
     if picked is not None:
         values = _padded_to(values, x, positions, picked)
     where = tuple(slice(None) if p is None else p for p in positions)
+    at = jax.eval_shape(lambda: x[where])
+    if not broadcasts_to(values.shape, at.shape):
+        refuse(f"`values` must broadcast to {list(at.shape)}, got {describe(values)}")
     if not accumulate:
         out = x.at[where].set(values, mode="drop")
     elif category(x.dtype) == 0:

@@ -35,6 +35,12 @@ def adjoint(A: Array) -> Array:
     return jnp.conj(A.mT)
 
 
+def nan_beside_infinities(A: Array) -> Array:
+    """`A`, but NaN throughout where it holds an infinity, of which LAPACK never finds an SVD."""
+    infinite = jnp.any(jnp.isinf(A), (-2, -1), keepdims=True)
+    return jnp.where(infinite, jnp.nan, A)
+
+
 def _lower_half(A: Array) -> Array:
     strict = jnp.tril(A, -1)
     diagonal = jnp.eye(A.shape[-1], dtype=bool)

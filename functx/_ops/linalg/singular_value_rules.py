@@ -10,7 +10,7 @@ from jax import Array, lax
 
 from functx._core.rules import derivative_rules
 
-from .matrix_arguments import adjoint
+from .matrix_arguments import adjoint, nan_beside_infinities
 
 
 def decomposed(
@@ -19,6 +19,7 @@ def decomposed(
     """The reduced decomposition, with its derivative rules."""
 
     def forward(A: Array) -> tuple[Array, Array, Array]:
+        A = nan_beside_infinities(A)
         U, S, Vh = lax.linalg.svd(A, full_matrices=False, algorithm=algorithm)
         return U, S, Vh
 
@@ -29,6 +30,7 @@ def singular_values(A: Array, algorithm: lax.linalg.SvdAlgorithm) -> Array:
     """The singular values, for which the vectors are computed only under differentiation."""
 
     def forward(A: Array) -> Array:
+        A = nan_beside_infinities(A)
         return lax.linalg.svd(A, compute_uv=False, algorithm=algorithm)
 
     def jvp(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Array:

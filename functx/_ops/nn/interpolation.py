@@ -87,7 +87,8 @@ def interpolate(
         refuse("`recompute_scale_factor` needs a `scale_factor`, not a `size`", error=ValueError)
     if recompute_scale_factor or mode == "area":
         scales = (None,) * n
-    if min((*input.shape[1:], *sizes)) < 1:
+    least = 0 if mode == "area" else 1  # means need no channels, and may be none
+    if min(input.shape[2:]) < 1 or min(input.shape[1], *sizes) < least:
         refuse(
             f"sizes must be positive, got {describe(input)} to become {list(sizes)}",
             error=ValueError if scale_factor is None else RuntimeError,

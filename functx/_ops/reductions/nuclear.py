@@ -12,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import category
 from functx._core.rules import derivative_rules
+from functx._ops.linalg.matrix_arguments import nan_beside_infinities
 
 
 def nuclear_norm(matrix: Array) -> Array:
@@ -38,11 +39,11 @@ def _inner(x: Array, y: Array) -> Array:
 
 
 def _singular_value_sum(matrix: Array) -> Array:
-    return jnp.sum(jnp.linalg.svd(matrix, compute_uv=False), axis=-1)
+    return jnp.sum(jnp.linalg.svd(nan_beside_infinities(matrix), compute_uv=False), axis=-1)
 
 
 def _unitary_factor(matrix: Array) -> Array:
-    u, _, vh = jnp.linalg.svd(matrix, full_matrices=False)
+    u, _, vh = jnp.linalg.svd(nan_beside_infinities(matrix), full_matrices=False)
     return u @ vh
 
 

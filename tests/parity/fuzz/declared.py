@@ -72,7 +72,8 @@ def _numbers(call: Call, finding: Finding) -> bool:
 OF_DTYPES = "dtype|scalar type"
 OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
-    r"one for each channel|must have the dtype of|must be floating, got|must broadcast to|"
+    r"one for each channel|must have the dtype of|must be floating(?: or complex)?, got|"
+    r"must broadcast to|"
     r"`reduce` cannot be|must not be floating for"
 )
 
@@ -81,7 +82,8 @@ def _nothing_computed(call: Call, finding: Finding) -> bool:
     empty = any(x.size == 0 for x in call.arrays)
     if finding.kind == "accepted":
         return empty and bool(re.search(OF_DTYPES, finding.what))
-    small = empty or any(x.ndim == 0 for x in call.arrays)
+    none_drawn = not call.arrays and 0 in jax.tree.leaves((call.args, call.kwargs))
+    small = empty or none_drawn or any(x.ndim == 0 for x in call.arrays)
     return small and finding.kind == "refused" and bool(re.search(OF_VALUES, finding.what))
 
 

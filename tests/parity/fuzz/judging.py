@@ -55,7 +55,8 @@ INTERNAL = re.compile(
 NO_KERNEL = re.compile(
     r"not implemented for|not supported on CPU|not yet supported|is not implemented|"
     r"could not create a primitive|expected scalar type|does not support .*(Half|BFloat16)|"
-    r"not currently supported on the CPU|unsupported dtype|mkldnn|MKL|INTERNAL ASSERT"
+    r"not currently supported on the CPU|unsupported dtype|mkldnn|MKL|INTERNAL ASSERT|"
+    r"mixed dtype \(CPU\)"
 )
 
 

@@ -15,12 +15,12 @@ __all__ = ["adaptive_avg_pool2d"]
 
 
 @operator(accepts=Accepts.FLOATING)
-def adaptive_avg_pool2d(input: ArrayLike, output_size: int | None | Sequence[int | None]) -> Array:
+def adaptive_avg_pool2d(input: ArrayLike, output_size: int | Sequence[int | None]) -> Array:
     r"""The means of as many windows as asked for: window $i$ of $m$ covers
     $[\lfloor i n / m \rfloor, \lceil (i + 1) n / m \rceil)$.
 
     Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C, *output_size]` or `[C, *output_size]`; one
-    int stands for both sizes, None keeps the size of the input.
+    int stands for both sizes, None in a pair keeps the size of the input.
 
     >>> functx.nn.functional.adaptive_avg_pool2d(jnp.ones((1, 3, 4), "float32"), (None, 1)).shape
     (1, 3, 1)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import jax.numpy as jnp
@@ -96,6 +97,12 @@ def arange_departures(make: Make) -> Iterator[Departure]:
         call(end=3, step=2),
         "`start` is 0 also where `step` is given by name",
         "invalid combination of arguments",
+    )
+    yield Departure(
+        "refused",
+        call(1, 3, math.inf),
+        "an infinite step leaves the first element alone, and PyTorch none",
+        "`step` must be finite, got -?inf",
     )
 
 

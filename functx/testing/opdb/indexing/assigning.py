@@ -58,7 +58,7 @@ def index_put_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, (), make(4)), "at least one dimension", IndexError)
     yield Refusal(call(x, (rows, rows, rows), make(2)), "at most 2 dimensions", IndexError)
     yield Refusal(call(x, (rows.astype("int8"),), make(4)), "int32, int64 or bool", IndexError)
-    yield Refusal(call(x, (rows,), make(3, 4)), "cannot take|shapes do not fit", Exception)
+    yield Refusal(call(x, (rows,), make(3, 4)), r"`values` must broadcast to \[2, 4\]")
     yield Refusal(call(x, (rows,), make(4, dtype="float16")), "dtype of `input`", TypeError)
     yield Refusal(call(x, (make.mask(4),), make(4)), r"must have the shape \[3\]", IndexError)
     yield Refusal(call(make(0, 2), (rows,), make(2)), "must be empty for a dimension", IndexError)
@@ -70,6 +70,10 @@ def index_put_refusals(make: Make) -> Iterator[Refusal]:
         "equally many positions",
         IndexError,
     )
+    none = make(3, 0), (make.put([-1, 0], "int64"),), make(2, 2)
+    yield Refusal(call(*none), r"`values` must broadcast to \[2, 0\]")
+    apart = make.put([False, True], bool), None, make.put([], "int64")
+    yield Refusal(call(make(2, 3, 2), apart, make(2, 3)), "must have 1 or 0 entries")
 
 
 def np_index_put(x, indices, values, accumulate=False):

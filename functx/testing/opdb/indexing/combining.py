@@ -185,6 +185,14 @@ def product_departures(make: Make) -> Iterator[Departure]:
         "the derivative is the product of the others, where PyTorch divides by the element",
         r"'prod'.*PyTorch \(?-?nan",
     )
+    into, src = make.put([[2.0, 3.0]], "float64"), make.put([[0.0, 0.0]], "float64")
+    partly = into, 0, make.put([[0]], "int64"), src
+    yield Departure(
+        "gradient",
+        call(*partly, "prod", include_self=False),
+        "what lies beyond `index` is not scattered, and has no gradient",
+        r"'prod'.*of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
+    )
 
 
 OPS = [

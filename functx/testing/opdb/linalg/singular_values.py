@@ -79,6 +79,11 @@ def diagonal_matrices(make: Make) -> Iterator[tuple[str, Any]]:
         yield f"singular values {values}", make.put(np.eye(3, 2) * values)
 
 
+def infinite_matrix(make: Make) -> Sample:
+    """LAPACK does not come back from it."""
+    return call(make.put([[-np.inf, 0, np.inf], [0, 30, -1.7e308], [0, -1e4, 1e-3]]))
+
+
 def svd_conventions(make: Make) -> Iterator[Convention]:
     for what, A in diagonal_matrices(make):
         yield Convention(what, call(A), through=lambda out: out[1], gradient=np.eye(3, 2))
@@ -94,11 +99,17 @@ def svd_conventions(make: Make) -> Iterator[Convention]:
         through=lambda out: out[0][:, 2],
         gradient=np.zeros((3, 2)),
     )
+    nothing, none = np.full((3, 3), np.nan), np.full(3, np.nan)
+    at = infinite_matrix(make)
+    refusal = "PyTorch refuses"
+    yield Convention("infinities", at, value=(nothing, none, nothing), departure=refusal)
 
 
 def svdvals_conventions(make: Make) -> Iterator[Convention]:
     for what, A in diagonal_matrices(make):
         yield Convention(what, call(A), gradient=np.eye(3, 2))
+    at = infinite_matrix(make)
+    yield Convention("infinities", at, value=np.full(3, np.nan))
 
 
 OPS = [

@@ -40,6 +40,7 @@ def attention_refusals(make: Make) -> Iterator[Refusal]:
 
 def dropout_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), make(2, 3), make(2, 1), dropout_p=0.5)
+    yield call(make(2, 3), make(2, 3), make(2, 1), dropout_p=True)
     yield call(make(1, 2, 3), make(2, 3, 3), make(2, 3, 1), None, 0.25, True)
 
 
@@ -122,6 +123,12 @@ def empty_departures(make: Make) -> Iterator[Departure]:
         call(make(1, 0, 3), make(2, 3, 3), make(2, 3, 1)),
         "leading dimensions broadcast, which PyTorch leaves out where there are no queries",
         r"[\[,]0[,\]]",
+    )
+    yield Departure(
+        "refused",
+        call(make(2, 3), make(3, 3), make(0, 1)),
+        "PyTorch gives zeros where there are no values, whatever the shapes",
+        r"[\[,]0[,\]].*must be \[\.\.\., L, E\]",
     )
     yield Departure(
         "refused",

@@ -36,6 +36,8 @@ def bicubic_samples(make: Make) -> Iterator[Sample]:
 def area_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 1, 3, 4), (2, 5), mode="area")
     yield call(make(1, 1, 5), scale_factor=0.5, mode="area")
+    yield call(make(1, 0, 3, 4), 2, mode="area")
+    yield call(make(1, 1, 1, 5), scale_factor=0.5, mode="area")
 
 
 def antialias_samples(make: Make) -> Iterator[Sample]:

@@ -111,6 +111,18 @@ def circular_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def nothing_departures(mode: str):
+    def departures(make: Make) -> Iterator[Departure]:
+        yield Departure(
+            "refused",
+            call(make(1, 2, 2, dtype="float32"), (1, 0, -1, -1), mode),
+            "PyTorch overlooks that nothing is left in one of several dimensions",
+            "takes more than there is",
+        )
+
+    return departures
+
+
 OPS = [
     OpInfo(
         F.pad,
@@ -125,8 +137,16 @@ OPS = [
         refusals=reflect_refusals,
         variant="reflect",
         dtypes=NUMBERS,
+        departures=nothing_departures("reflect"),
     ),
-    OpInfo(F.pad, replicate_samples, reference=np_pad, variant="replicate", dtypes=NUMBERS),
+    OpInfo(
+        F.pad,
+        replicate_samples,
+        reference=np_pad,
+        variant="replicate",
+        dtypes=NUMBERS,
+        departures=nothing_departures("replicate"),
+    ),
     OpInfo(
         F.pad,
         circular_samples,

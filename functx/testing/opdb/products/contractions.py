@@ -11,7 +11,7 @@ import functx
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
 
 
 def einsum_samples(make: Make) -> Iterator[Sample]:
@@ -116,6 +116,22 @@ def np_one_long(a: Any, b: Any, dims: Any) -> Any:
     return a.sum(1)[:, None] * b.sum(0)
 
 
+def einsum_departures(make: Make) -> Iterator[Departure]:
+    narrow = make(2, 1, dtype="int32"), make(3, 2, dtype="int32")
+    yield Departure(
+        "dtype",
+        call("ij,jk->ik", list(narrow)),
+        "products have the dtype of the operands, also where one is summed before it broadcasts",
+        r"int\d+, PyTorch int64",
+    )
+    yield Departure(
+        "refused",
+        call("i,j->ij", [make(3, dtype="int8"), make.mask(2)]),
+        "dtypes must agree, as PyTorch too demands where products are summed",
+        "arrays must have the same dtype",
+    )
+
+
 OPS = [
     OpInfo(
         functx.einsum,
@@ -124,6 +140,7 @@ OPS = [
         refusals=einsum_refusals,
         floor=SUMS,
         dtypes=Accepts.NUMBER.value,
+        departures=einsum_departures,
     ),
     OpInfo(
         functx.einsum,

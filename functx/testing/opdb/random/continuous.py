@@ -9,7 +9,7 @@ import functx
 from functx._core import real_of
 from functx.testing.make import Make
 from functx.testing.opdb.creation.sizes import size_of
-from functx.testing.opinfo import call, Convention, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Floor, OpInfo, Refusal, Sample
 
 
 def size_samples(make: Make) -> Iterator[Sample]:
@@ -113,6 +113,15 @@ def normal_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"no gradient in `{what}`", sample, gradient=[0, 0])
 
 
+def normal_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make.put(0.5, "float16"), size=(2,)),
+        "a 0-d array beside `size` is a number that is traced",
+        r"size=.*normal\(\) received an invalid combination",
+    )
+
+
 OPS = [
     OpInfo(
         functx.rand,
@@ -134,6 +143,7 @@ OPS = [
         moments=normal_moments,
         refusals=normal_refusals,
         conventions=normal_conventions,
+        departures=normal_departures,
         floor=Floor(8, "the mean and the noise cancel"),
     ),
 ]

@@ -64,6 +64,7 @@ def bernoulli_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, low=0, high=1))
     yield call(make(low=0, high=1))
     yield call(make(2, 2), 0.3)
+    yield call(make(2, 2), True)
     yield call(make(2), p=make(low=0, high=1))
     yield call(make.put([0.0, 1.0]))
     yield call(make(2, 0, low=0, high=1))

@@ -78,7 +78,17 @@ def var_mean_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a constant", constant, value=(0, 2), gradient=[0.5, 0.5])
 
 
+def moment_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([1, 3, 2], "float64"), ()),
+        "no dimensions are all of them, which PyTorch's gradient takes for none",
+        r"\(\)[,)]",
+    )
+
+
 def infinity_departures(make: Make) -> Iterator[Departure]:
+    yield from moment_departures(make)
     yield Departure(
         "gradient",
         call(make.put([1, np.inf, 2], "float64")),
@@ -102,6 +112,7 @@ OPS = [
         reference=np_std,
         refusals=moment_refusals,
         conventions=std_conventions,
+        departures=moment_departures,
     ),
     OpInfo(
         functx.var_mean,

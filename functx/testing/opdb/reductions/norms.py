@@ -146,6 +146,9 @@ def nuclear_conventions(make: Make) -> Iterator[Convention]:
             ulps=100,
             floor=1e-12,
         )
+    infinite = make.put([[-np.inf, 0, np.inf], [0, 30, -1.7e308], [0, -1e4, 1e-3]])
+    nothing = np.full((3, 3), np.nan)  # LAPACK does not come back from infinities
+    yield Convention("infinities", call(infinite, "nuc"), value=np.nan, gradient=nothing)
     identity = call(make.put(np.eye(2)), "nuc")
     yield Convention(
         "singular values that are alike", identity, gradient=np.eye(2), ulps=100, floor=1e-15

@@ -8,7 +8,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import EXACT, SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .dimensions import dim_refusals
 from .rows import at_edges, far, not_finite
@@ -118,6 +118,15 @@ def cumprod_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def cumprod_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([0.0, 2, np.nan], "float64"), 0),
+        "the derivative is a product of the others, where PyTorch divides by the element",
+        r"of array 0: (\(?-?nan|.*PyTorch \(?-?nan)",
+    )
+
+
 def cummax_conventions(make: Make) -> Iterator[Convention]:
     values = lambda out: out.values
     tied = call(make.put([1, 3, 3, 2]), 0)
@@ -137,7 +146,13 @@ OPS = [
         floor=SUMS,
         conventions=cumsum_conventions,
     ),
-    OpInfo(functx.cumprod, scan_samples, reference=np_cumprod, refusals=bool_refusals),
+    OpInfo(
+        functx.cumprod,
+        scan_samples,
+        reference=np_cumprod,
+        refusals=bool_refusals,
+        departures=cumprod_departures,
+    ),
     OpInfo(
         functx.cumprod,
         cumprod_of_zeros_samples,

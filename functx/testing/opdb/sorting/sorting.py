@@ -11,7 +11,7 @@ from functx._core import category
 from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def sort_samples(make: Make) -> Iterator[Sample]:
@@ -135,6 +135,15 @@ def argsort_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN first if descending", down, value=[1, 4, 6, 0, 3, 5, 2])
 
 
+def topk_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "shape",
+        call(make.put(2, "uint8"), 0),
+        "no element is none, of a 0-d array too",
+        r"\(0,\), PyTorch \(\)",
+    )
+
+
 def topk_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([1, np.nan, 3]), 2)
     first = lambda out: out.values[0]
@@ -180,6 +189,7 @@ OPS = [
         refusals=topk_refusals,
         ties_in_any_order=True,
         conventions=topk_conventions,
+        departures=topk_departures,
         ulps=EXACT,
     ),
     OpInfo(
