@@ -63,7 +63,8 @@ def _logarithm(x: Array) -> Array:
     part = lax.bitcast_convert_type(normal - (whole << np.int32(23)), np.float32)
     part = lax.convert_element_type(part, np.float64)
     ratio = (part - np.float64(1)) / (part + np.float64(1))
+    # Not the quotient itself: XLA would write to memory what is dear and used twice.
+    ratio = jnp.where(bits == 0, np.float64(-np.inf), ratio)
+    ratio = jnp.where(bits == np.int32(0x7F800000), np.float64(np.inf), ratio)
     whole = whole - jnp.where(subnormal, np.int32(149), np.int32(0))
-    out = lax.convert_element_type(whole, np.float64) + ratio * horner(_LOGARITHM, ratio * ratio)
-    out = jnp.where(bits == 0, np.float64(-np.inf), out)
-    return jnp.where(bits == np.int32(0x7F800000), np.float64(np.inf), out)
+    return lax.convert_element_type(whole, np.float64) + ratio * horner(_LOGARITHM, ratio * ratio)

@@ -55,6 +55,9 @@ def reflected(x):
 def lgamma_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, np.inf])
     yield Convention("0 and infinity", call(at), value=[np.inf] * 2, gradient=[-np.inf, np.inf])
+    ends = make.put([1.0, 2, -0.0, -1, -2, -np.inf, np.nan, 1e38], "float32")
+    value = [0, 0, *[np.inf] * 4, np.nan, np.inf]
+    yield Convention("zeros and poles", call(ends), value=value)
     yield Convention("below 0", call(make.put(-9.25)), hessian=19.636734280660725, ulps=1e4)
     for at in (-20.5, -9.3, -0.3, 0.3, 4.0):
         yield Convention(
