@@ -90,18 +90,18 @@ def running_product(x: Array, axis: int) -> Array:
 
 
 def running_maximum(x: Array, axis: int) -> Array:
-    """The greatest of all elements so far."""
-    return running(lambda a, b: (lax.max(a[0], b[0]),), (x,), axis)[0]
+    """The greatest of all elements so far, which cost more than a few instructions each."""
+    n = x.shape[axis]
+    if n % _BLOCK == 0:  # blocks that are filled up are held, not computed for each element anew
+        x = _extended(x, 1, axis, at_end=True)
+    out = running(lambda a, b: (lax.max(a[0], b[0]),), (x,), axis)[0]
+    return lax.slice_in_dim(out, 0, n, axis=axis)
 
 
 def last_greatest(x: Array, axis: int) -> Array:
     """Where the greatest of all elements so far is, the last of equals; of integers."""
-    n = x.shape[axis]
-    if n % _BLOCK == 0:  # what is filled up is held in memory, not computed in every block anew
-        x = _extended(x, 1, axis, at_end=True)
     reached = x == running_maximum(x, axis)
-    out = running_maximum(jnp.where(reached, places(x, axis), 0), axis)
-    return lax.slice_in_dim(out, 0, n, axis=axis)
+    return running_maximum(jnp.where(reached, places(x, axis), 0), axis)
 
 
 def running_choice(x: Array, index: Array, axis: int) -> Array:
