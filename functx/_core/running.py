@@ -106,7 +106,15 @@ def _unpromoted(spec: OpSpec, came: dict[str, Any], given: dict[str, Any]) -> di
         elif role.traced:
             value = came.get(name, every[name])
             every[name] = jax.tree.map(_as_array, value)
+            if role.kind is Kind.SCALAR and every[name] is not None:
+                every[name] = _counted(every[name])
     return every
+
+
+def _counted(value: Any) -> Any:
+    """A bool as the number that it is where numbers are taken."""
+    bools = category(value.dtype) == 0 and not isinstance(value, jax.ShapeDtypeStruct)
+    return jnp.where(value, 1, 0) if bools else value
 
 
 def _as_array(x: Any) -> Any:
@@ -183,7 +191,7 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
             error=TypeError,
         )
     if kind == 0:
-        value, kind = jnp.where(value, 1, 0), 1  # a number like others, of no dtype
+        value, kind = _counted(value), 1
     if jax.typeof(value).weak_type and 0 < kind <= category(dtype):
         return value  # a number written by hand: takes the dtype of what it meets
     return lax.convert_element_type(value, dtype)

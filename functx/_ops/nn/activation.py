@@ -76,6 +76,6 @@ def softplus(input: ArrayLike, beta: Factor = 1, threshold: Factor = 20) -> Arra
     if isinstance(beta, int):
         return jnp.where(linear, input, quotient(smooth, beta))
     flat = beta == 0  # a slope of one half, at infinity
-    at_infinity = 0.5 * input + lax.stop_gradient(1 / beta)
+    at_infinity = lax.stop_gradient(smooth / beta) + 0.5 * (input - lax.stop_gradient(input))
     smooth = jnp.where(flat, at_infinity, quotient(smooth, jnp.where(flat, 1, beta)))
     return jnp.where(linear, input, smooth)

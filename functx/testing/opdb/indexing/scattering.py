@@ -7,7 +7,16 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .sources import source_refusals, terms
 
@@ -156,6 +165,15 @@ def scatter_add_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("both are added", both, value=[1, 13], gradient=([1, 1], [1, 1]))
 
 
+def scatter_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
+        "of several values written to one place, the one that stays has the gradient",
+        r"of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
+    )
+
+
 OPS = [
     OpInfo(
         functx.scatter,
@@ -163,6 +181,7 @@ OPS = [
         reference=np_scatter,
         refusals=scatter_refusals,
         conventions=scatter_conventions,
+        departures=scatter_departures,
         own_dtypes=(
             OwnDtypes("-", "no complex number is cast to a bool", "complex", frozenset({"bool"})),
         ),

@@ -88,6 +88,7 @@ def softplus_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("0, the threshold and beyond", at, gradient=[0.5, slope, 1, 0])
     flat, infinite = make.put([2.0, -2.0]), [np.inf, np.inf]
     yield Convention("beta=0", call(flat, 0), value=infinite, gradient=[0.5, 0.5])
+    yield Convention("infinity times 0", call(make.put([np.inf]), 0), value=[np.nan])
     yield Convention("beta=-0.0", call(flat, -0.0), value=[-np.inf, -np.inf], gradient=[0.5, 0.5])
 
 
@@ -103,6 +104,15 @@ def gelu_departures(make: Make) -> Iterator[Departure]:
         call(make.put(np.linspace(-4, -2, 500), "float64"), approximate="tanh"),
         "1 + tanh cancels: both are off by ulps of 1",
         r"f64.*approximate='tanh'\): -\d\S* at .*PyTorch -\d",
+    )
+
+
+def softplus_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([-50.0], "float64"), np.inf),
+        "an infinite `beta` has no derivative to hand on, times which slopes are none",
+        r"beta=-?inf.*: nan at|, -?inf\): .*: nan at",
     )
 
 
@@ -133,5 +143,6 @@ OPS = [
         reference=np_softplus,
         refusals=softplus_refusals,
         conventions=softplus_conventions,
+        departures=softplus_departures,
     ),
 ]

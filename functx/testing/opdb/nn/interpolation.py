@@ -37,7 +37,6 @@ def area_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 1, 3, 4), (2, 5), mode="area")
     yield call(make(1, 1, 5), scale_factor=0.5, mode="area")
     yield call(make(1, 0, 3, 4), 2, mode="area")
-    yield call(make(1, 1, 1, 5), scale_factor=0.5, mode="area")
 
 
 def antialias_samples(make: Make) -> Iterator[Sample]:
@@ -191,6 +190,8 @@ def factor_conventions(make: Make) -> Iterator[Convention]:
 def nearest_and_factor_conventions(make: Make) -> Iterator[Convention]:
     yield from nearest_conventions(make)
     yield from factor_conventions(make)
+    flat = call(make.put(np.ones((1, 1, 1, 5))), scale_factor=0.5, mode="area")
+    yield Convention("no area", flat, value=np.zeros((1, 1, 0, 2)))
 
 
 OPS = [

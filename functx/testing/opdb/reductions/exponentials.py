@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 from .rows import at_edges
@@ -91,6 +91,15 @@ def logcumsumexp_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def logsumexp_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(2, 3), None),
+        "None stands for all dimensions, as in other reductions",
+        "must be tuple of ints, not NoneType",
+    )
+
+
 OPS = [
     OpInfo(
         functx.logsumexp,
@@ -99,6 +108,7 @@ OPS = [
         refusals=dims_refusals,
         floor=SUMS,
         conventions=logsumexp_conventions,
+        departures=logsumexp_departures,
     ),
     OpInfo(
         functx.logcumsumexp,

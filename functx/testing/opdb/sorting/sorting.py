@@ -142,6 +142,12 @@ def topk_departures(make: Make) -> Iterator[Departure]:
         "no element is none, of a 0-d array too",
         r"\(0,\), PyTorch \(\)",
     )
+    yield Departure(
+        "value",
+        call(make.put([4.0, -2.5, 1.0, 0.0, 3.0], "float16"), 5, largest=False, sorted=False),
+        "`sorted=False` promises no order",
+        "sorted=False",
+    )
 
 
 def topk_conventions(make: Make) -> Iterator[Convention]:

@@ -71,6 +71,12 @@ def batch_norm_departures(make: Make) -> Iterator[Departure]:
         "where no variance is 0 nothing has to be added; PyTorch's kernel takes it too",
         "eps must be positive",
     )
+    yield Departure(
+        "refused",
+        call(make(2, 2), make(2), make(2, low=0.5), make(1, 2)),
+        "`weight` and `bias` have one dimension, where PyTorch counts their elements",
+        "must be of shape",
+    )
 
 
 OPS = [
