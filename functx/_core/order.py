@@ -77,6 +77,25 @@ def at_most(x: Array, y: Array) -> Array:
 
 
 @jax.jit
+def positive(x: Array) -> Array:
+    """Whether real elements are greater than 0."""
+    if category(x.dtype) < 2:
+        return x > 0
+    return (bits(x) > 0) & (bits(x) <= _infinity(x.dtype))
+
+
+@jax.jit
+def negative(x: Array) -> Array:
+    """Whether real elements are less than 0."""
+    if category(x.dtype) < 2:
+        return x < 0
+    signed = bits(x)
+    ends = np.iinfo(signed.dtype)
+    # From the bits of -0.0, the least integer, to those of the negative infinity.
+    return (signed > ends.min) & (signed <= ends.min + _infinity(x.dtype))
+
+
+@jax.jit
 def nonzero(x: Array) -> Array:
     """Whether elements are not zero; NaN is not."""
     if category(x.dtype) == 0:
@@ -141,8 +160,8 @@ def bits(x: Array) -> Array:
 
 
 def from_bits(x: Array, dtype: np.dtype) -> Array:
-    """The numbers whose `bits` these are."""
-    return x if category(dtype) < 2 else lax.bitcast_convert_type(x, dtype)
+    """The numbers whose `bits` these are, or that are numbers already."""
+    return x if x.dtype == dtype else lax.bitcast_convert_type(x, dtype)
 
 
 def _infinity(dtype: np.dtype) -> np.integer:

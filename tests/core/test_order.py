@@ -61,6 +61,14 @@ def test_zero(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_signs(dtype):
+    x = values(dtype)
+    wide = x.astype(np.float64)
+    assert is_same(jax.jit(order.positive)(x), wide > 0)
+    assert is_same(jax.jit(order.negative)(x), wide < 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 5, 8, 63, 64, 67, 200])
 def test_extremes_of_many(n, dtype):
     rng = np.random.default_rng(n)

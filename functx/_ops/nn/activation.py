@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, Factor, operator, refuse
-from functx._core.order import at_most, less
+from functx._core.order import negative, nonzero
 from functx._ops.quotients import quotient
 
 
@@ -25,9 +25,8 @@ def relu(input: ArrayLike, inplace: bool = False) -> Array:
     >>> functx.nn.functional.relu(jnp.asarray([-1.0, 2.0], "float32"))
     Array([0., 2.], dtype=float32)
     """
-    zero = jnp.zeros((), input.dtype)
-    flat = jnp.where(less(input, zero), 0, lax.stop_gradient(input))  # zeros of either sign
-    return jnp.where(at_most(input, zero), flat, input)
+    flat = jnp.where(nonzero(input), input, lax.stop_gradient(input))  # zeros of either sign
+    return jnp.where(negative(input), 0, flat)
 
 
 @operator(accepts=Accepts.FLOATING)

@@ -19,7 +19,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.order import less
+from functx._core.order import negative, positive
 from functx._core.rules import derivative_rules
 
 
@@ -104,8 +104,7 @@ def sign(input: ArrayLike) -> Array:
 
 
 def _sign(x: Array) -> Array:
-    zero = jnp.zeros((), x.dtype)
-    return less(zero, x).astype(x.dtype) - less(x, zero).astype(x.dtype)
+    return positive(x).astype(x.dtype) - negative(x).astype(x.dtype)
 
 
 # The derivative of lax.abs is 1 at zero.

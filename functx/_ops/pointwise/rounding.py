@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, category, operator, refuse
-from functx._core.order import less
+from functx._core.order import negative, positive
 from functx._ops.quotients import quotient
 
 
@@ -23,8 +23,8 @@ def floor(input: ArrayLike) -> Array:
     """
     if category(input.dtype) == 1:
         return input
-    out, zero = lax.floor(input), jnp.zeros((), input.dtype)
-    return jnp.where((out == 0) & less(input, zero), -1, out)  # subnormal numbers
+    out = lax.floor(input)
+    return jnp.where((out == 0) & negative(input), -1, out)  # subnormal numbers
 
 
 @operator(accepts=Accepts.REAL_NUMBER)
@@ -36,8 +36,8 @@ def ceil(input: ArrayLike) -> Array:
     """
     if category(input.dtype) == 1:
         return input
-    out, zero = lax.ceil(input), jnp.zeros((), input.dtype)
-    return jnp.where((out == 0) & less(zero, input), 1, out)  # subnormal numbers
+    out = lax.ceil(input)
+    return jnp.where((out == 0) & positive(input), 1, out)  # subnormal numbers
 
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("fix",))

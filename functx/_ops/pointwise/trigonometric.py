@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, Autocast, category, operator, Promote
-from functx._core.order import less
+from functx._core.order import negative
 from functx._core.rules import derivative_rules
 
 from .circular import cosine, sine, tangent
@@ -87,8 +87,7 @@ def angle(input: ArrayLike) -> Array:
     """
     if category(input.dtype) == 3:
         return _atan2(lax.imag(input), lax.real(input))
-    zero = jnp.zeros((), input.dtype)
-    turn = jnp.where(less(input, zero), jnp.asarray(jnp.pi, input.dtype), 0)
+    turn = jnp.where(negative(input), jnp.asarray(jnp.pi, input.dtype), 0)
     return jnp.where(input != input, jnp.nan, turn)
 
 

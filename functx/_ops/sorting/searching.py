@@ -108,14 +108,17 @@ def _permuted(sequence: Array, sorter: Array) -> Array:
 def _bisected(sequence: Array, values: Array, right: bool) -> Array:
     """Bisection with PyTorch's comparisons, which decide where NaN and the unsorted go."""
     n = sequence.shape[-1]
-    stored, keys = bits(sequence), ordered_bits(values)
+    # Halves XLA's CPU would read by way of float32.
+    stored = bits(sequence) if sequence.dtype.itemsize == 2 else sequence
+    keys = ordered_bits(values)
 
     def halve(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = bounds
         middle = low + (high - low) // 2
         at = jnp.take_along_axis(stored, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
         # A NaN compares with nothing, the one that is sought and the one that is met.
-        met = ordered_bits(from_bits(at, sequence.dtype), nan_least=True)
+        at = from_bits(at, sequence.dtype)
+        met = ordered_bits(at, nan_least=True)
         beyond = met <= keys if right else met < keys
         open = low < high
         return (
