@@ -78,6 +78,8 @@ def test_extremes_of_many(n, dtype):
         wide = x.astype(np.float64)
         assert is_same(jax.jit(lambda x, a=axis: order.greatest(x, a))(x), wide.max(axis))
         assert is_same(jax.jit(lambda x, a=axis: order.least(x, a))(x), wide.min(axis))
+    assert is_same(jax.vmap(lambda x: order.greatest(x, 0), 1)(x), wide.max(0))
+    assert is_same(jax.jit(jax.vmap(lambda x: order.least(x, 0)))(x), wide.min(1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -16,6 +16,7 @@ from functx._core import (
     operator,
     Promote,
 )
+from functx._core.order import greatest
 
 from .costly_scanning import running_costly
 from .scanning import scanned
@@ -37,7 +38,12 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     axes = axes_of(dim, input.ndim)
     real = lax.real(input) if category(input.dtype) == 3 else input
     # The result does not depend on the shift, so neither do its derivatives.
-    top = lax.stop_gradient(jnp.max(real, axis=axes, keepdims=True, initial=-jnp.inf))
+    real = lax.stop_gradient(real)
+    top = (
+        greatest(real, axes, keepdims=True)
+        if real.size
+        else jnp.max(real, axis=axes, keepdims=True, initial=-jnp.inf)
+    )
     infinite = jnp.isinf(top)
     top = top.astype(input.dtype)
     total = jnp.sum(jnp.exp(jnp.where(infinite, 0, input - top)), axis=axes, keepdims=True)

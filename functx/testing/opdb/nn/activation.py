@@ -69,6 +69,8 @@ def relu_conventions(make: Make) -> Iterator[Convention]:
     value, gradient = [0, -0.0, 0, 1, np.nan], [0, 0, 0, 1, 1]
     yield Convention("zeros and NaN", call(at), value=value, gradient=gradient)
     yield Convention("no curvature at 0", call(make.put([0.0])), hessian=0)
+    small = call(make.put([5e-310, -5e-310]))
+    yield Convention("subnormal numbers", small, value=[5e-310, 0], gradient=[1, 0])
 
 
 def gelu_conventions(make: Make) -> Iterator[Convention]:

@@ -124,6 +124,8 @@ def abs_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, -0.0, -1.0, np.nan])
     yield Convention("0 and NaN", call(at), value=[0, 0, 1, np.nan], gradient=[0, 0, -1, 0])
     yield Convention("second derivative at 0", call(make.put([0.0])), hessian=[[0]])
+    small = call(make.put([5e-310, -5e-310]))
+    yield Convention("subnormal numbers", small, gradient=[1, -1])
     yield Convention("complex 0", call(make.put([0j], "complex128")), gradient=[0])
 
 

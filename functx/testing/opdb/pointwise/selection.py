@@ -108,6 +108,8 @@ def maximum_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("ties are shared, NaN counts", call(first, second), gradient=gradient)
     zeros = make.put([0.0, -0.0]), make.put([-0.0, 0.0])
     yield Convention("zeros of either sign tie", call(*zeros), gradient=([0.5, 0.5], [0.5, 0.5]))
+    small = make.put([5e-310, 0.0]), make.put([0.0, 5e-310])
+    yield Convention("subnormal numbers do not tie", call(*small), gradient=([1, 0], [0, 1]))
 
 
 def minimum_conventions(make: Make) -> Iterator[Convention]:
@@ -116,6 +118,8 @@ def minimum_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("ties are shared, NaN counts", call(first, second), gradient=gradient)
     zeros = make.put([0.0, -0.0]), make.put([-0.0, 0.0])
     yield Convention("zeros of either sign tie", call(*zeros), gradient=([0.5, 0.5], [0.5, 0.5]))
+    small = make.put([5e-310, 0.0]), make.put([0.0, 5e-310])
+    yield Convention("subnormal numbers do not tie", call(*small), gradient=([0, 1], [1, 0]))
 
 
 def clamp_conventions(make: Make) -> Iterator[Convention]:
@@ -139,6 +143,8 @@ def clamp_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("bools among bools", call(mask, None, mask), value=[True, False])
     low = make.put([0.0, 2])
     yield Convention("from below", call(make.put([0.0, 1]), low), gradient=([1, 0], [0, 1]))
+    small = call(make.put([5e-310, -5e-310]), make.put([0.0, 0]))
+    yield Convention("subnormal numbers", small, gradient=([1, 0], [0, 1]))
     yield Convention("numbers", call(make.put([0.0, 1, 2]), 0, 1), gradient=[1, 1, 0])
     yield Convention(
         "curvature of what is clamped",

@@ -134,6 +134,8 @@ def shared(largest: bool, *, dims: bool):
         yield Convention("NaN share", nans, gradient=[0, 0.5, 0.5], departure=departure)
         ends = call(make.put([sign * INF, 1, sign * INF]))
         yield Convention("infinities share", ends, gradient=[0.5, 0, 0.5])
+        small = call(make.put([0, sign * 5e-310, sign * 2e-310]))
+        yield Convention("subnormal numbers do not tie", small, gradient=[0, 1, 0])
         for zeros in ([0.0, -0.0], [-0.0, 0.0]):
             at = call(make.put(zeros))
             yield Convention("zeros of either sign tie", at, gradient=[0.5, 0.5])
