@@ -2,8 +2,8 @@
 
 XLA's programs for CPUs take subnormal numbers for zeros: where they add or multiply, and where
 they compare. Integers they leave alone. NaN, too, is told by its bits: LLVM, which knows nothing
-of that mode, makes one comparison of numbers of those of bits beside `x != x`; and XLA's own greatest
-of many float32 or float64 may be another where there is a NaN.
+of that mode, makes one comparison of numbers of those of bits beside `x != x`. And XLA's greatest
+of many float32 or float64 numbers is no NaN where there is one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
-from .rows import at_edges
+from .rows import among_many, at_edges
 
 
 def logsumexp_samples(make: Make) -> Iterator[Sample]:
@@ -20,6 +20,7 @@ def logsumexp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 0), 1)
     yield call(make(2, 3), dim=[0, 1])
     yield from at_edges(make, -1)
+    yield from among_many(make, -1)
 
 
 def logcumsumexp_samples(make: Make) -> Iterator[Sample]:

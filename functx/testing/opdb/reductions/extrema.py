@@ -11,7 +11,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
-from .rows import at_edges, far
+from .rows import among_many, at_edges, far
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
@@ -22,6 +22,7 @@ def extremum_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), 0)
     yield from at_edges(make, -1)
+    yield from among_many(make, -1)
 
 
 def along_samples(make: Make) -> Iterator[Sample]:
@@ -31,6 +32,7 @@ def along_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), 0)
     yield from at_edges(make, -1)
+    yield from among_many(make, -1)
 
 
 def of_all_samples(make: Make) -> Iterator[Sample]:
@@ -59,6 +61,7 @@ def position_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), 0)
     yield call(make(2, 0), 0)
     yield from at_edges(make, -1)
+    yield from among_many(make, -1)
 
 
 def extremum_refusals(make: Make) -> Iterator[Refusal]:
