@@ -33,7 +33,7 @@ def gelu_refusals(make: Make) -> Iterator[Refusal]:
     )
     yield Refusal(call(make(3, dtype="int64")), "expected floating arrays, got i64", TypeError)
     yield Refusal(call(2), "expected floating numbers, got int", TypeError)
-    yield Refusal(call(True), "expected floating numbers, got bool", TypeError)
+    yield Refusal(call(True), "expected floating arrays, got bool", TypeError)
 
 
 def softplus_refusals(make: Make) -> Iterator[Refusal]:
