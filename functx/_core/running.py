@@ -113,8 +113,9 @@ def _unpromoted(spec: OpSpec, came: dict[str, Any], given: dict[str, Any]) -> di
 
 def _counted(value: Any) -> Any:
     """A bool as the number that it is where numbers are taken."""
-    bools = category(value.dtype) == 0 and not isinstance(value, jax.ShapeDtypeStruct)
-    return jnp.where(value, 1, 0) if bools else value
+    if isinstance(value, jax.ShapeDtypeStruct) or category(value.dtype) > 0:
+        return value
+    return jnp.where(value, 1, 0)
 
 
 def _as_array(x: Any) -> Any:
