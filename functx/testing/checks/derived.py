@@ -70,7 +70,7 @@ def derived(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Sample]:
         return
     calls, samples = Calls(info.op), list(drawn)
     arrays = {id(s): calls.arrays(calls.arguments(s.args, s.kwargs)) for s in samples}
-    wanted_here = [*_wanted(info, dtype, list(arrays.values())), *_subnormal(info, drawn)]
+    wanted_here = [*_wanted(info, dtype, list(arrays.values())), *_subnormal(info, dtype, drawn)]
     for wanted in wanted_here:
         if any(wanted.holds(arrays[id(s)]) for s in samples):
             continue
@@ -169,7 +169,7 @@ def _wild(names: list[str]) -> Iterator[Wanted]:
             yield Wanted(holds, _poking(name, WILD, least), lambda y: ~np.isfinite(y))
 
 
-def _subnormal(info: OpInfo, drawn: list[Sample]) -> Iterator[Wanted]:
+def _subnormal(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Wanted]:
     """In all arrays at once: subnormal numbers and both zeros, many of them equal."""
 
     def vary(arrays: Arrays) -> Iterator[Arrays]:
@@ -178,7 +178,8 @@ def _subnormal(info: OpInfo, drawn: list[Sample]) -> Iterator[Wanted]:
             # Each in another order, so that they meet each other.
             yield {name: subnormal(x, first=i) for i, (name, x) in enumerate(inexact.items())}
 
-    if chooses(info, drawn):
+    # XLA's CPU moves bfloat16 by way of float32, some versions more often than others.
+    if dtype != "bfloat16" and chooses(info, drawn):
         yield Wanted(lambda arrays: False, vary, exact=True)
 
 

@@ -40,7 +40,6 @@ def attention_refusals(make: Make) -> Iterator[Refusal]:
 
 def dropout_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), make(2, 3), make(2, 1), dropout_p=0.5)
-    yield call(make(2, 3), make(2, 3), make(2, 1), dropout_p=True)
     yield call(make(1, 2, 3), make(2, 3, 3), make(2, 3, 1), None, 0.25, True)
 
 
@@ -97,8 +96,9 @@ def attention_conventions(make: Make) -> Iterator[Convention]:
 
 def dropout_conventions(make: Make) -> Iterator[Convention]:
     q = make.put(np.ones((2, 2)))
-    certain = call(q, q, q, dropout_p=1.0)
-    yield Convention("all dropped", certain, value=np.zeros((2, 2)))
+    for certain in (1.0, True):
+        dropped = call(q, q, q, dropout_p=certain)
+        yield Convention(f"all dropped, by {certain}", dropped, value=np.zeros((2, 2)))
     # Of one key the weight is 1, so that each row is the value, doubled or dropped.
     one, wild = make.put([[1.0]]), make.put([[np.nan]])
     for what, factor in [("small", 1e-4), ("of any size", 1 / 3)]:

@@ -64,7 +64,6 @@ def bernoulli_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, low=0, high=1))
     yield call(make(low=0, high=1))
     yield call(make(2, 2), 0.3)
-    yield call(make(2, 2), True)
     yield call(make(2), p=make(low=0, high=1))
     yield call(make.put([0.0, 1.0]))
     yield call(make(2, 0, low=0, high=1))
@@ -136,6 +135,7 @@ def randperm_conventions(make: Make) -> Iterator[Convention]:
 
 
 def bernoulli_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("True for the probability", call(make.put([0.0, 0.5]), True), value=[1, 1])
     certain = call(make.put(np.tile([0.0, 1.0], 1000)))
     yield Convention("certain coins", certain, value=np.tile([0.0, 1.0], 1000))
     yield Convention("no gradient", call(make.put([0.5, 0.25])), gradient=[0, 0])

@@ -54,14 +54,13 @@ def searchsorted_refusals(make: Make) -> Iterator[Refusal]:
 
 def np_searchsorted(x, input, out_int32=False, right=False, side=None, sorter=None):
     side = "right" if right or side == "right" else "left"
-    if x.ndim == 1:
-        out = np.searchsorted(x, input, side=side, sorter=sorter)
-    elif input.size == 0:
-        out = np.zeros(input.shape)
-    else:
-        pairs = zip(x.reshape(-1, x.shape[-1]), input.reshape(-1, input.shape[-1]), strict=True)
-        out = np.reshape([np.searchsorted(a, v, side=side) for a, v in pairs], input.shape)
-    return np.asarray(out, "int32" if out_int32 else "int64")
+    input = np.asarray(input)
+    rows = np.broadcast_to(x, (*input.shape[:-1], x.shape[-1])) if x.ndim == 1 else x
+    out = np.zeros(input.shape, "int32" if out_int32 else "int64")
+    for at in np.ndindex(input.shape):
+        # Each by itself: of several, NumPy begins where the one before ended.
+        out[at] = np.searchsorted(rows[at[:-1]], input[at], side=side, sorter=sorter)
+    return out
 
 
 def searchsorted_conventions(make: Make) -> Iterator[Convention]:
