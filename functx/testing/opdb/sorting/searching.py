@@ -53,14 +53,25 @@ def searchsorted_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def np_searchsorted(x, input, out_int32=False, right=False, side=None, sorter=None):
-    side = "right" if right or side == "right" else "left"
-    input = np.asarray(input)
+    right, input = right or side == "right", np.asarray(input)
+    x = x if sorter is None else np.take_along_axis(x, sorter, -1)
     rows = np.broadcast_to(x, (*input.shape[:-1], x.shape[-1])) if x.ndim == 1 else x
     out = np.zeros(input.shape, "int32" if out_int32 else "int64")
     for at in np.ndindex(input.shape):
-        # Each by itself: of several, NumPy begins where the one before ended.
-        out[at] = np.searchsorted(rows[at[:-1]], input[at], side=side, sorter=sorter)
+        out[at] = bisected(rows[at[:-1]], input[at], right)
     return out
+
+
+def bisected(row, value, right):
+    """In halves, also where the row is not sorted: NumPy's way differs from version to version."""
+    low, high = 0, len(row)
+    while low < high:
+        middle = (low + high) // 2
+        if row[middle] > value if right else row[middle] >= value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def searchsorted_conventions(make: Make) -> Iterator[Convention]:
