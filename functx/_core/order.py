@@ -97,6 +97,12 @@ def negative(x: Array) -> Array:
 
 
 @jax.jit
+def at_least_zero(x: Array) -> Array:
+    """Whether real elements are 0 or greater; NaN is not."""
+    return ~negative(x) & (x == x)
+
+
+@jax.jit
 def nonzero(x: Array) -> Array:
     """Whether elements are not zero; NaN is not."""
     if category(x.dtype) == 0:

@@ -22,6 +22,7 @@ from jax.experimental import checkify
 from .dtypes import available, holds, LONG
 from .errors import refuse
 from .extent import extent
+from .order import at_least_zero
 from .values import at_hand, peek
 
 
@@ -114,7 +115,7 @@ def _wide(x: Any) -> jax.Array:
 
 def is_probability(value: Any, name: str, *, error: type[Exception] = RuntimeError) -> Requirement:
     """Every element of `value` lies in [0, 1]."""
-    ok = True if value.dtype == bool else (value >= 0) & (value <= 1)
+    ok = True if value.dtype == bool else at_least_zero(value) & (value <= 1)
     return Requirement(ok, f"`{name}` must lie in [0, 1], got {{got}}", got=value, error=error)
 
 

@@ -99,7 +99,7 @@ def arange(
     `arange(end)` starts at 0.
     Shapes: $[\lceil (\mathrm{end} - \mathrm{start}) / \mathrm{step} \rceil]$.
     Dtypes: int64 if all three are integers, else float32. An integer `dtype` truncates
-    `step`, which must not become zero.
+    `step` and `start`: int64 first, the others after counting, as in PyTorch.
     Raises `RuntimeError` if `step` is zero or leads away from `end`, `OverflowError` for
     integers that do not fit (32 bits, while 64 bit is off).
 
@@ -118,7 +118,7 @@ def arange(
     dtype = as_dtype(dtype or (LONG if integral else DEFAULT_FLOAT))
     if category(dtype) not in (1, 2):
         refuse(f"`dtype` must be integer or floating, got {dtype.name}", error=TypeError)
-    if step == 0 or (category(dtype) == 1 and int(step) == 0):
+    if step == 0:
         refuse(f"`step` must not be zero, got {step} for {dtype.name}")
     if (end - start) * step < 0:
         refuse(f"`step` must lead from `start` to `end`, got {start}, {end} and {step}")

@@ -44,7 +44,7 @@ def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Arr
     if approximate == "tanh":
         x = jnp.clip(input, -30, 30)  # beyond, the share is 0 or 1, and powers leave the range
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-        return 0.5 * input * (1 + jnp.tanh(inner))
+        return input * lax.logistic(2 * inner)  # (1 + tanh) / 2, which cancels
     refuse(f"`approximate` must be 'none' or 'tanh', got {approximate!r}", error=ValueError)
 
 

@@ -168,7 +168,7 @@ def _sizes_and_scales(
             error=ValueError,
         )
     kind = numbers.Integral if scale_factor is None else numbers.Real
-    if any(isinstance(v, bool) or not isinstance(v, kind) for v in several):
+    if not all(isinstance(v, kind) for v in several):
         wanted = "ints" if scale_factor is None else "numbers"
         refuse(f"`{name}` must hold {wanted}, got {given}", error=TypeError)
     if scale_factor is None:

@@ -25,7 +25,7 @@ def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -
     r"""Affine map of the last dimension: $y = x W^\top + b$.
 
     Shapes: `input: [..., n]`, `weight: [m, n]`, and `bias` broadcasts to the result
-    `[..., m]`. A `weight: [n]` takes no bias and gives `[...]`.
+    `[..., m]`. A `weight: [n]` gives `[...]`, and takes a bias, `[]`, for `input: [n]` alone.
     Dtypes: all arrays have the same one. Halves are summed in float32.
     Errors: RuntimeError for shapes, TypeError for mixed dtypes.
 
@@ -47,8 +47,11 @@ def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -
     out = lax.dot_general(input, weight, (last, ((), ())), preferred_element_type=wide)
     if bias is None:
         return out
-    if weight.ndim == 1:
-        refuse(f"`weight` must be [m, n] where there is a bias, got {describe(weight)}")
+    if weight.ndim == 1 and out.ndim:
+        refuse(
+            f"`weight` must be [m, n] where there is a bias for {describe(input)}, got "
+            f"{describe(weight)}"
+        )
     if not broadcasts_to(bias.shape, out.shape):
         refuse(f"`bias` must broadcast to {list(out.shape)}, got {describe(bias)}")
     return out + bias.astype(out.dtype)

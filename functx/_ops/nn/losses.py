@@ -29,6 +29,7 @@ from functx._core import (
     result_dtype,
     Scalar,
 )
+from functx._core.order import at_least_zero
 from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
@@ -135,7 +136,7 @@ def _in_dtype(loss: Array, dtype: np.dtype, reduction: str) -> Array:
 
 
 def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
-    yield Requirement(beta >= 0, "`beta` must not be negative, got {got}", beta)
+    yield Requirement(at_least_zero(beta), "`beta` must not be negative, got {got}", beta)
 
 
 @operator(

@@ -126,6 +126,8 @@ def addcmul(
     """
     if category(input.dtype) == 0:
         refuse("expected arrays of numbers, got bools alone", error=TypeError)
+    # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
+    input, tensor1, tensor2 = jnp.broadcast_arrays(input, tensor1, tensor2)
     return input + _scaled(tensor1 * tensor2, value)
 
 

@@ -114,7 +114,7 @@ _clamp_between = derivative_rules(
 
 def _choice_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`Tensor.where(x, condition, other)`, and that a choice has no size to count."""
-    if len(args) == 3 or "other" in kwargs:
+    if (args[2] if len(args) == 3 else kwargs.get("other")) is not None:
         if len(args) == 3 and _is_bool(args[1]) and not _is_condition(args[0]):
             args = (args[1], args[0], args[2])
         kwargs = {"size": 0, **kwargs}

@@ -29,6 +29,7 @@ from functx._core import (
     Requirement,
     Shape,
 )
+from functx._core.order import at_least_zero
 from functx._ops.creation.sizes import non_negative, size_form
 
 
@@ -127,7 +128,7 @@ def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, An
 
 def _std_is_non_negative(*, std: Any, **_: Any) -> Iterator[Requirement]:
     if category(std.dtype) < 3:
-        yield Requirement(std >= 0, "`std` must not be negative, got {got}", got=std)
+        yield Requirement(at_least_zero(std), "`std` must not be negative, got {got}", got=std)
 
 
 @overload

@@ -32,6 +32,7 @@ from functx._core import (
     Requirement,
     Shape,
 )
+from functx._core.order import at_least_zero
 from functx._ops.creation.sizes import non_negative
 from functx._ops.reductions.scanning import running_maximum, running_sum
 
@@ -172,7 +173,7 @@ def bernoulli(input: Other, p: Other | None = None, *, key: Key = None) -> Array
 def _is_distribution(*, input: Any, **_: Any) -> Iterator[Requirement]:
     x = input
     if category(x.dtype) == 2 and x.ndim:
-        ok = (x >= 0) & (x < np.inf)
+        ok = at_least_zero(x) & (x < np.inf)
         yield Requirement(ok, "`input` must be finite and not negative, got {got}", got=x)
         total = x.sum(-1)
         yield Requirement(total > 0, "`input` must have a positive sum, got {got}", got=total)

@@ -59,7 +59,7 @@ def norm(
     """
     axes = axes_of(dim, input.ndim)
     if p == "nuc":
-        if len(axes) != 2:
+        if len(axes) != 2 or dim == ():
             refuse(f"`dim` must name the two dimensions of a matrix, got {dim}")
         out = nuclear_norm(jnp.moveaxis(input, axes, (-2, -1)))
         return jnp.expand_dims(out, axes) if keepdim else out

@@ -35,6 +35,9 @@ def vector_norm(input: Array, p: float, dim: Any) -> Array:
         # Away from 0, where powers have finite derivatives; there, the term is a constant.
         powers = magnitude(jnp.where(zero, 1, input)) ** p
         powers = jnp.where(zero, 0 if p > 0 else jnp.inf, powers)
+        # The absolute value is flat at NaN, squares are not.
+        nan = input != input
+        powers = jnp.where(nan, _squares(jnp.where(nan, input, 0)), powers)
     total = jnp.sum(powers, axis=axes)
     none = total == 0
     safe = jnp.where(none, 1, total)

@@ -97,8 +97,10 @@ def _with_number(info: OpInfo, case: Case) -> str | None:
 def _own_answer(info: OpInfo, own: OwnDtypes, case: Case, key: str, dtype: str) -> str:
     found = re.search(own.cases, key)
     assert found is not None
-    operands = case.operands or [case.sample.arrays()[i] for i in promoting(info, case.sample)]
     answer = found.expand(own.answer).replace("*", CODES[dtype])
+    if PROMOTED not in answer:
+        return answer
+    operands = case.operands or [case.sample.arrays()[i] for i in promoting(info, case.sample)]
     assert info.spec is not None
     common = result_dtype(map(jnp.asarray, operands), ranked=info.spec.ranked)
     return answer.replace(PROMOTED, CODES[common.name])

@@ -16,7 +16,8 @@ from functx._core.roles import Kind
 from functx.testing import Departure, OpInfo
 from functx.testing.dtype_facts import Case, dtype_named, REFUSED
 
-from .draws import Call
+from .draws import Call, without_nan
+from .gradients import gradients
 from .judging import exact, Finding
 
 
@@ -74,7 +75,7 @@ OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
     r"one for each channel|must have the dtype of|must be floating(?: or complex)?, got|"
     r"must be a number dtype|does not take|must broadcast to|"
-    r"`reduce` cannot be|must not be floating for"
+    r"`reduce` cannot be|must not be floating for|needs a dimension of heads"
 )
 
 
@@ -102,9 +103,15 @@ def _narrower_positions(call: Call, finding: Finding) -> bool:
 
 
 def _nan_of_pytorch(call: Call, finding: Finding) -> bool:
-    has_nan = any(np.isnan(x).any() for x in call.arrays if category(x.dtype) >= 2)
-    said = r"^of array \d+: [^ ]*(\d|inf)j?\)? at .*PyTorch \(?-?nan"
-    return finding.kind == "gradient" and not has_nan and bool(re.search(said, finding.what))
+    said = r"^of array (\d+): [^ ]*(?:\d|inf)j?\)? at \[([\d, ]*)\], PyTorch \(?-?nan"
+    found = re.search(said, finding.what)
+    if finding.kind != "gradient" or not found:
+        return False
+    if not any(np.isnan(x).any() for x in call.arrays if category(x.dtype) >= 2):
+        return True
+    both = gradients(without_nan(call))  # there may be NaN elsewhere
+    i, at = int(found[1]), tuple(int(k) for k in found[2].split(",") if k)
+    return both is not None and bool(np.isnan(both[1][i][at]) and not np.isnan(both[0][i][at]))
 
 
 def _cast_out_of_range(call: Call, finding: Finding) -> bool:

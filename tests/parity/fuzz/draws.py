@@ -59,6 +59,14 @@ def to_call(info: OpInfo, sample: Sample, seed: int = 0) -> Call:
     return Call(info, seed, args, kwargs)
 
 
+def without_nan(call: Call) -> Call:
+    """The call with ones for NaN."""
+    inexact = lambda x: isinstance(x, np.ndarray) and category(x.dtype) >= 2
+    one = lambda x: np.where(np.isnan(x), x.dtype.type(1), x) if inexact(x) else x
+    args, kwargs = jax.tree.map(one, (call.args, call.kwargs))
+    return dataclasses.replace(call, args=args, kwargs=kwargs)
+
+
 def to_jax(x: Any) -> Any:
     return jax.device_put(x) if isinstance(x, np.ndarray) else x
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from functx._core import category
 from functx.testing.checks.programs import compiled
 
 from .draws import Call
-from .judging import Finding, unsettled
+from .judging import Finding, unordered, unsettled
 from .outcomes import as_numpy, dtype_of, forms
 
 
@@ -36,28 +37,47 @@ def differentiable(call: Call) -> bool:
 def gradient_findings(call: Call) -> Iterator[Finding]:
     """What is otherwise in the cotangents of a call that both sides take."""
     say = lambda what: Finding(call.info.id, call.seed, "gradient", what, repr(call))
-    found = by_pytorch(call)
-    if found is None:
-        return
-    kept, cotangents, want = found
     try:
-        got = by_functx(call, kept, cotangents)
+        both = gradients(call)
     except Exception as error:
         first = f"{type(error).__name__}: {error}".partition("\n")[0]
         yield say(f"cannot be pulled back: {first[:200]}")
         return
-    for i, (g, w) in enumerate(zip(got, want, strict=True)):
-        off = apart(call, np.asarray(g), w)
+    for i, (x, g, w) in enumerate(zip(moving(call), *both, strict=True) if both else ()):
+        if unordered(call.info) and g.shape == w.shape:
+            g, w = (by_value(x, a) for a in (g, w))
+        off = apart(call, g, w)
         if off:
             yield say(f"of array {i}: {off}")
             return
+
+
+def gradients(call: Call) -> tuple[list[np.ndarray], list[np.ndarray]] | None:
+    """Those of the floating arrays, functx's and PyTorch's, if PyTorch has any."""
+    found = by_pytorch(call)
+    if found is None:
+        return None
+    kept, cotangents, want = found
+    return [np.asarray(g) for g in by_functx(call, kept, cotangents)], want
+
+
+def moving(call: Call) -> list[np.ndarray]:
+    """The floating arrays."""
+    return [x for x in call.arrays if category(x.dtype) >= 2]
+
+
+def by_value(x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """The gradient in ascending order among equal elements, any of which may have been taken."""
+    _, rank = np.unique(x, return_inverse=True)
+    order = np.lexsort((gradient.reshape(-1), rank.reshape(-1)))
+    return gradient.reshape(-1)[order]
 
 
 def by_pytorch(call: Call) -> tuple[list[int], list[np.ndarray], list[np.ndarray]] | None:
     """Which outputs carry gradients, their cotangents, and those of the floating arrays."""
     for op, args, kwargs in forms(call):
         tensors = [x for x in tree_leaves((args, dict(sorted(kwargs.items())))) if _is_tensor(x)]
-        moving = [x.requires_grad_() for x in tensors if x.is_floating_point() or x.is_complex()]
+        needed = [x.requires_grad_() for x in tensors if x.is_floating_point() or x.is_complex()]
         try:
             out = [y for y in tree_leaves(op(*args, **kwargs))]
         except TypeError:
@@ -71,11 +91,12 @@ def by_pytorch(call: Call) -> tuple[list[int], list[np.ndarray], list[np.ndarray
     if not kept or any(dtype_of(out[i]) not in DOUBLE for i in kept):
         return None
     rng = np.random.default_rng(call.seed)
-    cotangents = [_normal(rng, as_numpy(out[i])) for i in kept]
+    draw = _of_value if unordered(call.info) else ft.partial(_normal, rng)
+    cotangents = [draw(as_numpy(out[i])) for i in kept]
     try:
         pulled = torch.autograd.grad(
             [out[i] for i in kept],
-            moving,
+            needed,
             [torch.from_numpy(np.array(ct)) for ct in cotangents],
             materialize_grads=True,
             allow_unused=True,
@@ -96,16 +117,21 @@ def _normal(rng: np.random.Generator, like: np.ndarray) -> np.ndarray:
     return np.asarray(values, like.dtype)
 
 
+def _of_value(like: np.ndarray) -> np.ndarray:
+    """The same for equal elements."""
+    return np.cos(np.clip(np.nan_to_num(like), -1e3, 1e3))
+
+
 def by_functx(call: Call, kept: list[int], cotangents: list[np.ndarray]) -> list[Any]:
     """Compiled as one, unless shapes depend on values."""
     sample, info = call.sample, call.info
     arrays = sample.arrays()
-    moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
+    places = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
     over_arrays = sample.over_arrays(info.op)
 
     def f(*xs: Any) -> tuple[Any, ...]:
         full = list(arrays)
-        for i, x in zip(moving, xs, strict=True):
+        for i, x in zip(places, xs, strict=True):
             full[i] = x
         out = jax.tree.leaves(over_arrays(*full))
         return tuple(out[i] for i in kept)
@@ -114,7 +140,7 @@ def by_functx(call: Call, kept: list[int], cotangents: list[np.ndarray]) -> list
         return functx.vjp(f, *xs)[1](tuple(cts))
 
     run = run if info.spec.measured else compiled(run)
-    return list(jax.block_until_ready(run([arrays[i] for i in moving], cotangents)))
+    return list(jax.block_until_ready(run([arrays[i] for i in places], cotangents)))
 
 
 def apart(call: Call, got: np.ndarray, want: np.ndarray) -> str:

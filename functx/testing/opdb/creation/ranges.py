@@ -24,7 +24,7 @@ def arange_samples(make: Make) -> Iterator[Sample]:
 
 def arange_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(0, 3, 0), r"`step` must not be zero, got 0 for int64")
-    yield Refusal(call(0, 3, 0.5, dtype="int32"), r"`step` must not be zero, got 0.5 for int32")
+    yield Refusal(call(0, 3, 0.5, dtype="int64"), r"`step` must not be zero, got 0 for int64")
     yield Refusal(call(0, -3, 2), r"`step` must lead from `start` to `end`, got 0, -3 and 2")
     yield Refusal(call(0, float("inf")), r"`end` must be finite, got inf")
     yield Refusal(call(0, 2**70, 2**69), "`end` does not fit the widest", OverflowError)
@@ -69,6 +69,8 @@ def arange_conventions(make: Make) -> Iterator[Convention]:
         ((0.5, 5, 1.5), "int64", [0, 1, 2, 3, 4]),
         ((0, 6, 2.9), "int64", [0, 2, 4]),
         ((-3, 3, 2), "uint8", [253, 255, 1]),
+        ((1, 2, 0.3), "int32", [1, 1, 1, 1]),
+        ((3, 3, 0.1), "int8", []),
     ]:
         what = f"{dtype} counts in integers from {args[0]}"
         yield Convention(what, call(*args, dtype=dtype), value=value)

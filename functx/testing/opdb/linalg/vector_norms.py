@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -97,15 +97,6 @@ def wider_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"ord={ord} at {at}, computed wider", sample, gradient=gradient)
 
 
-def nan_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "gradient",
-        call(make.put([1, np.nan, 2], "float64"), 3),
-        "the derivative of an absolute value is 0 at NaN, for every power as for the first",
-        r"of array 0: 0\.0 at .*PyTorch -?nan",
-    )
-
-
 OPS = [
     OpInfo(
         functx.linalg.vector_norm,
@@ -114,7 +105,6 @@ OPS = [
         refusals,
         floor=SUMS,
         conventions=norm_conventions,
-        departures=nan_departures,
     ),
     OpInfo(
         functx.linalg.vector_norm,

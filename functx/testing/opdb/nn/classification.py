@@ -159,6 +159,12 @@ def smoothing_departures(make: Make) -> Iterator[Departure]:
         "the loss has the dtype of `input`, as with class numbers",
         "float64",
     )
+    yield Departure(
+        "refused",
+        call(make(2, 3), target, make.put([True, False, True], bool)),
+        "weights have the dtype of `input`, as with class numbers, where PyTorch asks for it too",
+        r"expected floating arrays, got (bool|[iu]\d+)\[",
+    )
 
 
 OPS = [

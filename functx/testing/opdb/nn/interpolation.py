@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import WEIGHTED
-from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -26,6 +26,7 @@ def linear_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 1, 2, 2, 3), scale_factor=1.5, mode="trilinear")
     yield call(make(1, 1, 5), scale_factor=0.5, mode="linear", align_corners=False)
     yield call(make(1, 1, 1, 3), size=(2, 1), mode="bilinear", align_corners=True)
+    yield call(make(1, 1, 3), scale_factor=True, mode="linear")
 
 
 def bicubic_samples(make: Make) -> Iterator[Sample]:
@@ -60,6 +61,7 @@ def interpolate_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, 2, 2.0), r"exactly one of `size` and `scale_factor`", ValueError)
     yield Refusal(call(x, (2, 2)), r"`size` must be one number or 1", ValueError)
     yield Refusal(call(x, 2.5), r"`size` must be an int.* got 2\.5", TypeError)
+    yield Refusal(call(x, True), r"`size` must be an int.* got True", TypeError)
     yield Refusal(call(x, 0), r"sizes must be positive", ValueError)
     yield Refusal(call(x, scale_factor=0.1), r"sizes must be positive")
     yield Refusal(call(x, 2, mode="cubic"), r"`mode` must be one of", ValueError)
@@ -187,6 +189,15 @@ def factor_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a size stays, bytes", bytes_, value=kept)
 
 
+def linear_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "value",
+        call(make.put([[[1.0, 2.0, np.inf]]]), 3, mode="linear"),
+        "where a size stays nothing is resampled; PyTorch adds its neighbour, infinite, times 0",
+        r"-?inf at \[.*PyTorch -?nan",
+    )
+
+
 def nearest_and_factor_conventions(make: Make) -> Iterator[Convention]:
     yield from nearest_conventions(make)
     yield from factor_conventions(make)
@@ -203,6 +214,7 @@ OPS = [
         dtypes=("uint8", *FLOATS),
         floor=WEIGHTED,
         conventions=nearest_and_factor_conventions,
+        departures=linear_departures,
     ),
     *(
         OpInfo(

@@ -8,7 +8,7 @@ import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
 from .extremes import smooth_at_extremes
 
@@ -57,7 +57,20 @@ def smooth_refusals(make: Make) -> Iterator[Refusal]:
     yield from refusals(make)
     integers = make(3, dtype="int64")
     yield Refusal(call(integers, integers), "a floating common dtype", TypeError)
-    yield Refusal(call(make(3), make(3), beta=-1.0), "`beta` must not be negative, got -1.0")
+    for beta in (-1.0, -1e-310):
+        at = call(make(3), make(3), beta=beta)
+        yield Refusal(at, f"`beta` must not be negative, got {beta}")
+
+
+def smooth_departures(make: Make) -> Iterator[Departure]:
+    pair = make(3, dtype="complex64"), make(3, dtype="complex64")
+    yield Departure(
+        "refused",
+        call(*pair, beta=0),
+        "what dtypes are taken does not depend on a value: PyTorch's `l1_loss` answers where "
+        "`beta` is 0",
+        r"beta=(0|0\.0|False)\b.*expected real arrays, got c",
+    )
 
 
 def logits_samples(make: Make) -> Iterator[Sample]:
@@ -194,6 +207,7 @@ OPS = [
         smooth_samples,
         reference=np_smooth_l1,
         refusals=smooth_refusals,
+        departures=smooth_departures,
         dtypes=Accepts.FLOATING.value,
         floor=SUMS,
         conventions=smooth_l1_conventions,

@@ -9,7 +9,7 @@ import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .extremes import smooth_at_extremes
 
@@ -80,6 +80,16 @@ def log_softmax_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
 
 
+def third_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "dtype",
+        call(make(2, 3, dtype="bfloat16"), 0, functx.float32),
+        "a dtype in the third place is `dtype`, as in `torch.softmax`; PyTorch's function of this "
+        "module takes it for `_stacklevel`, and makes nothing of it",
+        r"0, <class 'jax\.numpy\.\w+'>",
+    )
+
+
 OPS = [
     OpInfo(
         F.softmax,
@@ -104,6 +114,7 @@ OPS = [
         with_dtype,
         reference=np_softmax,
         variant="with_dtype",
+        departures=third_departures,
         dtypes=Accepts.REAL.value,
         floor=SUMS,
     ),
@@ -112,6 +123,7 @@ OPS = [
         with_dtype,
         reference=np_log_softmax,
         variant="with_dtype",
+        departures=third_departures,
         dtypes=Accepts.REAL.value,
         floor=SUMS,
     ),

@@ -141,6 +141,9 @@ def addcmul_conventions(make: Make) -> Iterator[Convention]:
     x, mask = make.put([np.nan, np.inf, 2]), make.put([False, False, True], "bool")
     at = call(make.put([0, 0, 0]), mask, x)
     yield Convention("a mask over NaN", at, value=[np.nan, np.nan, 2])
+    empty = call(make.put(np.zeros((0, 2))), make.put([1.0, 2.0]), make.put(-np.inf))
+    gradient = np.zeros((0, 2)), [0, 0], 0
+    yield Convention("nothing has no slope", empty, gradient=gradient)
 
 
 def sign_conventions(make: Make) -> Iterator[Convention]:

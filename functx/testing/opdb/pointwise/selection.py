@@ -7,7 +7,16 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .operands import binary, real_without_numbers, SHAPES
 
@@ -68,9 +77,11 @@ def positions(make: Make) -> Iterator[Sample]:
     yield call(make(), size=1)
     yield call(make(2, 0))
     yield call(make.put(np.eye(3)))
+    yield call(make.mask(2, 3), other=None)
+    yield call(make.mask(3), None, None)
 
 
-def np_positions(condition, *, size=None, fill_value=-1):
+def np_positions(condition, input=None, other=None, *, size=None, fill_value=-1):
     found = np.nonzero(np.atleast_1d(condition))
     if size is None:
         return found
@@ -188,6 +199,15 @@ def nan_to_num_refusals(make: Make) -> Iterator[Refusal]:
             yield Refusal(at, f"`{name}` must be a real number, got", TypeError)
 
 
+def nan_to_num_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make.put([1, 2], "complex64"), neginf=make.put(1, "complex64")),
+        "a dtype decides what is real, and no value: to PyTorch 1+0j is",
+        r"must be a real number, got c\d+\[\]",
+    )
+
+
 OPS = [
     # Of two zeros PyTorch takes the one that its vector width happens to.
     OpInfo(
@@ -226,6 +246,7 @@ OPS = [
         positions,
         reference=np_positions,
         variant="positions",
+        own_dtypes=(OwnDtypes("i64", "None is what is left out", "None"),),
         dtypes=("bool", "int64"),
     ),
     OpInfo(
@@ -234,5 +255,6 @@ OPS = [
         reference=np_nan_to_num,
         conventions=nan_to_num_conventions,
         refusals=nan_to_num_refusals,
+        departures=nan_to_num_departures,
     ),
 ]

@@ -130,6 +130,12 @@ def einsum_departures(make: Make) -> Iterator[Departure]:
         "dtypes must agree, as PyTorch too demands where products are summed",
         "arrays must have the same dtype",
     )
+    yield Departure(
+        "refused",
+        call("ij,jk->ik", [make.mask(2, 1), make.mask(3, 2)]),
+        "PyTorch sums products of bools where one of them broadcasts along the sum, and no others",
+        "products of bools must not be summed",
+    )
 
 
 OPS = [

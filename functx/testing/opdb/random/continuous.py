@@ -62,6 +62,8 @@ def normal_samples(make: Make) -> Iterator[Sample]:
 def normal_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), -1), r"`std` must not be negative, got -1")
     yield Refusal(call(0.0, make.put([1, -2])), r"`std` must not be negative, got -2")
+    small = make.put([1, -1e-310], "float64")
+    yield Refusal(call(0.0, small), r"`std` must not be negative, got -1e-310")
     yield Refusal(call(make(2), make(3, low=1)), r"broadcast|shapes", (ValueError, RuntimeError))
     yield Refusal(call(0, 1), r"`size` must be given for two numbers", TypeError)
     yield Refusal(call(make(2), 1.0, size=(2,)), r"`size` must be left out", TypeError)

@@ -71,6 +71,8 @@ def bernoulli_samples(make: Make) -> Iterator[Sample]:
 
 def bernoulli_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.put([0.5, 1.5])), r"`input` must lie in \[0, 1\], got 1.5")
+    small = make.put([0.5, -1e-310], "float64")
+    yield Refusal(call(small), r"`input` must lie in \[0, 1\], got -1e-310")
     yield Refusal(call(make.put([np.nan])), r"`input` must lie in \[0, 1\], got nan")
     yield Refusal(call(make(2), -0.5), r"`p` must lie in \[0, 1\], got -0.5")
     yield Refusal(call(jnp.ones(2, "int32")), r"`input` must be floating, got i32\[2\]", TypeError)
@@ -100,6 +102,8 @@ def multinomial_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, low=1), 0), r"`num_samples` must be positive, got 0")
     yield Refusal(call(make(2, low=1), 3), r"must not exceed 2 without replacement, got 3")
     yield Refusal(call(make.put([1.0, -1.0]), 1), r"must be finite and not negative, got -1.0")
+    small = make.put([1.0, -1e-310], "float64")
+    yield Refusal(call(small, 1), r"must be finite and not negative, got -1e-310")
     yield Refusal(call(make.put([1.0, np.inf]), 1), r"must be finite and not negative, got inf")
     yield Refusal(call(make.put([[1.0], [0.0]]), 1), r"must have a positive sum, got 0.0")
 

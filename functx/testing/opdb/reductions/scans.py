@@ -125,6 +125,13 @@ def cumprod_departures(make: Make) -> Iterator[Departure]:
         "the derivative is a product of the others, where PyTorch divides by the element",
         r"of array 0: (\(?-?nan|.*PyTorch \(?-?nan)",
     )
+    yield Departure(
+        "value",
+        call(make.put([3e38, 2e-38, 0.25, 0.25], "float32"), 0),
+        "products are taken of neighbours first, which may leave the range where those from the "
+        "start on do not",
+        r"\): (\(?-?(0\.0|0|inf|nan)\b|-?[\d.e+-]+j at)",
+    )
 
 
 def cummax_conventions(make: Make) -> Iterator[Convention]:

@@ -8,7 +8,7 @@ import functx
 from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges, far
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def distinct_samples(make: Make) -> Iterator[Sample]:
@@ -77,6 +77,15 @@ def unique_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def unique_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "value",
+        call(make.put([[0.5, 0.001, np.nan], [-1, np.inf, -2.5]], "float64"), True, True, True, -1),
+        "rows are in their order, NaN as the greatest: PyTorch compares by <, which orders no NaN",
+        r"\bnan\b",
+    )
+
+
 OPS = [
     OpInfo(
         functx.unique,
@@ -84,6 +93,7 @@ OPS = [
         reference=np_unique,
         refusals=unique_refusals,
         conventions=unique_conventions,
+        departures=unique_departures,
         ulps=EXACT,
     ),
     OpInfo(
