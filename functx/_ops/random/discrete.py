@@ -163,8 +163,8 @@ def bernoulli(input: Other, p: Other | None = None, *, key: Key = None) -> Array
     if category(input.dtype) == 3 or (p is None and category(input.dtype) < 2):
         refuse(f"`input` must be floating, got {describe(input)}", error=TypeError)
     chance = input if p is None else jnp.asarray(p)
-    if p is not None and chance.ndim:
-        refuse(f"`p` must be a number or 0-d, got {describe(chance)}", error=TypeError)
+    if p is not None and (chance.ndim or category(chance.dtype) == 3):
+        refuse(f"`p` must be a real number or 0-d, got {describe(chance)}", error=TypeError)
     wide = np.dtype("float64") if chance.dtype == np.float64 and p is None else DEFAULT_FLOAT
     uniform = jax.random.uniform(key, input.shape, wide)
     return (uniform < chance.astype(wide)).astype(input.dtype)
