@@ -40,8 +40,10 @@ __all__ = ["arange", "linspace"]
 
 def _range_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """`arange(end)`, and numbers for 0-d arrays: what decides a shape has to be known."""
-    if len(args) == 1 and "end" not in kwargs:
-        args = (0, *args)
+    if len(args) > 1 and args[1] is None:  # left out, as in NumPy
+        args = (0, args[0], *args[2:])
+    elif len(args) == 1 and kwargs.get("end") is None:
+        args, kwargs = (0, *args), {k: v for k, v in kwargs.items() if k != "end"}
     names = ("start", "end", "step")
     args = tuple(_number(x, name) for name, x in zip(names, args, strict=False))
     kwargs = {k: _number(v, k) if k in names else v for k, v in kwargs.items()}

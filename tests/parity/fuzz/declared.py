@@ -59,8 +59,11 @@ def _own_dtypes(call: Call, finding: Finding) -> str | None:
     return None
 
 
+OF_TYPES = "TypeError|AttributeError|failed to match any schema"
+
+
 def _numbers(call: Call, finding: Finding) -> bool:
-    if finding.kind != "accepted" or not re.search("TypeError|AttributeError", finding.what):
+    if finding.kind != "accepted" or not re.search(OF_TYPES, finding.what):
         return False
     spec = call.info.spec
     given: dict[str, Any] = spec.arguments(call.args, call.kwargs)
@@ -75,7 +78,8 @@ OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
     r"one for each channel|must have the dtype of|must be floating(?: or complex)?, got|"
     r"must be a number dtype|does not take|must broadcast to|"
-    r"`reduce` cannot be|must not be floating for|needs a dimension of heads"
+    r"`reduce` cannot be|must not be floating for|needs a dimension of heads|"
+    r"must divide those of"
 )
 
 

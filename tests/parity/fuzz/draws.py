@@ -62,7 +62,7 @@ def to_call(info: OpInfo, sample: Sample, seed: int = 0) -> Call:
 def without_nan(call: Call) -> Call:
     """The call with ones for NaN."""
     inexact = lambda x: isinstance(x, np.ndarray) and category(x.dtype) >= 2
-    one = lambda x: np.where(np.isnan(x), x.dtype.type(1), x) if inexact(x) else x
+    one = lambda x: np.where(np.isnan(x), np.ones_like(x), x) if inexact(x) else x
     args, kwargs = jax.tree.map(one, (call.args, call.kwargs))
     return dataclasses.replace(call, args=args, kwargs=kwargs)
 
@@ -83,6 +83,16 @@ def shown(x: Any) -> str:
         inner = ", ".join(map(shown, x))
         return f"[{inner}]" if isinstance(x, list) else f"({inner}{',' * (len(x) == 1)})"
     return repr(x)
+
+
+def _survived(args: Any, kwargs: Any) -> Any:
+    """No least integer beside -1: the processor halts PyTorch where it divides one by the other."""
+    signed = lambda x: isinstance(x, np.ndarray) and x.dtype.kind == "i" and x.dtype.itemsize > 2
+    leaves = jax.tree.leaves((args, kwargs))
+    if not any(np.any(x == -1) for x in leaves if isinstance(x, (np.ndarray, int, float))):
+        return args, kwargs
+    least = lambda x: np.asarray(np.maximum(x, np.iinfo(x.dtype).min + 1)) if signed(x) else x
+    return jax.tree.map(least, (args, kwargs))
 
 
 class Drawing:
@@ -108,6 +118,7 @@ class Drawing:
         args, kwargs = self._structure(structure)
         if seed % VALUES or self.info.finite_only or structure.random() < 0.7:
             args, kwargs = self._values(values, (args, kwargs))
+        args, kwargs = _survived(args, kwargs)
         return Call(self.info, seed, args, kwargs)
 
     def _structure(self, rng: Rng) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -74,6 +74,9 @@ def arange_conventions(make: Make) -> Iterator[Convention]:
     ]:
         what = f"{dtype} counts in integers from {args[0]}"
         yield Convention(what, call(*args, dtype=dtype), value=value)
+    for none in (call(3, None), call(3, end=None)):
+        what = f"None for `end`, {len(none.args)} by position"
+        yield Convention(what, none, value=[0, 1, 2])
 
 
 def linspace_conventions(make: Make) -> Iterator[Convention]:
