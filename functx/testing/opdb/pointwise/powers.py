@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary, unbroadcastable
 
@@ -123,6 +123,24 @@ def rsqrt_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("second derivative", call(make.put(4.0)), hessian=0.75 / 32)
 
 
+def pow_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "value",
+        call(make.put([-0.0], "float32"), 0.5),
+        "a power of -0.0 that is no odd integer is 0.0: PyTorch takes the root, and keeps the sign",
+        r", 0\.5\): 0\.0 at .*PyTorch -0\.0",
+    )
+    yield Departure(
+        "value",
+        call(
+            make.put(0.5476030959936482 + 0.6771729236634928j, "complex128"),
+            make.put([-127, -128], "int8"),
+        ),
+        "of an exponent of a hundred, the logarithm's rounding is a hundred of the result",
+        r"pow\(c\d+.*, i8\[[\d,]*\]\[.*-?1[012]\d\b.*\): ",
+    )
+
+
 OPS = [
     OpInfo(
         functx.pow,
@@ -131,6 +149,7 @@ OPS = [
         refusals=pow_refusals,
         dtypes=Accepts.NUMBER.value,
         conventions=pow_conventions,
+        departures=pow_departures,
     ),
     OpInfo(functx.square, unary(), reference=lambda x: x * x if x.dtype != bool else 1 * x),
     OpInfo(
