@@ -8,7 +8,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
 
 from .operands import PAIRS, real_without_numbers, unary, unary_nonzero
 
@@ -80,6 +80,15 @@ def atan2_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a diagonal", call(one, one), hessian=[[-0.5, 0], [0, 0.5]])
 
 
+def atan2_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([2], "uint8"), make.put([1.0], "float64")),
+        "PyTorch negates the ordinate in its own dtype, and unsigned integers wrap",
+        r"atan2\(u8",
+    )
+
+
 def angle_conventions(make: Make) -> Iterator[Convention]:
     reals = make.put([0.0, -0.0, -1.0, 1.0, -np.inf, np.nan])
     value = [0, 0, np.pi, 0, np.pi, np.nan]
@@ -103,6 +112,7 @@ OPS = [
         reference=np.arctan2,
         refusals=real_without_numbers,
         conventions=atan2_conventions,
+        departures=atan2_departures,
     ),
     OpInfo(
         functx.angle,
