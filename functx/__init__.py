@@ -168,6 +168,7 @@ from ._ops.reductions.exponentials import logcumsumexp as logcumsumexp, logsumex
 from ._ops.reductions.extrema import (
     amax as amax,
     amin as amin,
+    aminmax as aminmax,
     argmax as argmax,
     argmin as argmin,
     max as max,
@@ -175,10 +176,16 @@ from ._ops.reductions.extrema import (
 )
 from ._ops.reductions.logical import all as all, any as any
 from ._ops.reductions.medians import median as median
-from ._ops.reductions.moments import std as std, var as var, var_mean as var_mean
+from ._ops.reductions.moments import (
+    std as std,
+    std_mean as std_mean,
+    var as var,
+    var_mean as var_mean,
+)
 from ._ops.reductions.norms import norm as norm
 from ._ops.reductions.scans import (
     cummax as cummax,
+    cummin as cummin,
     cumprod as cumprod,
     cumsum as cumsum,
     diff as diff,
@@ -186,6 +193,8 @@ from ._ops.reductions.scans import (
 from ._ops.reductions.sums import (
     count_nonzero as count_nonzero,
     mean as mean,
+    nanmean as nanmean,
+    nansum as nansum,
     prod as prod,
     sum as sum,
     trace as trace,

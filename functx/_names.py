@@ -23,7 +23,6 @@ _PLACES = {
 }
 # Operators that JAX has under another name.
 COUNTERPARTS = {
-    "aminmax": "jax.numpy.min and jax.numpy.max",
     "baddbmm": "jax.numpy.matmul",
     "block_diag": "jax.scipy.linalg.block_diag",
     "broadcast_tensors": "jax.numpy.broadcast_arrays",
@@ -52,7 +51,6 @@ COUNTERPARTS = {
     "sgn": "jax.numpy.sign",
     "softsign": "jax.nn.soft_sign",
     "split_with_sizes": "jax.numpy.split",
-    "std_mean": "jax.numpy.std and jax.numpy.mean",
     "stft": "jax.scipy.signal.stft",
     "istft": "jax.scipy.signal.istft",
     "t": "jax.numpy.transpose",

@@ -31,7 +31,14 @@ from .emptiness import refuse_empty, refuse_nothing
 from .ties import picked, places, shared_evenly
 
 
-__all__ = ["amax", "amin", "argmax", "argmin", "max", "min"]
+__all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
+
+
+class AminmaxResult(NamedTuple):
+    """What `aminmax` gives."""
+
+    min: Array
+    max: Array
 
 
 class MaxResult(NamedTuple):
@@ -74,6 +81,24 @@ def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     Array([1., 2.], dtype=float32)
     """
     return _extremum(least, input, dim, keepdim)
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
+def aminmax(input: ArrayLike, *, dim: Dim | None = None, keepdim: bool = False) -> AminmaxResult:
+    """Smallest and largest element along `dim`, or of all if it is `None`: `(min, max)`.
+
+    A NaN is both.
+
+    Shapes: `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
+    Ties share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
+    Errors: IndexError if the named dimension is empty, RuntimeError if the array is.
+
+    >>> print(functx.aminmax(jnp.asarray([3, 1, 2])).max)
+    3
+    """
+    dims = None if dim is None or input.ndim == 0 else (dim,)
+    low, high = (_extremum(reduce, input, dims, keepdim) for reduce in (least, greatest))
+    return AminmaxResult(low, high)
 
 
 def _two_arrays(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:

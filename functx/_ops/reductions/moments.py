@@ -24,7 +24,7 @@ from functx._core import (
 from functx._ops.quotients import mean as mean_of, quotient
 
 
-__all__ = ["std", "var", "var_mean"]
+__all__ = ["std", "std_mean", "var", "var_mean"]
 
 
 def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -94,9 +94,7 @@ def std(
     >>> functx.std(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
     Array(1., dtype=float32)
     """
-    variance = _moments(input, dim, correction, keepdim)[0]
-    constant = variance == 0
-    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
+    return _root(_moments(input, dim, correction, keepdim)[0])
 
 
 @overload
@@ -123,6 +121,38 @@ def var_mean(
     compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
     variance, mean = _moments(input.astype(compute), dim, correction, keepdim)
     return variance.astype(real_of(dtype)), mean.astype(dtype)
+
+
+@overload
+def std_mean(
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
+) -> tuple[Array, Array]: ...
+@overload
+def std_mean(input: ArrayLike, unbiased: bool) -> tuple[Array, Array]: ...
+@overload
+def std_mean(
+    input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
+) -> tuple[Array, Array]: ...
+@operator(promote=Promote.NONE, accepts=Accepts.INEXACT, form=_unbiased)
+def std_mean(
+    input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
+) -> tuple[Array, Array]:
+    """`(functx.std(...), functx.mean(...))`, with the arguments of `functx.var`.
+
+    Dtypes: of complex arrays, the deviation is real and the mean complex.
+
+    >>> functx.std_mean(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
+    (Array(1., dtype=float32), Array(2., dtype=float32))
+    """
+    compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
+    variance, mean = _moments(input.astype(compute), dim, correction, keepdim)
+    return _root(variance).astype(real_of(dtype)), mean.astype(dtype)
+
+
+def _root(variance: Array) -> Array:
+    """The square root, with all derivatives 0 at 0."""
+    constant = variance == 0
+    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
 
 
 def _moments(input: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Array, Array]:

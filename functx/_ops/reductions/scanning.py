@@ -206,7 +206,7 @@ def _blocks(x: Array, axis: int, backwards: bool) -> Array:
 
 
 def _joined(x: Array, n: int, axis: int, backwards: bool) -> Array:
-    x = x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :])
+    x = x.reshape(*x.shape[:axis], x.shape[axis] * x.shape[axis + 1], *x.shape[axis + 2 :])
     return _extended(x, n - x.shape[axis], axis, not backwards)
 
 

@@ -29,11 +29,18 @@ from functx._core.order import ordered_bits
 from .scanning import last_greatest, running_choice, running_product, running_sum, scanned
 
 
-__all__ = ["cummax", "cumprod", "cumsum", "diff"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff"]
 
 
 class CummaxResult(NamedTuple):
     """What `cummax` gives."""
+
+    values: Array
+    indices: Array
+
+
+class CumminResult(NamedTuple):
+    """What `cummin` gives."""
 
     values: Array
     indices: Array
@@ -76,11 +83,22 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
     >>> functx.cummax(jnp.asarray([1.0, 3.0, 2.0], "float32"), 0).values
     Array([1., 3., 3.], dtype=float32)
     """
-    if input.ndim == 0:
-        return CummaxResult(input, jnp.zeros((), available(LONG)))
-    indices = last_greatest(ordered_bits(lax.stop_gradient(input)), dim)
-    values = running_choice(input, indices, dim)
-    return CummaxResult(values, indices.astype(available(LONG)))
+    return CummaxResult(*_running_extreme(input, ordered_bits(lax.stop_gradient(input)), dim))
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
+def cummin(input: ArrayLike, dim: Dim) -> CumminResult:
+    """Running minimum along `dim`, `(values, indices)`. A NaN stays the minimum.
+
+    Shapes: both the input's. Dtypes: indices are int64.
+    Ties: the index is the last one's so far, and it gets the gradient.
+
+    >>> functx.cummin(jnp.asarray([2.0, 3.0, 1.0], "float32"), 0).values
+    Array([2., 2., 1.], dtype=float32)
+    """
+    # The complement of an integer turns the order around, where its negative may overflow.
+    keys = ~ordered_bits(lax.stop_gradient(input), nan_least=True)
+    return CumminResult(*_running_extreme(input, keys, dim))
 
 
 @operator(promote=Promote.NONE)
@@ -124,6 +142,14 @@ def diff(
         earlier = lax.slice_in_dim(out, 0, left - 1, axis=dim)
         out = later ^ earlier if category(out.dtype) == 0 else later - earlier
     return out
+
+
+def _running_extreme(input: Array, keys: Array, dim: int) -> tuple[Array, Array]:
+    """The elements with the greatest of `keys` so far, and where they are."""
+    if input.ndim == 0:
+        return input, jnp.zeros((), available(LONG))
+    indices = last_greatest(keys, dim)
+    return running_choice(input, indices, dim), indices.astype(available(LONG))
 
 
 def _refuse_bool(input: Array) -> None:

@@ -24,10 +24,10 @@ from functx._core import (
 )
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
-from functx._ops.quotients import mean as mean_of
+from functx._ops.quotients import mean as mean_of, quotient
 
 
-__all__ = ["count_nonzero", "mean", "prod", "sum", "trace"]
+__all__ = ["count_nonzero", "mean", "nanmean", "nansum", "prod", "sum", "trace"]
 
 
 @operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
@@ -43,10 +43,45 @@ def sum(
     >>> functx.sum(jnp.ones((2, 3), "float32"), dim=-1)
     Array([3., 3.], dtype=float32)
     """
-    if category(input.dtype) == 0:
-        return jnp.any(input, axis=dim or None, keepdims=keepdim)
+    return _sum(rounded_first(input, dtype), dim, keepdim)
+
+
+@operator(promote=Promote.INT_TO_LONG, accepts=Accepts.REAL)
+def nansum(
+    input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Sum of what is not NaN over `dim`, or over every dimension if it is `None` or empty.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: bools and integers accumulate in int64; `dtype`, if given, wins: the input is cast
+    first.
+    A NaN has gradient 0.
+
+    >>> functx.nansum(jnp.asarray([1.0, jnp.nan, 2.0], "float32"))
+    Array(3., dtype=float32)
+    """
+    return _sum(_without_nan(rounded_first(input, dtype)), dim, keepdim)
+
+
+@operator(accepts=Accepts.FLOATING)
+def nanmean(
+    input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Mean of what is not NaN over `dim`, or over every dimension if it is `None` or empty.
+
+    Where nothing is left, it is NaN.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Dtypes: floating, and so is `dtype`, to which the input is cast first.
+    A NaN has gradient 0, also where there is nothing else (there PyTorch's is NaN).
+
+    >>> functx.nanmean(jnp.asarray([1.0, jnp.nan, 2.0], "float32"))
+    Array(1.5, dtype=float32)
+    """
+    _refuse_integers(input)
     input = rounded_first(input, dtype)
-    return jnp.sum(input, axis=dim or None, keepdims=keepdim, promote_integers=False)
+    count = jnp.sum(input == input, dim or None, dtype=input.dtype, keepdims=keepdim)
+    return quotient(_sum(_without_nan(input), dim, keepdim), lax.stop_gradient(count))
 
 
 @operator()
@@ -62,12 +97,7 @@ def mean(
     >>> functx.mean(jnp.asarray([1, 2, 6]), dtype=jnp.float32)
     Array(3., dtype=float32)
     """
-    if category(input.dtype) < 2:
-        refuse(
-            f"expected a floating or complex dtype, got {describe(input)}",
-            hint="pass `dtype=functx.float32`",
-            error=TypeError,
-        )
+    _refuse_integers(input)
     return mean_of(input, dim or None, keepdims=keepdim)
 
 
@@ -93,6 +123,25 @@ def prod(
     if not keepdim:
         return out
     return out.reshape((1,) * input.ndim) if axes is None else jnp.expand_dims(out, axes)
+
+
+def _refuse_integers(input: Array) -> None:
+    if category(input.dtype) < 2:
+        refuse(
+            f"expected a floating or complex dtype, got {describe(input)}",
+            hint="pass `dtype=functx.float32`",
+            error=TypeError,
+        )
+
+
+def _sum(x: Array, dim: Dims, keepdim: bool) -> Array:
+    if category(x.dtype) == 0:
+        return jnp.any(x, axis=dim or None, keepdims=keepdim)
+    return jnp.sum(x, axis=dim or None, keepdims=keepdim, promote_integers=False)
+
+
+def _without_nan(x: Array) -> Array:
+    return x if category(x.dtype) < 2 else jnp.where(x == x, x, 0)
 
 
 def _product(x: Array, axis: int) -> Array:

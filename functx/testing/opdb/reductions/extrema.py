@@ -11,7 +11,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
-from .rows import among_many, at_edges, far
+from .rows import among_many, at_edges, far, not_finite
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
@@ -23,6 +23,18 @@ def extremum_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 0), 0)
     yield from at_edges(make, -1)
     yield from among_many(make, -1)
+
+
+def both_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3), dim=1)
+    yield call(make.distinct(2, 3, 2), dim=-2, keepdim=True)
+    yield call(make.distinct(2, 3))
+    yield call(make.distinct(2, 3), keepdim=True)
+    yield call(make.distinct(), dim=0)
+    yield call(make.distinct(2, 0), dim=0)
+    yield from at_edges(make, dim=-1)
+    if category(make.dtype) == 2:
+        yield edge(make.put(np.tile(np.asarray(not_finite(make)), 256)), dim=-1)
 
 
 def along_samples(make: Make) -> Iterator[Sample]:
@@ -71,6 +83,13 @@ def extremum_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3, dtype="complex64")), "expected real arrays", TypeError)
 
 
+def both_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), dim=2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(2, 0), dim=1), "dimension 1 must not be empty", IndexError)
+    yield Refusal(call(make(2, 0)), "`input` must not be empty")
+    yield Refusal(call(make(3, dtype="complex64")), "expected real arrays", TypeError)
+
+
 def overloaded_refusals(make: Make) -> Iterator[Refusal]:
     yield from dim_refusals(make)
     yield from nothing_refusals(make)
@@ -94,6 +113,10 @@ def np_amax(x, dim=None, keepdim=False):
 
 def np_amin(x, dim=None, keepdim=False):
     return np.min(x, axis=axes_of(dim), keepdims=keepdim)
+
+
+def np_aminmax(x, dim=None, keepdim=False):
+    return np_amin(x, dim, keepdim), np_amax(x, dim, keepdim)
 
 
 def np_argmax(x, dim=None, keepdim=False):
@@ -149,6 +172,15 @@ def shared(largest: bool, *, dims: bool):
     return conventions
 
 
+def both_conventions(make: Make) -> Iterator[Convention]:
+    tied = call(make.put([1, 3, 3, 1, 2]))
+    halves = [0.5, 0.5, 0.5, 0.5, 0]
+    yield Convention("ties share", tied, value=(1, 3), gradient=halves)
+    nans = call(make.put([1, NAN, NAN]), dim=0)
+    departure = "PyTorch's gradient is NaN"
+    yield Convention("NaN share", nans, value=(NAN, NAN), gradient=[0, 1, 1], departure=departure)
+
+
 def along_conventions(largest: bool):
     """Along one dimension, the first of those that tie has the gradient."""
 
@@ -202,6 +234,15 @@ OPS = [
         reference=np_amin,
         refusals=extremum_refusals,
         conventions=shared(False, dims=True),
+        ulps=EXACT,
+        departures=nan_departures,
+    ),
+    OpInfo(
+        functx.aminmax,
+        both_samples,
+        reference=np_aminmax,
+        refusals=both_refusals,
+        conventions=both_conventions,
         ulps=EXACT,
         departures=nan_departures,
     ),

@@ -73,7 +73,12 @@ def std_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("of nothing", call(make.put([]), correction=-1), value=np.nan, gradient=[])
 
 
-def var_mean_conventions(make: Make) -> Iterator[Convention]:
+def np_std_mean(*args, **kwargs):
+    var, mean = np_var_mean(*args, **kwargs)
+    return np.sqrt(var), mean
+
+
+def constant_conventions(make: Make) -> Iterator[Convention]:
     constant = call(make.put([2, 2]))
     yield Convention("a constant", constant, value=(0, 2), gradient=[0.5, 0.5])
 
@@ -94,6 +99,16 @@ def infinity_departures(make: Make) -> Iterator[Departure]:
         call(make.put([1, np.inf, 2], "float64")),
         "beside an infinity the mean is infinite too, and so is its share of the derivative",
         r"at .*PyTorch \(?-?(inf|nan)",
+    )
+
+
+def std_mean_departures(make: Make) -> Iterator[Departure]:
+    yield from moment_departures(make)
+    yield Departure(
+        "value",
+        call(make.put([-1.2e-38, 0], "bfloat16"), correction=2),
+        "the square of such a number is 0 in single precision, where PyTorch's is double",
+        r"correction=.*: output 0: nan at .*PyTorch inf",
     )
 
 
@@ -120,7 +135,16 @@ OPS = [
         reference=np_var_mean,
         refusals=moment_refusals,
         floor=SUMS,
-        conventions=var_mean_conventions,
+        conventions=constant_conventions,
         departures=infinity_departures,
+    ),
+    OpInfo(
+        functx.std_mean,
+        moment_samples,
+        reference=np_std_mean,
+        refusals=moment_refusals,
+        floor=SUMS,
+        conventions=constant_conventions,
+        departures=std_mean_departures,
     ),
 ]

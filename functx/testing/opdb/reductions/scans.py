@@ -22,6 +22,7 @@ def scan_samples(make: Make) -> Iterator[Sample]:
     yield call(make(4, 2), -2)
     yield call(make(), 0)
     yield call(make(2, 0), dim=1)
+    yield call(make(9, 0), dim=0)
     yield call(make(3), 0, dtype="complex128")
     yield call(make(3, dtype="uint8"), 0, dtype="int16")
     yield from (edge(make.nonzero(*shape), 0) for shape in LONG)
@@ -40,6 +41,7 @@ def cummax_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(4, 2), -2)
     yield call(make.distinct(), 0)
     yield call(make.distinct(2, 0), dim=1)
+    yield call(make.distinct(9, 0), 0)  # blocks of nothing
     yield call(make(19, 2), 0)  # with ties
     yield from (edge(make(*shape), 0) for shape in LONG)
     yield from at_edges(make, -1)
@@ -81,16 +83,25 @@ def np_cumprod(x, dim, dtype=None):
     return np.cumprod(x.astype(dtype or x.dtype), axis=dim).reshape(x.shape)
 
 
-def np_cummax(x, dim):
+def np_running(x, dim, wins):
+    """The elements that win over all before them, and where they are."""
     if x.ndim == 0:
         return x, np.zeros((), int)
     x = np.moveaxis(x, dim, 0)
     indices = np.zeros(x.shape, int)
     for i in range(1, len(x)):
         best = np.take_along_axis(x, indices[i - 1 : i], 0)[0]
-        indices[i] = np.where((x[i] >= best) | (x[i] != x[i]), i, indices[i - 1])
+        indices[i] = np.where(wins(x[i], best) | (x[i] != x[i]), i, indices[i - 1])
     values = np.take_along_axis(x, indices, 0)
     return np.moveaxis(values, 0, dim), np.moveaxis(indices, 0, dim)
+
+
+def np_cummax(x, dim):
+    return np_running(x, dim, np.greater_equal)
+
+
+def np_cummin(x, dim):
+    return np_running(x, dim, np.less_equal)
 
 
 def np_diff(x, n=1, dim=-1, prepend=None, append=None):
@@ -144,6 +155,16 @@ def cummax_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("positions", at, value=(None, [[0, 0, 2], [0, 0, 2]]))
 
 
+def cummin_conventions(make: Make) -> Iterator[Convention]:
+    values = lambda out: out.values
+    tied = call(make.put([3, 1, 1, 2]), 0)
+    yield Convention("the last of those that tie", tied, gradient=[1, 1, 2, 0], through=values)
+    nans = call(make.put([3, np.nan, 2]), 0)
+    yield Convention("NaN stays", nans, gradient=[1, 2, 0], through=values)
+    at = call(make.put([[2, 3, 2], [np.nan, 1, np.nan]]), 1)
+    yield Convention("positions", at, value=(None, [[0, 0, 2], [0, 0, 2]]))
+
+
 OPS = [
     OpInfo(
         functx.cumsum,
@@ -174,6 +195,14 @@ OPS = [
         reference=np_cummax,
         refusals=dim_refusals,
         conventions=cummax_conventions,
+        ulps=EXACT,
+    ),
+    OpInfo(
+        functx.cummin,
+        cummax_samples,
+        reference=np_cummin,
+        refusals=dim_refusals,
+        conventions=cummin_conventions,
         ulps=EXACT,
     ),
     OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals, floor=SUMS),

@@ -41,6 +41,28 @@ def mean_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3, dtype="int32"), 1, dtype="float32")
 
 
+def with_nan(make: Make) -> Iterator[Sample]:
+    if category(make.dtype) == 2:
+        yield edge(make.put([[np.nan, 1, 2], [np.nan, np.nan, 3], [np.nan] * 3]), 1)
+
+
+def nansum_samples(make: Make) -> Iterator[Sample]:
+    yield from real_sum_samples(make)
+    yield from with_nan(make)
+
+
+def real_sum_samples(make: Make) -> Iterator[Sample]:
+    yield from reductions(make)
+    yield call(make(2, 3), 0, dtype="float64")
+    yield call(make(2, 3, dtype="uint8"), dtype="int32")
+
+
+def nanmean_samples(make: Make) -> Iterator[Sample]:
+    yield from reductions(make)
+    yield call(make(2, 3), 0, dtype="float64")
+    yield from with_nan(make)
+
+
 def prod_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 1)
     yield call(make(2, 3))
@@ -88,6 +110,18 @@ def mean_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), dtype="int32"), needs, TypeError)
 
 
+def nansum_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dims_refusals(make)
+    yield Refusal(call(make(3, dtype="complex64")), "expected real arrays", TypeError)
+
+
+def nanmean_refusals(make: Make) -> Iterator[Refusal]:
+    yield from dims_refusals(make)
+    yield Refusal(call(make(3, dtype="int32")), "expected floating arrays", TypeError)
+    needs = "expected a floating or complex dtype"
+    yield Refusal(call(make(3), dtype="int32"), needs, TypeError)
+
+
 def trace_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3)), "`input` must be a matrix")
     yield Refusal(call(make(2, 3, 3)), "`input` must be a matrix")
@@ -102,6 +136,16 @@ def np_mean(x, dim=None, keepdim=False, dtype=None):
     count = np.sum(np.ones_like(x), axis=axes_of(dim), keepdims=keepdim)
     with np.errstate(invalid="ignore"):
         return np.sum(x, axis=axes_of(dim), keepdims=keepdim) / count
+
+
+def np_nansum(x, dim=None, keepdim=False, dtype=None):
+    return np_sum(np.where(x == x, x, np.zeros((), x.dtype)), dim, keepdim, dtype)
+
+
+def np_nanmean(x, dim=None, keepdim=False, dtype=None):
+    count = np.sum(x == x, axis=axes_of(dim), keepdims=keepdim)
+    with np.errstate(invalid="ignore"):
+        return np_nansum(x, dim, keepdim, dtype) / count
 
 
 def np_prod(x, dim=None, keepdim=False, dtype=None):
@@ -140,6 +184,22 @@ def sum_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("the input is cast first", large, value=np.nan)
 
 
+def nansum_conventions(make: Make) -> Iterator[Convention]:
+    nans = call(make.put([1, np.nan, 2]))
+    yield Convention("NaN takes no part", nans, value=3, gradient=[1, 0, 1])
+    large = call(make.put([7e4, -7e4]), dtype="float16")
+    yield Convention("the input is cast first", large, value=np.nan)
+
+
+def nanmean_conventions(make: Make) -> Iterator[Convention]:
+    nans = call(make.put([1, np.nan, 2]))
+    yield Convention("NaN takes no part", nans, value=1.5, gradient=[0.5, 0, 0.5])
+    departure = "PyTorch divides a gradient of 0 by a count of 0"
+    alone = call(make.put([np.nan, np.nan]))
+    yield Convention("nothing else", alone, value=np.nan, gradient=[0, 0], departure=departure)
+    yield Convention("of nothing", call(make.put([])), value=np.nan, gradient=[])
+
+
 def count_nonzero_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, -0.0, np.nan, np.inf])
     yield Convention("NaN counts, zeros of either sign do not", call(at), value=2)
@@ -160,6 +220,15 @@ def prod_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def nanmean_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([np.nan, np.nan], "float64")),
+        "of nothing but NaN the gradient is 0, for which PyTorch divides 0 by 0",
+        "PyTorch -?nan",
+    )
+
+
 OPS = [
     OpInfo(
         functx.sum,
@@ -177,6 +246,23 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=mean_conventions,
+    ),
+    OpInfo(
+        functx.nansum,
+        nansum_samples,
+        reference=np_nansum,
+        refusals=nansum_refusals,
+        floor=SUMS,
+        conventions=nansum_conventions,
+    ),
+    OpInfo(
+        functx.nanmean,
+        nanmean_samples,
+        reference=np_nanmean,
+        refusals=nanmean_refusals,
+        floor=SUMS,
+        conventions=nanmean_conventions,
+        departures=nanmean_departures,
     ),
     OpInfo(
         functx.prod,
