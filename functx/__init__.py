@@ -87,9 +87,12 @@ from ._ops.pointwise.arithmetic import (
     abs as abs,
     add as add,
     addcmul as addcmul,
+    copysign as copysign,
     lerp as lerp,
     mul as mul,
     neg as neg,
+    positive as positive,
+    sgn as sgn,
     sign as sign,
     sub as sub,
 )
@@ -109,6 +112,7 @@ from ._ops.pointwise.comparison import (
     logical_not as logical_not,
     lt as lt,
     ne as ne,
+    signbit as signbit,
 )
 from ._ops.pointwise.complex_parts import (
     complex as complex,
@@ -124,16 +128,44 @@ from ._ops.pointwise.division import (
 )
 from ._ops.pointwise.exponential import (
     exp as exp,
+    exp2 as exp2,
+    expm1 as expm1,
     log as log,
     log1p as log1p,
+    log2 as log2,
+    log10 as log10,
     logaddexp as logaddexp,
+    logit as logit,
     sigmoid as sigmoid,
     xlogy as xlogy,
 )
-from ._ops.pointwise.powers import pow as pow, rsqrt as rsqrt, sqrt as sqrt, square as square
-from ._ops.pointwise.rounding import ceil as ceil, floor as floor, round as round, trunc as trunc
+from ._ops.pointwise.hyperbolic import (
+    acosh as acosh,
+    asinh as asinh,
+    atanh as atanh,
+    cosh as cosh,
+    sinh as sinh,
+    tanh as tanh,
+)
+from ._ops.pointwise.inverse_trigonometric import acos as acos, asin as asin, atan as atan
+from ._ops.pointwise.powers import (
+    hypot as hypot,
+    pow as pow,
+    rsqrt as rsqrt,
+    sqrt as sqrt,
+    square as square,
+)
+from ._ops.pointwise.rounding import (
+    ceil as ceil,
+    floor as floor,
+    frac as frac,
+    round as round,
+    trunc as trunc,
+)
 from ._ops.pointwise.selection import (
     clamp as clamp,
+    fmax as fmax,
+    fmin as fmin,
     maximum as maximum,
     minimum as minimum,
     nan_to_num as nan_to_num,
@@ -144,9 +176,11 @@ from ._ops.pointwise.trigonometric import (
     angle as angle,
     atan2 as atan2,
     cos as cos,
+    deg2rad as deg2rad,
+    rad2deg as rad2deg,
     sin as sin,
+    sinc as sinc,
     tan as tan,
-    tanh as tanh,
 )
 from ._ops.products.contractions import einsum as einsum, tensordot as tensordot
 from ._ops.products.matrices import (
@@ -234,7 +268,13 @@ from ._ops.sorting.uniqueness import unique as unique
 
 
 absolute = abs
+arccos = acos
+arccosh = acosh
+arcsin = asin
+arcsinh = asinh
+arctan = atan
 arctan2 = atan2
+arctanh = atanh
 clip = clamp
 concat = cat
 concatenate = cat

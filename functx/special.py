@@ -6,9 +6,17 @@ from ._names import equip as _equip
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
-from ._ops.pointwise.exponential import log1p as log1p, sigmoid as _sigmoid, xlogy as xlogy
+from ._ops.pointwise.exponential import (
+    exp2 as exp2,
+    expm1 as expm1,
+    log1p as log1p,
+    logit as logit,
+    sigmoid as _sigmoid,
+    xlogy as xlogy,
+)
 from ._ops.pointwise.rounding import round as round
 from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as _lgamma
+from ._ops.pointwise.trigonometric import sinc as sinc
 from ._ops.reductions.exponentials import logsumexp as logsumexp
 
 

@@ -32,7 +32,7 @@ from functx._ops.nn.scaling import normalize as normalize
 from functx._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
 from functx._ops.pointwise.exponential import sigmoid as sigmoid
-from functx._ops.pointwise.trigonometric import tanh as tanh
+from functx._ops.pointwise.hyperbolic import tanh as tanh
 
 
 # End of operators.

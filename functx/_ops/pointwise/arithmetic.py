@@ -5,25 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
     Accepts,
     Alike,
     ArrayLike,
+    ArrayOnly,
     Autocast,
     category,
     DEFAULT_FLOAT,
     Factor,
     operator,
+    order,
     Promote,
     refuse,
 )
-from functx._core.order import negative, positive
 from functx._core.rules import derivative_rules
 
 
-__all__ = ["abs", "add", "addcmul", "lerp", "mul", "neg", "sign", "sub"]
+__all__ = [
+    "abs",
+    "add",
+    "addcmul",
+    "copysign",
+    "lerp",
+    "mul",
+    "neg",
+    "positive",
+    "sgn",
+    "sign",
+    "sub",
+]
 
 
 @operator()
@@ -104,13 +118,81 @@ def sign(input: ArrayLike) -> Array:
 
 
 def _sign(x: Array) -> Array:
-    return positive(x).astype(x.dtype) - negative(x).astype(x.dtype)
+    return order.positive(x).astype(x.dtype) - order.negative(x).astype(x.dtype)
 
 
 # The derivative of lax.abs is 1 at zero.
 _abs = derivative_rules(
     lax.abs, jvp=lambda primals, output, tangents: tangents[0] * _sign(primals[0]), name="abs"
 )
+
+
+@operator()
+def sgn(input: ArrayLike) -> Array:
+    r"""Sign of each element, of complex ones the direction: $z / |z|$, and 0 at 0.
+
+    Of real ones it is `sign`. The gradient is that of the direction, 0 on real arrays and at 0.
+
+    >>> functx.sgn(jnp.asarray([3.0 + 4.0j, 0.0], "complex64"))
+    Array([0.6+0.8j, 0. +0.j ], dtype=complex64)
+    """
+    kind = category(input.dtype)
+    return input if kind == 0 else _direction(input) if kind == 3 else _sign(input)
+
+
+def _unit(z: Array) -> Array:
+    size = lax.abs(z)
+    safe = jnp.where(size == 0, 1, size)
+    return lax.complex(lax.real(z) / safe, lax.imag(z) / safe)
+
+
+def _turn(primals: Any, output: Array, tangents: Any) -> Array:
+    size = lax.abs(primals[0])
+    across = lax.imag(lax.conj(output) * tangents[0])
+    turn = jnp.where(size == 0, 0, across / jnp.where(size == 0, 1, size))
+    return lax.complex(-lax.imag(output) * turn, lax.real(output) * turn)
+
+
+_direction = derivative_rules(_unit, jvp=_turn, name="sgn")
+
+
+@operator(accepts=Accepts.NUMBER)
+def positive(input: ArrayLike) -> Array:
+    """Each element as it is. Bools are refused.
+
+    >>> functx.positive(jnp.asarray([1.0, -2.0], "float32"))
+    Array([ 1., -2.], dtype=float32)
+    """
+    return input
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
+def copysign(input: ArrayOnly, other: ArrayLike) -> Array:
+    r"""Magnitude of `input` with the sign of `other`, that of zeros and NaN too, broadcasting.
+
+    The gradient goes to `input`, by 1 or -1; where it is 0, the gradient is 0.
+
+    >>> functx.copysign(jnp.asarray([1.0, -2.0], "float32"), jnp.asarray([-0.0, 3.0], "float32"))
+    Array([-1.,  2.], dtype=float32)
+    """
+    return _copysign(*jnp.broadcast_arrays(input, other))
+
+
+def _with_sign(x: Array, y: Array) -> Array:
+    sizes, signs = order.bits(x), order.bits(y)
+    ends = np.iinfo(sizes.dtype)
+    one = sizes.dtype.type
+    return order.from_bits((sizes & one(ends.max)) | (signs & one(ends.min)), x.dtype)
+
+
+def _copysign_tangent(primals: Any, output: Array, tangents: Any) -> Array:
+    x = primals[0]
+    turned = (order.bits(x) < 0) != (order.bits(output) < 0)
+    kept = jnp.where(order.nonzero(x), tangents[0], 0)
+    return jnp.where(turned, -kept, kept)
+
+
+_copysign = derivative_rules(_with_sign, jvp=_copysign_tangent, name="copysign")
 
 
 @operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote
-from functx._core.order import at_most, equal, less, nonzero
+from functx._core import Accepts, ArrayLike, ArrayOnly, category, operator, Promote
+from functx._core.order import at_most, bits, equal, less, nonzero
 
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "logical_not",
     "lt",
     "ne",
+    "signbit",
 ]
 
 
@@ -121,6 +122,16 @@ def isfinite(input: ArrayLike) -> Array:
     Array([ True, False], dtype=bool)
     """
     return jnp.isfinite(input)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
+def signbit(input: ArrayLike) -> Array:
+    """Whether the sign of each element is negative, of -0.0 and of NaN with a sign too.
+
+    >>> functx.signbit(jnp.asarray([-1.0, -0.0, 0.0]))
+    Array([ True,  True, False], dtype=bool)
+    """
+    return jnp.zeros_like(input) if category(input.dtype) == 0 else bits(input) < 0
 
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)

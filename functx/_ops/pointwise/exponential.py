@@ -16,12 +16,28 @@ from functx._core import (
     operator,
     Promote,
     refuse,
+    Scalar,
 )
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
+from .near_one import logarithm_of_1_plus
+from .other_bases import exponential_to_2, logarithm_to_2, logarithm_to_10
 
-__all__ = ["exp", "log", "log1p", "logaddexp", "sigmoid", "xlogy"]
+
+__all__ = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logit",
+    "sigmoid",
+    "xlogy",
+]
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
@@ -34,6 +50,26 @@ def exp(input: ArrayLike) -> Array:
     return lax.exp(input)
 
 
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("special.exp2",))
+def exp2(input: ArrayLike) -> Array:
+    r"""Two to the power of each element, $2^{x_i}$; exact where that is a normal number.
+
+    >>> functx.exp2(jnp.asarray([0.0, 1.0, -2.0], "float32"))
+    Array([1.  , 2.  , 0.25], dtype=float32)
+    """
+    return exponential_to_2(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.expm1",))
+def expm1(input: ArrayLike) -> Array:
+    r"""Exponential of each element less one, $e^{x_i} - 1$, exact for small ones.
+
+    >>> functx.expm1(jnp.asarray([0.0, 1e-8], "float32"))
+    Array([0.e+00, 1.e-08], dtype=float32)
+    """
+    return lax.expm1(input)
+
+
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def log(input: ArrayLike) -> Array:
     r"""Natural logarithm of each element, $\ln x_i$; NaN below zero.
@@ -44,6 +80,26 @@ def log(input: ArrayLike) -> Array:
     return lax.log(input)
 
 
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def log2(input: ArrayLike) -> Array:
+    r"""Logarithm to base 2 of each element; exact for powers of 2, NaN below zero.
+
+    >>> functx.log2(jnp.asarray([1.0, 8.0], "float32"))
+    Array([0., 3.], dtype=float32)
+    """
+    return logarithm_to_2(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def log10(input: ArrayLike) -> Array:
+    r"""Logarithm to base 10 of each element; exact for powers of 10, NaN below zero.
+
+    >>> functx.log10(jnp.asarray([1.0, 1000.0], "float32"))
+    Array([0., 3.], dtype=float32)
+    """
+    return logarithm_to_10(input)
+
+
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.log1p",))
 def log1p(input: ArrayLike) -> Array:
     r"""Natural logarithm of one plus each element, $\ln(1 + x_i)$, exact for small ones.
@@ -51,7 +107,7 @@ def log1p(input: ArrayLike) -> Array:
     >>> functx.log1p(jnp.asarray([0.0, 1e-8], "float32"))
     Array([0.e+00, 1.e-08], dtype=float32)
     """
-    return lax.log1p(input)
+    return logarithm_of_1_plus(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.sigmoid", "special.expit"))
@@ -62,6 +118,44 @@ def sigmoid(input: ArrayLike) -> Array:
     Array([0.5  , 0.731], dtype=float32)
     """
     return lax.logistic(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.logit",))
+def logit(input: ArrayLike, eps: Scalar | None = None) -> Array:
+    r"""Inverse of `sigmoid`, $\ln(x_i / (1 - x_i))$; outside of $[0, 1]$ NaN, gradients too.
+
+    With `eps` elements are first kept within $[\mathrm{eps}, 1 - \mathrm{eps}]$, and have gradient
+    0 outside. A negative one is none.
+
+    >>> functx.logit(jnp.asarray([0.0, 0.5, 0.75], "float32")).round(2)
+    Array([-inf, 0. , 1.1], dtype=float32)
+    """
+    return _logit(input, jnp.asarray(-1 if eps is None else eps, input.dtype))
+
+
+def _outside(x: Array, eps: Array) -> tuple[Array, Array]:
+    return (x < eps) & (eps >= 0), (x > 1 - eps) & (eps >= 0)
+
+
+def _log_of_odds(x: Array, eps: Array) -> Array:
+    below, above = _outside(x, eps)
+    x = jnp.where(below, eps, jnp.where(above, 1 - eps, x))
+    # The odds are near 1 about the middle, where the logarithm has its root.
+    low = x < 0.25
+    away = jnp.where(low, 0, (2 * x - 1) / (1 - x))
+    return jnp.where(low, lax.log(x / (1 - x)), logarithm_of_1_plus(away))
+
+
+def _logit_tangent(primals: Any, output: Array, tangents: Any) -> Array:
+    x, eps = primals
+    below, above = _outside(x, eps)
+    slope = 1 / jnp.where((x < 0) | (x > 1), jnp.nan, x * (1 - x))
+    moved = tangents[1] * jnp.where(eps > 0, 1 / (eps * (1 - eps)), 0)
+    inside = tangents[0] * jnp.where(below | above, 0, slope)
+    return jnp.where(below, moved, jnp.where(above, -moved, inside))
+
+
+_logit = derivative_rules(_log_of_odds, jvp=_logit_tangent, name="logit")
 
 
 @operator(accepts=Accepts.ANY)

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     Autocast,
     category,
     equally_varying,
@@ -24,10 +25,11 @@ from functx._core import (
 )
 from functx._core.rules import derivative_rules
 
+from .branch_cuts import square_root
 from .exponentiation import power
 
 
-__all__ = ["pow", "rsqrt", "sqrt", "square"]
+__all__ = ["hypot", "pow", "rsqrt", "sqrt", "square"]
 
 
 @operator(promote=Promote.INT_TO_FLOAT)
@@ -40,12 +42,7 @@ def sqrt(input: ArrayLike) -> Array:
     >>> functx.sqrt(jnp.asarray([4, 9], "int32"))
     Array([2., 3.], dtype=float32)
     """
-    if category(input.dtype) < 3:
-        return lax.sqrt(input)
-    # XLA takes an imaginary part of -0.0 for 0.0, and so the other side of the branch cut.
-    below = jnp.signbit(lax.imag(input)) & (lax.imag(input) == 0)
-    root = lax.sqrt(jnp.where(below, lax.conj(input), input))
-    return jnp.where(below, lax.conj(root), root)
+    return square_root(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
@@ -78,6 +75,37 @@ def square(input: ArrayLike) -> Array:
     Array([4., 9.], dtype=float32)
     """
     return input * input
+
+
+@operator(accepts=Accepts.REAL)
+def hypot(input: ArrayOnly, other: ArrayOnly) -> Array:
+    r"""Length of the hypotenuse, $\sqrt{x^2 + \mathrm{other}^2}$, broadcasting.
+
+    Infinite where either is, beside NaN too. The gradient at the origin is NaN.
+
+    Dtypes: promotes to the common dtype, which must be floating.
+
+    >>> functx.hypot(jnp.asarray([3.0, 1e30], "float32"), jnp.asarray([4.0, 0.0], "float32"))
+    Array([5.e+00, 1.e+30], dtype=float32)
+    """
+    if category(input.dtype) < 2:
+        refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
+    return _hypot(*jnp.broadcast_arrays(input, other))
+
+
+def _length(x: Array, y: Array) -> Array:
+    # Squares may leave the range; the size of complex numbers does without.
+    infinite = jnp.isinf(x) | jnp.isinf(y)
+    return jnp.where(infinite, jnp.inf, lax.abs(lax.complex(x, y)))
+
+
+_hypot = derivative_rules(
+    _length,
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * (primals[0] / output) + tangents[1] * (primals[1] / output)
+    ),
+    name="hypot",
+)
 
 
 def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:

@@ -11,7 +11,7 @@ from functx._core.order import negative, positive
 from functx._ops.quotients import quotient
 
 
-__all__ = ["ceil", "floor", "round", "trunc"]
+__all__ = ["ceil", "floor", "frac", "round", "trunc"]
 
 
 @operator(accepts=Accepts.REAL_NUMBER)
@@ -48,6 +48,18 @@ def trunc(input: ArrayLike) -> Array:
     Array([ 1., -1.], dtype=float32)
     """
     return input if category(input.dtype) == 1 else jnp.trunc(input)
+
+
+@operator(accepts=Accepts.FLOATING)
+def frac(input: ArrayLike) -> Array:
+    r"""What truncation leaves of each element, with its sign: $x_i - \mathrm{trunc}(x_i)$.
+
+    The gradient is 1.
+
+    >>> functx.frac(jnp.asarray([1.5, -2.25], "float32"))
+    Array([ 0.5 , -0.25], dtype=float32)
+    """
+    return input - lax.stop_gradient(jnp.trunc(input))
 
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("special.round",))

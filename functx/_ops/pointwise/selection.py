@@ -33,7 +33,7 @@ from functx._ops.extremes import larger, smaller
 from .operands import numbers_fit
 
 
-__all__ = ["clamp", "maximum", "minimum", "nan_to_num", "where"]
+__all__ = ["clamp", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "where"]
 
 
 @operator(accepts=Accepts.REAL)
@@ -58,6 +58,32 @@ def minimum(input: ArrayOnly, other: ArrayOnly) -> Array:
     Array([1., 2.], dtype=float32)
     """
     return smaller(*jnp.broadcast_arrays(input, other))
+
+
+@operator(accepts=Accepts.REAL)
+def fmax(input: ArrayOnly, other: ArrayOnly) -> Array:
+    """Larger of two elements, where one is NaN the other, broadcasting.
+
+    The gradient goes to what is chosen; where they are equal, or both NaN, to `input`.
+
+    >>> functx.fmax(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, jnp.nan], "float32"))
+    Array([3., 5.], dtype=float32)
+    """
+    x, y = jnp.broadcast_arrays(input, other)
+    return lax.select(at_most(y, x) | ~at_most(y, y), x, y)
+
+
+@operator(accepts=Accepts.REAL)
+def fmin(input: ArrayOnly, other: ArrayOnly) -> Array:
+    """Smaller of two elements, where one is NaN the other, broadcasting.
+
+    The gradient goes to what is chosen; where they are equal, or both NaN, to `input`.
+
+    >>> functx.fmin(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, jnp.nan], "float32"))
+    Array([1., 5.], dtype=float32)
+    """
+    x, y = jnp.broadcast_arrays(input, other)
+    return lax.select(at_most(x, y) | ~at_most(y, y), x, y)
 
 
 @operator(accepts=Accepts.REAL, requires=numbers_fit, aliases=("clip",))

@@ -1,10 +1,12 @@
-"""Trigonometric and hyperbolic functions."""
+"""Trigonometric functions and angles."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, Autocast, category, operator, Promote
@@ -13,9 +15,10 @@ from functx._core.rules import derivative_rules
 
 from .circular import cosine, sine, tangent
 from .direction import direction
+from .normalized_sine import normalized_sine
 
 
-__all__ = ["angle", "atan2", "cos", "sin", "tan", "tanh"]
+__all__ = ["angle", "atan2", "cos", "deg2rad", "rad2deg", "sin", "sinc", "tan"]
 
 
 @operator(promote=Promote.INT_TO_FLOAT)
@@ -46,16 +49,6 @@ def tan(input: ArrayLike) -> Array:
     Array([0.   , 1.557], dtype=float32)
     """
     return tangent(input)
-
-
-@operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.tanh",))
-def tanh(input: ArrayLike) -> Array:
-    r"""Hyperbolic tangent of each element, $\tanh x_i$.
-
-    >>> functx.tanh(jnp.asarray([0.0, 1.0], "float32")).round(3)
-    Array([0.   , 0.762], dtype=float32)
-    """
-    return lax.tanh(input)
 
 
 @operator(
@@ -89,6 +82,38 @@ def angle(input: ArrayLike) -> Array:
         return _atan2(lax.imag(input), lax.real(input))
     turn = jnp.where(negative(input), jnp.asarray(jnp.pi, input.dtype), 0)
     return jnp.where(input != input, jnp.nan, turn)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
+def deg2rad(input: ArrayLike) -> Array:
+    r"""Angles in radians of angles in degrees, $\tfrac{\pi}{180} x_i$.
+
+    >>> functx.deg2rad(jnp.asarray([0, 180], "int32"))
+    Array([0.       , 3.1415927], dtype=float32)
+    """
+    return input * np.asarray(math.pi / 180, input.dtype)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
+def rad2deg(input: ArrayLike) -> Array:
+    r"""Angles in degrees of angles in radians, $\tfrac{180}{\pi} x_i$.
+
+    >>> functx.rad2deg(jnp.asarray([0.0, jnp.pi], "float32"))
+    Array([  0., 180.], dtype=float32)
+    """
+    return input * np.asarray(180 / math.pi, input.dtype)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("special.sinc",))
+def sinc(input: ArrayLike) -> Array:
+    r"""Normalized sinc function of each element, $\sin(\pi x_i) / (\pi x_i)$, and 1 at 0.
+
+    Derivatives are right at 0 and near it, of second order too (in PyTorch NaN at 0).
+
+    >>> functx.sinc(jnp.asarray([0.0, 0.5], "float32")).round(3)
+    Array([1.   , 0.637], dtype=float32)
+    """
+    return normalized_sine(input)
 
 
 def _gradient(y: Array, x: Array) -> tuple[Array, Array]:

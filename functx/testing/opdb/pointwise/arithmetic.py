@@ -7,10 +7,19 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
+from functx.testing.floors import EXACT
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
-from .operands import binary_and_number, real_only, unary, unary_nonzero, unbroadcastable
+from .operands import (
+    binary_and_number,
+    PAIRS,
+    quiet,
+    real_only,
+    unary,
+    unary_nonzero,
+    unbroadcastable,
+)
 
 
 def scaled_samples(make: Make) -> Iterator[Sample]:
@@ -137,6 +146,67 @@ def mask_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("of complex numbers", at, holds=lambda y: jnp.isnan(y) == jnp.isnan(complex_))
 
 
+def copysign_samples(make: Make) -> Iterator[Sample]:
+    for first, second in PAIRS:
+        yield call(make.nonzero(*first), make.nonzero(*second))
+    yield call(make.nonzero(2, 3), -2)
+    yield call(make.nonzero(3), 0.5)
+    yield call(make.nonzero(3), -0.0)
+    yield edge(*make.edge_pairs())
+    yield edge(make.delicate(8), make.delicate(8))
+
+
+def copysign_refusals(make: Make) -> Iterator[Refusal]:
+    yield from unbroadcastable(make)
+    yield Refusal(call(2, make(2)), "`input` must be an array, got 2", TypeError)
+    yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays, got c64", TypeError)
+    yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
+
+
+def sgn_samples(make: Make) -> Iterator[Sample]:
+    yield from unary_nonzero(make)
+    if category(make.dtype) == 3:
+        yield edge(make.put([3e20 + 4e20j, 3e-20 - 4e-20j]))
+
+
+@quiet
+def np_sgn(x):
+    return np.where(x == 0, 0, x / np.abs(x)) if x.dtype.kind == "c" else np_sign(x)
+
+
+def sgn_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, 2.0, np.nan, np.inf])
+    yield Convention("0 and NaN", call(at), value=[0, 0, 1, 0, 1])
+    at = call(make.put([0j, 3 + 4j], "complex128"))
+    gradient = [0, 0.128 - 0.096j]
+    through = lambda z: z.real
+    yield Convention("complex 0", at, value=[0, 0.6 + 0.8j], gradient=gradient, through=through)
+
+
+def sgn_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([2.0, -3], "float64")),
+        "PyTorch's gradient of real numbers is a tensor without elements",
+        "ZeroTensor",
+    )
+
+
+def copysign_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    x, y = make.put([1.0, -1, 0, -0.0, inf, 2]), make.put([-0.0, 0.0, -1, 1, -inf, nan])
+    value, gradient = [-1, 1, -0.0, 0, -inf, 2], [-1, -1, 0, 0, -1, 1]
+    yield Convention(
+        "zeros, infinities and NaN",
+        call(x, y),
+        value=value,
+        gradient=(gradient, [0] * 6),
+        departure="PyTorch divides infinities",
+    )
+    small = call(make.put([5e-310, -5e-310]), make.put([-1.0, -5e-310]))
+    yield Convention("subnormal numbers", small, gradient=([-1, 1], [0, 0]))
+
+
 def addcmul_conventions(make: Make) -> Iterator[Convention]:
     x, mask = make.put([np.nan, np.inf, 2]), make.put([False, False, True], "bool")
     at = call(make.put([0, 0, 0]), mask, x)
@@ -195,6 +265,21 @@ OPS = [
         reference=np_sign,
         refusals=real_only,
         conventions=sign_conventions,
+    ),
+    OpInfo(functx.positive, unary(), reference=lambda x: x, refusals=bool_refusals, ulps=EXACT),
+    OpInfo(
+        functx.sgn,
+        sgn_samples,
+        reference=np_sgn,
+        conventions=sgn_conventions,
+        departures=sgn_departures,
+    ),
+    OpInfo(
+        functx.copysign,
+        copysign_samples,
+        reference=np.copysign,
+        refusals=copysign_refusals,
+        conventions=copysign_conventions,
     ),
     OpInfo(
         functx.addcmul,

@@ -9,7 +9,7 @@ from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
-from .operands import PAIRS, SHAPES, sparse, unbroadcastable, without_numbers
+from .operands import PAIRS, real_only, SHAPES, sparse, unbroadcastable, without_numbers
 
 
 def pairs(make: Make) -> Iterator[Sample]:
@@ -32,6 +32,13 @@ def single(make: Make) -> Iterator[Sample]:
         yield edge(make.put([np.nan, np.inf, -np.inf, 0.0, 1.0]))
     if category(make.dtype) == 3:
         yield edge(make.put([complex(0, np.nan), complex(np.inf, 1), 1j, 0]))
+
+
+def signs(make: Make) -> Iterator[Sample]:
+    yield from single(make)
+    yield edge(make.edges())
+    if category(make.dtype) == 2:
+        yield edge(make.put(np.copysign([np.nan, np.nan], [1, -1])))
 
 
 def number_first(make: Make) -> Iterator[Refusal]:
@@ -107,6 +114,7 @@ OPS = [
         conventions=half_and_number(True),
     ),
     OpInfo(functx.isnan, single, reference=np.isnan),
+    OpInfo(functx.signbit, signs, reference=np.signbit, refusals=real_only),
     OpInfo(functx.isfinite, single, reference=np.isfinite),
     OpInfo(
         functx.logical_and,

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 import scipy.special
 
@@ -11,13 +13,67 @@ from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
-from .operands import PAIRS, quiet, unary, unbroadcastable, without_numbers
+from .operands import PAIRS, quiet, real_only, unary, unbroadcastable, without_numbers
 
 
 def sigmoid_samples(make: Make) -> Iterator[Sample]:
     yield from unary(low=-1, high=1)(make)
     if category(make.dtype) == 2:
         yield edge(make.put([-200.0, 200.0, -np.inf, np.inf]))
+
+
+def powers_of(base: float):
+    """Logarithms of these are whole numbers."""
+
+    def samples(make: Make) -> Iterator[Sample]:
+        yield from unary(low=0.1)(make)
+        if category(make.dtype) == 2:
+            yield edge(make(300, low=0.5, high=2))
+            most = int(np.log(float(jnp.finfo(make.dtype).max)) / np.log(base))
+            yield edge(
+                make.put(base ** np.arange(-most if base == 2 else 0, most, dtype="float64"))
+            )
+
+    return samples
+
+
+def exp2_samples(make: Make) -> Iterator[Sample]:
+    yield from unary()(make)
+    if category(make.dtype) == 2:
+        yield edge(make(300, low=-9, high=9))
+        most = int(np.log2(float(jnp.finfo(make.dtype).max)))
+        yield edge(make(300, low=2 - most, high=most))
+        yield edge(make.put(np.arange(2 - most, most)))
+
+
+def expm1_samples(make: Make) -> Iterator[Sample]:
+    yield from unary()(make)
+    if category(make.dtype) == 2:
+        yield edge(make(300, low=-20, high=20))
+
+
+def logit_samples(make: Make) -> Iterator[Sample]:
+    inside = ft.partial(make, low=0.1, high=0.9)
+    if category(make.dtype) < 2:
+        inside = ft.partial(make, low=0, high=1)
+    yield call(inside(2, 3))
+    yield call(inside(2, 3), eps=0.05)
+    yield call(inside(3), 0.05)
+    yield call(inside(2, 1, 2, 2), eps=-1.0)
+    yield call(inside())
+    yield call(inside(2, 0))
+    if category(make.dtype) == 2:
+        yield call(make(3, low=0.01, high=0.19), eps=0.2)
+        yield call(make(3, low=0.81, high=0.99), eps=0.2)
+        yield edge(make(300, low=0, high=1))
+        yield edge(make.edges(), eps=0)
+    yield edge(make.edges())
+    yield edge(make.edges(), eps=2.0**-10)
+
+
+def logit_refusals(make: Make) -> Iterator[Refusal]:
+    yield from real_only(make)
+    yield Refusal(call(make(2), eps=1j), "`eps`", TypeError)
 
 
 def logaddexp_samples(make: Make) -> Iterator[Sample]:
@@ -62,6 +118,13 @@ def np_sigmoid(x):
 
 
 @quiet
+def np_logit(x, eps=None):
+    if eps is not None and eps >= 0:
+        x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x))
+    return np.where((x > 0.25) & (x < 1), np.log1p((2 * x - 1) / (1 - x)), np.log(x / (1 - x)))
+
+
+@quiet
 def np_logaddexp(x, y):
     return np.logaddexp(x, y) if x.dtype.kind == "f" else np.log(np.exp(x) + np.exp(y))
 
@@ -80,6 +143,63 @@ def log1p_conventions(make: Make) -> Iterator[Convention]:
 def sigmoid_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([1e3, -1e3, np.inf, -np.inf, 0])
     yield Convention("far out", call(at), value=[1, 0, 1, 0, 0.5], gradient=[0, 0, 0, 0, 0.25])
+
+
+def exp2_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([np.inf, -np.inf, 1e300, -1e300, np.nan, 3, -1]))
+    value = np.array([np.inf, 0, np.inf, 0, np.nan, 8, 0.5])
+    yield Convention("far out", at, value=value, gradient=value * np.log(2))
+
+
+def expm1_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([np.inf, -np.inf, -0.0, 1e-20, 1e3]))
+    value, gradient = [np.inf, -1, -0.0, 1e-20, np.inf], [np.inf, 0, 1, 1, np.inf]
+    yield Convention("0 and far out", at, value=value, gradient=gradient)
+
+
+def base_conventions(base: int):
+    def conventions(make: Make) -> Iterator[Convention]:
+        at = call(make.put([0.0, 1, base, -1, np.inf]))
+        slope = 1 / np.log(base)
+        gradient = [np.inf, slope, slope / base, -slope, 0]
+        yield Convention(
+            "0 and below", at, value=[-np.inf, 0, 1, np.nan, np.inf], gradient=gradient
+        )
+        small = call(make.put([2.0**-140, 2.0**-149], "float32"))
+        value = np.array([-140, -149]) * np.log(2) * slope
+        yield Convention("subnormal numbers", small, value=value)
+        cut = [complex(-base, 0.0), complex(-base, -0.0)]
+        turn = 1j * np.pi * slope
+        at = call(make.put(cut, "complex128"))
+        yield Convention("both sides of the cut", at, value=[1 + turn, 1 - turn])
+
+    return conventions
+
+
+def logit_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    at = [0.0, 1, -1, 2, 0.5, nan]
+    yield Convention(
+        "the ends and outside",
+        call(make.put(at)),
+        value=[-inf, inf, nan, nan, 0, nan],
+        gradient=[inf, inf, nan, nan, 4, nan],
+    )
+    odds = np.log(3)
+    yield Convention(
+        "kept inside",
+        call(make.put([*at, 0.25, 0.75]), 0.25),
+        value=[-odds, odds, -odds, odds, 0, nan, -odds, odds],
+        gradient=[0, 0, 0, 0, 4, nan, 16 / 3, 16 / 3],
+    )
+    yield Convention(
+        "an eps of 0", call(make.put([0.0, -1]), 0.0), value=[-inf, -inf], gradient=[inf, 0]
+    )
+    far = call(make.put([0.0, 0.5, 1]), make.put(0.25))
+    through = lambda y: y * np.array([1.0, 1, 2])
+    gradient = [0, 4, 0], 16 / 3 - 32 / 3
+    number = "PyTorch takes no array"
+    yield Convention("in eps", far, through=through, gradient=gradient, departure=number)
 
 
 def logaddexp_conventions(make: Make) -> Iterator[Convention]:
@@ -128,6 +248,19 @@ OPS = [
         unary(low=0.1),
         reference=quiet(np.log),
         conventions=log_conventions,
+    ),
+    OpInfo(functx.exp2, exp2_samples, reference=quiet(np.exp2), conventions=exp2_conventions),
+    OpInfo(functx.expm1, expm1_samples, reference=quiet(np.expm1), conventions=expm1_conventions),
+    OpInfo(functx.log2, powers_of(2), reference=quiet(np.log2), conventions=base_conventions(2)),
+    OpInfo(
+        functx.log10, powers_of(10), reference=quiet(np.log10), conventions=base_conventions(10)
+    ),
+    OpInfo(
+        functx.logit,
+        logit_samples,
+        reference=np_logit,
+        refusals=logit_refusals,
+        conventions=logit_conventions,
     ),
     OpInfo(
         functx.log1p,

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, Refusal, Sample
 
 
 SHAPES = [(2, 3), (), (2, 0, 3), (2, 1, 2, 2)]
@@ -52,6 +52,23 @@ def binary_and_number(make: Make) -> Iterator[Sample]:
     yield from binary(make)
     yield call(make(2, 3), 2)
     yield call(make(3), 0.5)
+
+
+# On both sides of cuts along the real axis, and along the imaginary one.
+ALONG = [complex(2, 0.0), complex(2, -0.0), complex(-2, 0.0), complex(-2, -0.0)]
+UPRIGHT = [complex(0.0, 2), complex(-0.0, 2), complex(0.0, -2), complex(-0.0, -2)]
+ONE_SIDE = "PyTorch has the slope of one side on both"
+
+
+def both_sides(
+    make: Make, function: Callable[..., Any], cut: list[complex], slope: Any, departure: str = ""
+) -> Iterator[Convention]:
+    """Values, with the parts' signs, and slopes where the sign of a zero decides."""
+    at, real = make.put(cut, "complex128"), lambda z: z.real
+    yield Convention("both sides of the cut", call(at), value=function(np.array(cut)))
+    yield Convention(
+        "slopes on both sides", call(at), through=real, gradient=np.conj(slope), departure=departure
+    )
 
 
 def sparse(make: Make, *shape: int) -> jax.Array:

@@ -9,7 +9,7 @@ from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
-from .operands import PAIRS, quiet, unary, unbroadcastable
+from .operands import PAIRS, quiet, real_without_numbers, unary, unbroadcastable
 
 
 def pow_samples(make: Make) -> Iterator[Sample]:
@@ -34,6 +34,29 @@ def pow_samples(make: Make) -> Iterator[Sample]:
         yield call(make.put([3, 7, 3]), make.put([5, 2, greatest]))  # wraps
     if make.dtype.kind == "i":
         yield call(make.put([1, -1, -1, 2, 0]), make.put([-2, -1, -2, -1, -1]))
+
+
+def hypot_samples(make: Make) -> Iterator[Sample]:
+    for first, second in PAIRS:
+        yield call(make.nonzero(*first), make.nonzero(*second))
+    yield edge(*make.edge_pairs())
+    yield edge(make(300, low=-9, high=9), make(300))
+
+
+def hypot_refusals(make: Make) -> Iterator[Refusal]:
+    yield from real_without_numbers(make)
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, integers), "expected a floating common dtype", TypeError)
+
+
+def hypot_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    x, y = make.put([3.0, 0, inf, nan, 1e200]), make.put([4.0, -2, nan, -inf, 1e200])
+    value = [5, 2, inf, inf, np.sqrt(2) * 1e200]
+    yield Convention("far out", call(x, y), value=value)
+    x, y = make.put([0.0, 0, -2, 3e200]), make.put([0.0, -2, 0, 4e200])
+    gradient = [nan, 0, -1, 0.6], [nan, -1, 0, 0.8]
+    yield Convention("0 and far out", call(x, y), gradient=gradient)
 
 
 def pow_refusals(make: Make) -> Iterator[Refusal]:
@@ -142,6 +165,14 @@ def pow_departures(make: Make) -> Iterator[Departure]:
 
 
 OPS = [
+    OpInfo(
+        functx.hypot,
+        hypot_samples,
+        reference=quiet(np.hypot),
+        refusals=hypot_refusals,
+        dtypes=Accepts.FLOATING.value,
+        conventions=hypot_conventions,
+    ),
     OpInfo(
         functx.pow,
         pow_samples,

@@ -9,7 +9,7 @@ from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
-from .operands import unary
+from .operands import quiet, unary
 
 
 def round_samples(make: Make) -> Iterator[Sample]:
@@ -53,6 +53,17 @@ def round_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("no slope at any decimal", call(ties, decimals=1), gradient=[0] * 5)
 
 
+def frac_refusals(make: Make) -> Iterator[Refusal]:
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers), "expected floating arrays, got i64", TypeError)
+
+
+def frac_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([2.0, -0.5, -3.25, np.inf, np.nan]))
+    value = [0, -0.5, -0.25, np.nan, np.nan]
+    yield Convention("a sawtooth", at, value=value, gradient=[1, 1, 1, 1, 1])
+
+
 OPS = [
     OpInfo(
         functx.floor,
@@ -74,6 +85,13 @@ OPS = [
         reference=rounding(np.trunc),
         refusals=refusals,
         conventions=no_slope,
+    ),
+    OpInfo(
+        functx.frac,
+        unary(),
+        reference=quiet(lambda x: x - np.trunc(x)),
+        refusals=frac_refusals,
+        conventions=frac_conventions,
     ),
     OpInfo(
         functx.round,

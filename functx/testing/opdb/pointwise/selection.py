@@ -133,6 +133,24 @@ def minimum_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("subnormal numbers do not tie", call(*small), gradient=([0, 1], [1, 0]))
 
 
+def fmax_conventions(make: Make) -> Iterator[Convention]:
+    nan = np.nan
+    first, second = make.put([1.0, 1, 2, nan, 1, nan]), make.put([1.0, 2, 1, 1, nan, nan])
+    value, gradient = [1, 2, 2, 1, 1, nan], ([1, 0, 1, 0, 1, 1], [0, 1, 0, 1, 0, 0])
+    yield Convention("ties and NaN", call(first, second), value=value, gradient=gradient)
+    small = make.put([5e-310, 0.0]), make.put([0.0, 5e-310])
+    yield Convention("subnormal numbers do not tie", call(*small), gradient=([1, 0], [0, 1]))
+
+
+def fmin_conventions(make: Make) -> Iterator[Convention]:
+    nan = np.nan
+    first, second = make.put([1.0, 1, 2, nan, 1, nan]), make.put([1.0, 2, 1, 1, nan, nan])
+    value, gradient = [1, 1, 1, 1, 1, nan], ([1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0])
+    yield Convention("ties and NaN", call(first, second), value=value, gradient=gradient)
+    small = make.put([5e-310, 0.0]), make.put([0.0, 5e-310])
+    yield Convention("subnormal numbers do not tie", call(*small), gradient=([0, 1], [1, 0]))
+
+
 def clamp_conventions(make: Make) -> Iterator[Convention]:
     nan = np.nan
     x, low, high = make.put([nan, 1, 3]), make.put([0.0, nan, 2]), make.put([1.0, 2, 1])
@@ -225,6 +243,22 @@ OPS = [
         refusals=real_without_numbers,
         signed_zeros=False,
         conventions=minimum_conventions,
+    ),
+    OpInfo(
+        functx.fmax,
+        extremum_samples,
+        reference=np.fmax,
+        refusals=real_without_numbers,
+        signed_zeros=False,
+        conventions=fmax_conventions,
+    ),
+    OpInfo(
+        functx.fmin,
+        extremum_samples,
+        reference=np.fmin,
+        refusals=real_without_numbers,
+        signed_zeros=False,
+        conventions=fmin_conventions,
     ),
     OpInfo(
         functx.clamp,

@@ -10,7 +10,7 @@ from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
 
-from .operands import PAIRS, real_without_numbers, unary, unary_nonzero
+from .operands import PAIRS, quiet, real_only, real_without_numbers, unary, unary_nonzero
 
 
 def turns(**limits: float) -> Callable[[Make], Iterator[Sample]]:
@@ -47,8 +47,41 @@ def np_angle(x):
     return np.where(np.isnan(x), np.nan, np.where(x < 0, np.pi, 0))
 
 
-def tanh_conventions(make: Make) -> Iterator[Convention]:
-    yield Convention("far out", call(make.put([1e3, -np.inf])), value=[1, -1], gradient=[0, 0])
+def sinc_samples(make: Make) -> Iterator[Sample]:
+    yield from unary()(make)
+    if category(make.dtype) == 2:
+        yield edge(make(300, low=-9, high=9))
+
+
+@quiet
+def np_sinc(x):
+    """Of what is left beside the nearest integer: NumPy's sine of many turns has fewer digits."""
+    x = np.where(x == 0, 1e-30, x)
+    whole = np.rint(x.real)
+    wave = np.sin(np.pi * (x - whole)) * np.where(whole % 2, -1, 1)
+    return np.where(np.abs(x) < 1e-9, 1, wave / (np.pi * x))
+
+
+def sinc_conventions(make: Make) -> Iterator[Convention]:
+    at = make.put([0.0, -0.0, 1, -3, 1e20, np.inf])
+    value, gradient = [1, 1, -0.0, 0, 0, np.nan], [0, 0, -1, 1 / 3, 1e-20, np.nan]
+    yield Convention("integers", call(at), value=value, gradient=gradient)
+    yield Convention(
+        "a small number",
+        call(make.put([1e-9])),
+        gradient=[-(np.pi**2) / 3 * 1e-9],
+        departure="PyTorch's is a difference without digits",
+    )
+    yield Convention(
+        "second derivative at 0",
+        call(make.put([0.0])),
+        hessian=[[-(np.pi**2) / 3]],
+        departure="PyTorch's is NaN",
+    )
+    like = lambda x: jnp.sin(jnp.pi * x) / (jnp.pi * x)
+    for point in (0.499, 0.501):
+        where = f"third derivative at {point}"
+        yield Convention(where, call(make.put([point])), like=like, order=3, ulps=1e4)
 
 
 def atan2_conventions(make: Make) -> Iterator[Convention]:
@@ -101,12 +134,6 @@ OPS = [
     OpInfo(functx.cos, turns(), reference=np.cos),
     OpInfo(functx.tan, turns(low=-1, high=1), reference=np.tan),
     OpInfo(
-        functx.tanh,
-        unary(low=-1, high=1),
-        reference=np.tanh,
-        conventions=tanh_conventions,
-    ),
-    OpInfo(
         functx.atan2,
         atan2_samples,
         reference=np.arctan2,
@@ -114,6 +141,9 @@ OPS = [
         conventions=atan2_conventions,
         departures=atan2_departures,
     ),
+    OpInfo(functx.deg2rad, unary(), reference=np.deg2rad, refusals=real_only),
+    OpInfo(functx.rad2deg, unary(), reference=np.rad2deg, refusals=real_only),
+    OpInfo(functx.sinc, sinc_samples, reference=np_sinc, conventions=sinc_conventions),
     OpInfo(
         functx.angle,
         angle_samples,

@@ -1,0 +1,62 @@
+"""Inverse trigonometric functions, of real numbers by the angle of a point, and of complex ones."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import category
+from functx._core.rules import derivative_rules
+
+from .branch_cuts import other_leg, two_sided
+from .direction import direction
+
+
+def arc_sine(x: Array) -> Array:
+    r"""$\arcsin x$ of floating or complex numbers."""
+    return _sine(x)
+
+
+def arc_cosine(x: Array) -> Array:
+    r"""$\arccos x$ of floating or complex numbers."""
+    return _cosine(x)
+
+
+def arc_tangent(x: Array) -> Array:
+    r"""$\arctan x$ of floating or complex numbers."""
+    return _tangent(x)
+
+
+def _sine_forward(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        return two_sided(lax.asin, x)
+    return jnp.where(x == 0, x, direction(x, other_leg(x)))  # -0.0, and what is flushed
+
+
+def _cosine_forward(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        return two_sided(lax.acos, x)
+    return direction(other_leg(x), x)
+
+
+def _tangent_forward(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        return lax.atan(x)
+    return jnp.where(x == 0, x, direction(x, jnp.ones_like(x)))
+
+
+_sine = derivative_rules(
+    _sine_forward,
+    jvp=lambda primals, output, tangents: tangents[0] / other_leg(primals[0]),
+    name="asin",
+)
+_cosine = derivative_rules(
+    _cosine_forward,
+    jvp=lambda primals, output, tangents: -tangents[0] / other_leg(primals[0]),
+    name="acos",
+)
+_tangent = derivative_rules(
+    _tangent_forward,
+    jvp=lambda primals, output, tangents: tangents[0] / (1 + primals[0] * primals[0]),
+    name="atan",
+)

@@ -1,0 +1,53 @@
+"""Numbers as a mantissa times a power of two, taken apart and put together without rounding."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import order
+
+
+def mantissa_and_exponent(x: Array) -> tuple[Array, Array]:
+    """$x = m 2^e$ with $|m|$ in $[1/2, 1)$, and `e` of int32; `x` and 0 of 0, infinities and NaN.
+
+    Subnormal numbers too, which XLA's programs for CPUs take for zeros.
+    """
+    info = jnp.finfo(x.dtype)
+    signed = order.bits(x)
+    of = signed.dtype.type
+    sizes = signed & of(np.iinfo(signed.dtype).max)
+    one, lowest = of(1) << of(info.nmant), of(0)
+    # The bits of a subnormal number, as an integer, are its multiple of the smallest one.
+    grown = order.bits(lax.convert_element_type(sizes, x.dtype))
+    subnormal = (sizes < one) & (sizes > lowest)
+    normal = jnp.where(subnormal, grown, sizes)
+    bias = of(1 - info.minexp)
+    half = (bias - of(1)) << of(info.nmant)
+    mantissa = (normal & (one - of(1))) | half | (signed ^ sizes)
+    exponent = (normal >> of(info.nmant)) - bias + of(1)
+    exponent = exponent + jnp.where(subnormal, of(info.minexp - info.nmant), lowest)
+    plain = (sizes != lowest) & (sizes < of((1 << info.nexp) - 1) << of(info.nmant))
+    mantissa = order.from_bits(jnp.where(plain, mantissa, signed), x.dtype)
+    return mantissa, lax.convert_element_type(jnp.where(plain, exponent, lowest), np.int32)
+
+
+def scaled(x: Array, exponent: Array) -> Array:
+    """$x 2^e$ of floating or complex numbers and integers of one shape; linear in `x`."""
+    part = jnp.finfo(x.dtype)
+    rest = exponent
+    for _ in range(3):  # from the greatest number to the least
+        here = jnp.clip(rest, part.minexp, part.maxexp - 1)
+        rest = rest - here
+        x = x * power_of_two(here, part.dtype).astype(x.dtype)
+    return x
+
+
+def power_of_two(exponent: Array, dtype: np.dtype) -> Array:
+    """$2^e$ of integers, where it is a normal number."""
+    info = jnp.finfo(dtype)
+    integers = np.dtype(f"int{8 * dtype.itemsize}")
+    of = integers.type
+    biased = lax.convert_element_type(exponent, integers) + of(1 - info.minexp)
+    return order.from_bits(biased << of(info.nmant), dtype)

@@ -1,0 +1,82 @@
+"""Hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+from jax import Array, lax
+
+from functx._core import ArrayLike, Autocast, operator, Promote
+
+from .areas import area_cosine, area_sine, area_tangent
+from .exponential_halves import hyperbolic_cosine, hyperbolic_sine
+
+
+__all__ = ["acosh", "asinh", "atanh", "cosh", "sinh", "tanh"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def sinh(input: ArrayLike) -> Array:
+    r"""Hyperbolic sine of each element, $(e^{x_i} - e^{-x_i}) / 2$.
+
+    >>> functx.sinh(jnp.asarray([0.0, 1.0], "float32")).round(2)
+    Array([0.  , 1.18], dtype=float32)
+    """
+    return hyperbolic_sine(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def cosh(input: ArrayLike) -> Array:
+    r"""Hyperbolic cosine of each element, $(e^{x_i} + e^{-x_i}) / 2$.
+
+    >>> functx.cosh(jnp.asarray([0.0, 1.0], "float32")).round(2)
+    Array([1.  , 1.54], dtype=float32)
+    """
+    return hyperbolic_cosine(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.tanh",))
+def tanh(input: ArrayLike) -> Array:
+    r"""Hyperbolic tangent of each element, $\tanh x_i$.
+
+    >>> functx.tanh(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([0.   , 0.762], dtype=float32)
+    """
+    return lax.tanh(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("arcsinh",))
+def asinh(input: ArrayLike) -> Array:
+    r"""Inverse hyperbolic sine of each element, $\ln(x_i + \sqrt{x_i^2 + 1})$.
+
+    The branch cuts are $(-i\infty, -i]$ and $[i, i\infty)$, where the sign of the real part
+    decides, zeros included. So it does for gradients (not in PyTorch).
+
+    >>> functx.asinh(jnp.asarray([0.0, 1.0], "float32")).round(2)
+    Array([0.  , 0.88], dtype=float32)
+    """
+    return area_sine(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("arccosh",))
+def acosh(input: ArrayLike) -> Array:
+    r"""Inverse hyperbolic cosine of each element, not negative; of real ones below 1 NaN.
+
+    The branch cut is $(-\infty, 1]$, where the sign of the imaginary part decides, zeros included.
+    So it does for gradients (not in PyTorch).
+
+    >>> functx.acosh(jnp.asarray([1.0, 2.0, 0.0], "float32")).round(3)
+    Array([0.   , 1.317,   nan], dtype=float32)
+    """
+    return area_cosine(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, aliases=("arctanh",))
+def atanh(input: ArrayLike) -> Array:
+    r"""Inverse hyperbolic tangent of each element; of real ones outside of $[-1, 1]$ NaN.
+
+    The branch cuts are $(-\infty, -1]$ and $[1, \infty)$, where the sign of the imaginary part
+    decides, zeros included.
+
+    >>> functx.atanh(jnp.asarray([0.0, 0.5, 1.0], "float32")).round(3)
+    Array([0.   , 0.549,   inf], dtype=float32)
+    """
+    return area_tangent(input)

@@ -1,0 +1,37 @@
+"""The sine of pi times a number over that, smooth at 0."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import category
+
+from .circular import sine
+
+
+# $\sin(\pi x) / (\pi x)$ by powers of $x^2$, for $|x| \le 1/2$: as many as double precision
+# asks for, in derivatives too.
+_SERIES = [(-1) ** k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(14)]
+
+
+def normalized_sine(x: Array) -> Array:
+    r"""$\sin(\pi x) / (\pi x)$ of floating or complex numbers, and 1 at 0.
+
+    >>> normalized_sine(jnp.asarray([0.0, 1.5], "float32")).round(2)
+    Array([ 1.  , -0.21], dtype=float32)
+    """
+    near = lax.abs(x) < 0.5
+    square = jnp.where(near, x, 0) ** 2
+    series = jnp.full_like(x, _SERIES[-1])
+    for coefficient in reversed(_SERIES[:-1]):
+        series = series * square + coefficient
+    far = jnp.where(near, 1, x)
+    # To the nearest integer there are as many digits as there can be.
+    whole = lax.round(lax.real(far) if category(x.dtype) == 3 else far)
+    whole = lax.stop_gradient(whole)
+    odd = lax.floor(0.5 * whole) != 0.5 * whole
+    wave = sine(math.pi * (far - whole.astype(x.dtype)))
+    return jnp.where(near, series, jnp.where(odd, -wave, wave) / (math.pi * far))
