@@ -265,6 +265,7 @@ from ._ops.shape.views import (
 from ._ops.sorting.searching import searchsorted as searchsorted
 from ._ops.sorting.sorting import argsort as argsort, sort as sort, topk as topk
 from ._ops.sorting.uniqueness import unique as unique
+from ._ops.special.normal import erfc as erfc, erfinv as erfinv
 
 
 absolute = abs

@@ -18,6 +18,14 @@ from ._ops.pointwise.rounding import round as round
 from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as _lgamma
 from ._ops.pointwise.trigonometric import sinc as sinc
 from ._ops.reductions.exponentials import logsumexp as logsumexp
+from ._ops.special.normal import (
+    erfc as erfc,
+    erfcx as erfcx,
+    erfinv as erfinv,
+    log_ndtr as log_ndtr,
+    ndtr as ndtr,
+    ndtri as ndtri,
+)
 
 
 expit = _sigmoid

@@ -1,0 +1,1 @@
+"""torch.special: functions that are not elementary, and the classical polynomials."""

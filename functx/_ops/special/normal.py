@@ -1,0 +1,149 @@
+"""The error function's complement and inverse, and the normal distribution."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, operator, Promote
+from functx._core.rules import derivative_rules
+
+from .gaussian_tails import (
+    complement,
+    log_normal_distribution,
+    normal_distribution,
+    scaled_complement,
+)
+from .normal_inverses import error_function_inverse, normal_quantile
+from .series import polynomial
+from .wide import widened
+
+
+__all__ = ["erfc", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri"]
+
+
+@operator(
+    name="erfc", promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.erfc",)
+)
+def erfc(input: ArrayLike) -> Array:
+    r"""Complementary error function, $\tfrac{2}{\sqrt\pi} \int_{x_i}^\infty e^{-t^2} dt$.
+
+    >>> functx.erfc(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([1.   , 0.157], dtype=float32)
+    """
+    return _erfc(input)
+
+
+@operator(
+    name="erfinv", promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.erfinv",)
+)
+def erfinv(input: ArrayLike) -> Array:
+    r"""Inverse of the error function: $\mathrm{erf}(y_i) = x_i$.
+
+    Infinite at -1 and 1, NaN beyond.
+
+    >>> functx.erfinv(jnp.asarray([0.0, 0.5, 1.0], "float32")).round(2)
+    Array([0.  , 0.48,  inf], dtype=float32)
+    """
+    return _erfinv(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def erfcx(input: ArrayLike) -> Array:
+    r"""Scaled complementary error function, $e^{x_i^2}\,\mathrm{erfc}(x_i)$.
+
+    >>> functx.special.erfcx(jnp.asarray([0.0, 1000.0], "float32"))
+    Array([1.000000e+00, 5.641893e-04], dtype=float32)
+    """
+    return _erfcx(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
+def ndtr(input: ArrayLike) -> Array:
+    r"""Normal distribution function, $\tfrac{1}{\sqrt{2\pi}} \int_{-\infty}^{x_i} e^{-t^2/2} dt$.
+
+    >>> functx.special.ndtr(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([0.5  , 0.841], dtype=float32)
+    """
+    return _ndtr(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def ndtri(input: ArrayLike) -> Array:
+    r"""Quantiles of the standard normal distribution: `ndtr` of $y_i$ is $x_i$.
+
+    Infinite at 0 and 1, NaN outside.
+
+    >>> functx.special.ndtri(jnp.asarray([0.5, 0.975], "float32")).round(3)
+    Array([0.  , 1.96], dtype=float32)
+    """
+    return _ndtri(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def log_ndtr(input: ArrayLike) -> Array:
+    r"""Logarithm of the standard normal distribution function, $\ln \Phi(x_i)$.
+
+    >>> functx.special.log_ndtr(jnp.asarray([0.0, -100.0], "float32")).round()
+    Array([-1.000e+00, -5.006e+03], dtype=float32)
+    """
+    return _log_ndtr(input)
+
+
+_ERFC_SLOPE = -2 / math.sqrt(math.pi)
+_FAR = 10.0  # from where on the derivative of `erfcx` comes from its expansion
+
+_erfc = derivative_rules(
+    widened(complement),
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * (_ERFC_SLOPE * jnp.exp(-(primals[0] * primals[0])))
+    ),
+    name="erfc",
+)
+_erfinv = derivative_rules(
+    widened(error_function_inverse),
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * (0.5 * math.sqrt(math.pi) * jnp.exp(output * output))
+    ),
+    name="erfinv",
+)
+_ndtr = derivative_rules(
+    widened(normal_distribution),
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * (math.sqrt(0.5 / math.pi) * jnp.exp(-0.5 * primals[0] * primals[0]))
+    ),
+    name="ndtr",
+)
+_ndtri = derivative_rules(
+    widened(normal_quantile),
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * (math.sqrt(2 * math.pi) * jnp.exp(0.5 * output * output))
+    ),
+    name="ndtri",
+)
+
+
+def _erfcx_slope(x: Array, y: Array) -> Array:
+    far = x > _FAR
+    inverse = 1 / jnp.where(far, x, _FAR)
+    square = inverse * inverse
+    # $-\sum_{k > 0} (2k - 1)!! (-2x^2)^{-k}$: there the terms of the sum below cancel.
+    terms = [-math.prod(range(1, 2 * k, 2)) / (-2.0) ** k for k in reversed(range(1, 14))]
+    series = polynomial([*terms, 0.0], square)
+    return jnp.where(far, _ERFC_SLOPE * series, _ERFC_SLOPE + 2 * x * y)
+
+
+_erfcx = derivative_rules(
+    widened(scaled_complement),
+    jvp=lambda primals, output, tangents: tangents[0] * _erfcx_slope(primals[0], output),
+    name="erfcx",
+)
+_log_ndtr = derivative_rules(
+    widened(log_normal_distribution),
+    jvp=lambda primals, output, tangents: (
+        tangents[0] * (math.sqrt(2 / math.pi) / _erfcx(-math.sqrt(0.5) * primals[0]))
+    ),
+    name="log_ndtr",
+)
