@@ -19,8 +19,7 @@ from jax.custom_batching import custom_vmap
 
 from functx._core import extent
 from functx._core.rules import derivative_rules
-
-from .polynomial import horner
+from functx._ops.polynomials import horner
 
 
 _LARGE = np.float32(2**20)  # from here on, the library: fewer digits of pi would be left

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from .polynomial import horner
+from functx._ops.polynomials import horner
 
 
 # $(\arctan(t) / t - 1) / t^2$ by powers of $t^2$ from 0 to 1: Chebyshev's interpolant, to 4e-10.

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from .polynomial import horner
+from functx._ops.polynomials import horner
 
 
 # $\log_2((1 + z) / (1 - z)) / z$ by powers of $z^2$, for arguments of the logarithm between

@@ -6,7 +6,6 @@ What an element becomes depends on itself alone.
 
 from __future__ import annotations
 
-import functools as ft
 import math
 
 import jax
@@ -14,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from .polynomial import horner
+from functx._ops.polynomials import horner
 
 
 # $\ln\Gamma(x) / ((x - 1)(x - 2))$ for $x = 1.5 + 0.75 t$: Chebyshev's interpolant by powers of
@@ -115,7 +114,6 @@ def _general(x: Array) -> Array:
     base = jnp.where(below, x + 1, jnp.where(above, x - 1, x))
     step = jnp.log(jnp.where(below, x, jnp.where(above, base, 1)))
     t = (jnp.where(near, base, 1.5) - 1.5) / 0.75
-    coefficients = [np.asarray(c, x.dtype) for c in _BETWEEN_ZEROS[x.dtype.name]]
-    ratio = ft.reduce(lambda total, c: total * t + c, reversed(coefficients), jnp.zeros_like(t))
+    ratio = horner(_BETWEEN_ZEROS[x.dtype.name], t)
     between = (base - 1) * (base - 2) * ratio
     return jnp.where(near, jnp.where(below, between - step, between + step), lax.lgamma(x))

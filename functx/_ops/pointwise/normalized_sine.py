@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category
+from functx._ops.polynomials import horner
 
 from .circular import sine
 
@@ -24,10 +25,7 @@ def normalized_sine(x: Array) -> Array:
     Array([ 1.  , -0.21], dtype=float32)
     """
     near = lax.abs(x) < 0.5
-    square = jnp.where(near, x, 0) ** 2
-    series = jnp.full_like(x, _SERIES[-1])
-    for coefficient in reversed(_SERIES[:-1]):
-        series = series * square + coefficient
+    series = horner(_SERIES, jnp.where(near, x, 0) ** 2)
     far = jnp.where(near, 1, x)
     # To the nearest integer there are as many digits as there can be.
     whole = lax.round(lax.real(far) if category(x.dtype) == 3 else far)

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jax import Array
 
+from functx._ops.polynomials import horner
+
 
 def polynomial(coefficients: Sequence[float], x: Array) -> Array:
     r"""$\sum_k c_k x^{n - k}$, of $n + 1$ coefficients: that of the highest power comes first."""
-    total = jnp.full_like(x, coefficients[0])
-    for coefficient in coefficients[1:]:
-        total = total * x + coefficient
-    return total
+    return horner(coefficients[::-1], x)
 
 
 def ratio(numerator: Sequence[float], denominator: Sequence[float], x: Array) -> Array:

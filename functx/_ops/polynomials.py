@@ -1,4 +1,4 @@
-"""Polynomials in double precision."""
+"""Polynomials of known coefficients, in the precision of the argument."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from jax import Array
 
 
 def horner(coefficients: Sequence[float], x: Array) -> Array:
-    r"""$\sum_k c_k x^k$."""
+    r"""$\sum_k c_k x^k$: the coefficient of the lowest power comes first."""
     total = jnp.full_like(x, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
-        total = total * x + np.float64(coefficient)
+        total = total * x + np.asarray(coefficient, x.dtype)
     return total
