@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
 from typing import Any, overload
 
@@ -70,7 +71,8 @@ def var(
     >>> functx.var(jnp.asarray([1.0, 2.0, 6.0], "float32"))
     Array(7., dtype=float32)
     """
-    return _moments(input, dim, correction, keepdim)[0]
+    axes = axes_of(dim, input.ndim)
+    return _variance(_off(input, axes)[0], axes, correction, keepdim)
 
 
 @overload
@@ -94,7 +96,8 @@ def std(
     >>> functx.std(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
     Array(1., dtype=float32)
     """
-    return _root(_moments(input, dim, correction, keepdim)[0])
+    axes = axes_of(dim, input.ndim)
+    return _deviation(_off(input, axes)[0], axes, correction, keepdim)
 
 
 @overload
@@ -119,7 +122,10 @@ def var_mean(
     (Array(7., dtype=float32), Array(3., dtype=float32))
     """
     compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
-    variance, mean = _moments(input.astype(compute), dim, correction, keepdim)
+    axes = axes_of(dim, input.ndim)
+    off, mean = _off(input.astype(compute), axes)
+    variance = _variance(off, axes, correction, keepdim)
+    mean = mean if keepdim else jnp.squeeze(mean, axes)
     return variance.astype(real_of(dtype)), mean.astype(dtype)
 
 
@@ -145,27 +151,53 @@ def std_mean(
     (Array(1., dtype=float32), Array(2., dtype=float32))
     """
     compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
-    variance, mean = _moments(input.astype(compute), dim, correction, keepdim)
-    return _root(variance).astype(real_of(dtype)), mean.astype(dtype)
-
-
-def _root(variance: Array) -> Array:
-    """The square root, with all derivatives 0 at 0."""
-    constant = variance == 0
-    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
-
-
-def _moments(input: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Array, Array]:
     axes = axes_of(dim, input.ndim)
-    count = math.prod(input.shape[axis] for axis in axes)
+    off, mean = _off(input.astype(compute), axes)
+    deviation = _deviation(off, axes, correction, keepdim)
+    mean = mean if keepdim else jnp.squeeze(mean, axes)
+    return deviation.astype(real_of(dtype)), mean.astype(dtype)
+
+
+def _off(input: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
+    """How far each element is off the mean, and the mean."""
     mean = mean_of(input, axes, keepdims=True)
-    off = input - mean
-    if category(input.dtype) == 3:
+    return input - mean, mean
+
+
+def _variance(off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
+    count = math.prod(off.shape[axis] for axis in axes)
+    if category(off.dtype) == 3:
         squares = lax.real(off) ** 2 + lax.imag(off) ** 2
     else:
         squares = lax.square(off)
     left = count - (1 if correction is None else correction)
     divisor = jnp.maximum(left, 0) if isinstance(left, Array) else max(left, 0)
     divisor = divisor if count else 0
-    variance = quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
-    return variance, mean if keepdim else jnp.squeeze(mean, axes)
+    return quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
+
+
+def _deviation(off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
+    """The root of the variance, also where the variance leaves the range of the dtype."""
+    plain = _root(_variance(off, axes, correction, keepdim))
+    if off.size == 0:
+        return plain
+    third = int(jnp.finfo(off.dtype).maxexp) // 3
+    low, high = 2.0**-third, 2.0**third
+
+    def scaled() -> Array:
+        parts = (off,) if category(off.dtype) == 2 else (lax.real(off), lax.imag(off))
+        sizes = ft.reduce(jnp.maximum, map(jnp.abs, map(lax.stop_gradient, parts)))
+        size = jnp.max(sizes, axis=axes, keepdims=True)
+        down = jnp.where(size > high, low**2, jnp.where(size < low, high**2, 1))
+        up = jnp.where(size > high, high**2, jnp.where(size < low, low**2, 1))
+        out = _root(_variance(off * down.astype(off.dtype), axes, correction, keepdim))
+        return out * (up if keepdim else jnp.squeeze(up, axes)).astype(out.dtype)
+
+    ordinary = (plain > low) & (plain < high)
+    return lax.cond(jnp.all(ordinary), lambda: plain, scaled)
+
+
+def _root(variance: Array) -> Array:
+    """The square root, with all derivatives 0 at 0."""
+    constant = variance == 0
+    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
