@@ -99,6 +99,9 @@ from ._ops.pointwise.arithmetic import (
 from ._ops.pointwise.bitwise import (
     bitwise_and as bitwise_and,
     bitwise_left_shift as bitwise_left_shift,
+    bitwise_not as bitwise_not,
+    bitwise_or as bitwise_or,
+    bitwise_right_shift as bitwise_right_shift,
     bitwise_xor as bitwise_xor,
 )
 from ._ops.pointwise.comparison import (
@@ -106,10 +109,16 @@ from ._ops.pointwise.comparison import (
     ge as ge,
     gt as gt,
     isfinite as isfinite,
+    isinf as isinf,
     isnan as isnan,
+    isneginf as isneginf,
+    isposinf as isposinf,
+    isreal as isreal,
     le as le,
     logical_and as logical_and,
     logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
     lt as lt,
     ne as ne,
     signbit as signbit,

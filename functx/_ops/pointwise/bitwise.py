@@ -9,7 +9,24 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, category, operator, refuse
 
 
-__all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_xor"]
+__all__ = [
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+]
+
+
+@operator(accepts=Accepts.INTEGRAL, differentiable=False)
+def bitwise_not(input: ArrayLike) -> Array:
+    """The other bits of integers, and the other of bools.
+
+    >>> functx.bitwise_not(jnp.asarray([0, 1, -3], "int32"))
+    Array([-1, -2,  2], dtype=int32)
+    """
+    return ~input
 
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
@@ -21,6 +38,17 @@ def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
     """
     _check_integral(input)
     return input & other
+
+
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+def bitwise_or(input: ArrayLike, other: ArrayLike) -> Array:
+    """OR of the bits of integers, or of bools, broadcasting.
+
+    >>> functx.bitwise_or(jnp.asarray([1, 2, 3], "int32"), 2)
+    Array([3, 2, 3], dtype=int32)
+    """
+    _check_integral(input)
+    return input | other
 
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
@@ -43,12 +71,37 @@ def bitwise_left_shift(input: ArrayLike, other: ArrayLike) -> Array:
     >>> functx.bitwise_left_shift(jnp.asarray([1, 2, 3], "int32"), 2)
     Array([ 4,  8, 12], dtype=int32)
     """
+    x, places = _shifted(input, other)
+    inside = _inside(places)
+    return jnp.where(inside, lax.shift_left(x, jnp.where(inside, places, 0)), 0)
+
+
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+def bitwise_right_shift(input: ArrayLike, other: ArrayLike) -> Array:
+    """Bits of integers moved right by `other` places, broadcasting; the sign stays.
+
+    What is moved out is lost; a negative number of places, or too many, leaves the sign alone: 0,
+    or -1 of negative integers.
+
+    >>> functx.bitwise_right_shift(jnp.asarray([4, 9, -9], "int32"), 2)
+    Array([ 1,  2, -3], dtype=int32)
+    """
+    x, places = _shifted(input, other)
+    inside = _inside(places)
+    if x.dtype.kind == "u":
+        return jnp.where(inside, lax.shift_right_logical(x, jnp.where(inside, places, 0)), 0)
+    return lax.shift_right_arithmetic(x, jnp.where(inside, places, np.iinfo(x.dtype).bits - 1))
+
+
+def _shifted(input: Array, other: Array) -> list[Array]:
     _check_integral(input)
     if category(input.dtype) == 0:
         refuse("expected integers, got bools alone", error=TypeError)
-    x, places = jnp.broadcast_arrays(input, other)
-    inside = (places >= 0) & (places < np.iinfo(x.dtype).bits)
-    return jnp.where(inside, lax.shift_left(x, jnp.where(inside, places, 0)), 0)
+    return jnp.broadcast_arrays(input, other)
+
+
+def _inside(places: Array) -> Array:
+    return (places >= 0) & (places < np.iinfo(places.dtype).bits)
 
 
 def _check_integral(x: Array) -> None:

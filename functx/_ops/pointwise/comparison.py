@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, category, operator, Promote
 from functx._core.order import at_most, bits, equal, less, nonzero
@@ -14,10 +14,16 @@ __all__ = [
     "ge",
     "gt",
     "isfinite",
+    "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "le",
     "logical_and",
     "logical_not",
+    "logical_or",
+    "logical_xor",
     "lt",
     "ne",
     "signbit",
@@ -124,6 +130,52 @@ def isfinite(input: ArrayLike) -> Array:
     return jnp.isfinite(input)
 
 
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def isinf(input: ArrayLike) -> Array:
+    """Whether each element is infinite; of a complex one, either part.
+
+    >>> functx.isinf(jnp.asarray([1.0, -jnp.inf, jnp.nan]))
+    Array([False,  True, False], dtype=bool)
+    """
+    return jnp.isinf(input)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
+def isposinf(input: ArrayLike) -> Array:
+    """Whether each element is positive infinity.
+
+    >>> functx.isposinf(jnp.asarray([jnp.inf, -jnp.inf]))
+    Array([ True, False], dtype=bool)
+    """
+    return _is(jnp.inf, input)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
+def isneginf(input: ArrayLike) -> Array:
+    """Whether each element is negative infinity.
+
+    >>> functx.isneginf(jnp.asarray([jnp.inf, -jnp.inf]))
+    Array([False,  True], dtype=bool)
+    """
+    return _is(-jnp.inf, input)
+
+
+def _is(infinity: float, x: Array) -> Array:
+    return x == infinity if category(x.dtype) == 2 else jnp.zeros(x.shape, bool)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def isreal(input: ArrayLike) -> Array:
+    """Whether the imaginary part of each element is zero, as it is of all real ones.
+
+    >>> functx.isreal(jnp.asarray([1.0 + 0.0j, 1.0j]))
+    Array([ True, False], dtype=bool)
+    """
+    if category(input.dtype) < 3:
+        return jnp.ones(input.shape, bool)
+    return ~nonzero(lax.imag(input))
+
+
 @operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
 def signbit(input: ArrayLike) -> Array:
     """Whether the sign of each element is negative, of -0.0 and of NaN with a sign too.
@@ -142,6 +194,26 @@ def logical_and(input: ArrayOnly, other: ArrayOnly) -> Array:
     Array([False,  True, False], dtype=bool)
     """
     return nonzero(input) & nonzero(other)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def logical_or(input: ArrayOnly, other: ArrayOnly) -> Array:
+    """Whether either element is nonzero, broadcasting. NaN is nonzero.
+
+    >>> functx.logical_or(jnp.asarray([0, 1, 2]), jnp.asarray([0, 1, 0]))
+    Array([False,  True,  True], dtype=bool)
+    """
+    return nonzero(input) | nonzero(other)
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def logical_xor(input: ArrayOnly, other: ArrayOnly) -> Array:
+    """Whether one element of two is nonzero, broadcasting. NaN is nonzero.
+
+    >>> functx.logical_xor(jnp.asarray([0, 1, 2]), jnp.asarray([0, 1, 0]))
+    Array([False, False,  True], dtype=bool)
+    """
+    return nonzero(input) ^ nonzero(other)
 
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)

@@ -9,7 +9,7 @@ from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
-from .operands import binary, PAIRS
+from .operands import binary, PAIRS, unary
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -27,6 +27,15 @@ def shifts(make: Make) -> Iterator[Sample]:
         yield call(make.put([-1, -1, 1]), make.put([7, -1, -100]))
 
 
+def not_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, dtype="float32")), "expected integral arrays, got f32", TypeError)
+
+
+def np_right_shift(x, places):
+    width = np.iinfo(np.result_type(x, places)).bits
+    return np.right_shift(x, np.where((places >= 0) & (places < width), places, width - 1))
+
+
 def refusals(make: Make) -> Iterator[Refusal]:
     integers = make(2, dtype="int64")
     yield Refusal(call(2, 3), "`input` or `other` must be an array", TypeError)
@@ -42,11 +51,20 @@ def shift_refusals(make: Make) -> Iterator[Refusal]:
 
 OPS = [
     OpInfo(functx.bitwise_and, samples, reference=np.bitwise_and, refusals=refusals),
+    OpInfo(functx.bitwise_not, unary(), reference=np.invert, refusals=not_refusals),
+    OpInfo(functx.bitwise_or, samples, reference=np.bitwise_or, refusals=refusals),
     OpInfo(functx.bitwise_xor, samples, reference=np.bitwise_xor, refusals=refusals),
     OpInfo(
         functx.bitwise_left_shift,
         shifts,
         reference=np.left_shift,
+        refusals=shift_refusals,
+        dtypes=Accepts.INTEGER.value,
+    ),
+    OpInfo(
+        functx.bitwise_right_shift,
+        shifts,
+        reference=np_right_shift,
         refusals=shift_refusals,
         dtypes=Accepts.INTEGER.value,
     ),

@@ -41,6 +41,18 @@ def signs(make: Make) -> Iterator[Sample]:
         yield edge(make.put(np.copysign([np.nan, np.nan], [1, -1])))
 
 
+def reals(make: Make) -> Iterator[Sample]:
+    yield from single(make)
+    if category(make.dtype) == 3:
+        imaginary = [0.0, -0.0, 1e-30, np.nan, -np.inf]
+        yield edge(make.put([complex(1, y) for y in imaginary]))
+        yield edge(make.put([complex(np.nan, 0), complex(np.inf, 0)]))
+
+
+def np_is(infinity: float):
+    return lambda x: np.equal(x, infinity) if category(x.dtype) == 2 else np.zeros(x.shape, bool)
+
+
 def number_first(make: Make) -> Iterator[Refusal]:
     yield from unbroadcastable(make)
     yield Refusal(call(2, make(2)), "`input` must be an array, got 2", TypeError)
@@ -60,9 +72,12 @@ def half_and_number(expected: bool):
     return conventions
 
 
-def nan_is_true(make: Make) -> Iterator[Convention]:
-    at = make.put([np.nan, -0.0])
-    yield Convention("NaN is true, -0 false", call(at, at), value=[True, False])
+def nan_is_true(*expected: bool):
+    def conventions(make: Make) -> Iterator[Convention]:
+        pairs = make.put([np.nan, -0.0, np.nan]), make.put([np.nan, 0.0, -0.0])
+        yield Convention("NaN is true, -0 false", call(*pairs), value=list(expected))
+
+    return conventions
 
 
 def nan_is_not_false(make: Make) -> Iterator[Convention]:
@@ -116,12 +131,30 @@ OPS = [
     OpInfo(functx.isnan, single, reference=np.isnan),
     OpInfo(functx.signbit, signs, reference=np.signbit, refusals=real_only),
     OpInfo(functx.isfinite, single, reference=np.isfinite),
+    OpInfo(functx.isinf, single, reference=np.isinf),
+    OpInfo(functx.isposinf, single, reference=np_is(np.inf), refusals=real_only),
+    OpInfo(functx.isneginf, single, reference=np_is(-np.inf), refusals=real_only),
+    OpInfo(functx.isreal, reals, reference=np.isreal),
     OpInfo(
         functx.logical_and,
         pairs,
         reference=np.logical_and,
         refusals=without_numbers,
-        conventions=nan_is_true,
+        conventions=nan_is_true(True, False, False),
+    ),
+    OpInfo(
+        functx.logical_or,
+        pairs,
+        reference=np.logical_or,
+        refusals=without_numbers,
+        conventions=nan_is_true(True, False, True),
+    ),
+    OpInfo(
+        functx.logical_xor,
+        pairs,
+        reference=np.logical_xor,
+        refusals=without_numbers,
+        conventions=nan_is_true(False, False, True),
     ),
     OpInfo(functx.logical_not, single, reference=np.logical_not, conventions=nan_is_not_false),
 ]
