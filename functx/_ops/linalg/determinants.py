@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.custom_batching import custom_vmap
 
 from functx._core import Accepts, ArrayLike, operator
 from functx._core.rules import derivative_rules
@@ -40,19 +41,67 @@ def det(A: ArrayLike) -> Array:
 
 
 def _lu_det(A: Array) -> Array:
-    diagonal, sign = _lu_diagonal(A)
+    factors, swaps, _ = lax.linalg.lu(A)
+    diagonal, sign = _pivots(factors, swaps)
     return sign * jnp.prod(diagonal, axis=-1)
 
 
-def _lu_diagonal(A: Array) -> tuple[Array, Array]:
+def _pivots(factors: Array, swaps: Array) -> tuple[Array, Array]:
     """The pivots, whose product is the determinant up to a sign, and that sign."""
-    factors, swaps, _ = lax.linalg.lu(A)
-    moved = jnp.sum(swaps != jnp.arange(A.shape[-1], dtype=swaps.dtype), axis=-1)
-    sign = jnp.where(moved % 2 == 1, -1, 1).astype(A.dtype)
+    moved = jnp.sum(swaps != jnp.arange(factors.shape[-1], dtype=swaps.dtype), axis=-1)
+    sign = jnp.where(moved % 2 == 1, -1, 1).astype(factors.dtype)
     return jnp.diagonal(factors, axis1=-2, axis2=-1), sign
 
 
+@custom_vmap
 def _adjugate(A: Array) -> Array:
+    r"""The cofactors transposed, of all matrices but those of rank $n - 2$ and less by pivots.
+
+    With $P A = L U$ and $U = [[V, u], [0, p]]$,
+    $$\operatorname{adj} A = \det P \det V\, [[p V^{-1}, -V^{-1} u], [0, 1]]\, L^{-1} P,$$
+    which does not divide by the last pivot $p$.
+    """
+    if A.size == 0:
+        return A
+    factors, swaps, permutation = lax.linalg.lu(A)
+    V, u, p = factors[..., :-1, :-1], factors[..., :-1, -1:], factors[..., -1:, -1:]
+    identity = jnp.broadcast_to(jnp.eye(A.shape[-1] - 1, dtype=A.dtype), V.shape)
+    inverse = lax.linalg.triangular_solve(V, identity, left_side=True)
+    condition = _largest_row_sum(jnp.triu(V)) * _largest_row_sum(inverse)
+    # Row sums are larger than the second norm, of most matrices by the root of their size.
+    regular = condition < 0.01 * A.shape[-1] ** 0.5 / float(jnp.finfo(A.dtype).eps)
+
+    pivots, sign = _pivots(factors, swaps)
+    minor = sign * jnp.prod(pivots[..., :-1], axis=-1)
+    above = jnp.concatenate([p * inverse, -inverse @ u], axis=-1)
+    below = jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype)[-1:], (*p.shape[:-1], A.shape[-1]))
+    rows = jnp.concatenate([above, below], axis=-2)
+    rows = lax.linalg.triangular_solve(factors, rows, lower=True, unit_diagonal=True)
+    columns = jnp.argsort(permutation, axis=-1)[..., None, :]
+    by_pivots = minor[..., None, None] * jnp.take_along_axis(rows, columns, axis=-1)
+
+    def each() -> Array:  # CPUs decompose one matrix after the other anyway
+        flat = [x.reshape(-1, *A.shape[-2:]) for x in (A, by_pivots)]
+        one = lambda r, A, known: lax.cond(r, lambda: known, lambda: _adjugate_of_any(A))
+        return lax.map(lambda given: one(*given), (regular.reshape(-1), *flat)).reshape(A.shape)
+
+    return lax.cond(
+        jnp.all(regular),
+        lambda: by_pivots,
+        lambda: lax.platform_dependent(cpu=each, default=lambda: _adjugate_of_any(A)),
+    )
+
+
+@_adjugate.def_vmap
+def _adjugate_in_lanes(size: int, batched: Any, A: Array) -> tuple[Array, bool]:
+    return _adjugate(A), True  # a stack of matrices, and one choice for all
+
+
+def _largest_row_sum(A: Array) -> Array:
+    return jnp.max(jnp.sum(jnp.abs(A), axis=-1), axis=-1, initial=0)
+
+
+def _adjugate_of_any(A: Array) -> Array:
     phase, U, s, Vh = _frame(A)
     return phase * (adjoint(Vh) * _products_without_one(s)[..., None, :]) @ adjoint(U)
 
@@ -126,7 +175,8 @@ def slogdet(A: ArrayLike) -> SlogdetResult:
 
 
 def _lu_slogdet(A: Array) -> tuple[Array, Array]:
-    diagonal, sign = _lu_diagonal(A)
+    factors, swaps, _ = lax.linalg.lu(A)
+    diagonal, sign = _pivots(factors, swaps)
     return sign * jnp.prod(jnp.sign(diagonal), axis=-1), jnp.sum(jnp.log(jnp.abs(diagonal)), -1)
 
 

@@ -42,6 +42,8 @@ def det_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(what, call(make.put(matrix)), like=leibniz, ulps=100, floor=1e-12)
     small = [[2.0, 1, -1], [1, 3, 1], [-1, 2, 4]]
     yield Convention("small", call(make.put(small) / 2**12), like=leibniz, order=1, ulps=100)
+    stack = call(make.put([small, np.outer([1.0, 2, 3], [1.0, -1, 2]), singular]))
+    yield Convention("a stack, of any ranks", stack, like=leibniz, ulps=100, floor=1e-12)
     rank_2 = call(make.put(singular))
     yield Convention("rank 2, to third order", rank_2, like=leibniz, order=3, ulps=100, floor=1e-9)
     yield Convention(
