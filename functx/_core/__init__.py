@@ -75,6 +75,8 @@ from .roles import (
     Mask as Mask,
     Other as Other,
     Others as Others,
+    Real as Real,
+    RealFitting as RealFitting,
     Scalar as Scalar,
     Shape as Shape,
 )

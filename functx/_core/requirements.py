@@ -100,9 +100,10 @@ def index_in_range(
     if index.size:
         least, greatest = map(_wide, extent(index))
         everywhere = (least >= low) & (greatest < size)
+    allowed = f"lie in [{low}, {size - 1}]" if size else "be empty for a dimension of size 0"
     return Requirement(
         (wide >= low) & (wide < size),
-        f"`{name}` must lie in [{low}, {size - 1}], got {{got}}",
+        f"`{name}` must {allowed}, got {{got}}",
         got=index,
         error=IndexError,
         everywhere=everywhere,

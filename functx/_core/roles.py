@@ -42,11 +42,15 @@ Others: TypeAlias = Sequence[Any]
 # which takes the dtype of what it meets, as if it were written there; any other in the dtype of
 # computation. Left out, it is the default itself.
 Scalar: TypeAlias = Any
-# The same, and beside integers it loses its fraction. One that the dtype of computation cannot
+# A scalar that is not complex, beside complex arrays either: a probability, a bound.
+Real: TypeAlias = Any
+# A scalar that beside integers loses its fraction. One that the dtype of computation cannot
 # hold is refused, as by PyTorch: addmm's `alpha`.
 Factor: TypeAlias = Any
 # A factor that the arrays' own dtype must hold, also where halves are computed wider.
 Fitting: TypeAlias = Any
+# A real number that the arrays' own dtype must hold.
+RealFitting: TypeAlias = Any
 # A fitting number of their own kind: no float beside integers, no bool beside numbers.
 Alike: TypeAlias = Any
 # A PRNG key. Left out, it is drawn from the ambient generator.
@@ -108,6 +112,7 @@ class Role:
     fits: Fits | None = None  # which dtype must hold the number
     alike: bool = True  # the number must be of a kind that the arrays hold
     counts: bool = True  # True is the number 1
+    real: bool = False  # the number is not complex, whatever the arrays are
     takes: Takes | None = dataclasses.field(default=None, compare=False)  # of options
 
     @property
@@ -135,8 +140,10 @@ _ROLES = {
     "Other": Role(Kind.OTHER),
     "Others": Role(Kind.OTHER, several=True),
     "Scalar": Role(Kind.SCALAR),
+    "Real": Role(Kind.SCALAR, real=True),
     "Factor": Role(Kind.SCALAR, fits=Fits.COMPUTATION, alike=False),
     "Fitting": Role(Kind.SCALAR, fits=Fits.ARRAYS, alike=False),
+    "RealFitting": Role(Kind.SCALAR, fits=Fits.ARRAYS, real=True),
     "Alike": Role(Kind.SCALAR, fits=Fits.ARRAYS, counts=False),
     "Key": Role(Kind.KEY, optional=True),
     "Dim": Role(Kind.DIM),

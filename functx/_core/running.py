@@ -184,7 +184,7 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
     """A coefficient in the dtype of computation, which it may not widen to another kind."""
     value = jnp.asarray(value)
     kind = category(value.dtype)
-    widest = max(category(dtype), 1 if role.alike else 2)
+    widest = max(min(category(dtype), 2 if role.real else 3), 1 if role.alike else 2)
     if kind > widest or (kind == 0 < category(dtype) and not role.counts):
         refuse(
             f"`{name}` must not be {('bool', 'an integer', 'floating', 'complex')[kind]} for "
@@ -195,7 +195,7 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
         value, kind = _counted(value), 1
     if jax.typeof(value).weak_type and 0 < kind <= category(dtype):
         return value  # a number written by hand: takes the dtype of what it meets
-    return lax.convert_element_type(value, dtype)
+    return lax.convert_element_type(value, real_of(dtype) if role.real else dtype)
 
 
 def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:

@@ -89,6 +89,6 @@ def scatter_reduce(
         out = mean_into(x, index, src, dim, own)
     else:
         out = extremum_into(
-            x, index, src, dim, lax.scatter_max if reduce == "amax" else lax.scatter_min
+            x, index, src, dim, own, lax.scatter_max if reduce == "amax" else lax.scatter_min
         )
     return out.astype(input.dtype).reshape(input.shape)

@@ -62,29 +62,37 @@ def _product_by_scan(x: Array, index: Array, src: Array, dim: int) -> Array:
 
 
 def extremum_into(
-    x: Array, index: Array, src: Array, dim: int, write: Callable[..., Array]
+    x: Array,
+    index: Array,
+    src: Array,
+    dim: int,
+    own: Array | int,
+    write: Callable[..., Array],
 ) -> Array:
-    """`write_along`, keeping the greatest or the least; all that attain it share the gradient."""
+    """`write_along`, keeping the greatest or the least; all that attain it share the gradient.
+
+    An element of `x` takes part where `own` is 1; where it is 0, any other extremum replaces it.
+    """
     if category(x.dtype) < 2:
         return write_along(x, index, src, dim, write)
 
-    def extremum(x, index, src):
+    def extremum(x, index, src, own):
         keys = (invertible_keys(y, nan_least=write is lax.scatter_min) for y in (x, src))
         x_keys, src_keys = keys
         return from_keys(write_along(x_keys, index, src_keys, dim, write), x.dtype)
 
     def tangent(primals, output, tangents):
-        x, index, src = primals
+        x, index, src, own = primals
         there = read_along(output, index, dim)
         # A NaN is attained by all who went there, and is their derivative, as in PyTorch.
-        kept = equal(x, output) | jnp.isnan(output)
+        kept = (equal(x, output) | jnp.isnan(output)) & (own == 1)
         attained = equal(src, there) | jnp.isnan(there)
         count = sum_into(kept.astype(x.dtype), index, attained.astype(x.dtype), dim)
         share = jnp.where(jnp.isnan(output), output, 1 / count)
-        own = jnp.where(kept, tangents[0], 0)
-        return share * sum_into(own, index, jnp.where(attained, tangents[2], 0), dim)
+        moving = jnp.where(kept, tangents[0], 0)
+        return share * sum_into(moving, index, jnp.where(attained, tangents[2], 0), dim)
 
-    return derivative_rules(extremum, jvp=tangent)(x, index, src)
+    return derivative_rules(extremum, jvp=tangent)(x, index, src, own)
 
 
 def mean_into(x: Array, index: Array, src: Array, dim: int, own: Array | int) -> Array:

@@ -122,6 +122,8 @@ def cross_entropy(
     log_p = log_probabilities(input, 0 if input.ndim == 1 else 1) if input.size else input
     if category(target.dtype) < 2:
         return _of_class_numbers(log_p, target, weight, ignore_index, reduction, label_smoothing)
+    if category(target.dtype) == 3:
+        refuse(f"`target` must hold real probabilities, got {describe(target)}", error=TypeError)
     return _of_probabilities(log_p, target, weight, reduction, label_smoothing)
 
 

@@ -17,8 +17,8 @@ from functx._core import (
     Key,
     operator,
     peek,
+    Real,
     Requirement,
-    Scalar,
 )
 
 
@@ -37,7 +37,7 @@ def _options_fit(*, p: Any, **_: Any) -> Iterator[Requirement]:
 @operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
 def dropout(
     input: ArrayLike,
-    p: Scalar = 0.5,
+    p: Real = 0.5,
     training: bool = True,
     inplace: bool = False,
     *,

@@ -85,7 +85,7 @@ def l1_loss(
     Array(2., dtype=float32)
     """
     difference, dtype = _difference(input, target)
-    loss = lax.abs(difference) if category(dtype) == 1 else magnitude(difference)
+    loss = jnp.abs(difference) if category(dtype) == 1 else magnitude(difference)
     reduction = reduction_of(size_average, reduce, reduction)
     return _weighted(loss, real_of(dtype), input, weight, reduction)
 

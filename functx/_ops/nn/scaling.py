@@ -10,8 +10,8 @@ from functx._core import (
     ArrayLike,
     axes_of,
     Dims,
-    Fitting,
     operator,
+    RealFitting,
 )
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
@@ -25,7 +25,7 @@ def normalize(
     input: ArrayLike,
     p: float = 2.0,  # static: it chooses how to compute the norm
     dim: Dims = 1,
-    eps: Fitting = 1e-12,
+    eps: RealFitting = 1e-12,
 ) -> Array:
     r"""Divides by the norm along `dim`: $y = x / \max(\lVert x \rVert_p, \epsilon)$.
 
@@ -37,5 +37,4 @@ def normalize(
     """
     dims = axes_of(dim, input.ndim)
     norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
-    least = jnp.real(eps)
-    return quotient(input, jnp.where((norm < least) | (least != least), least, norm))
+    return quotient(input, jnp.where((norm < eps) | (eps != eps), eps, norm))

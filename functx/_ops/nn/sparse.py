@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
+    accumulator,
     ArrayLike,
     available,
     category,
@@ -20,11 +21,14 @@ from functx._core import (
     LONG,
     operator,
     Promote,
+    Real,
+    real_of,
     refuse,
     Requirement,
-    Scalar,
+    rounded_first,
 )
 from functx._core.rules import derivative_rules
+from functx._ops.reductions.power_norms import vector_norm
 
 
 __all__ = ["embedding", "one_hot"]
@@ -53,7 +57,7 @@ def embedding(
     input: Index,
     weight: ArrayLike,
     padding_idx: int | None = None,
-    max_norm: Scalar | None = None,
+    max_norm: Real | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
@@ -65,7 +69,7 @@ def embedding(
     input: Index,
     weight: ArrayLike,
     padding_idx: int | None = None,
-    max_norm: Scalar | None = None,
+    max_norm: Real | None = None,
     norm_type: float = 2.0,  # static: it chooses how to compute the norm
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
@@ -106,7 +110,11 @@ def embedding(
     fill = jnp.nan if category(weight.dtype) >= 2 else 0
     out = weight.at[beyond].get(mode="fill", fill_value=fill)
     if max_norm is not None:
-        out = _in_place_of(out, _clipped(out, max_norm, norm_type))
+        if category(weight.dtype) < 2:
+            refuse(f"`max_norm` is for floating tables, got {describe(weight)}", error=TypeError)
+        # No derivative goes through the clipped rows: of their norms some have none.
+        seen, limit = lax.stop_gradient((out, max_norm))
+        out = _in_place_of(out, _clipped(seen, limit, norm_type))
     if scale_grad_by_freq:
         counts = jnp.zeros(rows, out.dtype).at[beyond.ravel()].add(1, mode="drop")
         share = 1 / counts.at[beyond].get(mode="fill", fill_value=1)[..., None]
@@ -124,9 +132,13 @@ _with_share = derivative_rules(
 
 
 def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
-    norms = jnp.linalg.norm(rows, norm_type, axis=-1, keepdims=True)
-    limit = jnp.real(max_norm)
-    return jnp.where(norms > limit, rows * (limit / (norms + 1e-7)).astype(rows.dtype), rows)
+    wide = rows.astype(accumulator(rows.dtype))
+    norms = vector_norm(wide, norm_type, (rows.ndim - 1,))[..., None]
+    # PyTorch's norm has the table's dtype, and its limit and its scale more digits.
+    norms = rounded_first(norms, real_of(rows.dtype))
+    limit = lax.convert_element_type(max_norm, norms.dtype)
+    scaled = (wide * (limit / (norms + 1e-7)).astype(wide.dtype)).astype(rows.dtype)
+    return jnp.where(norms > limit, scaled, rows)
 
 
 def _count_classes(tensor: Index, num_classes: int = -1) -> Array:

@@ -63,6 +63,7 @@ def repeat(input: ArrayLike, repeats: Shape) -> Array:
     """
     if len(repeats) < input.ndim:
         refuse(f"`repeats` must have at least {input.ndim} entries, got {list(repeats)}")
-    if min(repeats, default=0) < 0:
+    before = (1,) * (len(repeats) - input.ndim) + input.shape
+    if any(n > 0 > count for n, count in zip(before, repeats, strict=True)):
         refuse(f"`repeats` must not be negative, got {list(repeats)}")
-    return jnp.tile(input, repeats)
+    return jnp.tile(input, [max(count, 0) for count in repeats])

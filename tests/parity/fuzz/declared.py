@@ -17,8 +17,9 @@ from functx.testing import Departure, OpInfo
 from functx.testing.dtype_facts import Case, dtype_named, REFUSED
 
 from .draws import Call, without_nan
-from .gradients import gradients
+from .gradients import apart, gradients
 from .judging import exact, Finding
+from .slopes import along_directions, pytorchs_is_no_derivative
 
 
 def reason(call: Call, finding: Finding) -> str | None:
@@ -118,6 +119,20 @@ def _nan_of_pytorch(call: Call, finding: Finding) -> bool:
     return both is not None and bool(np.isnan(both[1][i][at]) and not np.isnan(both[0][i][at]))
 
 
+def _no_direction(call: Call, finding: Finding) -> bool:
+    if finding.kind != "gradient" or call.info.directions is None:
+        return False
+    both = gradients(call)
+    return both is not None and not any(
+        apart(call, along_directions(call, g), along_directions(call, w))
+        for g, w in zip(*both, strict=True)
+    )
+
+
+def _no_derivative(call: Call, finding: Finding) -> bool:
+    return finding.kind == "gradient" and pytorchs_is_no_derivative(call)
+
+
 def _cast_out_of_range(call: Call, finding: Finding) -> bool:
     if finding.kind != "value" or not any(category(x.dtype) >= 2 for x in call.arrays):
         return False
@@ -144,6 +159,11 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_too_large, "no array holds an integer of more than 64 bits: 2.0**64 is a number for it"),
     (_narrower_positions, "positions are int32 where 64 bit is off"),
     (_nan_of_pytorch, "where a derivative exists it is no NaN"),
+    (
+        _no_direction,
+        "the gradients are the same along Hermitian directions, and there are no others",
+    ),
+    (_no_derivative, "a derivative that exists is what difference quotients say"),
     (_subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
     (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
 ]

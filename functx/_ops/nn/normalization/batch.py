@@ -101,7 +101,7 @@ def _batch_norm(input, running_mean, running_var, weight, bias, training, moment
     channels = input.shape[1] if input.ndim > 1 else 0
     given = {"running_mean": running_mean, "running_var": running_var}
     for name, value in given.items():
-        if value is None and not training:
+        if value is None and not training and input.size:
             refuse(f"`{name}` must be given where `training` is false")
         _require_vector(value, channels, name, input)
     if (running_mean is None) != (running_var is None):
@@ -113,7 +113,7 @@ def _batch_norm(input, running_mean, running_var, weight, bias, training, moment
             error=ValueError,
         )
     shape, x = per_channel(input), wide(input)
-    if training:
+    if training or running_mean is None:
         axes = tuple(i for i in range(input.ndim) if i != 1) if input.ndim > 1 else ()
         mean, var = moments(x, axes)
     else:

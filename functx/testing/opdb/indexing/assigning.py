@@ -112,13 +112,13 @@ def index_put_departures(make: Make) -> Iterator[Departure]:
         "gradient",
         call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put([5, 6])),
         "of several values written to one place, the one that stays has the gradient",
-        r"of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
+        r"i\d+\[2\]\[(-?\d+), \1\].*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
     yield Departure(
         "gradient",
         call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put(5)),
         "a value that is written to one place twice stays there once",
-        r"(f64|c128)\[(1,?)*\]\S*\): of array 1: .*\(1 of 1 off\)",
+        r"i\d+\[2\]\[(-?\d+), \1\].*(f64|c128)\[\].*: of array 1: .*\(1 of 1 off\)",
     )
     yield Departure(
         "accepted",

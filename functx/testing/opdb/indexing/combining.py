@@ -108,7 +108,7 @@ NUMBERS = functx.scatter_reduce.spec.accepts.value[1:]
 ULPS = {"amax": 0, "amin": 0, "sum": 4, "mean": 4}
 DTYPES = {"mean": NUMBERS, "amax": REAL, "amin": REAL}
 
-NAN = np.nan
+NAN, INF = np.nan, np.inf
 
 
 # Input, index, src, include_self; the gradients under cotangent 1, 10, 100.
@@ -123,10 +123,12 @@ SHARED = {
         ([1, 2, 3], [0, 0, 1], [1, 1, 2], True, [1 / 3, 5, 100], [1 / 3, 1 / 3, 5]),
         ([1, 2, 3], [0, 0, 1], [4, 4, 1], True, [0, 10, 100], [0.5, 0.5, 0]),
         ([1, 2, 3], [0, 0, 1], [4, 4, 1], False, [0, 0, 100], [0.5, 0.5, 10]),
+        ([1, 2, 3], [0, 0, 1], [-INF, -INF, 1], False, [0, 0, 100], [0.5, 0.5, 10]),
         ([NAN, 2, 3], [0, 0, 1], [4, NAN, 1], True, [NAN, 10, 100], [NAN, NAN, 0]),
     ],
     "amin": [
         ([4, 2, 3], [0, 0, 1], [4, 4, 1], True, [1 / 3, 0, 100], [1 / 3, 1 / 3, 10]),
+        ([4, 2, 3], [0, 0, 1], [INF, INF, 1], False, [0, 0, 100], [0.5, 0.5, 10]),
     ],
     "mean": [
         ([4, 2, 3], [0, 0, 1], [4, 4, 1], True, [1 / 3, 5, 100], [1 / 3, 1 / 3, 5]),
@@ -177,7 +179,7 @@ def zeros_conventions(make: Make) -> Iterator[Convention]:
         )
 
 
-def product_departures(make: Make) -> Iterator[Departure]:
+def gradient_departures(make: Make) -> Iterator[Departure]:
     at = make.put([np.nan, 2.0], "float64"), 0, make.put([0], "int64"), make.put([3.0], "float64")
     yield Departure(
         "gradient",
@@ -191,8 +193,17 @@ def product_departures(make: Make) -> Iterator[Departure]:
         "gradient",
         call(*partly, "prod", include_self=False),
         "what lies beyond `index` is not scattered, and has no gradient",
-        r"'prod'.*of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
+        r"\[1,1\]\[\[0\]\].*'prod', include_self=False.*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
+    x, src = make.put([1.0], "float64"), make.put([1.0, 1.0], "float64")
+    same = make.put([0, 0], "int64")
+    for reduce in ("amax", "amin"):
+        yield Departure(
+            "gradient",
+            call(x, 0, same, src, reduce, include_self=False),
+            "an input that takes no part has no share, where PyTorch counts it if it is equal",
+            r"'am(ax|in)'.*include_self=False.*of array 1: ",
+        )
 
 
 OPS = [
@@ -213,7 +224,7 @@ OPS = [
         samples_with_zeros,
         reference=np_scatter_reduce,
         variant="zeros",
-        departures=product_departures,
+        departures=gradient_departures,
         dtypes=("float32", "float64", "complex128"),
         conventions=zeros_conventions,
     )

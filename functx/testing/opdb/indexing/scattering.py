@@ -170,7 +170,7 @@ def scatter_departures(make: Make) -> Iterator[Departure]:
         "gradient",
         call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
         "of several values written to one place, the one that stays has the gradient",
-        r"of array \d+: \(?-?0(\.0|j)?[-+0j)]* at",
+        r"i\d+\[2\]\[(-?\d+), \1\].*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
 
 

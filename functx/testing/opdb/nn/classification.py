@@ -62,6 +62,8 @@ def cross_entropy_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), make(2, 3), ignore_index=0), "`ignore_index` goes with class")
     there = make.put([0, 1], "int64")
     yield Refusal(call(make(2, 3), there, label_smoothing=2.0), "`label_smoothing` must lie in")
+    phases = make(2, 3, dtype="complex64")
+    yield Refusal(call(make(2, 3), phases), "`target` must hold real probabilities", TypeError)
 
 
 def np_cross_entropy(x, t, weight=None, **options):

@@ -27,6 +27,10 @@ def without_draw(make: Make) -> Iterator[Sample]:
 
 def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), 1.5), r"`p` must lie in \[0, 1\], got 1.5", ValueError)
+    for dtype in ("float32", "complex64"):
+        for training in (True, False):
+            at = call(make(3, dtype=dtype), 1j, training)
+            yield Refusal(at, f"`p` must not be complex for {dtype} arrays", TypeError)
 
 
 def moments(x, p=0.5):

@@ -28,6 +28,11 @@ def weighted_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(3), make(3, low=0, high=0.4), None, None, "sum", make.nonzero(3))
 
 
+def integer_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(3), reduction="sum")
+    yield call(make(2, 3), make(2, 3), reduction="none", weight=make(2, 3))
+
+
 def smooth_samples(make: Make) -> Iterator[Sample]:
     yield from samples(make)
     yield call(make.distinct(2, 3), make(2, 3, low=0, high=0.4), beta=2.0)
@@ -104,6 +109,12 @@ def np_mse(x, y, size_average=None, reduce=None, reduction="mean", weight=None):
 
 def np_l1(x, y, size_average=None, reduce=None, reduction="mean", weight=None):
     return np_reduced(np.abs(x - y), reduction, size_average, reduce, weight)
+
+
+def np_l1_of_integers(x, y, reduction, weight=None):
+    loss = np.abs(x - y)
+    loss = loss if weight is None else loss * weight
+    return loss.sum(dtype="int64") if reduction == "sum" else loss
 
 
 def np_smooth_l1(x, y, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -201,6 +212,13 @@ OPS = [
         floor=SUMS,
         conventions=l1_conventions,
         own_dtypes=NUMBERS_IN_L1,
+    ),
+    OpInfo(
+        F.l1_loss,
+        integer_samples,
+        reference=np_l1_of_integers,
+        variant="integers",
+        dtypes=Accepts.INTEGER.value,
     ),
     OpInfo(
         F.smooth_l1_loss,

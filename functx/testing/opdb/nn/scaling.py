@@ -28,6 +28,8 @@ def refusals(make: Make) -> Iterator[Refusal]:
     for dtype, eps in (("float16", 1e5), ("float32", 1e39), ("complex64", 1e39)):
         at = call(make(2, dtype=dtype), dim=0, eps=eps)
         yield Refusal(at, f"`eps` must fit {dtype}, got")
+    at = call(make(2, dtype="complex64"), dim=0, eps=1j)
+    yield Refusal(at, "`eps` must not be complex for complex64 arrays", TypeError)
     yield Refusal(call(make(2, 3, dtype="int64")), "expected inexact arrays, got i64", TypeError)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def embedding_samples(make: Make) -> Iterator[Sample]:
@@ -16,6 +16,9 @@ def embedding_samples(make: Make) -> Iterator[Sample]:
     yield call(make.index(4), make(4, 2), sparse=True)
     if category(make.dtype) >= 2:
         yield call(make.put([0, 2, 3], "int64"), make(4, 2), 1, 100.0, 1.0, True)
+        yield edge(make.put([0, 2, 3], "int64"), make(4, 2), max_norm=0.5, norm_type=1.0)
+        for options in ({"max_norm": 100.0}, {"scale_grad_by_freq": True}):
+            yield edge(make.put(range(8), "int64"), make.delicate(8)[:, None], **options)
     yield call(make.index(4, 0), make(4, 2))
     yield call(make.index(4, 5, dtype="int32"), make(4, 2))
 
@@ -26,11 +29,28 @@ def embedding_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(one - 1, make(4, 2)), r"`input` must lie in \[0, 3\], got -1", IndexError)
     yield Refusal(call(make(2), make(4, 2)), "`input` must hold integers", TypeError)
     yield Refusal(call(one, make(4)), "`weight` must have 2 dimensions")
+    yield Refusal(call(one, make(0, 2)), "must be empty for a dimension of size 0", IndexError)
+    integers = make(4, 2, dtype="int32")
+    yield Refusal(call(one, integers, max_norm=1.0), "is for floating tables", TypeError)
+    complexes = make(4, 2, dtype="complex64")
+    yield Refusal(call(one, complexes, max_norm=1j), "`max_norm` must not be complex", TypeError)
     yield Refusal(call(one, make(4, 2), padding_idx=4), "`padding_idx` must lie in", IndexError)
 
 
-def np_embedding(x, weight, *_, sparse=False):
-    return weight[x]
+def np_embedding(
+    x,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    rows = weight[x]
+    if max_norm is None:
+        return rows
+    norms = np.linalg.norm(rows, norm_type, -1, keepdims=True)
+    return np.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
 
 
 def one_hot_samples(make: Make) -> Iterator[Sample]:
@@ -70,6 +90,13 @@ def embedding_conventions(make: Make) -> Iterator[Convention]:
             gradient=np.ones((2, 2)),
             ulps=1e9,  # PyTorch, and so functx, adds 1e-7 to the norm
         )
+    endless = make.put([[np.inf, 1.0], [0.0, 0.0]])
+    yield Convention(
+        "nor do they see norms that have no derivative",
+        call(make.put([0, 1], "int64"), endless, max_norm=1.0),
+        value=[[np.nan, 0.0], [0.0, 0.0]],
+        gradient=np.ones((2, 2)),
+    )
 
 
 def one_hot_departures(make: Make) -> Iterator[Departure]:

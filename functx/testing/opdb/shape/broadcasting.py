@@ -43,6 +43,7 @@ def repeat_samples(make: Make) -> Iterator[Sample]:
     yield call(make(), [2])
     yield call(make(2, 0), repeats=(2, 2))
     yield call(make(2), (0, 1))
+    yield call(make(0), (2, -1))
     yield call(make.small(2, 1, 1, 2), (1, 3, 1, 2))
     yield edge(make.delicate(8), 2)
 
@@ -91,7 +92,7 @@ OPS = [
     OpInfo(
         functx.repeat,
         repeat_samples,
-        reference=lambda x, repeats: np.tile(x, repeats),
+        reference=lambda x, repeats: np.tile(x, np.maximum(repeats, 0)),
         refusals=repeat_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
         ulps=0,

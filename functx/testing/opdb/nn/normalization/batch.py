@@ -24,6 +24,7 @@ def batch_norm_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2, 2), make(2), make(2, low=0.5), training=True, momentum=0.3, eps=0.5)
     yield call(make(1, 2), make(2), make(2, low=0.5), None, make(2))
     yield call(make(0, 2), make(2), make(2, low=0.5), training=True)
+    yield call(make(2, 3, 0), None, None)
 
 
 def batch_norm_refusals(make: Make) -> Iterator[Refusal]:
