@@ -15,6 +15,7 @@ from functx._core import (
     ArrayLike,
     Autocast,
     available,
+    broadcasts_to,
     category,
     compute_and_result,
     converted,
@@ -22,6 +23,7 @@ from functx._core import (
     describe,
     LONG,
     operator,
+    Other,
     Promote,
     real_of,
     refuse,
@@ -185,16 +187,17 @@ log_sigmoid = derivative_rules(
 def binary_cross_entropy_with_logits(
     input: ArrayLike,
     target: ArrayLike,
-    weight: ArrayLike | None = None,
+    weight: Other | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: ArrayLike | None = None,
+    pos_weight: Other | None = None,
 ) -> Array:
     r"""Cross entropy of probabilities `target` and $\sigma(x)$, without overflow.
 
     $\ell = -w\,(p\,t \log \sigma(x) + (1 - t) \log(1 - \sigma(x)))$, where `weight` $w$ and
-    `pos_weight` $p$ broadcast against the input. `input` and `target` have one shape.
+    `pos_weight` $p$ broadcast to the input's shape. `input` and `target` have one shape.
+    Dtypes: the common one of `input` and `target`; the weights may be integers.
 
     >>> F = functx.nn.functional
     >>> F.binary_cross_entropy_with_logits(jnp.zeros(2, "float32"), jnp.ones(2, "float32"))
@@ -205,7 +208,21 @@ def binary_cross_entropy_with_logits(
             f"`target` must have the shape of `input`, {describe(input)}, got {describe(target)}",
             error=ValueError,
         )
+    weight, pos_weight = _factor("weight", weight, input), _factor("pos_weight", pos_weight, input)
     log_weight = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
     loss = (1 - target) * input - log_sigmoid(input) * log_weight
     loss = loss if weight is None else loss * weight
     return reduced(loss, reduction_of(size_average, reduce, reduction))
+
+
+def _factor(name: str, factor: Any, input: Array) -> Array | None:
+    """A weight in the dtype of computation."""
+    if factor is None:
+        return None
+    factor = jnp.asarray(factor)
+    kind = category(factor.dtype)
+    if kind == 3 or (kind == 0 and name == "pos_weight"):
+        refuse(f"`{name}` must hold real numbers, got {describe(factor)}", error=TypeError)
+    if not broadcasts_to(factor.shape, input.shape):
+        refuse(f"`{name}` must broadcast to {describe(input)}, got {describe(factor)}")
+    return converted(factor, input.dtype)

@@ -94,9 +94,12 @@ def _number(value: Any) -> Array:
 
 def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Array) -> jax.Array:
     pairs = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
-    sizes = [n + before + after for n, (before, after) in zip(input.shape, pairs, strict=True)]
-    if min(sizes, default=0) < 0:
-        refuse(f"`pad` takes more than there is: {describe(input)} would become {sizes}")
+    for axis, (n, (before, after)) in enumerate(zip(input.shape, pairs, strict=True)):
+        if n + min(before, 0) + min(after, 0) < 0:
+            refuse(
+                f"`pad` takes more than there is in dimension {axis} of {describe(input)}, got "
+                f"{(before, after)}"
+            )
     fill = lax.convert_element_type(value, input.dtype)
     return lax.pad(input, fill, [(before, after, 0) for before, after in pairs])
 

@@ -41,7 +41,7 @@ def vector_norm(input: Array, p: float, dim: Any) -> Array:
     total = jnp.sum(powers, axis=axes)
     none = total == 0
     safe = jnp.where(none, 1, total)
-    of_none = 0 if p > 0 else jnp.inf  # negative powers of infinities are 0
+    of_none = jnp.inf if p < 0 else 0  # negative powers of infinities are 0
     return jnp.where(none, of_none, lax.sqrt(safe) if p == 2 else safe ** (1 / p))
 
 

@@ -80,7 +80,7 @@ OF_VALUES = (
     r"one for each channel|must have the dtype of|must be floating(?: or complex)?, got|"
     r"must be a number dtype|does not take|must broadcast to|"
     r"`reduce` cannot be|must not be floating for|needs a dimension of heads|"
-    r"must divide those of"
+    r"must divide those of|must fit \w+, got"
 )
 
 

@@ -87,11 +87,40 @@ def logits_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), target(3), size_average=False)
     yield call(make(3), target(3), reduce=False)
     yield call(make(), target())
+    integers = make.index(3, 3, dtype="int32"), make.index(3, 2, 1)
+    yield call(make(2, 3), target(2, 3), integers[0], pos_weight=integers[1])
 
 
 def logits_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), make(3)), "`target` must have the shape of", ValueError)
     yield Refusal(call(make(3), make(3), reduction="max"), "`reduction` must be", ValueError)
+    wide, phases = make(2, 3), make(3, dtype="complex64")
+    for name in ("weight", "pos_weight"):
+        at = call(make(3), make(3), **{name: wide})
+        yield Refusal(at, rf"`{name}` must broadcast to f32\[3\], got f32\[2,3\]")
+        at = call(make(3), make(3), **{name: phases})
+        yield Refusal(at, f"`{name}` must hold real numbers, got c64", TypeError)
+    at = call(make(3), make(3), pos_weight=make.mask(3))
+    yield Refusal(at, "`pos_weight` must hold real numbers, got bool", TypeError)
+
+
+def weight_departures(make: Make) -> Iterator[Departure]:
+    x, zero = make.put([np.nan, 1.0], "float64"), make.put([0.0, 0.0], "float64")
+    yield Departure(
+        "gradient",
+        call(x, zero, weight=make.put([1.0, np.nan], "float64")),
+        "the derivative at NaN is 0, whatever weight it has, and in PyTorch 0 times the weight",
+        r"weight=.*\bnan.*: \(?-?0(\.0|j)?[-+0j)]* at.*PyTorch \(?-?nan",
+    )
+
+
+def logits_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(3), make(3, dtype="complex64")),
+        "targets are probabilities, which PyTorch's formula does not ask",
+        r"expected floating arrays, got c\d+\[",
+    )
 
 
 def np_reduced(loss, reduction, size_average=None, reduce=None, weight=None):
@@ -218,6 +247,7 @@ OPS = [
         integer_samples,
         reference=np_l1_of_integers,
         variant="integers",
+        departures=weight_departures,
         dtypes=Accepts.INTEGER.value,
     ),
     OpInfo(
@@ -235,6 +265,7 @@ OPS = [
         logits_samples,
         reference=np_logits,
         refusals=logits_refusals,
+        departures=logits_departures,
         floor=SUMS,
         conventions=logits_conventions,
         own_dtypes=(

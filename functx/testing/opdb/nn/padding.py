@@ -30,6 +30,7 @@ def constant_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, (1,)), r"`pad` must hold two ints for each dimension")
     yield Refusal(call(make(3), (1, 1, 1, 1)), r"at most 2 ints for f32\[3\]")
     yield Refusal(call(make(3), (-1, -3)), r"takes more than there is")
+    yield Refusal(call(make(3), (-4, 2)), r"takes more than there is in dimension 0")
     yield Refusal(call(x, (1, 1), "zeros"), r"`mode` must be 'constant'", ValueError)
     yield Refusal(call(x, (1, 1), value=1j), r"`value` must not be complex", TypeError)
     bytes_ = make(3, dtype="uint8")
