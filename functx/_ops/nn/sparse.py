@@ -108,6 +108,8 @@ def embedding(
         weight = jnp.where(padding, lax.stop_gradient(weight), weight)
     beyond = jnp.where(index < 0, rows, index)
     fill = jnp.nan if category(weight.dtype) >= 2 else 0
+    if rows == 0:
+        return jnp.full((*index.shape, weight.shape[1]), fill, weight.dtype)
     out = weight.at[beyond].get(mode="fill", fill_value=fill)
     if max_norm is not None:
         if category(weight.dtype) < 2:

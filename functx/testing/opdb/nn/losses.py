@@ -215,6 +215,10 @@ NUMBERS_IN_L1 = (
     OwnDtypes("f32", _ARRAYS_ONLY, _NUMBER, frozenset({"complex64"})),
     OwnDtypes("f64", _ARRAYS_ONLY, _NUMBER, frozenset({"complex128"})),
 )
+NUMBERS_IN_L1_OF_INTEGERS = (
+    OwnDtypes("i64", _ARRAYS_ONLY, r"\((?:int, \*|\*, int), reduction='sum'\)"),
+    OwnDtypes("f32", _ARRAYS_ONLY, r"\((?:(?:float|complex), \*|\*, (?:float|complex)), "),
+)
 _COMPLEX_NUMBER = "complex, weight"
 NUMBERS_IN_MSE = (
     OwnDtypes("c128", _ARRAYS_ONLY, _COMPLEX_NUMBER, frozenset({"float64"})),
@@ -248,6 +252,7 @@ OPS = [
         reference=np_l1_of_integers,
         variant="integers",
         departures=weight_departures,
+        own_dtypes=NUMBERS_IN_L1_OF_INTEGERS,
         dtypes=Accepts.INTEGER.value,
     ),
     OpInfo(

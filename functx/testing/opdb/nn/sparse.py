@@ -31,7 +31,7 @@ def embedding_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(one, make(4)), "`weight` must have 2 dimensions")
     yield Refusal(call(one, make(0, 2)), "must be empty for a dimension of size 0", IndexError)
     integers = make(4, 2, dtype="int32")
-    yield Refusal(call(one, integers, max_norm=1.0), "is for floating tables", TypeError)
+    yield Refusal(call(one, integers, max_norm=1), "is for floating tables", TypeError)
     complexes = make(4, 2, dtype="complex64")
     yield Refusal(call(one, complexes, max_norm=1j), "`max_norm` must not be complex", TypeError)
     yield Refusal(call(one, make(4, 2), padding_idx=4), "`padding_idx` must lie in", IndexError)
@@ -105,6 +105,12 @@ def one_hot_departures(make: Make) -> Iterator[Departure]:
         call(make.put([0, 1], "int8"), 2),
         "classes may have any integer dtype: where 64 bit is off there is no int64",
         "index tensor of type LongTensor",
+    )
+    yield Departure(
+        "accepted",
+        call(make.put([], "int64"), 0),
+        "of nothing there may be 0 classes, which PyTorch takes for a number to find out",
+        "Can not infer total number of classes",
     )
 
 
