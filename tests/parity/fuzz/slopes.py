@@ -44,10 +44,10 @@ def pytorchs_is_no_derivative(call: Call) -> bool:
     apart = False
     for _ in range(DIRECTIONS):
         along = [along_directions(call, ordinary(rng, x)) for x in moving(call)]
-        slopes = [_slope(call, kept, cotangents, along, sign) for sign in (1, -1)]
-        if None in slopes or not _near(slopes[0], slopes[1], 1e-2, along, ours):
+        above, below = (_slope(call, kept, cotangents, along, sign) for sign in (1, -1))
+        if above is None or below is None or not _near(above, below, 1e-2, along, ours):
             return False
-        slope = (slopes[0] + slopes[1]) / 2
+        slope = (above + below) / 2
         if not _near(slope, _inner(along, ours), NEAR, along, ours):
             return False
         apart |= not _near(slope, _inner(along, theirs), NEAR, along, ours)
