@@ -101,6 +101,14 @@ def _too_large(call: Call, finding: Finding) -> bool:
     return finding.kind == "refused" and "does not fit the widest integer" in finding.what
 
 
+def _real_by_value(call: Call, finding: Finding) -> bool:
+    said = re.search("must be real for|must not be complex", finding.what)
+    leaves = jax.tree.leaves((call.args, call.kwargs))
+    numbers = [x for x in leaves if isinstance(x, (np.ndarray, complex)) and np.ndim(x) == 0]
+    complexes = [x for x in numbers if category(np.asarray(x).dtype) == 3]
+    return finding.kind == "refused" and bool(said) and any(np.imag(x) == 0 for x in complexes)
+
+
 def _narrower_positions(call: Call, finding: Finding) -> bool:
     said = re.search(r"int64|\bLong\b", finding.what)
     narrower = any(x.dtype == np.int32 for x in call.arrays)
@@ -157,6 +165,7 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_nothing_computed, "PyTorch checks dtypes and values in loops that run over nothing here"),
     (_no_factorization, "what LAPACK cannot do gives NaN; `debug.checked` reports it"),
     (_too_large, "no array holds an integer of more than 64 bits: 2.0**64 is a number for it"),
+    (_real_by_value, "which dtypes are taken does not depend on values: 1 + 0j is complex"),
     (_narrower_positions, "positions are int32 where 64 bit is off"),
     (_nan_of_pytorch, "where a derivative exists it is no NaN"),
     (

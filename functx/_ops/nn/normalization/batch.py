@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -11,12 +12,15 @@ from functx._core import (
     Accepts,
     ArrayLike,
     describe,
+    glanced,
     operator,
     Other,
     Promote,
     refuse,
+    Requirement,
     Scalar,
 )
+from functx._core.order import at_least_zero
 
 from .standardization import affine, moments, per_channel, require_like, wide
 
@@ -32,7 +36,17 @@ class BatchNormResult(NamedTuple):
     running_var: Array | None
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
+def _eps_at_hand(*args: Any, eps: Any = 1e-5, **_: Any) -> bool:
+    return len(args) < 8 and type(eps) in (int, float) and eps >= 0
+
+
+@glanced(_eps_at_hand)
+def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
+    allowed = at_least_zero(eps) | (eps != eps)
+    yield Requirement(allowed, "`eps` must not be negative, got {got}", eps, error=ValueError)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_eps_is_not_negative)
 def batch_norm(
     input: ArrayLike,
     running_mean: Other | None,
@@ -63,7 +77,7 @@ def batch_norm(
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_eps_is_not_negative)
 def batch_norm_with_stats(
     input: ArrayLike,
     running_mean: Other | None,

@@ -31,6 +31,9 @@ def batch_norm_refusals(make: Make) -> Iterator[Refusal]:
     x, r = make(2, 3), make(3)
     yield Refusal(call(make(3), r, r), r"`input` must be \[N, C, ...\], got f32\[3\]")
     yield Refusal(call(x, None, None), r"`running_mean` must be given")
+    for eps in (-1.0, -1e-310):
+        at = call(x, r, r, eps=eps)
+        yield Refusal(at, f"`eps` must not be negative, got {eps}", ValueError)
     yield Refusal(call(x, r, None, training=True), r"must both be given, or neither", ValueError)
     yield Refusal(call(x, make(2), r), r"`running_mean` must be \[3\]")
     yield Refusal(call(x, r, r, make(2)), r"`weight` must be of shape \[3\]")
