@@ -31,6 +31,7 @@ from . import (
     special as special,
 )
 from ._core.ambient import manual_seed as manual_seed
+from ._core.shapes import broadcast_shapes as broadcast_shapes
 from ._core.state import enable_x64 as enable_x64, x64 as x64
 from ._names import equip as _equip
 from ._transforms.functional_call import functional_call as functional_call
@@ -56,10 +57,19 @@ from ._ops.creation.filled import (
     full as full,
     ones as ones,
     ones_like as ones_like,
+    scalar_tensor as scalar_tensor,
     zeros as zeros,
     zeros_like as zeros_like,
 )
+from ._ops.creation.likenesses import (
+    fill as fill,
+    full_like as full_like,
+    new_full as new_full,
+    new_ones as new_ones,
+    new_zeros as new_zeros,
+)
 from ._ops.creation.ranges import arange as arange, linspace as linspace
+from ._ops.creation.triangles import tril_indices as tril_indices, triu_indices as triu_indices
 from ._ops.indexing.assigning import index_put as index_put
 from ._ops.indexing.combining import scatter_reduce as scatter_reduce
 from ._ops.indexing.gathering import (
@@ -77,11 +87,13 @@ from ._ops.indexing.scattering import (
     scatter as scatter,
     scatter_add as scatter_add,
 )
+from ._ops.indexing.unraveling import unravel_index as unravel_index
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
 from ._ops.linalg.solving import inv as _inv
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from ._ops.nn.normalization.group import group_norm as group_norm
 from ._ops.nn.normalization.layer import layer_norm as layer_norm
+from ._ops.nn.padding import constant_pad_nd as constant_pad_nd
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from ._ops.pointwise.arithmetic import (
     abs as abs,
@@ -104,6 +116,7 @@ from ._ops.pointwise.bitwise import (
     bitwise_right_shift as bitwise_right_shift,
     bitwise_xor as bitwise_xor,
 )
+from ._ops.pointwise.casting import byte as byte, char as char
 from ._ops.pointwise.comparison import (
     eq as eq,
     ge as ge,
@@ -243,33 +256,88 @@ from ._ops.reductions.sums import (
     trace as trace,
 )
 from ._ops.shape.broadcasting import (
+    broadcast_tensors as broadcast_tensors,
     broadcast_to as broadcast_to,
     expand as expand,
+    expand_as as expand_as,
     repeat as repeat,
+    sum_to_size as sum_to_size,
+    tile as tile,
 )
-from ._ops.shape.diagonals import diag as diag, diagonal as diagonal, tril as tril, triu as triu
-from ._ops.shape.joining import cat as cat, stack as stack
+from ._ops.shape.copies import clone as clone
+from ._ops.shape.diagonals import (
+    diag as diag,
+    diag_embed as diag_embed,
+    diagflat as diagflat,
+    diagonal as diagonal,
+    diagonal_scatter as diagonal_scatter,
+    tril as tril,
+    triu as triu,
+)
+from ._ops.shape.grids import (
+    cartesian_prod as cartesian_prod,
+    combinations as combinations,
+    meshgrid as meshgrid,
+)
+from ._ops.shape.joining import (
+    block_diag as block_diag,
+    cat as cat,
+    column_stack as column_stack,
+    dstack as dstack,
+    hstack as hstack,
+    stack as stack,
+    vstack as vstack,
+)
 from ._ops.shape.outer_products import kron as kron, outer as outer
+from ._ops.shape.ranks import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+)
 from ._ops.shape.rearranging import (
     flip as flip,
+    fliplr as fliplr,
+    flipud as flipud,
     movedim as movedim,
     permute as permute,
     roll as roll,
+    rot90 as rot90,
     transpose as transpose,
 )
-from ._ops.shape.selecting import narrow as narrow, select as select
+from ._ops.shape.repeating import repeat_interleave as repeat_interleave
+from ._ops.shape.selecting import (
+    narrow as narrow,
+    select as select,
+    select_scatter as select_scatter,
+    slice as slice,
+    slice_scatter as slice_scatter,
+)
 from ._ops.shape.splitting import (
     chunk as chunk,
+    dsplit as dsplit,
+    hsplit as hsplit,
     split as split,
+    split_with_sizes as split_with_sizes,
     tensor_split as tensor_split,
     unbind as unbind,
+    vsplit as vsplit,
 )
+from ._ops.shape.strides import (
+    as_strided as as_strided,
+    as_strided_scatter as as_strided_scatter,
+    unfold as unfold,
+)
+from ._ops.shape.transposing import H as H, mH as mH, mT as mT, T as T, t as t
 from ._ops.shape.views import (
     flatten as flatten,
+    ravel as ravel,
     reshape as reshape,
+    reshape_as as reshape_as,
     squeeze as squeeze,
+    unflatten as unflatten,
     unsqueeze as unsqueeze,
     view as view,
+    view_as as view_as,
 )
 from ._ops.sorting.searching import searchsorted as searchsorted
 from ._ops.sorting.sorting import argsort as argsort, sort as sort, topk as topk
@@ -278,6 +346,8 @@ from ._ops.special.normal import erfc as erfc, erfinv as erfinv
 
 
 absolute = abs
+adjoint = mH
+alias_copy = clone
 arccos = acos
 arccosh = acosh
 arcsin = asin
@@ -285,10 +355,15 @@ arcsinh = asinh
 arctan = atan
 arctan2 = atan2
 arctanh = atanh
+as_strided_copy = as_strided
 clip = clamp
 concat = cat
 concatenate = cat
+diagonal_copy = diagonal
 divide = div
+empty = zeros
+empty_like = zeros_like
+expand_copy = expand
 fix = trunc
 ger = outer
 greater = gt
@@ -298,11 +373,23 @@ less = lt
 less_equal = le
 moveaxis = movedim
 multiply = mul
+narrow_copy = narrow
 negative = neg
+new_empty = new_zeros
 not_equal = ne
+permute_copy = permute
+row_stack = vstack
+split_with_sizes_copy = split_with_sizes
+squeeze_copy = squeeze
 subtract = sub
 swapaxes = transpose
 swapdims = transpose
+t_copy = t
+transpose_copy = transpose
+unbind_copy = unbind
+unfold_copy = unfold
+unsqueeze_copy = unsqueeze
+view_copy = view
 # End of operators.
 
 # PyTorch's other names of dtypes.

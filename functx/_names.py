@@ -24,8 +24,6 @@ _PLACES = {
 # Operators that JAX has under another name.
 COUNTERPARTS = {
     "baddbmm": "jax.numpy.matmul",
-    "block_diag": "jax.scipy.linalg.block_diag",
-    "broadcast_tensors": "jax.numpy.broadcast_arrays",
     "bucketize": "jax.numpy.digitize",
     "clamp_max": "jax.numpy.minimum",
     "clamp_min": "jax.numpy.maximum",
@@ -46,15 +44,11 @@ COUNTERPARTS = {
     "msort": "jax.numpy.sort",
     "mvlgamma": "jax.scipy.special.multigammaln",
     "pinverse": "jax.numpy.linalg.pinv",
-    "repeat_interleave": "jax.numpy.repeat",
     "softsign": "jax.nn.soft_sign",
-    "split_with_sizes": "jax.numpy.split",
     "stft": "jax.scipy.signal.stft",
     "istft": "jax.scipy.signal.istft",
-    "t": "jax.numpy.transpose",
     "trapz": "jax.numpy.trapezoid",
     "triangular_solve": "jax.scipy.linalg.solve_triangular",
-    "unflatten": "jax.numpy.reshape",
 }
 # PyTorch's names that are no operators, and what does their work.
 REMEDIES = {
@@ -62,13 +56,10 @@ REMEDIES = {
     "as_tensor": "jnp.asarray makes an array",
     "autograd": "functx.grad, functx.vjp and functx.jvp differentiate functions",
     "backward": "functx.grad differentiates functions",
-    "clone": "arrays are immutable and need no copies; jnp.copy makes one",
     "compile": "functx.jit compiles",
     "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays",
     "detach": "jax.lax.stop_gradient cuts a derivative",
     "device": "device= takes 'cpu', 'gpu', 'cuda:0' or a jax.Device",
-    "empty": "functx.zeros; XLA has no uninitialised memory",
-    "empty_like": "functx.zeros_like; XLA has no uninitialised memory",
     "enable_grad": "nothing is recorded; functx.grad differentiates a function",
     "from_numpy": "jnp.asarray makes an array; operators take NumPy arrays as they are",
     "func": "its functions are functx's own: functx.grad, functx.vmap",

@@ -88,10 +88,7 @@ class Parameters:
         if self._listed and (list in map(type, args) or list in map(type, kwargs.values())):
             args, kwargs = self.frozen(args, kwargs)
         for name in self._arrays_only:
-            value = self._value(name, args, kwargs)
-            if type(value) in _NUMBERS:
-                hint = f"jnp.asarray({value!r}) makes an array"
-                refuse(f"`{name}` must be an array, got {value!r}", hint=hint, error=TypeError)
+            _check_no_number(name, self.roles[name], self._value(name, args, kwargs))
         if self._one_array:
             given = [self._value(name, args, kwargs) for name in self.promoting]
             if all(type(value) in _NUMBERS for value in given):
@@ -153,7 +150,7 @@ class Parameters:
             role = self.roles[name]
             if not role.traced or role.kind is Kind.KEY or (value is None and role.optional):
                 continue
-            if not role.several:
+            if not role.several or (role.alone and isinstance(value, _ARRAYS)):
                 _check_array(name, role, value)
             elif not isinstance(value, (tuple, list)):
                 _refuse_kind(name, role, value)
@@ -198,6 +195,16 @@ def _check_array(name: str, role: Role, value: Any) -> None:
         _refuse_kind(name, role, value)
     if isinstance(value, _ARRAYS) and not is_numeric(value.dtype):
         refuse(f"`{name}` must be an array of numbers, got {describe(value)}", error=TypeError)
+
+
+def _check_no_number(name: str, role: Role, value: Any) -> None:
+    if type(value) in _NUMBERS:
+        hint = f"jnp.asarray({value!r}) makes an array"
+        refuse(f"`{name}` must be {role.words}, got {value!r}", hint=hint, error=TypeError)
+    if role.several and isinstance(value, (tuple, list)):
+        one = dataclasses.replace(role, several=False)
+        for i, item in enumerate(value):
+            _check_no_number(f"{name}[{i}]", one, item)
 
 
 def _check_fits(name: str, role: Role, leaf: Any, error: Exception) -> None:

@@ -33,6 +33,10 @@ ArrayLike: TypeAlias = Any
 # The same, but a Python number is refused, as PyTorch does.
 ArrayOnly: TypeAlias = Any
 Arrays: TypeAlias = Sequence[Any]
+# The same, but Python numbers are refused, as PyTorch does.
+ArraysOnly: TypeAlias = Sequence[Any]
+# One array, or a sequence of them, and no Python numbers: the function gets what was given.
+ArrayOrArrays: TypeAlias = Any
 # Traced, and does not: positions, masks and other arrays with a dtype of their own.
 Index: TypeAlias = Any
 Mask: TypeAlias = Any
@@ -108,6 +112,7 @@ class Role:
     kind: Kind
     optional: bool = False  # None may be given
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
+    alone: bool = False  # one array will do in place of the sequence
     number: bool = True  # a Python number will do
     fits: Fits | None = None  # which dtype must hold the number
     alike: bool = True  # the number must be of a kind that the arrays hold
@@ -125,9 +130,9 @@ class Role:
         """What errors say that must be given."""
         if self.takes is not None:
             return self.takes.words
-        words = (
-            "a sequence of arrays" if self.kind in _ARRAYS and self.several else _WORDS[self.kind]
-        )
+        words = _WORDS[self.kind]
+        if self.kind in _ARRAYS and self.several:
+            words = "an array or " * self.alone + "a sequence of arrays"
         return words + " or None" * (self.optional and self.kind in (Kind.DIM, Kind.DIMS))
 
 
@@ -135,6 +140,8 @@ _ROLES = {
     "ArrayLike": Role(Kind.ARRAY),
     "ArrayOnly": Role(Kind.ARRAY, number=False),
     "Arrays": Role(Kind.ARRAY, several=True),
+    "ArraysOnly": Role(Kind.ARRAY, several=True, number=False),
+    "ArrayOrArrays": Role(Kind.ARRAY, several=True, alone=True, number=False),
     "Index": Role(Kind.OTHER),
     "Mask": Role(Kind.OTHER),
     "Other": Role(Kind.OTHER),

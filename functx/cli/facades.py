@@ -106,8 +106,8 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
-def _natural_pair(pair: Pair) -> list[list[tuple[int, str]]]:
-    return [_natural(name) for name in pair]
+def _natural_pair(pair: Pair) -> tuple[list[list[tuple[int, str]]], Pair]:
+    return [_natural(name) for name in pair], pair  # `T` before `t`
 
 
 def main(arguments: list[str] | None = None) -> int:

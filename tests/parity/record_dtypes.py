@@ -6,6 +6,7 @@ One file beside each file of the database, read by `functx.testing.dtype_facts`.
 import contextlib
 import functools as ft
 import importlib
+import inspect
 import json
 import operator
 import pkgutil
@@ -54,10 +55,14 @@ def families() -> Iterator[tuple[Path, list[OpInfo]]]:
 
 
 def pytorchs(info: OpInfo) -> Any:
-    """PyTorch's operator of an entry; a method, where it is no function; or None."""
+    """PyTorch's operator of an entry, or None.
+
+    A method or a property, where it is no function, or the operator underneath.
+    """
     with contextlib.suppress(AttributeError):
         return operator.attrgetter(info.name)(torch)
-    return getattr(torch.Tensor, info.name, None)
+    found = getattr(torch.Tensor, info.name, None) or getattr(torch.ops.aten, info.name, None)
+    return found.__get__ if inspect.isgetsetdescriptor(found) else found
 
 
 def table(infos: Iterable[OpInfo]) -> dict[str, dict[str, str]]:

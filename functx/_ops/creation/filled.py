@@ -12,6 +12,7 @@ from functx._core import (
     ArrayLike,
     as_dtype,
     category,
+    converted,
     DEFAULT_FLOAT,
     describe,
     Device,
@@ -29,7 +30,7 @@ from functx._core import (
 from .sizes import non_negative, size_form
 
 
-__all__ = ["eye", "full", "ones", "ones_like", "zeros", "zeros_like"]
+__all__ = ["eye", "full", "ones", "ones_like", "scalar_tensor", "zeros", "zeros_like"]
 
 
 @overload
@@ -40,7 +41,7 @@ def zeros(
 def zeros(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False)
+@operator(form=size_form, differentiable=False, aliases=("empty",))
 def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """Zeros, of the default dtype float32 unless said otherwise. `zeros(2, 3)` works as well.
 
@@ -98,7 +99,28 @@ def full(
     return jnp.broadcast_to(lax.convert_element_type(value, dtype), non_negative(size))
 
 
-@operator(promote=Promote.NO_OPMATH, differentiable=False)
+def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
+    yield value_fits(s, dtype or DEFAULT_FLOAT, "s")
+
+
+@operator(promote=Promote.NONE, requires=_number_fits)
+def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """A number as a 0-d array, of the default dtype float32 unless said otherwise.
+
+    A number that the dtype cannot hold is refused.
+
+    >>> functx.scalar_tensor(2)
+    Array(2., dtype=float32)
+    """
+    value, dtype = jnp.asarray(s), as_dtype(dtype or DEFAULT_FLOAT)
+    if value.ndim:
+        refuse(f"`s` must be a number or 0-d, got {describe(value)}", error=TypeError)
+    if category(value.dtype) == 3 and category(dtype) < 3:
+        refuse(f"`s` must be real for {dtype.name}, got {describe(value)}")
+    return converted(value, dtype)
+
+
+@operator(promote=Promote.NO_OPMATH, differentiable=False, aliases=("empty_like",))
 def zeros_like(
     input: ArrayLike, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:

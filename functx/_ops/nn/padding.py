@@ -14,6 +14,7 @@ from functx._core import (
     ArrayLike,
     available,
     category,
+    converted,
     describe,
     operator,
     Other,
@@ -25,7 +26,7 @@ from functx._core import (
 )
 
 
-__all__ = ["pad"]
+__all__ = ["constant_pad_nd", "pad"]
 
 
 def _value_fits(*, input: Any, value: Any, mode: str, **_: Any) -> Iterator[Requirement]:
@@ -62,11 +63,7 @@ def pad(
     >>> functx.nn.functional.pad(jnp.asarray([[1, 2, 3]], "int32"), (2, -1), mode="reflect")
     Array([[3, 2, 1, 2]], dtype=int32)
     """
-    if len(pad) % 2:
-        refuse(f"`pad` must hold two ints for each dimension, got {pad}")
-    if len(pad) > 2 * input.ndim:
-        refuse(f"`pad` must hold at most {2 * input.ndim} ints for {describe(input)}, got {pad}")
-    pairs = list(zip(pad[::2], pad[1::2], strict=True))
+    pairs = _pairs(input, pad)
     value = _number(0 if value is None else value)
     if mode == "constant":
         return _padded_with(input, pairs, value)
@@ -81,6 +78,39 @@ def pad(
         _check_extent(input, axis, before, after, mode)
         input = _EXTENSIONS[mode](input, axis, before, after)
     return input
+
+
+def _constant_fits(*, input: Any, pad: Any, value: Any, **_: Any) -> Iterator[Requirement]:
+    if max(pad, default=0) > 0:
+        yield value_fits(value, input.dtype, "value")
+
+
+@operator(name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits)
+def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
+    """Adds a number before and after each of the last dimensions; negative sizes take away.
+
+    `pad`: as for `nn.functional.pad`.
+    Dtypes: that of `input`, to which `value` is cast, and which must hold it.
+
+    >>> functx.constant_pad_nd(jnp.asarray([1, 2], "int32"), (1, -1), 7)
+    Array([7, 1], dtype=int32)
+    """
+    pairs = _pairs(input, pad)
+    value = jnp.asarray(value)
+    if value.ndim:
+        refuse(f"`value` must be a number, got {describe(value)}", error=TypeError)
+    if category(value.dtype) == 3 and category(input.dtype) < 3 and max(pad, default=0) > 0:
+        refuse(f"`value` must be real for {describe(input)}, got {describe(value)}")
+    return _padded_with(input, pairs, converted(value, input.dtype))
+
+
+def _pairs(input: Array, pad: tuple[int, ...]) -> list[tuple[int, int]]:
+    """What to add before and behind, the last dimension first."""
+    if len(pad) % 2:
+        refuse(f"`pad` must hold two ints for each dimension, got {pad}")
+    if len(pad) > 2 * input.ndim:
+        refuse(f"`pad` must hold at most {2 * input.ndim} ints for {describe(input)}, got {pad}")
+    return list(zip(pad[::2], pad[1::2], strict=True))
 
 
 def _number(value: Any) -> Array:

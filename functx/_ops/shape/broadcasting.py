@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, overload
+
 import jax.numpy as jnp
-from jax import Array
+import numpy as np
+from jax import Array, lax
 
-from functx._core import ArrayLike, describe, operator, Promote, refuse, Shape
+from functx._core import (
+    accumulator,
+    ArrayLike,
+    ArraysOnly,
+    as_dtype,
+    category,
+    describe,
+    LONG,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Shape,
+)
+
+from .listing import listed_form
+from .models import check_is_array
 
 
-__all__ = ["broadcast_to", "expand", "repeat"]
+__all__ = [
+    "broadcast_tensors",
+    "broadcast_to",
+    "expand",
+    "expand_as",
+    "repeat",
+    "sum_to_size",
+    "tile",
+]
 
 
-@operator(promote=Promote.NO_OPMATH)
+@operator(promote=Promote.NO_OPMATH, aliases=("expand_copy",))
 def expand(input: ArrayLike, size: Shape) -> Array:
     """Repeats dimensions of size 1, and adds leading ones, until the shape is `size`.
 
@@ -36,18 +64,83 @@ def broadcast_to(input: ArrayLike, size: Shape) -> Array:
     return _expanded(input, size)
 
 
-def _expanded(input: Array, size: tuple[int, ...]) -> Array:
+@operator(promote=Promote.NO_OPMATH)
+def expand_as(input: ArrayLike, other: Other) -> Array:
+    """`expand` to the shape of `other`.
+
+    >>> functx.expand_as(jnp.asarray([1.0, 2.0], "float32"), jnp.zeros((2, 2), "float32"))
+    Array([[1., 2.],
+           [1., 2.]], dtype=float32)
+    """
+    check_is_array(other, "other")
+    return _expanded(input, other.shape, "other")
+
+
+def _expanded(input: Array, size: tuple[int, ...], name: str = "size") -> Array:
     new = len(size) - input.ndim
     if new < 0:
-        refuse(f"`size` must have at least {input.ndim} entries, got {list(size)}")
+        refuse(f"`{name}` must have at least {input.ndim} entries, got {list(size)}")
     if -1 in size[:new]:
-        refuse(f"`size` may be -1 only where {describe(input)} has a dimension, got {list(size)}")
+        refuse(f"`{name}` may be -1 only where {describe(input)} has a dimension, got {list(size)}")
     before = (1,) * new + input.shape
     for m, n in zip(size, before, strict=True):
         if m < -1 or (m != -1 and n not in (1, m)):
             refuse(f"{describe(input)} does not broadcast to {list(size)}")
     wanted = tuple(n if m == -1 else m for m, n in zip(size, before, strict=True))
     return jnp.broadcast_to(input, wanted)
+
+
+@overload
+def broadcast_tensors(*tensors: ArrayLike) -> tuple[Array, ...]: ...
+@overload
+def broadcast_tensors(tensors: Sequence[ArrayLike]) -> tuple[Array, ...]: ...
+@operator(promote=Promote.NONE, form=listed_form)
+def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
+    """Each array repeated until all have one shape, each in its own dtype.
+
+    Raises `RuntimeError` if shapes do not broadcast.
+
+    >>> x, y = functx.broadcast_tensors(jnp.zeros((2, 1), "float32"), jnp.zeros(3, "float32"))
+    >>> x.shape, y.shape
+    ((2, 3), (2, 3))
+    """
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in tensors))
+    except ValueError:
+        refuse(f"`tensors` must broadcast, got {', '.join(map(describe, tensors))}")
+    return tuple(jnp.broadcast_to(x, shape) for x in tensors)
+
+
+def _sizes_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`sum_to_size(x, 2, 3)` as `sum_to_size(x, (2, 3))`."""
+    return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
+
+
+@overload
+def sum_to_size(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
+@overload
+def sum_to_size(input: ArrayLike, size: int, /, *sizes: int) -> Array: ...
+@operator(promote=Promote.NONE, form=_sizes_form)
+def sum_to_size(input: ArrayLike, size: Shape) -> Array:
+    """Sums over leading dimensions, and over those of size 1 in `size`: what undoes `expand`.
+
+    Dtypes: sums of bools and integers are int64; without a sum the dtype stays.
+    Raises `RuntimeError` unless `size` broadcasts to the shape of `input`.
+
+    >>> functx.sum_to_size(jnp.ones((2, 3), "float32"), (2, 1))
+    Array([[3.],
+           [3.]], dtype=float32)
+    """
+    new = input.ndim - len(size)
+    there = (1,) * new + size
+    if new < 0 or any(m not in (1, n) for m, n in zip(there, input.shape, strict=True)):
+        refuse(f"`size` must broadcast to {list(input.shape)}, got {list(size)}")
+    over = [d for d, n in enumerate(input.shape) if d < new or there[d] != n]
+    if not over:
+        return input
+    dtype = as_dtype(LONG) if category(input.dtype) < 2 else input.dtype
+    total = jnp.sum(input, over, dtype=accumulator(dtype)).astype(dtype)
+    return lax.reshape(total, size)
 
 
 @operator(promote=Promote.NO_OPMATH)
@@ -63,7 +156,24 @@ def repeat(input: ArrayLike, repeats: Shape) -> Array:
     """
     if len(repeats) < input.ndim:
         refuse(f"`repeats` must have at least {input.ndim} entries, got {list(repeats)}")
-    before = (1,) * (len(repeats) - input.ndim) + input.shape
-    if any(n > 0 > count for n, count in zip(before, repeats, strict=True)):
-        refuse(f"`repeats` must not be negative, got {list(repeats)}")
-    return jnp.tile(input, [max(count, 0) for count in repeats])
+    return _copies(input, repeats, "repeats")
+
+
+@operator(promote=Promote.NO_OPMATH)
+def tile(input: ArrayLike, dims: Shape) -> Array:
+    """Lays `dims[i]` copies of `input` behind one another along dimension `i`.
+
+    Shapes: with fewer entries than dimensions, the last ones are repeated: `[2, 3] -> [2, 6]`
+    for `(2,)`. More entries add leading dimensions, as in `repeat`.
+
+    >>> functx.tile(jnp.asarray([[1.0, 2.0]], "float32"), (2,))
+    Array([[1., 2., 1., 2.]], dtype=float32)
+    """
+    return _copies(input, (1,) * (input.ndim - len(dims)) + dims, "dims")
+
+
+def _copies(input: Array, counts: tuple[int, ...], name: str) -> Array:
+    before = (1,) * (len(counts) - input.ndim) + input.shape
+    if any(n > 0 > count for n, count in zip(before, counts, strict=True)):
+        refuse(f"`{name}` must not be negative, got {list(counts)}")
+    return jnp.tile(input, [max(count, 0) for count in counts])

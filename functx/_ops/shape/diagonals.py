@@ -6,10 +6,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import ArrayLike, canonical_dim, describe, operator, Promote, refuse
+from functx._core import (
+    ArrayLike,
+    ArrayOnly,
+    canonical_dim,
+    converted,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
+
+from .models import check_source
 
 
-__all__ = ["diag", "diagonal", "tril", "triu"]
+__all__ = ["diag", "diag_embed", "diagflat", "diagonal", "diagonal_scatter", "tril", "triu"]
 
 
 @operator(promote=Promote.NO_OPMATH)
@@ -27,17 +38,62 @@ def diag(input: ArrayLike, diagonal: int = 0) -> Array:
         refuse(f"`input` must have 1 or 2 dimensions, got {describe(input)}")
     if input.ndim == 2:
         return _diagonal(input, diagonal)
-    n = input.shape[0] + abs(diagonal)
-    if not input.shape[0]:
-        return jnp.zeros((n, n), input.dtype)
-    # In row-major order, the elements of a diagonal lie n + 1 apart: one pad, no scatter.
-    before = max(diagonal, 0) + max(-diagonal, 0) * n
-    within = (input.shape[0] - 1) * (n + 1) + 1
-    zero = np.zeros((), input.dtype)
-    return lax.pad(input, zero, [(before, n * n - before - within, n)]).reshape(n, n)
+    return _embedded(input, diagonal)
 
 
 @operator(promote=Promote.NO_OPMATH)
+def diag_embed(input: ArrayLike, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+    r"""Matrices in dimensions `dim1` and `dim2` with given diagonals, and zeros elsewhere.
+
+    The last dimension holds the diagonals; `offset` counts diagonals upwards from the main one.
+    Shapes: `[..., n] -> [..., n + |offset|, n + |offset|]`.
+
+    >>> functx.diag_embed(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
+    Array([[[1., 0.],
+            [0., 2.]],
+    <BLANKLINE>
+           [[3., 0.],
+            [0., 4.]]], dtype=float32)
+    """
+    if not input.ndim:
+        refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
+    plane = _plane(input.ndim + 1, dim1, dim2, input)
+    return jnp.moveaxis(_embedded(input, offset), (-2, -1), plane)
+
+
+@operator(promote=Promote.NO_OPMATH)
+def diagflat(input: ArrayLike, offset: int = 0) -> Array:
+    r"""The matrix with all elements, in row-major order, on a diagonal, and zeros elsewhere.
+
+    Shapes: with $n$ elements, $[n + |\mathrm{offset}|, n + |\mathrm{offset}|]$.
+
+    >>> functx.diagflat(jnp.asarray([[1.0], [2.0]], "float32"))
+    Array([[1., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    return _embedded(lax.reshape(input, (input.size,)), offset)
+
+
+def _embedded(diagonals: Array, offset: int) -> Array:
+    """Square matrices of the diagonals in the last dimension."""
+    size = diagonals.shape[-1] + abs(offset)
+    return _laid_out(diagonals, size, size, offset)
+
+
+def _laid_out(diagonals: Array, m: int, n: int, offset: int) -> Array:
+    """Matrices `[..., m, n]` of zeros but for a diagonal."""
+    *batch, length = diagonals.shape
+    if not length:
+        return jnp.zeros((*batch, m, n), diagonals.dtype)
+    # In row-major order, the elements of a diagonal lie n + 1 apart: one pad, no scatter.
+    before = offset if offset >= 0 else -offset * n
+    within = (length - 1) * (n + 1) + 1
+    zero = np.zeros((), diagonals.dtype)
+    sides = [(0, 0, 0)] * len(batch) + [(before, m * n - before - within, n)]
+    return lax.reshape(lax.pad(diagonals, zero, sides), (*batch, m, n))
+
+
+@operator(promote=Promote.NO_OPMATH, aliases=("diagonal_copy",))
 def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     r"""The elements $x_{\ldots, i, i + \mathrm{offset}}$ of the matrices in `dim1` and `dim2`.
 
@@ -46,16 +102,52 @@ def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) ->
     >>> functx.diagonal(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([1., 4.], dtype=float32)
     """
-    rows = canonical_dim(dim1, input.ndim, "dim1")
-    columns = canonical_dim(dim2, input.ndim, "dim2")
+    rows, columns = _plane(input.ndim, dim1, dim2, input)
+    return _diagonal(jnp.moveaxis(input, (rows, columns), (-2, -1)), offset)
+
+
+@operator(promote=Promote.NONE)
+def diagonal_scatter(
+    input: ArrayLike, src: ArrayOnly, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Array:
+    """A copy of `input` with another diagonal, as `diagonal` would read it.
+
+    Shapes: `src` has that of `diagonal(input, offset, dim1, dim2)`.
+    Dtypes: that of `input`, to which `src` is cast.
+
+    >>> functx.diagonal_scatter(jnp.zeros((2, 2), "float32"), jnp.ones(2, "float32"))
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    plane = _plane(input.ndim, dim1, dim2, input)
+    matrices = jnp.moveaxis(input, plane, (-2, -1))
+    *batch, m, n = matrices.shape
+    expected = [*batch, _length(m, n, offset)]
+    check_source(src, expected)
+    if not expected[-1]:
+        return input
+    row, column = (lax.broadcasted_iota("int32", (m, n), axis) for axis in (0, 1))
+    diagonals = _laid_out(converted(src, input.dtype), m, n, offset)
+    out = jnp.where(column - row == offset, diagonals, matrices)
+    return jnp.moveaxis(out, (-2, -1), plane)
+
+
+def _plane(ndim: int, dim1: int, dim2: int, input: Array) -> tuple[int, int]:
+    """The dimensions of rows and columns."""
+    rows = canonical_dim(dim1, ndim, "dim1")
+    columns = canonical_dim(dim2, ndim, "dim2")
     if rows == columns:
         refuse(f"`dim1` and `dim2` must differ, got {dim1} and {dim2} for {describe(input)}")
-    return _diagonal(jnp.moveaxis(input, (rows, columns), (-2, -1)), offset)
+    return rows, columns
+
+
+def _length(m: int, n: int, offset: int) -> int:
+    return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
 
 
 def _diagonal(matrices: Array, offset: int) -> Array:
     *batch, m, n = matrices.shape
-    size = max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
+    size = _length(m, n, offset)
     if not size:
         return jnp.zeros((*batch, 0), matrices.dtype)
     # A slice with stride n + 1 of the rows laid end to end: its transpose is a pad.

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
+import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
-from functx._core import Arrays, Autocast, canonical_dim, describe, operator, Promote, refuse
+from functx._core import (
+    ArrayLike,
+    Arrays,
+    Autocast,
+    canonical_dim,
+    DEFAULT_FLOAT,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
+
+from .least_ranks import at_least
+from .listing import listed_form
 
 
-__all__ = ["cat", "stack"]
+__all__ = ["block_diag", "cat", "column_stack", "dstack", "hstack", "stack", "vstack"]
 
 
 @operator(
@@ -30,13 +46,7 @@ def cat(tensors: Arrays, dim: int = 0) -> Array:
     for i, x in enumerate(tensors):
         if not x.ndim:
             refuse(f"`tensors[{i}]` must have a dimension, got {describe(x)}", hint="try `stack`")
-    joined = [x for x in tensors if x.shape != (0,)] or list(tensors[:1])
-    dim = canonical_dim(dim, joined[0].ndim)
-    others = lambda x: x.shape[:dim] + x.shape[dim + 1 :]
-    for x in joined:
-        if x.ndim != joined[0].ndim or others(x) != others(joined[0]):
-            refuse(f"`tensors` must agree in shape but for dimension {dim}, got {_shown(tensors)}")
-    return lax.concatenate(joined, dim)
+    return _joined(tensors, dim)
 
 
 @operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST)
@@ -52,6 +62,106 @@ def stack(tensors: Arrays, dim: int = 0) -> Array:
         refuse(f"`tensors` must have one shape, got {_shown(tensors)}")
     dim = canonical_dim(dim, tensors[0].ndim + 1)
     return lax.concatenate([lax.expand_dims(x, [dim]) for x in tensors], dim)
+
+
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
+def hstack(tensors: Arrays) -> Array:
+    """Joins arrays side by side: along dimension 1, vectors along dimension 0.
+
+    Shapes: as for `cat`; 0-d arrays count as `[1]`.
+
+    >>> functx.hstack([jnp.zeros((2, 1), "float32"), jnp.ones((2, 2), "float32")])
+    Array([[0., 1., 1.],
+           [0., 1., 1.]], dtype=float32)
+    """
+    _check_several(tensors)
+    rows = [at_least(x, 1) for x in tensors]
+    return _joined(rows, 0 if rows[0].ndim == 1 else 1)
+
+
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False, aliases=("row_stack",))
+def vstack(tensors: Arrays) -> Array:
+    """Joins arrays on top of one another, along dimension 0; vectors are rows.
+
+    Shapes: as for `cat` after `atleast_2d`.
+
+    >>> functx.vstack([jnp.zeros(2, "float32"), jnp.ones((2, 2), "float32")])
+    Array([[0., 0.],
+           [1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    _check_several(tensors)
+    return _joined([at_least(x, 2) for x in tensors], 0)
+
+
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
+def dstack(tensors: Arrays) -> Array:
+    """Joins arrays behind one another, along dimension 2.
+
+    Shapes: as for `cat` after `atleast_3d`.
+
+    >>> functx.dstack([jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0, 4.0], "float32")])
+    Array([[[1., 3.],
+            [2., 4.]]], dtype=float32)
+    """
+    _check_several(tensors)
+    return _joined([at_least(x, 3) for x in tensors], 2)
+
+
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
+def column_stack(tensors: Arrays) -> Array:
+    """Joins arrays side by side, along dimension 1; vectors are columns.
+
+    Shapes: `[n]` counts as `[n, 1]`, `[]` as `[1, 1]`; sizes agree in the other dimensions.
+
+    >>> functx.column_stack([jnp.asarray([1.0, 2.0], "float32"), jnp.zeros((2, 1), "float32")])
+    Array([[1., 0.],
+           [2., 0.]], dtype=float32)
+    """
+    _check_several(tensors)
+    return _joined([x if x.ndim > 1 else lax.reshape(x, (x.size, 1)) for x in tensors], 1)
+
+
+@overload
+def block_diag(*tensors: ArrayLike) -> Array: ...
+@overload
+def block_diag(tensors: Sequence[ArrayLike]) -> Array: ...
+@operator(promote=Promote.NO_OPMATH, form=listed_form)
+def block_diag(tensors: Arrays) -> Array:
+    """The matrix with the given ones along its diagonal, and zeros elsewhere.
+
+    Shapes: `[m1, n1], [m2, n2], ... -> [m1 + m2 + ..., n1 + n2 + ...]`; `[n]` counts as
+    `[1, n]`, `[]` as `[1, 1]`. Of no matrices, `[1, 0]`.
+
+    >>> column, row = jnp.asarray([[1.0], [2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32")
+    >>> functx.block_diag(column, row)
+    Array([[1., 0., 0.],
+           [2., 0., 0.],
+           [0., 3., 4.]], dtype=float32)
+    """
+    if not tensors:
+        return jnp.zeros((1, 0), DEFAULT_FLOAT)
+    for i, x in enumerate(tensors):
+        if x.ndim > 2:
+            refuse(f"`tensors[{i}]` must have at most 2 dimensions, got {describe(x)}")
+    blocks = [at_least(x, 2) for x in tensors]
+    zero = np.zeros((), blocks[0].dtype)
+    width, before, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        behind = width - before - x.shape[1]
+        rows.append(lax.pad(x, zero, [(0, 0, 0), (before, behind, 0)]))
+        before += x.shape[1]
+    return lax.concatenate(rows, 0)
+
+
+def _joined(tensors: Sequence[Array], dim: int) -> Array:
+    joined = [x for x in tensors if x.shape != (0,)] or list(tensors[:1])
+    dim = canonical_dim(dim, joined[0].ndim)
+    others = lambda x: x.shape[:dim] + x.shape[dim + 1 :]
+    for x in joined:
+        if x.ndim != joined[0].ndim or others(x) != others(joined[0]):
+            refuse(f"`tensors` must agree in shape but for dimension {dim}, got {_shown(tensors)}")
+    return lax.concatenate(joined, dim)
 
 
 def _check_several(tensors: Any) -> None:

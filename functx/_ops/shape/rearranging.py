@@ -21,7 +21,7 @@ from functx._core import (
 )
 
 
-__all__ = ["flip", "movedim", "permute", "roll", "transpose"]
+__all__ = ["flip", "fliplr", "flipud", "movedim", "permute", "roll", "rot90", "transpose"]
 
 
 @overload
@@ -31,7 +31,7 @@ def transpose(input: ArrayLike, *, axis0: Dim, axis1: Dim) -> Array: ...
 @operator(
     promote=Promote.NO_OPMATH,
     synonyms={"axis0": "dim0", "axis1": "dim1"},
-    aliases=("swapaxes", "swapdims"),
+    aliases=("swapaxes", "swapdims", "transpose_copy"),
 )
 def transpose(input: ArrayLike, dim0: Dim, dim1: Dim) -> Array:
     """Exchanges two dimensions.
@@ -42,7 +42,7 @@ def transpose(input: ArrayLike, dim0: Dim, dim1: Dim) -> Array:
     return jnp.swapaxes(input, dim0, dim1) if input.ndim else input
 
 
-@operator(promote=Promote.NO_OPMATH)
+@operator(promote=Promote.NO_OPMATH, aliases=("permute_copy",))
 def permute(input: ArrayLike, dims: Shape) -> Array:
     """Dimension `i` of the result is dimension `dims[i]` of `input`.
 
@@ -86,6 +86,54 @@ def flip(input: ArrayLike, dims: Dims) -> Array:
     if dims is None:
         refuse("`dims` must be an int or a sequence of ints, got None", error=TypeError)
     return lax.rev(input, canonical_dims(dims, input.ndim) or ())
+
+
+@operator(promote=Promote.NO_OPMATH)
+def fliplr(input: ArrayLike) -> Array:
+    """Reverses the order of columns: of the elements along dimension 1.
+
+    >>> functx.fliplr(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
+    Array([[2., 1.],
+           [4., 3.]], dtype=float32)
+    """
+    if input.ndim < 2:
+        refuse(f"`input` must have at least 2 dimensions, got {describe(input)}")
+    return lax.rev(input, [1])
+
+
+@operator(promote=Promote.NO_OPMATH)
+def flipud(input: ArrayLike) -> Array:
+    """Reverses the order of rows: of the elements along dimension 0.
+
+    >>> functx.flipud(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
+    Array([[3., 4.],
+           [1., 2.]], dtype=float32)
+    """
+    if not input.ndim:
+        refuse(f"`input` must have a dimension, got {describe(input)}")
+    return lax.rev(input, [0])
+
+
+@operator(promote=Promote.NO_OPMATH)
+def rot90(input: ArrayLike, k: int = 1, dims: Shape = (0, 1)) -> Array:
+    """Turns by `k` times 90 degrees in the plane of two dimensions, from `dims[0]` to `dims[1]`.
+
+    Negative `k` turn the other way.
+
+    >>> functx.rot90(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
+    Array([[2., 4.],
+           [1., 3.]], dtype=float32)
+    """
+    if len(dims) != 2:
+        refuse(f"`dims` must name 2 dimensions, got {list(dims)}")
+    if input.ndim < 2:
+        refuse(f"`input` must have at least 2 dimensions, got {describe(input)}")
+    plane = canonical_dims(dims, input.ndim, "dims")
+    assert plane is not None
+    first, second = plane
+    turns = k % 4
+    turned = lax.rev(input, [(), (second,), plane, (first,)][turns])
+    return jnp.swapaxes(turned, first, second) if turns % 2 else turned
 
 
 @operator(promote=Promote.NO_OPMATH)

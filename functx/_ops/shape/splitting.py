@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, overload, TypeAlias
 
 import jax
 import numpy as np
@@ -25,19 +25,25 @@ from functx._core import (
 )
 
 
-__all__ = ["chunk", "split", "tensor_split", "unbind"]
+__all__ = [
+    "chunk",
+    "dsplit",
+    "hsplit",
+    "split",
+    "split_with_sizes",
+    "tensor_split",
+    "unbind",
+    "vsplit",
+]
+
+_POSITIONS: dict[str, str] = dict.fromkeys(("sections", "indices"), "indices_or_sections")
+_Pieces: TypeAlias = tuple[Array, ...]
 
 
 def _split_cuts(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Cuts:
     size = _size(tensor, dim)
     if isinstance(split_size_or_sections, tuple):
-        sizes = split_size_or_sections
-        if sum(sizes) != size or min(sizes, default=0) < 0:
-            refuse(
-                f"`split_size_or_sections` must hold non-negative sizes that add up to {size}, "
-                f"got {describe(list(sizes))}"
-            )
-        return _behind_one_another(sizes, dim)
+        return _of_sizes(split_size_or_sections, size, dim, "split_size_or_sections")
     step = split_size_or_sections
     if step < 0 or (step == 0 and size):
         refuse(f"`split_size_or_sections` must be positive, got {step}")
@@ -56,6 +62,24 @@ def split(
     [(1,), (4,)]
     """
     return cut(tensor, _split_cuts(tensor, split_size_or_sections, dim))
+
+
+def _split_with_sizes_cuts(input: Any, split_sizes: tuple[int, ...], dim: int) -> Cuts:
+    return _of_sizes(split_sizes, _size(input, dim), dim, "split_sizes")
+
+
+@operator(
+    promote=Promote.NO_OPMATH, cuts=_split_with_sizes_cuts, aliases=("split_with_sizes_copy",)
+)
+def split_with_sizes(
+    input: ArrayLike, split_sizes: tuple[int, ...], dim: Dim = 0
+) -> tuple[Array, ...]:
+    """Pieces of the sizes listed, behind one another along `dim`.
+
+    >>> [x.shape for x in functx.split_with_sizes(jnp.zeros(5, "float32"), [1, 4])]
+    [(1,), (4,)]
+    """
+    return cut(input, _split_with_sizes_cuts(input, split_sizes, dim))
 
 
 def _chunk_cuts(input: Any, chunks: int, dim: int) -> Cuts:
@@ -138,9 +162,7 @@ def tensor_split(
     promote=Promote.NO_OPMATH,
     form=_positions_form,
     cuts=_tensor_split_cuts,
-    synonyms=dict.fromkeys(
-        ("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections"
-    ),
+    synonyms=_POSITIONS | {"tensor_indices_or_sections": "indices_or_sections"},
 )
 def tensor_split(
     input: ArrayLike, indices_or_sections: int | tuple[int, ...], dim: Dim = 0
@@ -158,6 +180,84 @@ def tensor_split(
     return cut(input, _tensor_split_cuts(input, indices_or_sections, dim))
 
 
+def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Cuts:
+    """Equal pieces, or those between positions, of an array with at least so many dimensions."""
+    if input.ndim < least:
+        refuse(f"`input` must have at least {least} dimensions, got {describe(input)}")
+    size = input.shape[dim]
+    sections = indices_or_sections
+    if not isinstance(sections, tuple) and (sections <= 0 or size % sections):
+        refuse(f"`indices_or_sections` must divide {size}, got {sections}")
+    return _tensor_split_cuts(input, indices_or_sections, dim)
+
+
+def _hsplit_cuts(input: Any, indices_or_sections: int | tuple[int, ...]) -> Cuts:
+    return _across(input, 1, 0 if input.ndim == 1 else 1, indices_or_sections)
+
+
+@overload
+def hsplit(input: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> _Pieces: ...
+@overload
+def hsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
+@overload
+def hsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
+@operator(promote=Promote.NO_OPMATH, form=_positions_form, cuts=_hsplit_cuts, synonyms=_POSITIONS)
+def hsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
+    """Equal pieces side by side, along dimension 1, or those between positions.
+
+    A vector is cut along dimension 0. Positions mean what they mean in `tensor_split`.
+    Raises `RuntimeError` if the number of pieces does not divide the size.
+
+    >>> [x.shape for x in functx.hsplit(jnp.zeros((2, 4), "float32"), 2)]
+    [(2, 2), (2, 2)]
+    """
+    return cut(input, _hsplit_cuts(input, indices_or_sections))
+
+
+def _vsplit_cuts(input: Any, indices_or_sections: int | tuple[int, ...]) -> Cuts:
+    return _across(input, 2, 0, indices_or_sections)
+
+
+@overload
+def vsplit(input: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> _Pieces: ...
+@overload
+def vsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
+@overload
+def vsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
+@operator(promote=Promote.NO_OPMATH, form=_positions_form, cuts=_vsplit_cuts, synonyms=_POSITIONS)
+def vsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
+    """Equal pieces on top of one another, along dimension 0, or those between positions.
+
+    Errors: as for `hsplit`.
+
+    >>> [x.shape for x in functx.vsplit(jnp.zeros((4, 3), "float32"), (1,))]
+    [(1, 3), (3, 3)]
+    """
+    return cut(input, _vsplit_cuts(input, indices_or_sections))
+
+
+def _dsplit_cuts(input: Any, indices_or_sections: int | tuple[int, ...]) -> Cuts:
+    return _across(input, 3, 2, indices_or_sections)
+
+
+@overload
+def dsplit(input: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> _Pieces: ...
+@overload
+def dsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
+@overload
+def dsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
+@operator(promote=Promote.NO_OPMATH, form=_positions_form, cuts=_dsplit_cuts, synonyms=_POSITIONS)
+def dsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
+    """Equal pieces behind one another, along dimension 2, or those between positions.
+
+    Errors: as for `hsplit`.
+
+    >>> [x.shape for x in functx.dsplit(jnp.zeros((1, 2, 4), "float32"), 2)]
+    [(1, 2, 2), (1, 2, 2)]
+    """
+    return cut(input, _dsplit_cuts(input, indices_or_sections))
+
+
 def _unbind_cuts(input: Any, dim: int) -> Cuts:
     if not input.ndim:
         refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
@@ -166,7 +266,7 @@ def _unbind_cuts(input: Any, dim: int) -> Cuts:
     return Cuts(range(n), (1,) * n, dim, keepdim=False)
 
 
-@operator(promote=Promote.NO_OPMATH, cuts=_unbind_cuts)
+@operator(promote=Promote.NO_OPMATH, cuts=_unbind_cuts, aliases=("unbind_copy",))
 def unbind(input: ArrayLike, dim: Dim = 0) -> tuple[Array, ...]:
     """The slices along `dim`, without it: as many as its size.
 
@@ -180,6 +280,15 @@ def _size(input: Any, dim: int) -> int:
     if not input.ndim:
         refuse(f"expected an array with a dimension to split, got {describe(input)}")
     return input.shape[dim]
+
+
+def _of_sizes(sizes: tuple[int, ...], size: int, dim: int, name: str) -> Cuts:
+    if sum(sizes) != size or min(sizes, default=0) < 0:
+        refuse(
+            f"`{name}` must hold non-negative sizes that add up to {size}, "
+            f"got {describe(list(sizes))}"
+        )
+    return _behind_one_another(sizes, dim)
 
 
 def _equal(size: int, step: int) -> tuple[int, ...]:

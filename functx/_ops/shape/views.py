@@ -17,17 +17,31 @@ from functx._core import (
     canonical_dims,
     category,
     describe,
+    Dim,
     Dims,
     DType,
     operator,
+    Other,
     Promote,
     real_of,
     refuse,
     Shape,
 )
 
+from .models import check_is_array
 
-__all__ = ["flatten", "reshape", "squeeze", "unsqueeze", "view"]
+
+__all__ = [
+    "flatten",
+    "ravel",
+    "reshape",
+    "reshape_as",
+    "squeeze",
+    "unflatten",
+    "unsqueeze",
+    "view",
+    "view_as",
+]
 
 
 @operator(promote=Promote.NO_OPMATH)
@@ -40,7 +54,7 @@ def reshape(input: ArrayLike, shape: Shape) -> Array:
     Array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    return lax.reshape(input, _filled_in(shape, input))
+    return lax.reshape(input, _filled_in(shape, input.size))
 
 
 def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -61,7 +75,7 @@ def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
 def view(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def view(input: ArrayLike, dtype: DType) -> Array: ...
-@operator(promote=Promote.NONE, form=_dtype_form)
+@operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",))
 def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = None) -> Array:
     """`reshape(input, size)`, or with a dtype instead of `size`, the bytes read as that dtype.
 
@@ -75,27 +89,27 @@ def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = N
     Array([ 1065353216, -1073741824], dtype=int32)
     """
     if size is not None and dtype is None:
-        return lax.reshape(input, _filled_in(size, input))
+        return lax.reshape(input, _filled_in(size, input.size))
     if size is None and dtype is not None:
         return _reinterpreted(input, as_dtype(dtype))
     refuse("exactly one of `size` and `dtype` must be given", error=TypeError)
 
 
-def _filled_in(shape: tuple[int, ...], input: Array) -> tuple[int, ...]:
+def _filled_in(shape: tuple[int, ...], count: int, name: str = "shape") -> tuple[int, ...]:
     """`shape` with its -1 replaced, if there is one way to do that."""
     known = math.prod(n for n in shape if n != -1)
     if min(shape, default=0) < -1 or shape.count(-1) > 1:
-        refuse(f"`shape` must hold non-negative ints and at most one -1, got {list(shape)}")
+        refuse(f"`{name}` must hold non-negative ints and at most one -1, got {list(shape)}")
     if -1 not in shape:
-        if known != input.size:
-            refuse(f"`shape` must hold {input.size} elements, got {list(shape)}")
+        if known != count:
+            refuse(f"`{name}` must hold {count} elements, got {list(shape)}")
         return shape
-    if known == 0 or input.size % known:
+    if known == 0 or count % known:
         refuse(
-            f"`shape` must hold {input.size} elements, and {list(shape)} cannot",
+            f"`{name}` must hold {count} elements, and {list(shape)} cannot",
             hint="" if known else "beside a size of 0, -1 could be anything",
         )
-    return tuple(input.size // known if n == -1 else n for n in shape)
+    return tuple(count // known if n == -1 else n for n in shape)
 
 
 def _reinterpreted(input: Array, dtype: np.dtype) -> Array:
@@ -150,6 +164,62 @@ def flatten(input: ArrayLike, start_dim: int = 0, end_dim: int = -1) -> Array:
 
 
 @operator(promote=Promote.NO_OPMATH)
+def reshape_as(input: ArrayLike, other: Other) -> Array:
+    """The elements in row-major order, arranged in the shape of `other`.
+
+    Raises `RuntimeError` if the number of elements differs.
+
+    >>> functx.reshape_as(jnp.zeros((2, 3), "float32"), jnp.zeros((3, 2), "float32")).shape
+    (3, 2)
+    """
+    return _shaped_as(input, other)
+
+
+@operator(promote=Promote.NO_OPMATH)
+def view_as(input: ArrayLike, other: Other) -> Array:
+    """The same as `reshape_as`: arrays have no views.
+
+    >>> functx.view_as(jnp.zeros((2, 3), "float32"), jnp.zeros(6, "float32")).shape
+    (6,)
+    """
+    return _shaped_as(input, other)
+
+
+def _shaped_as(input: Array, other: Any) -> Array:
+    check_is_array(other, "other")
+    return lax.reshape(input, _filled_in(other.shape, input.size, "other"))
+
+
+@operator(promote=Promote.NO_OPMATH)
+def unflatten(input: ArrayLike, dim: Dim, sizes: Shape) -> Array:
+    """Splits a dimension into several, in row-major order; one of `sizes` may be -1.
+
+    Shapes: `[a, b * c, d] -> [a, b, c, d]` for `dim=1` and `(b, c)`.
+    Raises `RuntimeError` if the number of elements differs.
+
+    >>> functx.unflatten(jnp.zeros((2, 12), "float32"), 1, (3, -1)).shape
+    (2, 3, 4)
+    """
+    if not input.ndim:
+        refuse(f"`input` must have a dimension, got {describe(input)}")
+    if not sizes:
+        refuse("`sizes` must not be empty")
+    shape = input.shape
+    split = _filled_in(sizes, shape[dim], "sizes")
+    return lax.reshape(input, (*shape[:dim], *split, *shape[dim + 1 :]))
+
+
+@operator(promote=Promote.NO_OPMATH)
+def ravel(input: ArrayLike) -> Array:
+    """All elements in one dimension, in row-major order.
+
+    >>> functx.ravel(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
+    Array([1., 2., 3., 4.], dtype=float32)
+    """
+    return lax.reshape(input, (input.size,))
+
+
+@operator(promote=Promote.NO_OPMATH, aliases=("squeeze_copy",))
 def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
     """Drops the dimensions of size 1, or those of size 1 among `dim`.
 
@@ -161,7 +231,7 @@ def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
     return lax.squeeze(input, [d for d in among if input.shape[d] == 1])
 
 
-@operator(promote=Promote.NO_OPMATH)
+@operator(promote=Promote.NO_OPMATH, aliases=("unsqueeze_copy",))
 def unsqueeze(input: ArrayLike, dim: int) -> Array:
     """Inserts a dimension of size 1, which will be number `dim` of the result.
 

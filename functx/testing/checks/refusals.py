@@ -32,7 +32,8 @@ def _lists(info: OpInfo, sample: Sample) -> Iterator[Refusal]:
     for name, x in calls.arrays(given).items():
         if isinstance(x, jax.Array):
             args, kwargs = calls.call_of(filled(given, {name: x.tolist() if x.ndim else [0.0]}))
-            what = f"`{name.partition('[')[0]}` must be (an array|a sequence of arrays), got"
+            words = "(an array|a sequence of arrays|an array or a sequence of arrays)"
+            what = f"`{name.partition('[')[0]}` must be {words}, got"
             yield Refusal(Sample(args, kwargs), what, TypeError)
 
 

@@ -92,6 +92,34 @@ def eye_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(2, jnp.ones(2)), r"`m` must be an int", TypeError)
 
 
+def scalar_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(), dtype=make.dtype)
+    yield call(2)
+    yield call(True)
+    yield call(2.5, dtype="int32", device="cpu")
+    yield call(s=1.5j, dtype="complex64")
+    yield call(-1, dtype="uint8")
+    yield call(float("-inf"))
+
+
+def scalar_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1)), r"`s` must be a number or 0-d", TypeError)
+    yield Refusal(call(1j), r"`s` must be real for float32")
+    yield Refusal(call(300, dtype="uint8"), r"`s` must fit uint8, got 300")
+    yield Refusal(call(float("nan"), dtype="int32"), r"`s` must fit int32, got nan")
+
+
+def np_scalar(s, dtype=None, device=None):
+    value = np.asarray(s)
+    return value.astype(dtype) if dtype in ("uint8", "int32") else value
+
+
+def scalar_conventions(make: Make) -> Iterator[Convention]:
+    value = call(make.put(2.0), dtype="float64")
+    departure = "PyTorch's is a number"
+    yield Convention("has a gradient", value, value=2, gradient=1, departure=departure)
+
+
 def full_conventions(make: Make) -> Iterator[Convention]:
     value = call((3,), make.put(2.0), dtype="float64")
     departure = "PyTorch's fill value is a number"
@@ -126,5 +154,12 @@ OPS = [
         eye_samples,
         reference=lambda n, m=None, **_: np.eye(n, m),
         refusals=eye_refusals,
+    ),
+    OpInfo(
+        functx.scalar_tensor,
+        scalar_samples,
+        reference=np_scalar,
+        refusals=scalar_refusals,
+        conventions=scalar_conventions,
     ),
 ]

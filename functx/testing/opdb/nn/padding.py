@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+import functx
 import functx.nn.functional as F
 from functx._core import category
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
@@ -37,6 +38,36 @@ def constant_refusals(make: Make) -> Iterator[Refusal]:
     for value in (300, -1, -0.5):
         yield Refusal(call(bytes_, (1, 1), value=value), rf"`value` must fit uint8, got {value}")
     yield Refusal(call(x, (1, 1), value=make(2)), "`value` must be a number", TypeError)
+
+
+def number_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (1, 2))
+    yield call(make(2, 3), (-1, 1, 1, -1), 2)
+    yield call(make(2, 2, 2), [0, 1, 1, 0, 2, 0], value=1)
+    yield call(make(2, 2), (1, 0), make())
+    yield call(make(), ())
+    yield call(make(2, 0), (1, 1))
+    yield call(make(3), (-1, -2), 1000)
+    yield call(make(3), (1, 2), True)
+    yield call(make.small(2, 1, 1, 2), (0, 1, 1, 0))
+
+
+def number_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(1, 2, 3, dtype="float32")
+    yield Refusal(call(x, (1,)), r"`pad` must hold two ints for each dimension")
+    yield Refusal(call(make(3), (1, 1, 1, 1)), r"at most 2 ints for \S+\[3\]")
+    yield Refusal(call(make(3), (-1, -3)), r"takes more than there is")
+    yield Refusal(call(x, (1, 1), 1j), r"`value` must be real for f32\[1,2,3\]")
+    yield Refusal(call(make(3, dtype="uint8"), (1, 1), 300), r"`value` must fit uint8, got 300")
+    yield Refusal(call(x, (1, 1), make(2)), "`value` must be a number", TypeError)
+
+
+def np_number_pad(x, pad, value=0):
+    pairs = [(0, 0)] * (x.ndim - len(pad) // 2)
+    pairs += list(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pairs, strict=True))
+    grown = [(max(a, 0), max(b, 0)) for a, b in pairs]
+    return np.pad(x[cut], grown, constant_values=value) if x.ndim else x
 
 
 def reflect_samples(make: Make) -> Iterator[Sample]:
@@ -155,5 +186,12 @@ OPS = [
         refusals=circular_refusals,
         variant="circular",
         departures=circular_departures,
+    ),
+    OpInfo(
+        functx.constant_pad_nd,
+        number_samples,
+        reference=np_number_pad,
+        refusals=number_refusals,
+        ulps=0,
     ),
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
 
 def expand_samples(make: Make) -> Iterator[Sample]:
@@ -54,6 +54,23 @@ def repeat_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 1.5), r"`repeats` must be an int or a sequence", TypeError)
 
 
+def tile_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (2,))
+    yield call(make(2), (3, 2))
+    yield call(make(2, 2), (2, 1))
+    yield call(make(), ())
+    yield call(make(), [2])
+    yield call(make(2, 0), dims=(2, 2))
+    yield call(make(2), (0, 1))
+    yield call(make.small(2, 1, 1, 2), (3, 1, 2))
+    yield edge(make.delicate(8), (2,))
+
+
+def tile_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), (-1,)), r"`dims` must not be negative, got \[-1\]")
+    yield Refusal(call(make(2), (1.5,)), r"`dims` must be an int or a sequence", TypeError)
+
+
 def repetition(sample: Callable[[Make], Sample], times: int):
     def conventions(make: Make) -> Iterator[Convention]:
         yield Convention("the gradient is the sum", sample(make), gradient=[times, times])
@@ -68,6 +85,70 @@ def expand_departures(make: Make) -> Iterator[Departure]:
         "a size is negative, which PyTorch overlooks where another is 0",
         r"does not broadcast to \[.*-",
     )
+
+
+def expand_as_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 1), make(3, 2, 2))
+    yield call(make(3), make(2, 3, dtype="int32"))
+    yield call(make(), other=make())
+    yield call(make(1, 3), make(0, 3))
+    yield call(make.small(1, 2, 1, 2), make(3, 2, 1, 2))
+    yield edge(make.delicate(8), make(2, 8))
+
+
+def expand_as_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 3), make(3)), r"`other` must have at least 2 entries, got \[3\]")
+    yield Refusal(call(make(1, 3), make(2, 4)), r"\[1,3\] does not broadcast to \[2, 4\]")
+    yield Refusal(call(make(3), 2.0), r"`other` must be an array", TypeError)
+
+
+def broadcast_tensors_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 1), make(3))
+    yield call(make(2, 3), make(), make(1, 1))
+    yield call(make(3))
+    yield call(make(0), make(1))
+    yield call(make(2), make(2, 1, dtype="bool"))
+    yield call(make.small(1, 2, 1, 2), make.small(2, 1, 3, 1))
+    yield edge(make.delicate(8), make.delicate(2, 1))
+
+
+def broadcast_tensors_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), make(3)), r"`tensors` must broadcast, got \S+\[2\], \S+\[3\]")
+    yield Refusal(call(make(2), None), r"`tensors\[1\]` must be an array, got None", TypeError)
+    yield Refusal(call(make(2), 2.0), r"`tensors\[1\]` must be an array, got 2.0", TypeError)
+
+
+def broadcast_tensors_departures(make: Make) -> Iterator[Departure]:
+    a_list = call([make(2), make(2)])
+    yield Departure("accepted", a_list, "arrays may come in a list, as in `meshgrid`", "got list")
+
+
+def sum_to_size_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (2, 1))
+    yield call(make(2, 3), 3)
+    yield call(make(2, 3), 1, 1)
+    yield call(make(2, 3), ())
+    yield call(make(2, 3), size=[2, 3])
+    yield call(make(0, 3), (1, 3))
+    yield call(make(1, 3), (3,))
+    yield call(make(), ())
+    yield call(make.small(2, 3, 2, 2), (1, 2, 1))
+    yield edge(make.delicate(8, 1), (8, 1))
+
+
+def sum_to_size_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 2), r"`size` must broadcast to \[2, 3\], got \[2\]")
+    yield Refusal(call(make(3), (1, 3)), r"`size` must broadcast to \[3\], got \[1, 3\]")
+    yield Refusal(call(make(2, 3), -1), r"`size` must broadcast to \[2, 3\], got \[-1\]")
+
+
+def np_sum_to_size(x, *sizes, size=None):
+    size = size or (sizes[0] if len(sizes) == 1 else sizes)
+    size = np.atleast_1d(np.asarray(size, int))
+    new = x.ndim - len(size)
+    kept = [d for d, n in enumerate(size, new) if n == x.shape[d]]
+    summed = np.sum(x, tuple(d for d in range(x.ndim) if d not in kept), keepdims=True)
+    return summed.reshape(size) if len(kept) < x.ndim else x
 
 
 OPS = [
@@ -96,5 +177,36 @@ OPS = [
         refusals=repeat_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
         ulps=0,
+    ),
+    OpInfo(
+        functx.tile,
+        tile_samples,
+        reference=lambda x, dims: np.tile(x, dims),
+        refusals=tile_refusals,
+        conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
+        ulps=0,
+    ),
+    OpInfo(
+        functx.expand_as,
+        expand_as_samples,
+        reference=lambda x, other: np.broadcast_to(x, other.shape),
+        refusals=expand_as_refusals,
+        conventions=repetition(lambda make: call(make.put([1, 2]), make(3, 2, dtype="int32")), 3),
+        ulps=0,
+    ),
+    OpInfo(
+        functx.broadcast_tensors,
+        broadcast_tensors_samples,
+        reference=lambda *tensors: tuple(np.broadcast_arrays(*tensors)),
+        refusals=broadcast_tensors_refusals,
+        departures=broadcast_tensors_departures,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.sum_to_size,
+        sum_to_size_samples,
+        reference=np_sum_to_size,
+        refusals=sum_to_size_refusals,
+        floor=Floor(4, "sums of both signs cancel"),
     ),
 ]

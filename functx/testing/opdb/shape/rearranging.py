@@ -83,6 +83,49 @@ def np_flip(x, dims):
     return np.flip(x, dims) if x.ndim else x
 
 
+def fliplr_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make(0, 2))
+    yield call(make(2, 3, 2))
+    yield call(make.small(2, 3, 1, 2))
+    yield edge(make.delicate(2, 4))
+
+
+def fliplr_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`input` must have at least 2 dimensions, got \S+\[3\]")
+
+
+def flipud_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3))
+    yield call(make(2, 3))
+    yield call(make(0, 2))
+    yield call(make.small(3, 2, 1, 2))
+    yield edge(make.delicate(8))
+
+
+def flipud_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make()), r"`input` must have a dimension, got \S+\[\]")
+
+
+def rot90_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make(2, 3), 2)
+    yield call(make(2, 3, 2), -1, (-1, 0))
+    yield call(make(2, 3), k=3, dims=[1, 0])
+    yield call(make(2, 3), 4)
+    yield call(make(0, 3), 2**40 + 1)
+    yield call(make.small(2, 1, 3, 2), 3, (0, -2))
+    yield edge(make.delicate(2, 4), 1)
+
+
+def rot90_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`input` must have at least 2 dimensions, got \S+\[3\]")
+    yield Refusal(call(make(2, 3), 1, (0,)), r"`dims` must name 2 dimensions, got \[0\]")
+    yield Refusal(call(make(2, 3), 1, (0, -2)), r"`dims` names a dimension twice")
+    yield Refusal(call(make(2, 3), 1, (0, 2)), r"`dims` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(make(2, 3), 1.5), r"`k` must be an int, got 1.5", TypeError)
+
+
 def roll_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 1, 1)
     yield call(make(2, 3), -2)
@@ -125,5 +168,26 @@ OPS = [
         functx.movedim, movedim_samples, reference=np_movedim, refusals=movedim_refusals, ulps=0
     ),
     OpInfo(functx.flip, flip_samples, reference=np_flip, refusals=flip_refusals, ulps=0),
+    OpInfo(
+        functx.fliplr,
+        fliplr_samples,
+        reference=lambda x: np.flip(x, 1),
+        refusals=fliplr_refusals,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.flipud,
+        flipud_samples,
+        reference=lambda x: np.flip(x, 0),
+        refusals=flipud_refusals,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.rot90,
+        rot90_samples,
+        reference=lambda x, k=1, dims=(0, 1): np.rot90(x, k, dims),
+        refusals=rot90_refusals,
+        ulps=0,
+    ),
     OpInfo(functx.roll, roll_samples, reference=np_roll, refusals=roll_refusals, ulps=0),
 ]

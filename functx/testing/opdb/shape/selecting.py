@@ -89,6 +89,103 @@ def narrow_conventions(make: Make) -> Iterator[Convention]:
     yield from outside(make, 2)
 
 
+def slice_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 4), 1, 1, 3)
+    yield call(make(5), 0, -4, -1, 2)
+    yield call(make(3, 2))
+    yield call(make(2, 3), dim=-1, start=1, end=None, step=5)
+    yield call(make(3), 0, 2, 1)
+    yield call(make(3), 0, -100, 100)
+    yield call(make(0, 2), 0, 0, 3)
+    yield call(make.small(2, 1, 5, 2), -2, 1, None, 3)
+    yield edge(make.delicate(3, 8), 0, 1)
+
+
+def slice_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make()), r"`input` must have a dimension, got \S+\[\]", IndexError)
+    yield Refusal(call(make(3), 0, 0, 3, 0), r"`step` must be positive, got 0")
+    yield Refusal(call(make(3), 1), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+    yield Refusal(call(make(3), 0, 1.5), r"`start` must be an int or None, got 1.5", TypeError)
+
+
+def np_slice(x, dim=0, start=None, end=None, step=1):
+    return np.moveaxis(np.moveaxis(x, dim, 0)[start:end:step], 0, dim)
+
+
+def slice_scatter_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 4), make(2, 2), 1, 1, 3)
+    yield call(make(5, 2), make(2, 2), 0, -4, -1, 2)
+    yield call(make(3, 2), make(3, 2))
+    yield call(make(2, 3), make(2, 1), dim=-1, start=1, end=None, step=5)
+    yield call(make(3), make(0), 0, 2, 1)
+    yield call(make(0, 2), make(0, 2))
+    yield call(make(4), make(2, dtype="int32"), 0, 2)
+    yield call(make.small(2, 1, 5, 2), make.small(2, 1, 2, 2), -2, 1, None, 3)
+    yield edge(make.delicate(3, 8), make.delicate(2, 8), 0, 1)
+
+
+def slice_scatter_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call(x, make(3), 1), r"`src` must have shape \[2, 3\], got \S+\[3\]")
+    yield Refusal(call(x, make(2, 3), 1, 0, 3, 0), r"`step` must be positive, got 0")
+    yield Refusal(call(x, 2.0), r"`src` must be an array, got 2.0", TypeError)
+    yield Refusal(call(make(), make()), r"`input` must have a dimension", IndexError)
+
+
+def np_slice_scatter(x, src, dim=0, start=None, end=None, step=1):
+    out = np.moveaxis(x, dim, 0).copy()
+    out[start:end:step] = np.moveaxis(src, dim, 0)
+    return np.moveaxis(out, 0, dim)
+
+
+def slice_scatter_conventions(make: Make) -> Iterator[Convention]:
+    for fill in (np.nan, np.inf):
+        at = call(make.put([fill, 1, fill]), make.put([3, 4]), 0, 0, None, 2)
+        kept = ([0, 1, 0], [1, 1])
+        yield Convention(f"{fill} is replaced", at, value=[3, 1, 4], gradient=kept)
+    truncated = call(make.put([0, 1], "int32"), make.put([2.5]), 0, 1)
+    yield Convention("the source is cast", truncated, value=[0, 2])
+
+
+def select_scatter_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2), 1, 2)
+    yield call(make(3, 2), make(2), 0, make.index(3))
+    yield call(make(2, 3, 2), make(2, 2), -2, -3)
+    yield call(make(2), make(), dim=0, index=1)
+    yield call(make(2, 0), make(0), 0, make.index(2, dtype="uint8"))
+    yield call(make(2, 2), make(2, dtype="int32"), 0, 1)
+    yield call(make.small(2, 1, 9, 2), make.small(2, 1, 2), -2, make.index(9, 1))
+    yield edge(make.delicate(2, 8), make.delicate(8), 0, make.index(2))
+
+
+def select_scatter_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call(x, make(2), 0, 0), r"`src` must have shape \[3\], got \S+\[2\]")
+    yield Refusal(call(x, make(3), 0, 2), r"`index` must lie in \[-2, 1\], got 2", IndexError)
+    yield Refusal(call(x, 2.0, 0, 0), r"`src` must be an array, got 2.0", TypeError)
+    yield Refusal(call(make(), make(), 0, 0), r"`input` must have an element", IndexError)
+
+
+def np_select_scatter(x, src, dim, index):
+    out = np.moveaxis(x, dim, 0).copy()
+    out[np.reshape(index, ())] = src
+    return np.moveaxis(out, 0, dim)
+
+
+def select_scatter_conventions(make: Make) -> Iterator[Convention]:
+    for at in (2, -3):
+        sample = call(make.put([1, 2]), make.put(3), 0, make.put(at, "int64"))
+        yield Convention(
+            f"{at} writes nothing in a compiled program",
+            sample,
+            value=[1, 2],
+            gradient=([1, 1], 0),
+            departure="PyTorch refuses",
+        )
+    rest = call(make.put([np.nan, np.inf]), make.put(1), 0, -1)
+    yield Convention("what is replaced", rest, value=[np.nan, 1], gradient=([1, 0], 1))
+
+
 OPS = [
     OpInfo(
         functx.select,
@@ -104,6 +201,29 @@ OPS = [
         reference=np_narrow,
         refusals=narrow_refusals,
         conventions=narrow_conventions,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.slice,
+        slice_samples,
+        reference=np_slice,
+        refusals=slice_refusals,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.slice_scatter,
+        slice_scatter_samples,
+        reference=np_slice_scatter,
+        refusals=slice_scatter_refusals,
+        conventions=slice_scatter_conventions,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.select_scatter,
+        select_scatter_samples,
+        reference=np_select_scatter,
+        refusals=select_scatter_refusals,
+        conventions=select_scatter_conventions,
         ulps=0,
     ),
 ]

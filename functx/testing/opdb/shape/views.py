@@ -87,6 +87,54 @@ def np_flatten(x, start_dim=0, end_dim=-1):
     return x.reshape(*x.shape[:start], np.prod(x.shape[start : end + 1]), *x.shape[end + 1 :])
 
 
+def as_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(3, 2))
+    yield call(make(2, 3), make(6, dtype="int32"))
+    yield call(make(), other=make(1, 1))
+    yield call(make(1, 1), make())
+    yield call(make(0, 3), make(2, 0))
+    yield call(make.small(2, 1, 3, 2), make(3, 4))
+    yield edge(make.delicate(8), make(2, 4))
+
+
+def as_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), make(4)), r"`other` must hold 6 elements, got \[4\]")
+    yield Refusal(call(make(1), 2.0), r"`other` must be an array", TypeError)
+
+
+def unflatten_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 6), 1, (2, 3))
+    yield call(make(2, 6, 2), -2, (3, -1))
+    yield call(make(6), dim=0, sizes=[6])
+    yield call(make(0, 2), 0, (-1, 2))
+    yield call(make(0), 0, (2, 0))
+    yield call(make.small(2, 4, 1, 2), 1, (2, 1, 2))
+    yield edge(make.delicate(8), 0, (2, 4))
+
+
+def unflatten_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 1, (2, 2)), r"`sizes` must hold 3 elements, got \[2, 2\]")
+    yield Refusal(call(make(2, 3), 1, (2, -1)), r"`sizes` must hold 3 elements, and \[2, -1\]")
+    yield Refusal(call(make(2, 3), 1, ()), r"`sizes` must not be empty")
+    yield Refusal(call(make(), 0, (1,)), r"`input` must have a dimension, got \S+\[\]")
+    yield Refusal(call(make(2), 1, (2,)), r"`dim` must lie in \[-1, 0\], got 1", IndexError)
+
+
+def np_unflatten(x, dim, sizes):
+    dim %= x.ndim
+    known = -np.prod(sizes) if -1 in sizes else 1
+    sizes = [x.shape[dim] // known if n == -1 else n for n in sizes]
+    return np.reshape(x, (*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
+
+
+def ravel_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make())
+    yield call(make(2, 0))
+    yield call(make.small(2, 1, 3, 2))
+    yield edge(make.delicate(2, 4))
+
+
 def squeeze_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 3, 1))
     yield call(make(1, 3, 1), -1)
@@ -157,6 +205,28 @@ OPS = [
     OpInfo(
         functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals, ulps=0
     ),
+    OpInfo(
+        functx.reshape_as,
+        as_samples,
+        reference=lambda x, other: np.reshape(x, other.shape),
+        refusals=as_refusals,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.view_as,
+        as_samples,
+        reference=lambda x, other: np.reshape(x, other.shape),
+        refusals=as_refusals,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.unflatten,
+        unflatten_samples,
+        reference=np_unflatten,
+        refusals=unflatten_refusals,
+        ulps=0,
+    ),
+    OpInfo(functx.ravel, ravel_samples, reference=np.ravel, ulps=0),
     OpInfo(
         functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals, ulps=0
     ),

@@ -1,0 +1,169 @@
+"""New arrays of one value, with the shape or the dtype of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from functx._core import (
+    ArrayLike,
+    category,
+    converted,
+    describe,
+    Device,
+    DType,
+    is_number,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Requirement,
+    Shape,
+    value_fits,
+)
+
+from .sizes import non_negative
+
+
+__all__ = ["fill", "full_like", "new_full", "new_ones", "new_zeros"]
+
+
+def _fill_fits(*, input: Any, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
+    yield value_fits(fill_value, dtype or input.dtype, "fill_value")
+
+
+@operator(promote=Promote.NONE, requires=_fill_fits)
+def full_like(
+    input: ArrayLike,
+    fill_value: Other,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """An array of one value in the shape, and unless `dtype` is given the dtype, of `input`.
+
+    `fill_value` is a number or a 0-d array, which may be traced and differentiated. One that
+    the dtype cannot hold is refused.
+
+    >>> functx.full_like(jnp.zeros(2, "float32"), 0.5)
+    Array([0.5, 0.5], dtype=float32)
+    """
+    return _filled(input.shape, fill_value, dtype or input.dtype)
+
+
+@operator(promote=Promote.NONE, requires=_fill_fits)
+def new_full(
+    input: ArrayLike,
+    size: Shape,
+    fill_value: Other,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """An array of one value, in the dtype of `input` unless `dtype` is given.
+
+    `fill_value`: as for `full_like`.
+
+    >>> functx.new_full(jnp.zeros(3, "int32"), (2,), 7)
+    Array([7, 7], dtype=int32)
+    """
+    return _filled(non_negative(size), fill_value, dtype or input.dtype)
+
+
+def _filled(shape: tuple[int, ...], fill_value: Any, dtype: Any) -> Array:
+    value = jnp.asarray(fill_value)
+    if value.ndim:
+        refuse(f"`fill_value` must be a number or 0-d, got {describe(value)}", error=TypeError)
+    if category(value.dtype) == 3 and category(dtype) < 3:
+        refuse(f"`fill_value` must be real for {np.dtype(dtype).name}, got {describe(value)}")
+    return jnp.broadcast_to(converted(value, dtype), shape)
+
+
+def _sizes_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`new_zeros(x, 2, 3)` as `new_zeros(x, (2, 3))`."""
+    return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
+
+
+@overload
+def new_zeros(
+    input: ArrayLike,
+    size: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array: ...
+@overload
+def new_zeros(
+    input: ArrayLike,
+    size: int,
+    /,
+    *sizes: int,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array: ...
+@operator(promote=Promote.NO_OPMATH, form=_sizes_form, differentiable=False, aliases=("new_empty",))
+def new_zeros(
+    input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Zeros, in the dtype of `input` unless `dtype` is given. `new_zeros(x, 2, 3)` works as well.
+
+    >>> functx.new_zeros(jnp.ones(3, "int32"), (2,))
+    Array([0, 0], dtype=int32)
+    """
+    return jnp.zeros(non_negative(size), input.dtype)
+
+
+@overload
+def new_ones(
+    input: ArrayLike,
+    size: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array: ...
+@overload
+def new_ones(
+    input: ArrayLike,
+    size: int,
+    /,
+    *sizes: int,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array: ...
+@operator(promote=Promote.NO_OPMATH, form=_sizes_form, differentiable=False)
+def new_ones(
+    input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Ones, in the dtype of `input` unless `dtype` is given. `new_ones(x, 2, 3)` works as well.
+
+    >>> functx.new_ones(jnp.zeros(3, "int32"), (2,))
+    Array([1, 1], dtype=int32)
+    """
+    return jnp.ones(non_negative(size), input.dtype)
+
+
+def _number_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
+    if is_number(value):
+        yield value_fits(value, input.dtype, "value")
+
+
+@operator(promote=Promote.NONE, requires=_number_fits)
+def fill(input: ArrayLike, value: Other) -> Array:
+    """One value in the shape and the dtype of `input`.
+
+    `value` is a number, refused where the dtype cannot hold it, or a 0-d array, which is cast.
+    The gradient of such an array is the sum.
+
+    >>> functx.fill(jnp.zeros(2, "float32"), 0.5)
+    Array([0.5, 0.5], dtype=float32)
+    """
+    value = jnp.asarray(value)
+    if value.ndim:
+        refuse(f"`value` must be a number or 0-d, got {describe(value)}")
+    if is_number(value) and category(value.dtype) == 3 and category(input.dtype) < 3:
+        refuse(f"`value` must be real for {describe(input)}, got {describe(value)}")
+    return jnp.broadcast_to(converted(value, input.dtype), input.shape)

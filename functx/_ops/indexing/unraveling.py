@@ -1,0 +1,34 @@
+"""Positions in row-major order as positions in each dimension."""
+
+from __future__ import annotations
+
+import math
+
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, as_dtype, LONG, operator, Promote, refuse, Shape
+
+
+__all__ = ["unravel_index"]
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.INTEGER, differentiable=False)
+def unravel_index(indices: ArrayLike, shape: Shape) -> tuple[Array, ...]:
+    """For each dimension of an array of `shape`, where the elements at `indices` lie in it.
+
+    Negative positions count from the end, and those beyond it from the start.
+    Dtypes: int64.
+    Errors: ValueError for negative sizes.
+
+    >>> functx.unravel_index(jnp.asarray([1, 5]), (2, 3))
+    (Array([0, 1], dtype=int64), Array([1, 2], dtype=int64))
+    """
+    if min(shape, default=0) < 0:
+        refuse(f"`shape` must not be negative, got {list(shape)}", error=ValueError)
+    if 0 in shape and indices.size:
+        refuse(f"`shape` must have elements, got {list(shape)}")
+    positions = lax.convert_element_type(indices, as_dtype(LONG))
+    strides = [max(math.prod(shape[axis + 1 :]), 1) for axis in range(len(shape))]
+    return tuple(
+        positions // stride % max(size, 1) for size, stride in zip(shape, strides, strict=True)
+    )

@@ -1,0 +1,46 @@
+"""Numbers as integers of 8 bits."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import ArrayLike, as_dtype, category, LONG, operator, Promote
+
+
+__all__ = ["byte", "char"]
+
+
+@operator(promote=Promote.NONE, differentiable=False)
+def byte(input: ArrayLike) -> Array:
+    """The elements as uint8: without their fractions, modulo 256, of complex numbers the real part.
+
+    What is not finite, or beyond 64 bits, becomes 0.
+
+    >>> functx.byte(jnp.asarray([1.5, -1.0, 300.0], "float32"))
+    Array([  1, 255,  44], dtype=uint8)
+    """
+    return _wrapped(input, np.uint8)
+
+
+@operator(promote=Promote.NONE, differentiable=False)
+def char(input: ArrayLike) -> Array:
+    """The elements as int8: without their fractions, modulo 256, of complex numbers the real part.
+
+    What is not finite, or beyond 64 bits, becomes 0.
+
+    >>> functx.char(jnp.asarray([1.5, -1.0, 300.0], "float32"))
+    Array([ 1, -1, 44], dtype=int8)
+    """
+    return _wrapped(input, np.int8)
+
+
+def _wrapped(x: Array, dtype: type[np.integer]) -> Array:
+    if category(x.dtype) == 3:
+        x = lax.real(x)
+    if category(x.dtype) == 2:
+        wide = as_dtype(LONG)
+        within = lax.abs(x) < np.asarray(-float(np.iinfo(wide).min), x.dtype)
+        x = jnp.where(within, x, np.zeros((), x.dtype)).astype(wide)
+    return lax.convert_element_type(x, dtype)

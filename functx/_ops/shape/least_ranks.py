@@ -1,0 +1,13 @@
+"""Dimensions of size 1 added up to a least rank, where NumPy adds them."""
+
+from __future__ import annotations
+
+from jax import Array, lax
+
+
+def at_least(x: Array, ndim: int) -> Array:
+    """`x` with at least 1, 2 or 3 dimensions: a vector as a row, a matrix with a third one last."""
+    shape = x.shape
+    if len(shape) == 1 and ndim > 1:
+        shape = (1, *shape)
+    return lax.reshape(x, shape + (1,) * (ndim - len(shape)))

@@ -1,0 +1,80 @@
+"""Arrays with dimensions added up to a least rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+from jax import Array
+
+from functx._core import ArrayLike, ArrayOrArrays, operator, Promote
+
+from .least_ranks import at_least
+
+
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]
+
+
+def _several_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`atleast_1d(x, y)` as `atleast_1d((x, y))`."""
+    return ((args,) if len(args) > 1 or not (args or kwargs) else args), kwargs
+
+
+@overload
+def atleast_1d(tensors: ArrayLike, /) -> Array: ...
+@overload
+def atleast_1d(tensors: Sequence[ArrayLike], /) -> tuple[Array, ...]: ...
+@overload
+def atleast_1d(*tensors: ArrayLike) -> tuple[Array, ...]: ...
+@operator(promote=Promote.NONE, form=_several_form)
+def atleast_1d(tensors: ArrayOrArrays) -> Array | tuple[Array, ...]:
+    """Each array with at least 1 dimension; of several arrays a tuple.
+
+    Shapes: `[] -> [1]`.
+
+    >>> functx.atleast_1d(jnp.asarray(2.0, "float32"))
+    Array([2.], dtype=float32)
+    """
+    return _each_at_least(tensors, 1)
+
+
+@overload
+def atleast_2d(tensors: ArrayLike, /) -> Array: ...
+@overload
+def atleast_2d(tensors: Sequence[ArrayLike], /) -> tuple[Array, ...]: ...
+@overload
+def atleast_2d(*tensors: ArrayLike) -> tuple[Array, ...]: ...
+@operator(promote=Promote.NONE, form=_several_form)
+def atleast_2d(tensors: ArrayOrArrays) -> Array | tuple[Array, ...]:
+    """Each array with at least 2 dimensions, the new ones first; of several arrays a tuple.
+
+    Shapes: `[] -> [1, 1]`, `[n] -> [1, n]`.
+
+    >>> functx.atleast_2d(jnp.asarray([1.0, 2.0], "float32"))
+    Array([[1., 2.]], dtype=float32)
+    """
+    return _each_at_least(tensors, 2)
+
+
+@overload
+def atleast_3d(tensors: ArrayLike, /) -> Array: ...
+@overload
+def atleast_3d(tensors: Sequence[ArrayLike], /) -> tuple[Array, ...]: ...
+@overload
+def atleast_3d(*tensors: ArrayLike) -> tuple[Array, ...]: ...
+@operator(promote=Promote.NONE, form=_several_form)
+def atleast_3d(tensors: ArrayOrArrays) -> Array | tuple[Array, ...]:
+    """Each array with at least 3 dimensions; of several arrays a tuple.
+
+    Shapes: `[] -> [1, 1, 1]`, `[n] -> [1, n, 1]`, `[m, n] -> [m, n, 1]`.
+
+    >>> functx.atleast_3d(jnp.asarray([1.0, 2.0], "float32")).shape
+    (1, 2, 1)
+    """
+    return _each_at_least(tensors, 3)
+
+
+def _each_at_least(tensors: Any, ndim: int) -> Any:
+    if isinstance(tensors, (tuple, list)):
+        return tuple(at_least(x, ndim) for x in tensors)
+    return at_least(tensors, ndim)

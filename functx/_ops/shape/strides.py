@@ -1,0 +1,124 @@
+"""Elements at regular distances: overlapping windows, and strides over all elements."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    ArrayLike,
+    ArrayOnly,
+    as_dtype,
+    canonical_dim,
+    converted,
+    describe,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+    Shape,
+)
+
+from .models import check_source
+
+
+__all__ = ["as_strided", "as_strided_scatter", "unfold"]
+
+
+@operator(promote=Promote.NO_OPMATH, aliases=("unfold_copy",))
+def unfold(input: ArrayLike, dimension: int, size: int, step: int) -> Array:
+    r"""The windows of `size` elements along `dimension`, one every `step`.
+
+    Shapes: `[..., n, ...] -> [..., m, ..., size]`, with $m = \lfloor (n - \mathrm{size}) /
+    \mathrm{step} \rfloor + 1$. A 0-d array counts as `[1]`, and its windows alone remain.
+    This is `torch.Tensor.unfold`; windows of images are `nn.functional.unfold` in PyTorch.
+
+    >>> functx.unfold(jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32"), 0, 2, 1)
+    Array([[1., 2.],
+           [2., 3.],
+           [3., 4.]], dtype=float32)
+    """
+    dim = canonical_dim(dimension, input.ndim, "dimension")
+    line = input if input.ndim else lax.reshape(input, (1,))
+    if not 0 <= size <= line.shape[dim]:
+        refuse(f"`size` must lie in [0, {line.shape[dim]}], got {size}")
+    if step <= 0:
+        refuse(f"`step` must be positive, got {step}")
+    starts = np.arange(0, line.shape[dim] - size + 1, min(step, line.shape[dim] + 1))
+    if not size:
+        shape = line.shape
+        windows = jnp.zeros((*shape[:dim], len(starts), *shape[dim + 1 :], 0), line.dtype)
+        return windows if input.ndim else windows[0]
+    windows = jnp.take(line, starts[:, None] + np.arange(size), dim, mode="clip")
+    windows = jnp.moveaxis(windows, dim + 1, -1)
+    return windows if input.ndim else windows[0]
+
+
+@operator(promote=Promote.NO_OPMATH, aliases=("as_strided_copy",))
+def as_strided(
+    input: ArrayLike, size: Shape, stride: Shape, storage_offset: int | None = None
+) -> Array:
+    r"""Elements at regular distances: $y_i = x[\mathrm{offset} + \sum_d i_d\, \mathrm{stride}_d]$.
+
+    Distances count elements of `input` in row-major order, however it came to be: arrays have
+    no other storage. The gradient is the sum over the places where an element stands.
+    Raises `RuntimeError` where positions leave `input`.
+
+    >>> functx.as_strided(jnp.asarray([1.0, 2.0, 3.0], "float32"), (2, 2), (1, 1))
+    Array([[1., 2.],
+           [2., 3.]], dtype=float32)
+    """
+    positions = _positions(input, size, stride, storage_offset or 0)
+    if not positions.size:
+        return jnp.zeros(size, input.dtype)
+    return jnp.take(input.ravel(), positions, mode="clip")
+
+
+@operator(promote=Promote.NONE)
+def as_strided_scatter(
+    input: ArrayLike,
+    src: ArrayOnly,
+    size: Shape,
+    stride: Shape,
+    storage_offset: int | None = None,
+) -> Array:
+    """A copy of `input` with other elements where `as_strided` would read.
+
+    Shapes: `src` has the shape `size`.
+    Dtypes: that of `input`, to which `src` is cast.
+    Gradients: of several elements for one place the last stays, and gets the gradient, where
+    PyTorch gives it to all.
+
+    >>> functx.as_strided_scatter(jnp.zeros(4, "float32"), jnp.ones(2, "float32"), (2,), (2,))
+    Array([1., 0., 1., 0.], dtype=float32)
+    """
+    positions = _positions(input, size, stride, storage_offset or 0)
+    check_source(src, size)
+    if not positions.size:
+        return input
+    order = lax.iota(positions.dtype, positions.size)
+    nobody = jnp.full(input.size, -1, positions.dtype)
+    last = nobody.at[positions.ravel()].max(order, mode="promise_in_bounds")
+    written = jnp.take(converted(src, input.dtype).ravel(), last, mode="clip")
+    return lax.reshape(jnp.where(last >= 0, written, input.ravel()), input.shape)
+
+
+def _positions(input: Array, size: Shape, stride: Shape, offset: int) -> Array:
+    """Where elements stand in row-major order."""
+    if len(size) != len(stride):
+        refuse(f"`stride` must have {len(size)} entries, got {list(stride)}")
+    for name, each in (("size", size), ("stride", stride), ("storage_offset", (offset,))):
+        if min(each, default=0) < 0:
+            refuse(f"`{name}` must not be negative, got {list(each)}")
+    last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if 0 not in size and last >= input.size:
+        refuse(f"positions must lie in {describe(input)}, and reach {last}")
+    dtype = as_dtype(LONG if input.size > 2**31 else "int32")
+    if 0 in size:
+        return jnp.zeros(size, dtype)
+    out = jnp.full(size, offset, dtype)
+    for axis, step in enumerate(stride):
+        if size[axis] > 1:
+            out += lax.broadcasted_iota(dtype, size, axis) * np.asarray(step, dtype)
+    return out

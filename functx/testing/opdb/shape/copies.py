@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+
+
+def clone_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make())
+    yield call(make(2, 0))
+    yield call(make.small(2, 1, 3, 2))
+    yield edge(make.delicate(8))
+
+
+def clone_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), memory_format=1), r"`memory_format` does not exist", TypeError)
+
+
+OPS = [OpInfo(functx.clone, clone_samples, reference=lambda x: x, refusals=clone_refusals, ulps=0)]

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.make import Make
+from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+
+
+def matrix_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make())
+    yield call(make(2, 0))
+    yield call(make.small(2, 3))
+    yield edge(make.delicate(2, 4))
+
+
+def t_samples(make: Make) -> Iterator[Sample]:
+    yield from matrix_samples(make)
+    yield call(make(3))
+
+
+def t_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3, 4)), r"`input` must have at most 2 dimensions, got")
+
+
+def any_samples(make: Make) -> Iterator[Sample]:
+    yield from t_samples(make)
+    yield call(make.small(2, 1, 3, 2))
+
+
+def h_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`input` must have 2 dimensions, got \S+\[3\]")
+    yield Refusal(call(make(2, 3, 4)), r"`input` must have 2 dimensions, got")
+
+
+def matrices_samples(make: Make) -> Iterator[Sample]:
+    yield from matrix_samples(make)
+    yield call(make(2, 3, 2))
+    yield call(make.small(2, 1, 3, 2))
+
+
+def matrices_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3)), r"`input` must have at least 2 dimensions, got \S+\[3\]")
+
+
+def np_transposed(x):
+    return np.swapaxes(x, -1, -2) if x.ndim else x
+
+
+OPS = [
+    OpInfo(functx.t, t_samples, reference=np.transpose, refusals=t_refusals, ulps=0),
+    OpInfo(functx.T, any_samples, reference=np.transpose, ulps=0),
+    OpInfo(
+        functx.H,
+        matrix_samples,
+        reference=lambda x: np.conj(x.T),
+        refusals=h_refusals,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.mT, matrices_samples, reference=np_transposed, refusals=matrices_refusals, ulps=0
+    ),
+    OpInfo(
+        functx.mH,
+        matrices_samples,
+        reference=lambda x: np.conj(np_transposed(x)),
+        refusals=matrices_refusals,
+        ulps=0,
+    ),
+]
