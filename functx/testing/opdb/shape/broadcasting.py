@@ -8,6 +8,8 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
+from .lists import list_departures
+
 
 def expand_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 1), (3, -1, 2))
@@ -118,11 +120,6 @@ def broadcast_tensors_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 2.0), r"`tensors\[1\]` must be an array, got 2.0", TypeError)
 
 
-def broadcast_tensors_departures(make: Make) -> Iterator[Departure]:
-    a_list = call([make(2), make(2)])
-    yield Departure("accepted", a_list, "arrays may come in a list, as in `meshgrid`", "got list")
-
-
 def sum_to_size_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), (2, 1))
     yield call(make(2, 3), 3)
@@ -199,7 +196,7 @@ OPS = [
         broadcast_tensors_samples,
         reference=lambda *tensors: tuple(np.broadcast_arrays(*tensors)),
         refusals=broadcast_tensors_refusals,
-        departures=broadcast_tensors_departures,
+        departures=list_departures,
         ulps=0,
     ),
     OpInfo(

@@ -7,7 +7,9 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+
+from .lists import list_departures
 
 
 def meshgrid_samples(make: Make) -> Iterator[Sample]:
@@ -49,11 +51,6 @@ def cartesian_prod_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make()), r"`tensors\[1\]` must have 1 dimension, got \S+\[\]")
     mixed = call(make(2, dtype="float32"), make(2, dtype="int32"))
     yield Refusal(mixed, r"arrays must have the same dtype", TypeError)
-
-
-def list_departures(make: Make) -> Iterator[Departure]:
-    a_list = call([make(2), make(3)])
-    yield Departure("accepted", a_list, "arrays may come in a list, as in `meshgrid`", "got list")
 
 
 def np_cartesian_prod(*tensors):

@@ -6,7 +6,9 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+
+from .lists import list_departures
 
 
 def cat_samples(make: Make) -> Iterator[Sample]:
@@ -170,11 +172,6 @@ def block_diag_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"zeros beside {fill}", at, value=[[fill, 0], [0, 1]])
 
 
-def block_diag_departures(make: Make) -> Iterator[Departure]:
-    a_list = call([make(2), make(3)])
-    yield Departure("accepted", a_list, "arrays may come in a list, as in `meshgrid`", "got list")
-
-
 def np_block_diag(*tensors):
     blocks = [np.atleast_2d(x) for x in tensors]
     out = np.zeros(np.sum([x.shape for x in blocks], 0), np.result_type(*blocks))
@@ -228,7 +225,7 @@ OPS = [
         reference=np_block_diag,
         refusals=block_diag_refusals,
         conventions=block_diag_conventions,
-        departures=block_diag_departures,
+        departures=list_departures,
         ulps=0,
     ),
 ]

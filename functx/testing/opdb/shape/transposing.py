@@ -44,6 +44,7 @@ def matrices_samples(make: Make) -> Iterator[Sample]:
 
 def matrices_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3)), r"`input` must have at least 2 dimensions, got \S+\[3\]")
+    yield Refusal(call(None), r"`input` must be an array, got None", TypeError)
 
 
 def np_transposed(x):

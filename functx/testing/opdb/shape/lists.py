@@ -1,0 +1,14 @@
+"""Calls with a list of arrays where PyTorch takes them one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Departure
+
+
+def list_departures(make: Make) -> Iterator[Departure]:
+    """What takes several arrays takes a list of them."""
+    a_list = call([make(2), make(2)])
+    yield Departure("accepted", a_list, "arrays may come in a list, as in `meshgrid`", "got list")
