@@ -18,6 +18,7 @@ from .outcomes import as_numpy, by_pytorch as results
 
 Arrays = list[np.ndarray]
 
+LARGE = 100  # beside which a step is lost
 STEP = 1e-5
 NEAR = 1e-6  # of the sum of sizes: quotients of numbers of ordinary size
 DIRECTIONS = 3
@@ -32,10 +33,10 @@ def along_directions(call: Call, gradient: Any) -> Any:
 def pytorchs_is_no_derivative(call: Call) -> bool:
     """Whether functx's gradient is the derivative of PyTorch's result and PyTorch's own is not.
 
-    Asked of the call with finite values. Where the derivative is a convention, it is neither's.
+    Asked of the call with ordinary numbers for large ones and what is not finite. Where the derivative is a convention, it is neither's.
     """
     rng = np.random.default_rng(call.seed)
-    call = _with(call, [_finite(rng, x) for x in moving(call)])
+    call = _with(call, [_ordinary(rng, x) for x in moving(call)])
     found = by_pytorch(call)
     if found is None:
         return False
@@ -54,8 +55,8 @@ def pytorchs_is_no_derivative(call: Call) -> bool:
     return apart
 
 
-def _finite(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
-    return np.asarray(np.where(np.isfinite(x), x, ordinary(rng, x)), x.dtype)
+def _ordinary(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    return np.asarray(np.where(np.abs(x) < LARGE, x, ordinary(rng, x)), x.dtype)
 
 
 def _with(call: Call, arrays: Arrays) -> Call:

@@ -167,6 +167,12 @@ def scatter_add_conventions(make: Make) -> Iterator[Convention]:
 
 def scatter_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
+        "accepted",
+        call(make(2), 0, make.put([1, 1], "int64"), make.put(True, bool)),
+        "True is a number to write, and arrives as a 0-d array does",
+        r"bool\[\].*Expected self.dtype to be equal to src.dtype",
+    )
+    yield Departure(
         "gradient",
         call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
         "of several values written to one place, the one that stays has the gradient",
