@@ -33,7 +33,8 @@ def along_directions(call: Call, gradient: Any) -> Any:
 def pytorchs_is_no_derivative(call: Call) -> bool:
     """Whether functx's gradient is the derivative of PyTorch's result and PyTorch's own is not.
 
-    Asked of the call with ordinary numbers for large ones and what is not finite. Where the derivative is a convention, it is neither's.
+    Asked of the call with ordinary numbers for large ones and for what is not finite. Where the
+    derivative is a convention, it is neither's.
     """
     rng = np.random.default_rng(call.seed)
     call = _with(call, [_ordinary(rng, x) for x in moving(call)])
