@@ -80,7 +80,9 @@ def at_most(x: Array, y: Array) -> Array:
 @jax.jit
 def positive(x: Array) -> Array:
     """Whether real elements are greater than 0."""
-    if category(x.dtype) < 2:
+    if category(x.dtype) == 0:
+        return x
+    if category(x.dtype) == 1:
         return x > 0
     return (bits(x) > 0) & (bits(x) <= _infinity(x.dtype))
 
@@ -88,7 +90,9 @@ def positive(x: Array) -> Array:
 @jax.jit
 def negative(x: Array) -> Array:
     """Whether real elements are less than 0."""
-    if category(x.dtype) < 2:
+    if category(x.dtype) == 0:
+        return jnp.zeros_like(x)
+    if category(x.dtype) == 1:
         return x < 0
     signed = bits(x)
     ends = np.iinfo(signed.dtype)

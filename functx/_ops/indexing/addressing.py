@@ -17,6 +17,7 @@ from jax import Array, lax
 from functx._core import (
     as_dtype,
     category,
+    converted,
     describe,
     glanced,
     index_in_range,
@@ -173,14 +174,17 @@ def cropped(src: Array, index: Array) -> Array:
 
 
 def cast_number(value: Any, dtype: Any, name: str) -> Array:
-    """A number in the dtype of the array it goes into, which must not drop an imaginary part."""
+    """A number in the dtype of the array it goes into, which must not drop an imaginary part.
+
+    Among bools it is True if it is not zero.
+    """
     value = jnp.asarray(value)
-    if category(value.dtype) == 3 and category(dtype) < 3:
+    if category(value.dtype) == 3 and 0 < category(dtype) < 3:
         refuse(
             f"`{name}` must be real for {np.dtype(dtype).name} arrays, got {describe(value)}",
             error=TypeError,
         )
-    return lax.convert_element_type(value, dtype)
+    return converted(value, dtype)
 
 
 def size_along(x: Array, dim: int) -> int:

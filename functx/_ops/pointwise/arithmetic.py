@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,17 +11,26 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     Alike,
     ArrayLike,
     ArrayOnly,
     Autocast,
     category,
+    converted,
     DEFAULT_FLOAT,
+    describe,
     Factor,
+    glanced,
+    is_number,
+    number_at_hand,
     operator,
     order,
+    Other,
     Promote,
     refuse,
+    Requirement,
+    value_fits,
 )
 from functx._core.rules import derivative_rules
 
@@ -213,17 +223,38 @@ def addcmul(
     return input + _scaled(tensor1 * tensor2, value)
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.INEXACT)
-def lerp(input: ArrayLike, end: ArrayLike, weight: ArrayLike) -> Array:
+def _weight_at_hand(input: Any, end: Any, weight: Any) -> bool:
+    return isinstance(weight, Array) or number_at_hand(weight, input.dtype)
+
+
+@glanced(_weight_at_hand)
+def _weight_fits(*, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
+    if is_number(weight):
+        yield value_fits(weight, accumulator(input.dtype), "weight")
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.INEXACT, requires=_weight_fits)
+def lerp(input: ArrayLike, end: ArrayLike, weight: Other) -> Array:
     r"""Interpolates linearly: $y = x + w \cdot (\mathrm{end} - x)$, broadcasting.
 
     From $|w| = \tfrac12$ on it is computed from the other end, so that both ends are exact.
 
-    Dtypes: all arrays must have the same; `weight` may be a Python number.
+    Dtypes: all arrays must have the same; `weight` may be a number or a 0-d array.
 
     >>> functx.lerp(jnp.zeros(2, "float32"), jnp.asarray([1.0, 2.0], "float32"), 0.25)
     Array([0.25, 0.5 ], dtype=float32)
     """
+    weight = jnp.asarray(weight)
+    if weight.ndim and weight.dtype != input.dtype:
+        refuse(
+            f"arrays must have the same dtype, got {describe(input)} and `weight` "
+            f"{describe(weight)}",
+            hint="x.astype(y.dtype) converts",
+            error=TypeError,
+        )
+    if category(weight.dtype) > category(input.dtype):
+        refuse(f"`weight` must be real beside {describe(input)}, got complex", error=TypeError)
+    weight = converted(weight, input.dtype)
     if input.dtype.itemsize == 2:
         input, end, weight = (x.astype(DEFAULT_FLOAT) for x in (input, end, weight))
     return _lerp(*jnp.broadcast_arrays(input, end, weight))

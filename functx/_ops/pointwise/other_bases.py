@@ -87,7 +87,8 @@ _exponential = derivative_rules(
 )
 _to_2 = derivative_rules(
     _to_2_forward,
-    jvp=lambda primals, output, tangents: tangents[0] / (primals[0] * math.log(2)),
+    # The product of a small number and the logarithm may be subnormal.
+    jvp=lambda primals, output, tangents: tangents[0] / primals[0] * (1 / math.log(2)),
     name="log2",
 )
 _to_10 = derivative_rules(

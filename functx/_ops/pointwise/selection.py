@@ -10,6 +10,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     ArrayOnly,
     available,
@@ -156,7 +157,10 @@ def _is_condition(x: Any) -> bool:
 
 
 def _choices_fit(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement]:
-    if input is not None and other is not None and category(result_dtype([input, other])) == 1:
+    if input is None or other is None:
+        return
+    common = result_dtype([input, other])
+    if accumulator(common) == common:  # PyTorch rounds what goes into halves
         yield from numbers_fit(input=input, other=other)
 
 

@@ -118,12 +118,18 @@ def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Arr
 
 
 def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`normal(input, mean, std)`, which is `input.normal_(mean, std)`."""
+    """`normal(input, mean, std)`, which is `input.normal_(mean, std)`; True is the number 1."""
+    args = tuple(map(_counted, args))
+    kwargs = {name: _counted(value) for name, value in kwargs.items()}
     arrays = (jax.Array, np.ndarray)
     if len(args) == 3 and isinstance(args[0], arrays) and isinstance(args[2], (int, float)):
         like, mean, std = args
         args, kwargs = (mean, std, like.shape), kwargs | {"dtype": like.dtype}
     return args, kwargs
+
+
+def _counted(x: Any) -> Any:
+    return int(x) if isinstance(x, bool) else x
 
 
 def _std_is_non_negative(*, std: Any, **_: Any) -> Iterator[Requirement]:

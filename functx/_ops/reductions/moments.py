@@ -7,6 +7,7 @@ import math
 from typing import Any, overload
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -15,6 +16,7 @@ from functx._core import (
     axes_of,
     category,
     compute_and_result,
+    describe,
     Dims,
     operator,
     Promote,
@@ -42,7 +44,12 @@ def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any
     if "unbiased" in kwargs:
         if "correction" in kwargs:
             refuse("`unbiased` and `correction` exclude each other", error=TypeError)
-        kwargs["correction"] = int(kwargs.pop("unbiased"))
+        unbiased = kwargs.pop("unbiased")
+        if not isinstance(unbiased, bool):
+            refuse(f"`unbiased` must be a bool, got {describe(unbiased)}", error=TypeError)
+        kwargs["correction"] = int(unbiased)
+    elif np.iscomplexobj(kwargs.get("correction")):
+        refuse(f"`correction` must be real, got {describe(kwargs['correction'])}", error=TypeError)
     return args, kwargs
 
 
@@ -171,7 +178,7 @@ def _variance(off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool)
     else:
         squares = lax.square(off)
     left = count - (1 if correction is None else correction)
-    divisor = jnp.maximum(left, 0) if isinstance(left, Array) else max(left, 0)
+    divisor = jnp.where(left > 0, left, 0) if isinstance(left, Array) else max(left, 0)
     divisor = divisor if count else 0
     return quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
 

@@ -25,7 +25,7 @@ def masked_fill_refusals(make: Make) -> Iterator[Refusal]:
     x, mask = make(3), make.mask(3)
     yield Refusal(call(x, mask.astype("int32"), 1), "`mask` must be bool", TypeError)
     yield Refusal(call(x, mask, make(1)), "`value` must be a number or a 0-d array")
-    yield Refusal(call(x, mask, 1j), "`value` must be real", TypeError)
+    yield Refusal(call(make(3, dtype="float32"), mask, 1j), "`value` must be real", TypeError)
     yield Refusal(call(x, make.mask(2), 1), "cannot take", ValueError)
     small, half = make(3, dtype="int8"), make(3, dtype="float16")
     yield Refusal(call(small, mask, 1000), "`value` must fit int8, got 1000")
@@ -102,6 +102,8 @@ def masked_fill_conventions(make: Make) -> Iterator[Convention]:
         value=[3, 3, 1],
         gradient=([0, 0, 1], 2),
     )
+    bools = call(make.put([True, False, False], bool), mask, 1j)
+    yield Convention("a number among bools is True if it is not zero", bools, value=[1, 1, 0])
 
 
 def nonzero_conventions(make: Make) -> Iterator[Convention]:

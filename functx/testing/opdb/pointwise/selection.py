@@ -69,6 +69,8 @@ def where_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.mask(2), make(3), make(2)), "cannot take|shapes do not fit", Exception)
     small = make(2, dtype="int8")
     yield Refusal(call(make.mask(2), small, 300), "`other` must fit int8")
+    single = make(2, dtype="float32")
+    yield Refusal(call(make.mask(2), 1e39, single), "`input` must fit float32")
 
 
 def positions(make: Make) -> Iterator[Sample]:
@@ -183,6 +185,15 @@ def clamp_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def clamp_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "dtype",
+        call(make.put([1, 2], "int32"), 0, make.put(1.0, "float64")),
+        "a 0-d array is one beside a number too, where PyTorch takes both for numbers",
+        r"float64, PyTorch float32",
+    )
+
+
 def where_conventions(make: Make) -> Iterator[Convention]:
     condition = make.put([True, False], bool)
     yield Convention(
@@ -197,6 +208,8 @@ def where_conventions(make: Make) -> Iterator[Convention]:
         value=[1, 0],
         departure="PyTorch takes it as a method only",
     )
+    half = call(condition, make.put([1, 2], "float16"), 1e6)
+    yield Convention("a number too large for halves", half, value=[1, np.inf])
 
 
 def nan_to_num_conventions(make: Make) -> Iterator[Convention]:
@@ -266,6 +279,7 @@ OPS = [
         reference=np_clamp,
         refusals=clamp_refusals,
         conventions=clamp_conventions,
+        departures=clamp_departures,
         dtypes=Accepts.REAL_NUMBER.value,
     ),
     OpInfo(

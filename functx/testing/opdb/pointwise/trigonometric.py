@@ -120,6 +120,12 @@ def atan2_departures(make: Make) -> Iterator[Departure]:
         "PyTorch negates the ordinate in its own dtype, and unsigned integers wrap",
         r"atan2\(u8",
     )
+    yield Departure(
+        "gradient",
+        call(make.put([1e-200], "float64"), make.put([1e-200], "float64")),
+        "PyTorch divides by a sum of squares, which leaves the range sooner than the derivative",
+        r"PyTorch -?(0\.0|inf) ",
+    )
 
 
 def angle_conventions(make: Make) -> Iterator[Convention]:

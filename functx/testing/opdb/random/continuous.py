@@ -56,6 +56,9 @@ def normal_samples(make: Make) -> Iterator[Sample]:
     yield call(mean=0.0, std=1.0, size=2)
     yield call(make(2, 2), 1, 0.5)
     yield call(make(2), 0)
+    yield call(make(2), True)
+    yield call(make(2), make.put([False, True], bool))
+    yield call(mean=True, std=make(2, low=0.5, high=2, dtype=real))
     yield call(make(0, 2))
 
 

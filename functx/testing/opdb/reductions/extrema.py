@@ -108,11 +108,20 @@ def position_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def np_amax(x, dim=None, keepdim=False):
-    return np.max(x, axis=axes_of(dim), keepdims=keepdim)
+    return extreme(np.max, x, dim, keepdim)
 
 
 def np_amin(x, dim=None, keepdim=False):
-    return np.min(x, axis=axes_of(dim), keepdims=keepdim)
+    return extreme(np.min, x, dim, keepdim)
+
+
+def extreme(reduce, x, dim, keepdim):
+    """Of zeros -0.0 is the smaller one; NumPy takes any."""
+    out = reduce(x, axis=axes_of(dim), keepdims=keepdim)
+    if category(x.dtype) < 2:
+        return out
+    sign = reduce(np.copysign(np.ones_like(x), x), axis=axes_of(dim), keepdims=keepdim)
+    return np.where(out == 0, np.copysign(out, sign), out)
 
 
 def np_aminmax(x, dim=None, keepdim=False):
@@ -257,7 +266,7 @@ OPS = [
     OpInfo(
         functx.max,
         of_all_samples,
-        reference=np.max,
+        reference=np_amax,
         variant="of_all",
         conventions=shared(True, dims=False),
         ulps=EXACT,
@@ -281,7 +290,7 @@ OPS = [
     OpInfo(
         functx.min,
         of_all_samples,
-        reference=np.min,
+        reference=np_amin,
         variant="of_all",
         conventions=shared(False, dims=False),
         ulps=EXACT,

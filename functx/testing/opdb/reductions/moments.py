@@ -40,6 +40,9 @@ def moment_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(both, "`unbiased` and `correction` exclude each other", TypeError)
     yield Refusal(call(make(3), 0, True, unbiased=True), "`unbiased` is given twice", TypeError)
     yield Refusal(call(make(3, dtype="int32")), "expected inexact arrays", TypeError)
+    yield Refusal(call(make(3), unbiased=1), "`unbiased` must be a bool, got 1", TypeError)
+    whole = make(3, dtype="complex64")
+    yield Refusal(call(whole, correction=1j), "`correction` must be real, got 1j", TypeError)
 
 
 def np_var_mean(x, dim=None, unbiased=None, keepdim=False, correction=1):
@@ -70,6 +73,8 @@ def var_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=hessian)
     yield Convention("one element", call(make.put([2.0])), value=np.nan, gradient=[np.nan])
     yield Convention("of nothing", call(make.put([]), correction=-1), value=np.nan, gradient=[])
+    unknown = call(make.put([1, 3]), correction=np.nan)
+    yield Convention("a correction of NaN leaves no element", unknown, value=np.inf)
 
 
 def std_conventions(make: Make) -> Iterator[Convention]:

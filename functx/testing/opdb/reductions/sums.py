@@ -169,6 +169,15 @@ def prod_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("the input is cast first", large, value=np.nan)
 
 
+def keepdim_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(2, 3), keepdim=True),
+        "`keepdim` needs no `dim`, as in other reductions",
+        r'positional arguments: "dim"|invalid combination',
+    )
+
+
 def mean_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("of nothing", call(make.put([])), value=np.nan, gradient=[])
     alike = make.put(np.full((49, 3), 1.0))
@@ -206,12 +215,7 @@ def count_nonzero_conventions(make: Make) -> Iterator[Convention]:
 
 
 def prod_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "accepted",
-        call(make(2, 3), keepdim=True),
-        "`keepdim` needs no `dim`, as in other reductions",
-        r'positional arguments: "dim"|invalid combination',
-    )
+    yield from keepdim_departures(make)
     yield Departure(
         "gradient",
         call(make.put([2.0, np.nan], "float64")),
@@ -237,6 +241,7 @@ OPS = [
         refusals=dims_refusals,
         floor=SUMS,
         conventions=sum_conventions,
+        departures=keepdim_departures,
     ),
     OpInfo(
         functx.mean,
@@ -246,6 +251,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=mean_conventions,
+        departures=keepdim_departures,
     ),
     OpInfo(
         functx.nansum,
