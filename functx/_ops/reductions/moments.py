@@ -48,7 +48,7 @@ def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any
         if not isinstance(unbiased, bool):
             refuse(f"`unbiased` must be a bool, got {describe(unbiased)}", error=TypeError)
         kwargs["correction"] = int(unbiased)
-    elif np.iscomplexobj(kwargs.get("correction")):
+    elif np.iscomplexobj(kwargs.get("correction", 1)):
         refuse(f"`correction` must be real, got {describe(kwargs['correction'])}", error=TypeError)
     return args, kwargs
 

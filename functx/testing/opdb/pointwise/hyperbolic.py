@@ -9,7 +9,10 @@ from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 
-from .operands import ALONG, both_sides, ONE_SIDE, quiet, unary, UPRIGHT
+from .operands import ALONG, both_sides, ONE_SIDE, quiet, sided, unary, UPRIGHT
+
+
+BELOW_1 = [complex(-2, 0.0), complex(-2, -0.0), complex(0.5, 0.0), complex(0.5, -0.0)]
 
 
 def growing(make: Make) -> Iterator[Sample]:
@@ -78,9 +81,8 @@ def acosh_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([1.0, 0.5, -2, 1e300, inf]))
     value, gradient = [0, nan, nan, np.log(2e300), inf], [inf, nan, 1 / np.sqrt(3), 0, 0]
     yield Convention("1, below and far out", at, value=value, gradient=gradient)
-    cut = [complex(-2, 0.0), complex(-2, -0.0), complex(0.5, 0.0), complex(0.5, -0.0)]
     slope = [-1 / np.sqrt(3), -1 / np.sqrt(3), -1j / np.sqrt(0.75), 1j / np.sqrt(0.75)]
-    yield from both_sides(make, np.arccosh, cut, slope, ONE_SIDE)
+    yield from both_sides(make, np.arccosh, BELOW_1, slope, ONE_SIDE)
 
 
 def atanh_conventions(make: Make) -> Iterator[Convention]:
@@ -99,7 +101,19 @@ OPS = [
         reference=np.tanh,
         conventions=tanh_conventions,
     ),
-    OpInfo(functx.asinh, asinh_samples, reference=quiet(np.arcsinh), conventions=asinh_conventions),
-    OpInfo(functx.acosh, above_1, reference=quiet(np.arccosh), conventions=acosh_conventions),
+    OpInfo(
+        functx.asinh,
+        asinh_samples,
+        reference=quiet(np.arcsinh),
+        conventions=asinh_conventions,
+        departures=sided(UPRIGHT),
+    ),
+    OpInfo(
+        functx.acosh,
+        above_1,
+        reference=quiet(np.arccosh),
+        conventions=acosh_conventions,
+        departures=sided(BELOW_1),
+    ),
     OpInfo(functx.atanh, atanh_samples, reference=quiet(np.arctanh), conventions=atanh_conventions),
 ]

@@ -8,7 +8,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 
-from .operands import ALONG, both_sides, ONE_SIDE, quiet, unary, UPRIGHT
+from .operands import ALONG, both_sides, ONE_SIDE, quiet, sided, unary, UPRIGHT
 
 
 def inside(make: Make) -> Iterator[Sample]:
@@ -56,7 +56,19 @@ def atan_conventions(make: Make) -> Iterator[Convention]:
 
 
 OPS = [
-    OpInfo(functx.acos, inside, reference=quiet(np.arccos), conventions=acos_conventions),
-    OpInfo(functx.asin, inside, reference=quiet(np.arcsin), conventions=asin_conventions),
+    OpInfo(
+        functx.acos,
+        inside,
+        reference=quiet(np.arccos),
+        conventions=acos_conventions,
+        departures=sided(ALONG),
+    ),
+    OpInfo(
+        functx.asin,
+        inside,
+        reference=quiet(np.arcsin),
+        conventions=asin_conventions,
+        departures=sided(ALONG),
+    ),
     OpInfo(functx.atan, atan_samples, reference=quiet(np.arctan), conventions=atan_conventions),
 ]

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Refusal, Sample
 
 
 SHAPES = [(2, 3), (), (2, 0, 3), (2, 1, 2, 2)]
@@ -58,6 +58,17 @@ def binary_and_number(make: Make) -> Iterator[Sample]:
 ALONG = [complex(2, 0.0), complex(2, -0.0), complex(-2, 0.0), complex(-2, -0.0)]
 UPRIGHT = [complex(0.0, 2), complex(-0.0, 2), complex(0.0, -2), complex(-0.0, -2)]
 ONE_SIDE = "PyTorch has the slope of one side on both"
+
+
+def sided(cut: list[complex]) -> Callable[[Make], Iterator[Departure]]:
+    """Departures of slopes on a cut, where PyTorch's has the other sign."""
+
+    def departures(make: Make) -> Iterator[Departure]:
+        at = call(make.put(cut, "complex128"))
+        turned = r"of array 0: \(-?(\d+\.\d\d)[^ ]* at \[.*\], PyTorch \(-?\1"
+        yield Departure("gradient", at, ONE_SIDE, turned)
+
+    return departures
 
 
 def both_sides(
