@@ -21,6 +21,7 @@ from functx._core import (
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
+from .logarithms import logarithm
 from .near_one import logarithm_of_1_plus
 from .other_bases import exponential_to_2, logarithm_to_2, logarithm_to_10
 
@@ -77,7 +78,7 @@ def log(input: ArrayLike) -> Array:
     >>> functx.log(jnp.asarray([1.0, 2.0], "float32")).round(3)
     Array([0.   , 0.693], dtype=float32)
     """
-    return lax.log(input)
+    return logarithm(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)

@@ -16,6 +16,7 @@ from functx._core import category
 from functx._core.rules import derivative_rules
 
 from .binary_parts import mantissa_and_exponent, scaled
+from .logarithms import logarithm
 
 
 # $\log_{10} 2$ in two parts; products of the first with exponents are exact.
@@ -52,14 +53,14 @@ def _exponential_forward(x: Array) -> Array:
 
 def _to_2_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
-        return _times(lax.log(x), 1 / math.log(2))
+        return _times(logarithm(x), 1 / math.log(2))
     part, exponent = _about_1(x)
     return exponent + np.asarray(1 / math.log(2), x.dtype) * lax.log(part)
 
 
 def _to_10_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
-        return _times(lax.log(x), 1 / math.log(10))
+        return _times(logarithm(x), 1 / math.log(10))
     part, exponent = _about_1(x)
     high, low = (np.asarray(half, x.dtype) for half in _SPLIT[x.dtype.name])
     return exponent * high + (

@@ -76,9 +76,12 @@ def to_numpy(x: Any) -> Any:
 
 
 def shown(x: Any) -> str:
-    """An argument, with the values of small arrays."""
+    """An argument, with the values of small arrays, and whether there is NaN in large ones."""
     if isinstance(x, np.ndarray):
-        return describe(x) + (f"{x.tolist()}" if x.size <= 8 else "")
+        if x.size <= 8:
+            return f"{describe(x)}{x.tolist()}"
+        unordered = category(x.dtype) >= 2 and np.isnan(x).any()
+        return describe(x) + "[.. nan ..]" * bool(unordered)
     if isinstance(x, (tuple, list)):
         inner = ", ".join(map(shown, x))
         return f"[{inner}]" if isinstance(x, list) else f"({inner}{',' * (len(x) == 1)})"

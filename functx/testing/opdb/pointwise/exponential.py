@@ -133,6 +133,9 @@ def log_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, 2.0, -1.0])
     value = [-np.inf, np.log(2), np.nan]
     yield Convention("0 and below", call(at), value=value, gradient=[np.inf, 0.5, -1])
+    inside = complex(0.7655545765826068, -0.008945530537181057)
+    value = -0.2670865057475567 - 0.011684501279525793j
+    yield Convention("within the unit circle", call(make.put(inside, "complex128")), value=value)
 
 
 def log1p_conventions(make: Make) -> Iterator[Convention]:

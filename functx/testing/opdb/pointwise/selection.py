@@ -185,6 +185,15 @@ def clamp_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def where_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make.put([1.0, 2.0]), make.put([True, False], bool), 0.0),
+        "the order of PyTorch's method is understood too",
+        "where expected condition to be a boolean tensor",
+    )
+
+
 def clamp_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "dtype",
@@ -288,6 +297,7 @@ OPS = [
         reference=np.where,
         refusals=where_refusals,
         conventions=where_conventions,
+        departures=where_departures,
     ),
     OpInfo(
         functx.where,
