@@ -18,6 +18,7 @@ from functx._core import (
     refuse,
     Scalar,
 )
+from functx._core.order import at_least_zero, less, negative
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
@@ -135,7 +136,7 @@ def logit(input: ArrayLike, eps: Scalar | None = None) -> Array:
 
 
 def _outside(x: Array, eps: Array) -> tuple[Array, Array]:
-    return (x < eps) & (eps >= 0), (x > 1 - eps) & (eps >= 0)
+    return less(x, eps) & at_least_zero(eps), less(1 - eps, x) & at_least_zero(eps)
 
 
 def _log_of_odds(x: Array, eps: Array) -> Array:
@@ -150,7 +151,7 @@ def _log_of_odds(x: Array, eps: Array) -> Array:
 def _logit_tangent(primals: Any, output: Array, tangents: Any) -> Array:
     x, eps = primals
     below, above = _outside(x, eps)
-    slope = 1 / jnp.where((x < 0) | (x > 1), jnp.nan, x * (1 - x))
+    slope = 1 / jnp.where(negative(x) | (x > 1), jnp.nan, lax.abs(x * (1 - x)))
     moved = tangents[1] * jnp.where(eps > 0, 1 / (eps * (1 - eps)), 0)
     inside = tangents[0] * jnp.where(below | above, 0, slope)
     return jnp.where(below, moved, jnp.where(above, -moved, inside))
