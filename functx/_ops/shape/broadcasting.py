@@ -124,7 +124,8 @@ def sum_to_size(input: ArrayLike, size: int, /, *sizes: int) -> Array: ...
 def sum_to_size(input: ArrayLike, size: Shape) -> Array:
     """Sums over leading dimensions, and over those of size 1 in `size`: what undoes `expand`.
 
-    Dtypes: sums of bools and integers are int64; without a sum the dtype stays.
+    Dtypes: sums of bools and integers are int64, and so is what `()` gives; without a sum the
+    dtype stays.
     Raises `RuntimeError` unless `size` broadcasts to the shape of `input`.
 
     >>> functx.sum_to_size(jnp.ones((2, 3), "float32"), (2, 1))
@@ -136,7 +137,7 @@ def sum_to_size(input: ArrayLike, size: Shape) -> Array:
     if new < 0 or any(m not in (1, n) for m, n in zip(there, input.shape, strict=True)):
         refuse(f"`size` must broadcast to {list(input.shape)}, got {list(size)}")
     over = [d for d, n in enumerate(input.shape) if d < new or there[d] != n]
-    if not over:
+    if not over and size:
         return input
     dtype = as_dtype(LONG) if category(input.dtype) < 2 else input.dtype
     total = jnp.sum(input, over, dtype=accumulator(dtype)).astype(dtype)

@@ -139,6 +139,13 @@ def sum_to_size_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), -1), r"`size` must broadcast to \[2, 3\], got \[-1\]")
 
 
+def sum_to_size_conventions(make: Make) -> Iterator[Convention]:
+    for shape, size, dtype in (((), (), "int64"), ((2,), (2,), "int32"), ((2,), (1,), "int64")):
+        at = call(make(*shape, dtype="int32"), size)
+        same = lambda y, dtype=dtype: y.dtype == dtype
+        yield Convention(f"{list(shape)} to {list(size)} is {dtype}", at, holds=same)
+
+
 def np_sum_to_size(x, *sizes, size=None):
     size = size or (sizes[0] if len(sizes) == 1 else sizes)
     size = np.atleast_1d(np.asarray(size, int))
@@ -204,6 +211,7 @@ OPS = [
         sum_to_size_samples,
         reference=np_sum_to_size,
         refusals=sum_to_size_refusals,
+        conventions=sum_to_size_conventions,
         floor=Floor(4, "sums of both signs cancel"),
     ),
 ]
