@@ -17,7 +17,18 @@ from functx._core import REGISTRY
 
 NOT_HERE = {"requires_grad", "layout", "memory_format", "pin_memory", "out", "device", "generator"}
 NAMES = set(REGISTRY) | {alias for spec in REGISTRY.values() for alias in spec.aliases}
-ENTRIES = [entry for entry in op_db if entry.name in NAMES]
+# Entries whose results are no facts of the operator, and why.
+NO_FACTS = {
+    "as_strided.partial_views": "reads storage outside of a view, which arrays do not have",
+    "empty": "holds whatever was in memory",
+    "empty_like": "holds whatever was in memory",
+    "new_empty": "holds whatever was in memory",
+}
+ENTRIES = [entry for entry in op_db if entry.name in NAMES and entry.full_name not in NO_FACTS]
+# Entries whose gradients PyTorch has wrong, and where.
+WRONG_GRADIENTS = {
+    "as_strided_scatter": "the only element of an array has a gradient though it is overwritten",
+}
 
 
 def lookup(entry):
