@@ -203,6 +203,7 @@ def logit_conventions(make: Make) -> Iterator[Convention]:
         call(make.put([*at, 0.25, 0.75]), 0.25),
         value=[-odds, odds, -odds, odds, 0, nan, -odds, odds],
         gradient=[0, 0, 0, 0, 4, nan, 16 / 3, 16 / 3],
+        departure="PyTorch's vectors give NaN the slope 0, its single numbers NaN",
     )
     ends = call(make.put([0.0, -0.0, -1, -5e-310]), 0.0)
     yield Convention("an eps of 0", ends, value=[-inf] * 4, gradient=[inf, inf, 0, 0])
