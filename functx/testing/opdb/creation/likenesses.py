@@ -126,7 +126,7 @@ def fill_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("the gradient is the sum", at, value=[2, 2], gradient=([0, 0], 2))
     wrapped = call(make(1, dtype="uint8"), make.put(300, "int64"))
     yield Convention("arrays are cast", wrapped, value=[44])
-    whole = call(make(1, dtype="int32"), make.put(2.5))
+    whole = call(make(1, dtype="int32"), 2.5)
     yield Convention("a fraction is dropped", whole, value=[2])
 
 

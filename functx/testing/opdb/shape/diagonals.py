@@ -127,8 +127,6 @@ def diagonal_scatter_conventions(make: Make) -> Iterator[Convention]:
         at = call(make.put([[fill, 1], [2, fill]]), make.put([3, 4]))
         kept = ([[0, 1], [1, 0]], [1, 1])
         yield Convention(f"{fill} is replaced", at, value=[[3, 1], [2, 4]], gradient=kept)
-    truncated = call(make.put([[0, 0]], "int32"), make.put([2.5]))
-    yield Convention("the source is cast", truncated, value=[[2, 0]])
 
 
 def diag_conventions(make: Make) -> Iterator[Convention]:

@@ -143,8 +143,6 @@ def slice_scatter_conventions(make: Make) -> Iterator[Convention]:
         at = call(make.put([fill, 1, fill]), make.put([3, 4]), 0, 0, None, 2)
         kept = ([0, 1, 0], [1, 1])
         yield Convention(f"{fill} is replaced", at, value=[3, 1, 4], gradient=kept)
-    truncated = call(make.put([0, 1], "int32"), make.put([2.5]), 0, 1)
-    yield Convention("the source is cast", truncated, value=[0, 2])
 
 
 def select_scatter_samples(make: Make) -> Iterator[Sample]:
