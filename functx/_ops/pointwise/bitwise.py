@@ -48,7 +48,7 @@ def bitwise_or(input: ArrayLike, other: ArrayLike) -> Array:
     Array([3, 2, 3], dtype=int32)
     """
     _check_integral(input)
-    return input | other
+    return jnp.bitwise_or(input, other)
 
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
