@@ -104,6 +104,7 @@ from ._ops.pointwise.arithmetic import (
     mul as mul,
     neg as neg,
     positive as positive,
+    rsub as rsub,
     sgn as sgn,
     sign as sign,
     sub as sub,
@@ -117,6 +118,7 @@ from ._ops.pointwise.bitwise import (
     bitwise_xor as bitwise_xor,
 )
 from ._ops.pointwise.casting import byte as byte, char as char
+from ._ops.pointwise.closeness import allclose as allclose, equal as equal, isclose as isclose
 from ._ops.pointwise.comparison import (
     eq as eq,
     ge as ge,
@@ -186,8 +188,11 @@ from ._ops.pointwise.rounding import (
 )
 from ._ops.pointwise.selection import (
     clamp as clamp,
+    clamp_max as clamp_max,
+    clamp_min as clamp_min,
     fmax as fmax,
     fmin as fmin,
+    heaviside as heaviside,
     maximum as maximum,
     minimum as minimum,
     nan_to_num as nan_to_num,
@@ -359,6 +364,7 @@ as_strided_copy = as_strided
 clip = clamp
 concat = cat
 concatenate = cat
+conj_physical = conj
 diagonal_copy = diagonal
 divide = div
 empty = zeros
@@ -386,6 +392,7 @@ swapaxes = transpose
 swapdims = transpose
 t_copy = t
 transpose_copy = transpose
+true_divide = div
 unbind_copy = unbind
 unfold_copy = unfold
 unsqueeze_copy = unsqueeze

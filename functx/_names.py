@@ -25,10 +25,7 @@ _PLACES = {
 COUNTERPARTS = {
     "baddbmm": "jax.numpy.matmul",
     "bucketize": "jax.numpy.digitize",
-    "clamp_max": "jax.numpy.minimum",
-    "clamp_min": "jax.numpy.maximum",
     "conv3d": "jax.lax.conv_general_dilated",
-    "equal": "jax.numpy.array_equal",
     "hann": "jax.numpy.hanning",
     "hardsigmoid": "jax.nn.hard_sigmoid",
     "hardswish": "jax.nn.hard_swish",

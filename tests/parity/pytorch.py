@@ -111,6 +111,7 @@ def calls(entry, dtype: torch.dtype, most: int) -> Iterator[Call]:
 
 
 def assert_agrees(got: Any, want: Any, what: str, tolerance: dict[str, float]) -> None:
+    want = torch.tensor(want) if isinstance(want, bool) else want
     assert dtype_name(got) == dtype_name(want), f"{what}: {dtype_name(got)}, PyTorch {want.dtype}"
     assert tuple(got.shape) == tuple(want.shape), f"{what}: {got.shape}, PyTorch {want.shape}"
     near = tolerance.get(dtype_name(want), 0)

@@ -143,8 +143,13 @@ def called(info: OpInfo, sample: Sample, device: str) -> str:
     for op, args, kwargs in forms(info, sample, device):
         with contextlib.suppress(TypeError):
             out = op(*args, **kwargs)
-            return answer(str(y.dtype).removeprefix("torch.") for y in tree_leaves(out))
+            return answer(map(dtype_of, tree_leaves(out)))
     raise TypeError("in no form")
+
+
+def dtype_of(y: Any) -> str:
+    """That of a tensor, or of a bool that PyTorch returns in place of one."""
+    return "bool" if isinstance(y, bool) else str(y.dtype).removeprefix("torch.")
 
 
 def forms(info: OpInfo, sample: Sample, device: str = "cpu") -> Iterator[tuple[Any, list, dict]]:

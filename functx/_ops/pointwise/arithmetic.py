@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import jax.numpy as jnp
 import numpy as np
@@ -30,6 +30,7 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Scalar,
     value_fits,
 )
 from functx._core.rules import derivative_rules
@@ -44,6 +45,7 @@ __all__ = [
     "mul",
     "neg",
     "positive",
+    "rsub",
     "sgn",
     "sign",
     "sub",
@@ -73,6 +75,28 @@ def sub(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
     Array([-1.,  0.], dtype=float32)
     """
     return input - _scaled(other, alpha)
+
+
+def _alpha_after_number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) == 3 and isinstance(args[1], (bool, int, float, complex)):
+        return args[:2], {"alpha": args[2], **kwargs}
+    return args, kwargs
+
+
+@overload
+def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array: ...
+@overload
+def rsub(input: ArrayOnly, other: Scalar, alpha: Alike) -> Array: ...
+@operator(accepts=Accepts.NUMBER, form=_alpha_after_number)
+def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array:
+    r"""Subtracts `input`, scaled, from `other`: $y = \mathrm{other} - \alpha x$, broadcasting.
+
+    Dtypes: promotes to the common dtype; bools are refused.
+
+    >>> functx.rsub(jnp.asarray([1.0, 2.0], "float32"), 1, alpha=2)
+    Array([-1., -3.], dtype=float32)
+    """
+    return other - _scaled(input, alpha)
 
 
 def _scaled(other: Array, alpha: Any) -> Array:

@@ -66,7 +66,7 @@ def imag(input: ArrayLike) -> Array:
     return lax.imag(input)
 
 
-@operator()
+@operator(aliases=("conj_physical",))
 def conj(input: ArrayLike) -> Array:
     """Complex conjugate of each element; a real array is itself.
 

@@ -38,7 +38,7 @@ def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterat
 
 
 # The rounding mode decides how dtypes promote, hence `Promote.NONE`: the rule does it.
-@operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide",))
+@operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide", "true_divide"))
 def div(
     input: ArrayLike,
     other: ArrayLike,

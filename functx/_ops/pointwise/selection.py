@@ -34,7 +34,18 @@ from functx._ops.extremes import larger, smaller
 from .operands import numbers_fit
 
 
-__all__ = ["clamp", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "where"]
+__all__ = [
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "fmax",
+    "fmin",
+    "heaviside",
+    "maximum",
+    "minimum",
+    "nan_to_num",
+    "where",
+]
 
 
 @operator(accepts=Accepts.REAL)
@@ -99,15 +110,52 @@ def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None 
     >>> functx.clamp(jnp.asarray([-2.0, 0.5, 2.0], "float32"), min=-1, max=1)
     Array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    floating = category(input.dtype) == 2
     if max is None:
         if min is None:
             refuse("`min` or `max` must be given, got neither", error=ValueError)
-        return (_clamp_below if floating else order.larger)(*jnp.broadcast_arrays(input, min))
+        return _from_below(input, min)
     if min is None:
-        return (_clamp_above if floating else order.smaller)(*jnp.broadcast_arrays(input, max))
+        return _from_above(input, max)
     x, low, high = jnp.broadcast_arrays(input, min, max)
-    return _clamp_between(x, low, high) if floating else _kept(x, low, high)
+    return (_clamp_between if category(x.dtype) == 2 else _kept)(x, low, high)
+
+
+@operator(accepts=Accepts.REAL, requires=numbers_fit)
+def clamp_max(input: ArrayLike, max: ArrayLike) -> Array:
+    r"""Each element, at most a bound: $\min(x, \mathrm{max})$, broadcasting.
+
+    NaN anywhere gives NaN.
+
+    Dtypes: the bound takes part in promotion. At the bound, the gradient goes to `input`.
+
+    >>> functx.clamp_max(jnp.asarray([-2.0, 2.0], "float32"), 1)
+    Array([-2.,  1.], dtype=float32)
+    """
+    return _from_above(input, max)
+
+
+@operator(accepts=Accepts.REAL, requires=numbers_fit)
+def clamp_min(input: ArrayLike, min: ArrayLike) -> Array:
+    r"""Each element, at least a bound: $\max(x, \mathrm{min})$, broadcasting.
+
+    NaN anywhere gives NaN.
+
+    Dtypes: the bound takes part in promotion. At the bound, the gradient goes to `input`.
+
+    >>> functx.clamp_min(jnp.asarray([-2.0, 2.0], "float32"), 1)
+    Array([1., 2.], dtype=float32)
+    """
+    return _from_below(input, min)
+
+
+def _from_below(x: Array, low: Array) -> Array:
+    clamp = _clamp_below if category(x.dtype) == 2 else order.larger
+    return clamp(*jnp.broadcast_arrays(x, low))
+
+
+def _from_above(x: Array, high: Array) -> Array:
+    clamp = _clamp_above if category(x.dtype) == 2 else order.smaller
+    return clamp(*jnp.broadcast_arrays(x, high))
 
 
 def _kept(x: Array, low: Array, high: Array) -> Array:
@@ -137,6 +185,23 @@ _clamp_between = derivative_rules(
     ),
     name="clamp",
 )
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.REAL)
+def heaviside(input: ArrayOnly, values: ArrayOnly) -> Array:
+    """Step function of `input`: 0 below zero, 1 above it, and `values` at zero, broadcasting.
+
+    NaN gives 0. The gradient of `input` is 0; that of `values` comes where `input` is zero (PyTorch
+    has none).
+
+    Dtypes: both arrays must have the same.
+
+    >>> functx.heaviside(jnp.asarray([-1.5, 0.0, 2.0]), jnp.asarray([0.5]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x, at_zero = jnp.broadcast_arrays(input, values)
+    step = x if category(x.dtype) == 0 else order.positive(x).astype(x.dtype)
+    return jnp.where(nonzero(x), step, at_zero)
 
 
 def _choice_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

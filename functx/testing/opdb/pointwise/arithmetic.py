@@ -54,6 +54,17 @@ def sub_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.mask(2), make.mask(2)), "expected number arrays, got bool", TypeError)
 
 
+def rsub_samples(make: Make) -> Iterator[Sample]:
+    yield from scaled_samples(make)
+    yield call(make(2), 2, 3)
+
+
+def rsub_refusals(make: Make) -> Iterator[Refusal]:
+    yield from sub_refusals(make)
+    yield Refusal(call(2, make(2)), "`input` must be an array, got 2", TypeError)
+    yield Refusal(call(make(2), make(2), 3), "takes 2 positional arguments|too many", TypeError)
+
+
 def bool_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make.mask(2)), "expected number arrays, got bool", TypeError)
 
@@ -246,6 +257,13 @@ OPS = [
         scaled_samples,
         reference=lambda x, y, *, alpha=1: x - alpha * y,
         refusals=sub_refusals,
+        floor=PRODUCT,
+    ),
+    OpInfo(
+        functx.rsub,
+        rsub_samples,
+        reference=lambda x, y, alpha=1: y - alpha * x,
+        refusals=rsub_refusals,
         floor=PRODUCT,
     ),
     OpInfo(

@@ -18,7 +18,7 @@ from functx.testing.opinfo import (
     Sample,
 )
 
-from .operands import binary, real_without_numbers, SHAPES
+from .operands import binary, PAIRS, quiet, real_without_numbers, SHAPES
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
@@ -50,6 +50,75 @@ def clamp_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
     small = make(2, dtype="int8")
     yield Refusal(call(small, 0, 300), "`max` must fit int8, got 300")
+
+
+def bounded(make: Make) -> Iterator[Sample]:
+    yield from binary(make)
+    yield call(make(2, 3), 1)
+    yield call(make(3), 0.5)
+    if category(make.dtype) == 2:
+        yield edge(make.put([np.nan, 1, np.inf]), make.put([1, np.nan, -np.inf]))
+    yield edge(make.delicate(8), make.delicate(8))
+
+
+def bounded_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2), make(3)), "shapes do not fit")
+    yield Refusal(call(make(2, dtype="complex64"), 0), "expected real arrays", TypeError)
+    yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
+    yield Refusal(call(make(2, dtype="int8"), 300), "must fit int8, got 300")
+    yield Refusal(call(make(2), None), "must be an array, got None", TypeError)
+
+
+def clamp_max_conventions(make: Make) -> Iterator[Convention]:
+    nan = np.nan
+    x, high = make.put([1.0, 2, 1, nan, 1]), make.put([1.0, 1, 2, 1, nan])
+    gradient = [1, 0, 1, 0, 0], [0, 1, 0, 0, 0]
+    value = [1, 1, 1, nan, nan]
+    yield Convention("at the bound, NaN", call(x, high), value=value, gradient=gradient)
+    small = make.put([5e-310, -5e-310]), make.put([0.0, 0])
+    yield Convention("subnormal numbers", call(*small), gradient=([0, 1], [1, 0]))
+
+
+def clamp_min_conventions(make: Make) -> Iterator[Convention]:
+    nan = np.nan
+    x, low = make.put([1.0, 2, 1, nan, 1]), make.put([1.0, 1, 2, 1, nan])
+    gradient = [1, 1, 0, 0, 0], [0, 0, 1, 0, 0]
+    value = [1, 2, 2, nan, nan]
+    yield Convention("at the bound, NaN", call(x, low), value=value, gradient=gradient)
+    small = make.put([5e-310, -5e-310]), make.put([0.0, 0])
+    yield Convention("subnormal numbers", call(*small), gradient=([1, 0], [0, 1]))
+
+
+def heaviside_samples(make: Make) -> Iterator[Sample]:
+    for first, second in PAIRS:
+        yield call(make.nonzero(*first), make(*second))
+    zeros = [0, 1, 0] if make.dtype.kind in "bu" else [0, -1, 2]
+    yield call(make.put(zeros), make(3))
+    yield call(make.put([[0], [1]]), make(3))
+    yield edge(*make.edge_pairs())
+    yield edge(make.delicate(8), make.delicate(8))
+
+
+def heaviside_refusals(make: Make) -> Iterator[Refusal]:
+    yield from real_without_numbers(make)
+    yield Refusal(call(make(2), make(2, dtype="float64")), "must have the same dtype", TypeError)
+
+
+@quiet
+def np_heaviside(x, values):
+    return np.where(x == 0, values, x > 0).astype(x.dtype)
+
+
+def heaviside_conventions(make: Make) -> Iterator[Convention]:
+    nan, at = np.nan, make.put([0.0, -0.0, np.nan, 5e-310, -5e-310])
+    values = make.put([nan, 2.0, 3, 4, 5])
+    yield Convention("zeros, NaN, subnormal", call(at, values), value=[nan, 2, 0, 1, 0])
+    yield Convention(
+        "slopes",
+        call(at, values),
+        gradient=([0] * 5, [1, 1, 0, 0, 0]),
+        departure="PyTorch has no derivative here",
+    )
 
 
 def where_samples(make: Make) -> Iterator[Sample]:
@@ -290,6 +359,31 @@ OPS = [
         conventions=clamp_conventions,
         departures=clamp_departures,
         dtypes=Accepts.REAL_NUMBER.value,
+    ),
+    OpInfo(
+        functx.clamp_max,
+        bounded,
+        reference=np.minimum,
+        refusals=bounded_refusals,
+        signed_zeros=False,
+        conventions=clamp_max_conventions,
+        dtypes=Accepts.REAL_NUMBER.value,
+    ),
+    OpInfo(
+        functx.clamp_min,
+        bounded,
+        reference=np.maximum,
+        refusals=bounded_refusals,
+        signed_zeros=False,
+        conventions=clamp_min_conventions,
+        dtypes=Accepts.REAL_NUMBER.value,
+    ),
+    OpInfo(
+        functx.heaviside,
+        heaviside_samples,
+        reference=np_heaviside,
+        refusals=heaviside_refusals,
+        conventions=heaviside_conventions,
     ),
     OpInfo(
         functx.where,

@@ -1,0 +1,151 @@
+"""Equality of whole arrays, and closeness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayOnly,
+    category,
+    DEFAULT_FLOAT,
+    operator,
+    order,
+    Other,
+    Promote,
+    Requirement,
+)
+
+
+__all__ = ["allclose", "equal", "isclose"]
+
+
+@operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
+def equal(input: ArrayOnly, other: ArrayOnly) -> Array:
+    """Whether two arrays have the same shape and equal elements: a 0-d array of bool.
+
+    PyTorch returns a Python bool, which a compiled program cannot: `bool(...)` makes it one. NaN
+    equals nothing.
+
+    Dtypes: any two; elements are compared in the common one.
+
+    >>> functx.equal(jnp.asarray([1, 2]), jnp.asarray([1.0, 2.0]))
+    Array(True, dtype=bool)
+    """
+    if input.shape != other.shape:
+        return jnp.zeros((), bool)
+    return order.equal(input, other).all()
+
+
+def _tolerances_are_sizes(*, rtol: Any, atol: Any, **_: Any) -> Iterator[Requirement]:
+    for name, value in {"rtol": rtol, "atol": atol}.items():
+        yield Requirement(
+            order.at_least_zero(value),
+            f"`{name}` must not be negative, got {{got}}",
+            got=value,
+            error=ValueError,
+        )
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.ANY,
+    differentiable=False,
+    requires=_tolerances_are_sizes,
+)
+def isclose(
+    input: ArrayOnly,
+    other: ArrayOnly,
+    rtol: Other = 1e-05,
+    atol: Other = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
+    r"""Whether $|x - y| \le \mathrm{atol} + \mathrm{rtol} \cdot |y|$, elementwise, broadcasting.
+
+    `y` is `other`. Infinities are close to themselves alone, NaN to NaN if `equal_nan`, and with
+    both tolerances 0 only equal elements are close.
+
+    Dtypes: both arrays must have the same. Integers are compared as float32, unless equal.
+
+    Errors: ValueError for a negative tolerance.
+
+    >>> functx.isclose(jnp.asarray([1.0, 1.0]), jnp.asarray([1.000001, 1.1]))
+    Array([ True, False], dtype=bool)
+    """
+    return _close(input, other, rtol, atol, equal_nan)
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.ANY,
+    differentiable=False,
+    requires=_tolerances_are_sizes,
+)
+def allclose(
+    input: ArrayOnly,
+    other: ArrayOnly,
+    rtol: Other = 1e-05,
+    atol: Other = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
+    """Whether all elements are close, in the sense of `isclose`: a 0-d array of bool.
+
+    PyTorch returns a Python bool, which a compiled program cannot: `bool(...)` makes it one.
+
+    Dtypes: both arrays must have the same. Integers are compared as float32, unless equal.
+
+    Errors: ValueError for a negative tolerance.
+
+    >>> functx.allclose(jnp.asarray([1.0, 2.0]), jnp.asarray([1.0, 2.1]), atol=0.2)
+    Array(True, dtype=bool)
+    """
+    return _close(input, other, rtol, atol, equal_nan).all()
+
+
+def _close(x: Array, y: Array, rtol: Any, atol: Any, equal_nan: bool) -> Array:
+    alike = order.equal(x, y)
+    if equal_nan:
+        alike = alike | ((x != x) & (y != y))
+    wide = DEFAULT_FLOAT if category(x.dtype) < 2 else accumulator(x.dtype)
+    near = _within(x.astype(wide), y.astype(wide), jnp.asarray(rtol), jnp.asarray(atol))
+    return alike | (near & (order.nonzero(jnp.asarray(rtol)) | order.nonzero(jnp.asarray(atol))))
+
+
+def _within(x: Array, y: Array, rtol: Array, atol: Array) -> Array:
+    """Whether the error is finite and allowed, told exactly also where it is a subnormal number."""
+    info = jnp.finfo(x.dtype)
+    places = info.nmant + 2
+    limit = 2.0 ** (info.minexp + places)  # between larger numbers there is no such error
+    small = (_size(x) < limit) & (_size(y) < limit)
+    x, y = (jnp.where(small, _grown(z, places), z) for z in (x, y))
+    if category(atol.dtype) < 2:
+        atol = atol.astype(info.dtype)
+    atol = jnp.where(small, _grown(atol, places), atol).astype(info.dtype)
+    error, allowed = lax.abs(x - y), atol + rtol.astype(info.dtype) * lax.abs(y)
+    return jnp.isfinite(error) & (error <= allowed)
+
+
+def _size(x: Array) -> Array:
+    if category(x.dtype) < 3:
+        return lax.abs(x)
+    return lax.max(lax.abs(lax.real(x)), lax.abs(lax.imag(x)))
+
+
+def _grown(x: Array, places: int) -> Array:
+    """Small numbers times $2^{places}$, subnormal ones too."""
+    if category(x.dtype) == 3:
+        return lax.complex(_grown(lax.real(x), places), _grown(lax.imag(x), places))
+    info = jnp.finfo(x.dtype)
+    signed = order.bits(x)
+    sizes = signed & signed.dtype.type(np.iinfo(signed.dtype).max)
+    # The bits of a subnormal number, as an integer, are its multiple of the smallest one.
+    least = np.asarray(2.0 ** (info.minexp - info.nmant + places), x.dtype)
+    multiple = jnp.where(signed < 0, -least, least) * sizes.astype(x.dtype)
+    subnormal = sizes < signed.dtype.type(1 << info.nmant)
+    return jnp.where(subnormal, multiple, x * np.asarray(2.0**places, x.dtype))
