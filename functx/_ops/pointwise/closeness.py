@@ -15,10 +15,12 @@ from functx._core import (
     ArrayOnly,
     category,
     DEFAULT_FLOAT,
+    describe,
     operator,
     order,
     Other,
     Promote,
+    refuse,
     Requirement,
 )
 
@@ -44,6 +46,7 @@ def equal(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 
 def _tolerances_are_sizes(*, rtol: Any, atol: Any, **_: Any) -> Iterator[Requirement]:
+    _check_real(rtol=rtol, atol=atol)
     for name, value in {"rtol": rtol, "atol": atol}.items():
         yield Requirement(
             order.at_least_zero(value),
@@ -108,7 +111,14 @@ def allclose(
     return _close(input, other, rtol, atol, equal_nan).all()
 
 
+def _check_real(**tolerances: Any) -> None:
+    for name, value in tolerances.items():
+        if jnp.ndim(value) or category(jnp.asarray(value).dtype) == 3:
+            refuse(f"`{name}` must be a real number, got {describe(value)}", error=TypeError)
+
+
 def _close(x: Array, y: Array, rtol: Any, atol: Any, equal_nan: bool) -> Array:
+    _check_real(rtol=rtol, atol=atol)
     alike = order.equal(x, y)
     if equal_nan:
         alike = alike | ((x != x) & (y != y))

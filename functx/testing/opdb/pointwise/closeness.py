@@ -61,6 +61,10 @@ def close_refusals(make: Make) -> Iterator[Refusal]:
         for name in ("rtol", "atol"):
             at = call(make(2), make(2), **{name: value})
             yield Refusal(at, f"`{name}` must not be negative, got {value}", ValueError)
+    for name in ("rtol", "atol"):
+        for value in (1j, make(2, dtype="float32")):
+            at = call(make(2), make(2), **{name: value})
+            yield Refusal(at, f"`{name}` must be a real number, got", TypeError)
 
 
 def close_conventions(make: Make) -> Iterator[Convention]:
