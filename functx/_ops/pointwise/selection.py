@@ -121,7 +121,7 @@ def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None 
 
 
 @operator(accepts=Accepts.REAL, requires=numbers_fit)
-def clamp_max(input: ArrayLike, max: ArrayLike) -> Array:
+def clamp_max(input: ArrayOnly, max: ArrayLike) -> Array:
     r"""Each element, at most a bound: $\min(x, \mathrm{max})$, broadcasting.
 
     NaN anywhere gives NaN.
@@ -135,7 +135,7 @@ def clamp_max(input: ArrayLike, max: ArrayLike) -> Array:
 
 
 @operator(accepts=Accepts.REAL, requires=numbers_fit)
-def clamp_min(input: ArrayLike, min: ArrayLike) -> Array:
+def clamp_min(input: ArrayOnly, min: ArrayLike) -> Array:
     r"""Each element, at least a bound: $\max(x, \mathrm{min})$, broadcasting.
 
     NaN anywhere gives NaN.

@@ -26,6 +26,8 @@ def close_samples(make: Make) -> Iterator[Sample]:
         yield call(*sizes, rtol=0.3)
         yield call(*sizes, atol=1.5)
         yield call(*sizes, 0, 0)
+    if make.dtype == np.uint8:
+        yield call(make.put([200, 255]), make.put([200, 1]), 0, 2)
     for first, second in PAIRS:
         yield call(sparse(make, *first), sparse(make, *second), 0.25, 0.25)
     if category(make.dtype) == 2:

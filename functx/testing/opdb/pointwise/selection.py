@@ -67,6 +67,7 @@ def bounded_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 2j), "expected real numbers, got c128", TypeError)
     yield Refusal(call(make(2, dtype="int8"), 300), "must fit int8, got 300")
     yield Refusal(call(make(2), None), "must be an array, got None", TypeError)
+    yield Refusal(call(2, make(2)), "`input` must be an array, got 2", TypeError)
 
 
 def clamp_max_conventions(make: Make) -> Iterator[Convention]:
