@@ -192,13 +192,13 @@ from ._ops.pointwise.selection import (
     clamp_min as clamp_min,
     fmax as fmax,
     fmin as fmin,
-    heaviside as heaviside,
     maximum as maximum,
     minimum as minimum,
     nan_to_num as nan_to_num,
     where as where,
 )
 from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as lgamma
+from ._ops.pointwise.steps import heaviside as heaviside
 from ._ops.pointwise.trigonometric import (
     angle as angle,
     atan2 as atan2,

@@ -18,7 +18,7 @@ from functx.testing.opinfo import (
     Sample,
 )
 
-from .operands import binary, PAIRS, quiet, real_without_numbers, SHAPES
+from .operands import binary, real_without_numbers, SHAPES
 
 
 def extremum_samples(make: Make) -> Iterator[Sample]:
@@ -88,38 +88,6 @@ def clamp_min_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("at the bound, NaN", call(x, low), value=value, gradient=gradient)
     small = make.put([5e-310, -5e-310]), make.put([0.0, 0])
     yield Convention("subnormal numbers", call(*small), gradient=([1, 0], [0, 1]))
-
-
-def heaviside_samples(make: Make) -> Iterator[Sample]:
-    for first, second in PAIRS:
-        yield call(make.nonzero(*first), make(*second))
-    zeros = [0, 1, 0] if make.dtype.kind in "bu" else [0, -1, 2]
-    yield call(make.put(zeros), make(3))
-    yield call(make.put([[0], [1]]), make(3))
-    yield edge(*make.edge_pairs())
-    yield edge(make.delicate(8), make.delicate(8))
-
-
-def heaviside_refusals(make: Make) -> Iterator[Refusal]:
-    yield from real_without_numbers(make)
-    yield Refusal(call(make(2), make(2, dtype="float64")), "must have the same dtype", TypeError)
-
-
-@quiet
-def np_heaviside(x, values):
-    return np.where(x == 0, values, x > 0).astype(x.dtype)
-
-
-def heaviside_conventions(make: Make) -> Iterator[Convention]:
-    nan, at = np.nan, make.put([0.0, -0.0, np.nan, 5e-310, -5e-310])
-    values = make.put([nan, 2.0, 3, 4, 5])
-    yield Convention("zeros, NaN, subnormal", call(at, values), value=[nan, 2, 0, 1, 0])
-    yield Convention(
-        "slopes",
-        call(at, values),
-        gradient=([0] * 5, [1, 1, 0, 0, 0]),
-        departure="PyTorch has no derivative here",
-    )
 
 
 def where_samples(make: Make) -> Iterator[Sample]:
@@ -378,13 +346,6 @@ OPS = [
         signed_zeros=False,
         conventions=clamp_min_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
-    ),
-    OpInfo(
-        functx.heaviside,
-        heaviside_samples,
-        reference=np_heaviside,
-        refusals=heaviside_refusals,
-        conventions=heaviside_conventions,
     ),
     OpInfo(
         functx.where,

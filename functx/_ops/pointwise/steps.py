@@ -1,0 +1,29 @@
+"""Functions that jump."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayOnly, category, operator, order, Promote
+from functx._core.order import nonzero
+
+
+__all__ = ["heaviside"]
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.REAL)
+def heaviside(input: ArrayOnly, values: ArrayOnly) -> Array:
+    """Step function of `input`: 0 below zero, 1 above it, and `values` at zero, broadcasting.
+
+    NaN gives 0. The gradient of `input` is 0; that of `values` comes where `input` is zero (PyTorch
+    has none).
+
+    Dtypes: both arrays must have the same.
+
+    >>> functx.heaviside(jnp.asarray([-1.5, 0.0, 2.0]), jnp.asarray([0.5]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x, at_zero = jnp.broadcast_arrays(input, values)
+    step = x if category(x.dtype) == 0 else order.positive(x).astype(x.dtype)
+    return jnp.where(nonzero(x), step, at_zero)
