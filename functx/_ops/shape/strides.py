@@ -77,7 +77,7 @@ def as_strided(
 
 @operator(promote=Promote.NONE)
 def as_strided_scatter(
-    input: ArrayLike,
+    input: ArrayOnly,
     src: ArrayOnly,
     size: Shape,
     stride: Shape,

@@ -18,7 +18,7 @@ def full_like_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2), 1.5, dtype="float64")
     yield call(make(2), fill_value=1.5j, dtype="complex64", device="cpu")
     yield call(make(2), -1, dtype="uint8")
-    yield edge(make(2), float("-inf"), dtype="float16")
+    yield call(make(2), -2.5, dtype="float16")
     yield call(make.small(2, 1, 3, 2), 1)
 
 
@@ -48,6 +48,8 @@ def full_like_conventions(make: Make) -> Iterator[Convention]:
         gradient=([0, 0, 0], 3),
         departure="PyTorch's fill value is a number",
     )
+    infinite = call(make(1), float("-inf"))
+    yield Convention("may be infinite", infinite, value=[-np.inf])
     whole = call(make(2, dtype="int32"), 2.5)
     yield Convention("a fraction is dropped", whole, value=[2, 2])
 
@@ -110,6 +112,7 @@ def fill_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 2), 1)
     yield call(make(2), make(dtype="bool"))
     yield call(make.small(2, 1, 3, 2), make.small())
+    yield edge(make.delicate(2), make.delicate())
 
 
 def fill_refusals(make: Make) -> Iterator[Refusal]:

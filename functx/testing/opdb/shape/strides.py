@@ -86,6 +86,7 @@ def as_strided_scatter_samples(make: Make) -> Iterator[Sample]:
     yield call(make(4), make(2, dtype="int32"), (2,), (2,))
     yield call(make.small(1, 2, 1, 3), make.small(2, 2), (2, 2), (1, 3))
     yield edge(make.delicate(16), make.delicate(8), (8,), (2,))
+    yield edge(make.delicate(4), make(dtype="complex64"), (), (), 1)
 
 
 def as_strided_scatter_refusals(make: Make) -> Iterator[Refusal]:
@@ -107,7 +108,7 @@ def as_strided_scatter_conventions(make: Make) -> Iterator[Convention]:
 
 
 def np_as_strided_scatter(x, src, size, stride, storage_offset=None):
-    out = x.ravel().copy()
+    out, src = x.ravel().copy(), src if np.iscomplexobj(x) else np.real(src)
     at = np.asarray(places(size, stride, storage_offset), int)
     for place, value in zip(at.ravel() if src.size else (), src.ravel(), strict=True):
         out[place] = value
