@@ -154,7 +154,7 @@ def select_scatter_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2), make(2, dtype="int32"), 0, 1)
     yield call(make.small(2, 1, 9, 2), make.small(2, 1, 2), -2, make.index(9, 1))
     yield edge(make.delicate(2, 8), make.delicate(8), 0, make.index(2))
-    yield edge(make(3), make(dtype="complex64"), dim=0, index=1)
+    yield edge(make(3), make(low=0, dtype="complex64"), dim=0, index=1)
 
 
 def select_scatter_refusals(make: Make) -> Iterator[Refusal]:

@@ -86,7 +86,7 @@ def as_strided_scatter_samples(make: Make) -> Iterator[Sample]:
     yield call(make(4), make(2, dtype="int32"), (2,), (2,))
     yield call(make.small(1, 2, 1, 3), make.small(2, 2), (2, 2), (1, 3))
     yield edge(make.delicate(16), make.delicate(8), (8,), (2,))
-    yield edge(make.delicate(4), make(dtype="complex64"), (), (), 1)
+    yield edge(make.delicate(4), make(low=0, dtype="complex64"), (), (), 1)
 
 
 def as_strided_scatter_refusals(make: Make) -> Iterator[Refusal]:
