@@ -1,6 +1,6 @@
 """Every operator beside eager PyTorch, on one core: the value, and the value with the gradient.
 
-`python -m benchmarks against_torch [--only NAME] [--sizes 1000,1000000] [--all]`. Ours is
+`python -m benchmarks.against_torch [--only NAME] [--sizes 1000,1000000] [--all]`. Ours is
 compiled; the calls are the database's, made larger. The figures are PyTorch's time by functx's:
 above 1, functx is faster.
 """

@@ -1,0 +1,70 @@
+r"""The curves of window functions, over $0 \le n < M$ of a period or a length $N$."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import as_dtype, available, category, DEFAULT_FLOAT, describe, refuse
+from functx._core.rules import derivative_rules
+
+
+def result_dtype_of(dtype: Any, allowed: tuple[str, ...] = ("float32", "float64")) -> np.dtype:
+    """The window's dtype, or a refusal."""
+    out = as_dtype(dtype or DEFAULT_FLOAT)
+    if out.name not in allowed:
+        refuse(f"`dtype` must be {' or '.join(allowed)}, got {out.name}", error=TypeError)
+    return out
+
+
+def places(count: int, symmetric: bool, name: str) -> tuple[Array, float]:
+    """`n` in the dtype of computation, and $N$: `count`, or one less if the window is symmetric."""
+    if count < 0:
+        refuse(f"`{name}` must not be negative, got {count}", error=ValueError)
+    last = float(max(count - 1, 0) if symmetric or count == 1 else count)
+    return lax.iota(available(np.float64), count), last
+
+
+def triangle(n: Array, last: float) -> Array:
+    r"""$1 - |2 n / N - 1|$, and 1 for one place alone."""
+    if len(n) == 1:
+        return jnp.ones_like(n)
+    return 2 * jnp.minimum(n, last - n) / last
+
+
+def cosines(n: Array, last: float, coefficients: Array) -> Array:
+    r"""$\sum_i (-1)^i a_i \cos(2 \pi i n / N)$, and 1 for one place alone."""
+    if len(n) < 2:
+        return jnp.ones_like(n)
+    angle = 2 * math.pi / last * jnp.minimum(n, last - n)
+    i = lax.iota(n.dtype, len(coefficients))[:, None]
+    signs = jnp.where(i % 2 == 0, 1, -1)
+    return jnp.sum(signs * coefficients[:, None] * jnp.cos(i * angle), axis=0)
+
+
+def hump(n: Array, last: float, beta: Array) -> Array:
+    r"""$I_0(\beta s) / I_0(\beta)$ with $s^2 = 1 - (2 n / N - 1)^2$, and 1 for one place alone."""
+    if len(n) < 2:
+        return jnp.ones_like(n)
+    s = 2 * jnp.sqrt(n * (last - n)) / last
+    return _scaled_i0(beta * s) / _scaled_i0(beta) * jnp.exp(beta * (s - 1))
+
+
+# e^{-x} I_0(x) of what is not negative: the slope at 0 is that of the right side.
+_scaled_i0 = derivative_rules(
+    lax.bessel_i0e,
+    jvp=lambda primals, output, tangents: (lax.bessel_i1e(*primals) - output) * tangents[0],
+    name="i0e",
+)
+
+
+def number(x: Any, name: str) -> Array:
+    """A real number or a 0-d array in the dtype of computation, or a refusal."""
+    x = jnp.asarray(x)
+    if x.ndim or category(x.dtype) == 3:
+        refuse(f"`{name}` must be a real number or a 0-d array, got {describe(x)}", error=TypeError)
+    return lax.convert_element_type(x, available(np.float64))
