@@ -18,6 +18,7 @@ from ._ops.pointwise.rounding import round as round
 from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as _lgamma
 from ._ops.pointwise.trigonometric import sinc as sinc
 from ._ops.reductions.exponentials import logsumexp as logsumexp
+from ._ops.special.entropies import entr as entr, xlog1py as xlog1py
 from ._ops.special.normal import (
     erfc as erfc,
     erfcx as erfcx,
