@@ -21,7 +21,7 @@ def heaviside(input: ArrayOnly, values: ArrayOnly) -> Array:
 
     Dtypes: both arrays must have the same.
 
-    >>> functx.heaviside(jnp.asarray([-1.5, 0.0, 2.0]), jnp.asarray([0.5]))
+    >>> functx.heaviside(jnp.asarray([-1.5, 0, 2], "float32"), jnp.asarray([0.5], "float32"))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
     x, at_zero = jnp.broadcast_arrays(input, values)

@@ -43,7 +43,7 @@ def xlog1py(input: ArrayLike, other: ArrayLike) -> Array:
     Where $x = 0$ and $\mathrm{other} \le -1$ both gradients are 0 (in PyTorch, at -1 one is NaN).
     NaN in `other` stays NaN.
 
-    >>> functx.special.xlog1py(jnp.asarray([0.0, 2.0], "float32"), jnp.asarray([-1.0, 0.0]))
+    >>> functx.special.xlog1py(jnp.zeros(2, "float32"), -1)
     Array([0., 0.], dtype=float32)
     """
     return _xlog1py(*jnp.broadcast_arrays(input, other))
