@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     ArrayLike,
@@ -94,9 +94,9 @@ def full(
         refuse(f"`fill_value` must be a number or 0-d, got {describe(value)}", error=TypeError)
     natural = ("bool", LONG, DEFAULT_FLOAT, "complex64")[category(value.dtype)]
     dtype = as_dtype(dtype or natural)
-    if category(value.dtype) == 3 and category(dtype) < 3:
+    if category(value.dtype) == 3 and 0 < category(dtype) < 3:
         refuse(f"`fill_value` must be real for {dtype.name}, got {describe(value)}")
-    return jnp.broadcast_to(lax.convert_element_type(value, dtype), non_negative(size))
+    return jnp.broadcast_to(converted(value, dtype), non_negative(size))
 
 
 def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:

@@ -78,7 +78,7 @@ def _filled(shape: tuple[int, ...], fill_value: Any, dtype: Any) -> Array:
     value = jnp.asarray(fill_value)
     if value.ndim:
         refuse(f"`fill_value` must be a number or 0-d, got {describe(value)}", error=TypeError)
-    if category(value.dtype) == 3 and category(dtype) < 3:
+    if category(value.dtype) == 3 and 0 < category(dtype) < 3:
         refuse(f"`fill_value` must be real for {np.dtype(dtype).name}, got {describe(value)}")
     return jnp.broadcast_to(converted(value, dtype), shape)
 
@@ -164,6 +164,6 @@ def fill(input: ArrayLike, value: Other) -> Array:
     value = jnp.asarray(value)
     if value.ndim:
         refuse(f"`value` must be a number or 0-d, got {describe(value)}")
-    if is_number(value) and category(value.dtype) == 3 and category(input.dtype) < 3:
+    if is_number(value) and category(value.dtype) == 3 and 0 < category(input.dtype) < 3:
         refuse(f"`value` must be real for {describe(input)}, got {describe(value)}")
     return jnp.broadcast_to(converted(value, input.dtype), input.shape)

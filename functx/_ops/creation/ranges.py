@@ -140,7 +140,10 @@ def arange(
 
 
 def _steps(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
-    return lax.iota(dtype, length) * np.asarray(step, dtype) + np.asarray(start, dtype)
+    count = lax.iota(dtype, length)
+    steps = count * np.asarray(step, dtype) + np.asarray(start, dtype)
+    # XLA adds no zero: not even to -0.0.
+    return jnp.where(count == 0, np.asarray(start + 0 * step, dtype), steps)
 
 
 def _ends_fit(*, start: Any, end: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:

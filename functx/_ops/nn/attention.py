@@ -101,7 +101,7 @@ def scaled_dot_product_attention(
     if rng_key is not None:
         drawn = jax.random.uniform(rng_key, weights.shape, "float32")
         kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)
-        weights = jnp.where(drawn < dropout_p, 0, weights / kept)
+        weights = weights * jnp.where(drawn < dropout_p, 0, 1 / kept).astype(weights.dtype)
     return _product_by_heads(weights.astype(value.dtype), value)
 
 

@@ -204,7 +204,7 @@ def positive(input: ArrayLike) -> Array:
 def copysign(input: ArrayOnly, other: ArrayLike) -> Array:
     r"""Magnitude of `input` with the sign of `other`, that of zeros and NaN too, broadcasting.
 
-    The gradient goes to `input`, by 1 or -1; where it is 0, the gradient is 0.
+    The gradient goes to `input`, by 1 or -1; where it is 0, the gradient is 0, at NaN it is NaN.
 
     >>> functx.copysign(jnp.asarray([1.0, -2.0], "float32"), jnp.asarray([-0.0, 3.0], "float32"))
     Array([-1.,  2.], dtype=float32)
@@ -223,6 +223,7 @@ def _copysign_tangent(primals: Any, output: Array, tangents: Any) -> Array:
     x = primals[0]
     turned = (order.bits(x) < 0) != (order.bits(output) < 0)
     kept = jnp.where(order.nonzero(x), tangents[0], 0)
+    kept = kept * jnp.where(x != x, jnp.nan, 1).astype(x.dtype)
     return jnp.where(turned, -kept, kept)
 
 

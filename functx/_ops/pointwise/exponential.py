@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,10 +14,14 @@ from functx._core import (
     ArrayOnly,
     Autocast,
     category,
+    DEFAULT_FLOAT,
+    is_number,
     operator,
     Promote,
     refuse,
+    Requirement,
     Scalar,
+    value_fits,
 )
 from functx._core.order import at_least_zero, less, negative
 from functx._core.rules import derivative_rules
@@ -122,7 +127,18 @@ def sigmoid(input: ArrayLike) -> Array:
     return lax.logistic(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.logit",))
+def _eps_fits(*, input: Any, eps: Any, **_: Any) -> Iterator[Requirement]:
+    if eps is not None and is_number(eps):
+        floating = category(input.dtype) == 2
+        yield value_fits(eps, input.dtype if floating else DEFAULT_FLOAT, "eps")
+
+
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    accepts=Accepts.REAL,
+    requires=_eps_fits,
+    aliases=("special.logit",),
+)
 def logit(input: ArrayLike, eps: Scalar | None = None) -> Array:
     r"""Inverse of `sigmoid`, $\ln(x_i / (1 - x_i))$; outside of $[0, 1]$ NaN, gradients too.
 

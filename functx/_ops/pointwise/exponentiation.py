@@ -1,7 +1,7 @@
 """Powers; in single precision on CPUs by polynomials in double precision.
 
 XLA calls the C library there for each element. Rounded from double precision, results are within
-0.51 ulp, and what an element becomes depends on itself alone.
+0.51 ulp, and what an element becomes depends on itself alone. Of complex numbers by logarithms.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import category
 from functx._ops.polynomials import horner
+
+from .logarithms import logarithm
 
 
 # $\log_2((1 + z) / (1 - z)) / z$ by powers of $z^2$, for arguments of the logarithm between
@@ -31,9 +34,27 @@ _BEYOND = np.float64(200)  # logarithms to base 2 of what is infinite or 0 in si
 
 def power(x: Array, y: Array) -> Array:
     """$x^y$; of equal shapes and dtypes."""
+    if category(x.dtype) == 3:
+        return _by_logarithm(x, y)
     if x.dtype != np.float32:
         return lax.pow(x, y)
     return lax.platform_dependent(x, y, cpu=_by_polynomials, default=lax.pow)
+
+
+def _by_logarithm(x: Array, y: Array) -> Array:
+    # XLA's takes powers of the squared size, which loses digits beside 1; logarithms lose them
+    # far from it.
+    out, real = logarithm(x), lax.imag(y) == 0
+    length, angle = lax.real(out), lax.imag(out)
+    size = lax.exp(lax.real(y) * length - lax.imag(y) * angle)
+    size = jnp.where(real & (lax.abs(length) > 0.5), lax.pow(lax.abs(x), lax.real(y)), size)
+    turn = lax.real(y) * angle + lax.imag(y) * length
+    out = lax.complex(size * lax.cos(turn), size * lax.sin(turn))
+    growing, shrinking = lax.real(y) > 0, lax.real(y) < 0
+    endless = (x == np.inf) & real
+    out = jnp.where(endless & growing, np.inf, out)
+    out = jnp.where((x == 0) & growing | endless & shrinking, 0, out)
+    return jnp.where((y == 0) | (x == 1), 1, out)
 
 
 def _by_polynomials(x: Array, y: Array) -> Array:

@@ -15,9 +15,16 @@ def logarithm(x: Array) -> Array:
 
 def _forward(z: Array) -> Array:
     out, size = lax.log(z), lax.abs(z)
-    # XLA takes the logarithm of one plus a number, which is off by 120 ulp below -0.25.
-    low = (size > 0.45) & (size < 0.88)
-    return lax.complex(jnp.where(low, lax.log(size), lax.real(out)), lax.imag(out))
+    real = jnp.where(loses_digits(size), lax.log(size), lax.real(out))
+    return lax.complex(real, lax.imag(out))
+
+
+def loses_digits(size: Array) -> Array:
+    """Where XLA's logarithm of a number of this absolute value is off by 120 ulp.
+
+    It takes the logarithm of one plus a number there, which is below -0.25.
+    """
+    return (size > 0.45) & (size < 0.88)
 
 
 _complex = derivative_rules(

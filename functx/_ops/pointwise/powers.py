@@ -159,7 +159,7 @@ def _slope_in_base(x: Array, y: Array) -> Array:
 
 def _slope_in_exponent(x: Array, y: Array) -> Array:
     if category(x.dtype) == 3:
-        growing = (lax.real(y) >= 0) & (lax.imag(y) == 0)
+        growing = (lax.real(y) > 0) | (y == 0)
     else:
         growing = y >= 0
     flat = (x == 0) & growing

@@ -49,7 +49,8 @@ def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any
             refuse(f"`unbiased` must be a bool, got {describe(unbiased)}", error=TypeError)
         kwargs["correction"] = int(unbiased)
     elif np.iscomplexobj(kwargs.get("correction", 1)):
-        refuse(f"`correction` must be real, got {describe(kwargs['correction'])}", error=TypeError)
+        got = describe(kwargs["correction"])
+        refuse(f"`correction` must not be complex, got {got}", error=TypeError)
     return args, kwargs
 
 

@@ -35,8 +35,10 @@ def vector_norm(input: Array, p: float, dim: Any) -> Array:
         # Away from 0, where powers have finite derivatives; there, the term is a constant.
         powers = magnitude(jnp.where(zero, 1, input)) ** p
         powers = jnp.where(zero, 0 if p > 0 else jnp.inf, powers)
-        # The absolute value is flat at NaN, squares are not.
+        # The absolute value is flat at NaN and the term at 0, squares are not: NaN has no slope,
+        # nor has what is beside it.
         nan = input != input
+        nan |= zero & jnp.any(nan, axis=axes, keepdims=True)
         powers = jnp.where(nan, _squares(jnp.where(nan, input, 0)), powers)
     total = jnp.sum(powers, axis=axes)
     none = total == 0

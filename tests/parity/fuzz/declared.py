@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import torch
 
 from functx._core import category
 from functx._core.roles import Kind
@@ -67,6 +68,7 @@ def _numbers(call: Call, finding: Finding) -> bool:
     if finding.kind != "accepted" or not re.search(OF_TYPES, finding.what):
         return False
     spec = call.info.spec
+    assert spec is not None
     given: dict[str, Any] = spec.arguments(call.args, call.kwargs)
     kinds = Kind.ARRAY, Kind.OTHER
     arrays = [given.get(name) for name, role in spec.roles.items() if role.kind in kinds]
@@ -141,6 +143,22 @@ def _no_derivative(call: Call, finding: Finding) -> bool:
     return finding.kind == "gradient" and pytorchs_is_no_derivative(call)
 
 
+def _written_out_of_range(call: Call, finding: Finding) -> bool:
+    said = re.search(r"^(?:output \d+: )?-?\d+ at .*, PyTorch (-?\d+) \(", finding.what)
+    if finding.kind != "value" or not said:
+        return False
+    integers = {x.dtype for x in call.arrays if category(x.dtype) == 1}
+    floating = [x for x in call.arrays if category(x.dtype) == 2]
+    return any(int(said[1]) in _lost(x.astype(np.float64), to) for x in floating for to in integers)
+
+
+def _lost(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """What PyTorch makes of the numbers that an integer dtype does not hold."""
+    ends = np.iinfo(dtype)
+    outside = ~((x > ends.min - 1.0) & (x < ends.max + 1.0))
+    return torch.from_numpy(x[outside]).to(getattr(torch, dtype.name)).numpy()
+
+
 def _cast_out_of_range(call: Call, finding: Finding) -> bool:
     if finding.kind != "value" or not any(category(x.dtype) >= 2 for x in call.arrays):
         return False
@@ -175,4 +193,5 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_no_derivative, "a derivative that exists is what difference quotients say"),
     (_subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
     (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
+    (_written_out_of_range, "and of those written into integers, which PyTorch casts first"),
 ]

@@ -125,6 +125,8 @@ def full_conventions(make: Make) -> Iterator[Convention]:
     departure = "PyTorch's fill value is a number"
     what = "has a gradient in its value"
     yield Convention(what, value, value=[2, 2, 2], gradient=3, departure=departure)
+    at = call((2,), 1.5j, dtype="bool")
+    yield Convention("an imaginary number is not zero", at, value=[True, True])
 
 
 OPS = [

@@ -52,6 +52,8 @@ def full_like_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("may be infinite", infinite, value=[-np.inf])
     whole = call(make(2, dtype="int32"), 2.5)
     yield Convention("a fraction is dropped", whole, value=[2, 2])
+    at = call(make.put([0, 0]), 1.5j, dtype="bool")
+    yield Convention("an imaginary number is not zero", at, value=[True, True])
 
 
 def new_full_samples(make: Make) -> Iterator[Sample]:
@@ -131,6 +133,8 @@ def fill_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("arrays are cast", wrapped, value=[44])
     whole = call(make(1, dtype="int32"), 2.5)
     yield Convention("a fraction is dropped", whole, value=[2])
+    at = call(make.put([False], "bool"), 1.5j)
+    yield Convention("an imaginary number is not zero", at, value=[True])
 
 
 OPS = [

@@ -132,6 +132,12 @@ def index_put_departures(make: Make) -> Iterator[Departure]:
         "PyTorch takes bytes for masks, and has long advised against it",
         r"must be int32, int64 or bool, got u8",
     )
+    yield Departure(
+        "refused",
+        call(make(2), (make.put([True, False], bool),), make(1, dtype="float16")),
+        "one value has the dtype of the array too, where PyTorch casts what it fills a mask with",
+        r"bool\[.*`values` must have the dtype of `input`, got \w+\[[1,]*\] ",
+    )
 
 
 OPS = [

@@ -73,6 +73,7 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
         ([0, 0], 1, [0, 0]),
         ([0, -2], 1, [0, -1]),
         ([math.nan, -2], 1, [0, -1]),
+        ([math.nan, -2, 0], 3, [math.nan] * 3),
         ([0, 0], 0.5, [0, 0]),
         ([0, 2], 0.5, [0, 1]),
         ([0, 0], 1.5, [0, 0]),

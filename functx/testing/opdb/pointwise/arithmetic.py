@@ -218,6 +218,8 @@ def copysign_conventions(make: Make) -> Iterator[Convention]:
         gradient=(gradient, [0] * 6),
         departure="PyTorch divides infinities",
     )
+    unordered = call(make.put([nan, -nan]), make.put([1.0, -1.0]))
+    yield Convention("NaN", unordered, value=[nan, nan], gradient=([nan, nan], None))
     small = call(make.put([5e-310, -5e-310]), make.put([-1.0, -5e-310]))
     yield Convention("subnormal numbers", small, gradient=([-1, 1], [0, 0]))
 
@@ -246,6 +248,22 @@ def lerp_conventions(make: Make) -> Iterator[Convention]:
     gradient = [0.75, 0.75, 0.75], [0.25, 0.25, 0.25], [np.inf, -np.inf, np.nan]
     weights = make.put([0.25, 0.25, 0.25])
     yield Convention("slopes to infinity", call(*ends, weights), gradient=gradient)
+
+
+def lerp_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2), make(2), make(dtype="complex64")),
+        "a 0-d weight takes the arrays' dtype, where PyTorch promotes them to a complex one",
+        "`weight` must be real beside",
+    )
+    integers = make(2, dtype="int32")
+    yield Departure(
+        "refused",
+        call(integers, integers, make(dtype="float32")),
+        "a 0-d weight takes the arrays' dtype, where PyTorch promotes integers to it",
+        r"expected inexact arrays, got [biu]",
+    )
 
 
 PRODUCT = Floor(8, "a product is rounded before the sum", elementwise=True)
@@ -319,5 +337,6 @@ OPS = [
         refusals=lerp_refusals,
         floor=PRODUCT,
         conventions=lerp_conventions,
+        departures=lerp_departures,
     ),
 ]

@@ -74,6 +74,7 @@ def logit_samples(make: Make) -> Iterator[Sample]:
 def logit_refusals(make: Make) -> Iterator[Refusal]:
     yield from real_only(make)
     yield Refusal(call(make(2), eps=1j), "`eps`", TypeError)
+    yield Refusal(call(make(2), eps=1e39), "`eps` must fit float32")
 
 
 def logaddexp_samples(make: Make) -> Iterator[Sample]:
@@ -141,6 +142,9 @@ def log_conventions(make: Make) -> Iterator[Convention]:
 def log1p_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([-1.0, 0.0, 1e-20])
     yield Convention("-1 and 0", call(at), value=[-np.inf, 0, 1e-20], gradient=[np.inf, 1, 1])
+    inside = make.put(-0.2344420710559351 + 0.0018756229611577233j, "complex128")
+    value = -0.267147390837939863 + 0.00245000298138795405j
+    yield Convention("within the unit circle", call(inside), value=value)
 
 
 def sigmoid_conventions(make: Make) -> Iterator[Convention]:
@@ -278,9 +282,8 @@ OPS = [
     OpInfo(
         functx.log1p,
         unary(low=-0.9),
-        reference=np.log1p,
+        reference=quiet(scipy.special.log1p),
         conventions=log1p_conventions,
-        ulps={"complex128": 2**20},  # adds 1 to the real part, as PyTorch's does
     ),
     OpInfo(
         functx.sigmoid,

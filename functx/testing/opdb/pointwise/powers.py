@@ -119,6 +119,9 @@ def pow_conventions(make: Make) -> Iterator[Convention]:
         hessian=[[0, 0.5], [0.5, np.log(2) ** 2]],
         departure="PyTorch's is not symmetric: in the base it is cut to 0, whatever the exponent",
     )
+    at = make.put([0j, 1 + 1e-3j], "complex128"), make.put([1 + 1j, 90], "complex128")
+    value = [0, 0.99599755456746288 + 0.0898825639417973325j]
+    yield Convention("complex 0 and beside 1", call(*at), value=value)
     yield Convention(
         "complex 0 squared",
         call(make.put([0j], "complex128"), 2),
@@ -161,6 +164,15 @@ def pow_departures(make: Make) -> Iterator[Departure]:
         ),
         "with an exponent of tens, one rounding of the logarithm is tens of the result",
         r"pow\(c\d+.*, [ci]\d+\[[\d,]*\]\S*?(?<![\d.e])\d\d+\D.*\): ",
+    )
+    yield Departure(
+        "value",
+        call(
+            make.put(0.001 + 1.7976931348623157e308j, "complex128"),
+            make.put(-0.5821950276180909 + 1.026428665226823j, "complex128"),
+        ),
+        "of a base so far from 1, one rounding of the logarithm is hundreds of the result",
+        r"pow\(c\d+[^:]*e[+-]\d\d+[^:]*\): ",
     )
 
 

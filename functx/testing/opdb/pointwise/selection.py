@@ -239,6 +239,12 @@ def clamp_departures(make: Make) -> Iterator[Departure]:
         "a 0-d array is one beside a number too, where PyTorch takes both for numbers",
         r"float64, PyTorch float32",
     )
+    yield Departure(
+        "refused",
+        call(make.put([1.0, 2.0], "float32"), np.nan, 1e39),
+        "a bound that the dtype cannot hold is refused, also beside NaN, which decides in PyTorch",
+        r"clamp\(.*\bnan\b.*must fit",
+    )
 
 
 def where_conventions(make: Make) -> Iterator[Convention]:

@@ -42,7 +42,7 @@ def moment_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3, dtype="int32")), "expected inexact arrays", TypeError)
     yield Refusal(call(make(3), unbiased=1), "`unbiased` must be a bool, got 1", TypeError)
     whole = make(3, dtype="complex64")
-    yield Refusal(call(whole, correction=1j), "`correction` must be real, got 1j", TypeError)
+    yield Refusal(call(whole, correction=1j), "`correction` must not be complex, got 1j", TypeError)
 
 
 def np_var_mean(x, dim=None, unbiased=None, keepdim=False, correction=1):

@@ -222,6 +222,12 @@ def prod_departures(make: Make) -> Iterator[Departure]:
         "the derivative is the product of the others, where PyTorch divides by the element",
         "PyTorch \\(?-?nan",
     )
+    yield Departure(
+        "gradient",
+        call(make.put([np.inf, 0.0, 0.0], "float64")),
+        "an infinity times a zero is NaN, where PyTorch multiplies nothing beside a second zero",
+        r"of array 0: \(?nan.* at .*PyTorch \(?0(\.0)?\b",
+    )
 
 
 def nanmean_departures(make: Make) -> Iterator[Departure]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def unfold_samples(make: Make) -> Iterator[Sample]:
@@ -107,6 +107,15 @@ def as_strided_scatter_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def as_strided_scatter_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make(6), make(2), (2,), (3,), storage_offset=2),
+        "PyTorch gives the gradient to what is overwritten, and none to what stays",
+        r"^gradient: as_strided_scatter\(",
+    )
+
+
 def np_as_strided_scatter(x, src, size, stride, storage_offset=None):
     out, src = x.ravel().copy(), src if np.iscomplexobj(x) else np.real(src)
     at = np.asarray(places(size, stride, storage_offset), int)
@@ -138,6 +147,7 @@ OPS = [
         reference=np_as_strided_scatter,
         refusals=as_strided_scatter_refusals,
         conventions=as_strided_scatter_conventions,
+        departures=as_strided_scatter_departures,
         ulps=0,
     ),
 ]

@@ -81,6 +81,13 @@ def batch_norm_departures(make: Make) -> Iterator[Departure]:
         "`weight` and `bias` have one dimension, where PyTorch counts their elements",
         "must be of shape",
     )
+    empty = make(0)
+    yield Departure(
+        "accepted",
+        call(make(0, 0, 0), empty, empty, empty, empty),
+        "nothing is normalized to nothing, where PyTorch looks for its first channel",
+        r"index 0 out of range for tensor of size \[0\]",
+    )
 
 
 OPS = [
