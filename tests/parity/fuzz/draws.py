@@ -26,6 +26,7 @@ from .options import option, options
 
 
 VALUES = 4  # seeds in a block
+COUNTED = 2**16  # the most that an array counts, where a result is as large as that
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Drawing:
         args, kwargs = self._structure(structure)
         if seed % VALUES or self.info.finite_only or structure.random() < 0.7:
             args, kwargs = self._values(values, (args, kwargs))
-        args, kwargs = _survived(args, kwargs)
+        args, kwargs = _survived(*self._held(args, kwargs))
         return Call(self.info, seed, args, kwargs)
 
     def _structure(self, rng: Rng) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -192,6 +193,14 @@ class Drawing:
                 else:
                     leaves[i] = revalued(rng, x, tame=id(x) in fixed and rng.random() < 0.7)
         return tree.unflatten(leaves)
+
+    def _held(self, args: Any, kwargs: Any) -> Any:
+        """Class numbers and counts for which there is memory."""
+        assert self.info.spec is not None
+        wide = lambda x: id(x) in fixed and x.dtype.itemsize > 2
+        fixed = self._fixed(args, kwargs) if self.info.spec.measured else set()
+        small = lambda x: np.asarray(np.minimum(x, COUNTED), x.dtype) if wide(x) else x
+        return jax.tree.map(small, (args, kwargs))
 
     def _fixed(self, args: Any, kwargs: Any) -> set[int]:
         """The arrays that are positions, masks or the like."""

@@ -253,7 +253,7 @@ def lerp_conventions(make: Make) -> Iterator[Convention]:
 def lerp_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2), make(2), make(dtype="complex64")),
+        call(make(2, dtype="float32"), make(2, dtype="float32"), make(dtype="complex64")),
         "a 0-d weight takes the arrays' dtype, where PyTorch promotes them to a complex one",
         "`weight` must be real beside",
     )
