@@ -41,7 +41,8 @@ def _cosine_forward(x: Array) -> Array:
 
 def _tangent_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
-        return lax.atan(x)
+        out = lax.atan(x)  # which far from 0 forgets the sign of a zero
+        return lax.complex(jnp.copysign(lax.real(out), lax.real(x)), lax.imag(out))
     return jnp.where(x == 0, x, direction(x, jnp.ones_like(x)))
 
 

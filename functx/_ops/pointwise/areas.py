@@ -57,7 +57,8 @@ def _far(x: Array) -> float:
 
 def _tangent_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
-        return lax.atanh(x)
+        out = lax.atanh(x)  # which far from 0 forgets the sign of a zero
+        return lax.complex(lax.real(out), jnp.copysign(lax.imag(out), lax.imag(x)))
     size = lax.abs(x)
     out = 0.5 * lax.log1p(2 * size / (1 - size))
     return jnp.where(x == 0, x, jnp.copysign(out, x))

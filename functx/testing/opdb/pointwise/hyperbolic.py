@@ -90,6 +90,9 @@ def atanh_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([1.0, -1, 2, -0.0]))
     yield Convention("ends", at, value=[inf, -inf, nan, -0.0], gradient=[inf, inf, -1 / 3, 1])
     yield from both_sides(make, np.arctanh, ALONG, np.full(4, -1 / 3))
+    cut = make.put([complex(inf, -0.0), complex(inf, 0.0), complex(1e300, -0.0)], "complex128")
+    value = [-0.5j * np.pi, 0.5j * np.pi, complex(1e-300, -0.5 * np.pi)]
+    yield Convention("far out on the cut", call(cut), value=value)
 
 
 OPS = [

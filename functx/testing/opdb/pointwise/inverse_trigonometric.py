@@ -53,6 +53,11 @@ def atan_conventions(make: Make) -> Iterator[Convention]:
     value = [half / 2, -half / 2, 0, np.arctan(2), half, nan]
     yield from slopes(value, [0.5, 0.5, 1, 0.2, 0, nan])(make)
     yield from both_sides(make, np.arctan, UPRIGHT, np.full(4, -1 / 3))
+    cut = make.put(
+        [complex(-0.0, np.inf), complex(0.0, np.inf), complex(-0.0, 1e300)], "complex128"
+    )
+    value = [-half, half, complex(-half, 1e-300)]
+    yield Convention("far out on the cut", call(cut), value=value)
 
 
 OPS = [
