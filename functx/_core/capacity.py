@@ -9,10 +9,12 @@ decides when the program runs.
 
 from __future__ import annotations
 
+import contextlib
 import functools as ft
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jax
@@ -60,10 +62,37 @@ def _capacity() -> int:
     """Bytes that the host or all devices hold: which of them a result is for, is not known here."""
     stats = [device.memory_stats() or {} for device in jax.devices()]
     there = sum(each.get("bytes_limit", 0) for each in stats)
+    return max(there, min([_physical(), *container_limits()]))
+
+
+def _physical() -> int:
     try:
-        return max(there, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # this system does not say
-        return max(there, 2**48)
+        return 2**48
+
+
+def container_limits(root: Path = Path("/")) -> Iterator[int]:
+    """Bytes that Linux lets this process's control groups take, of both versions of these.
+
+    https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
+    """
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:  # another system
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if not controllers:
+            top, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            top, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        # Within a container the group may be named as the host sees it: its files are at the top.
+        for inner in (PurePosixPath(group), *PurePosixPath(group).parents):
+            with contextlib.suppress(OSError, ValueError):  # not there, or "max"
+                yield int((top / inner.relative_to("/") / name).read_text())
 
 
 def _readable(size: int) -> str:

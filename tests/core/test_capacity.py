@@ -64,3 +64,27 @@ def test_memory_that_is_not_there_when_it_runs_is_a_memory_error(monkeypatch):
     jax.clear_caches()
     with pytest.raises(MemoryError, match=r"^zeros: Out of memory allocating"):
         functx.zeros((2**54,), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "membership, files, limits",
+    [
+        ("0::/a/b", {"a/b/memory.max": "4096", "a/memory.max": "max"}, [4096]),
+        ("0::/a/b", {"a/b/memory.max": "max", "a/memory.max": "8192"}, [8192]),
+        ("0::/", {"memory.max": "1024"}, [1024]),
+        ("5:cpu:/x\n4:memory,hugetlb:/of/host", {"memory/memory.limit_in_bytes": "2048"}, [2048]),
+        ("5:cpu:/x", {"memory/memory.limit_in_bytes": "2048"}, []),
+    ],
+)
+def test_a_container_limits_memory(tmp_path, membership, files, limits):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(f"{membership}\n")
+    for name, text in files.items():
+        file = tmp_path / "sys/fs/cgroup" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+    assert list(capacity.container_limits(tmp_path)) == limits
+
+
+def test_systems_without_control_groups_limit_nothing(tmp_path):
+    assert list(capacity.container_limits(tmp_path)) == []
