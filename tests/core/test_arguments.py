@@ -129,7 +129,7 @@ def test_unknown_annotation_is_refused_where_it_is_declared(declared, annotation
         (lambda: functx.maximum(2, X), r"^maximum: `input` must be an array, got 2"),
         (lambda: functx.eq(2.0, X), r"^eq: `input` must be an array, got 2\.0"),
         (lambda: functx.pow(2, 3), r"^pow: `input` or `exponent` must be an array, got 2 and 3"),
-        (lambda: functx.lerp(X, X, 1j), r"^lerp: numbers must be real beside f32\[2,3\]"),
+        (lambda: functx.lerp(X, X, 1j), r"^lerp: `weight` must be real beside f32\[2,3\]"),
     ],
 )
 def test_number_in_place_of_an_array_is_refused(call, message):

@@ -33,7 +33,7 @@ def _lists(info: OpInfo, sample: Sample) -> Iterator[Refusal]:
         if isinstance(x, jax.Array):
             args, kwargs = calls.call_of(filled(given, {name: x.tolist() if x.ndim else [0.0]}))
             words = "(an array|a sequence of arrays|an array or a sequence of arrays)"
-            what = f"`{name.partition('[')[0]}` must be {words}, got"
+            what = rf"`{name.partition('[')[0]}(\[0\])?` must be {words}, got"
             yield Refusal(Sample(args, kwargs), what, TypeError)
 
 
