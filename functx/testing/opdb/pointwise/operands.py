@@ -107,6 +107,14 @@ def real_without_numbers(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
 
 
+def reals_or_a_number(make: Make) -> Iterator[Refusal]:
+    """Of two operands, one of which may be a number."""
+    yield from unbroadcastable(make)
+    yield Refusal(call(2, 3), "`input` or `other` must be an array", TypeError)
+    yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays", TypeError)
+    yield Refusal(call(make(2), 2j), "expected real numbers", TypeError)
+
+
 def quiet(reference: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function that does not warn of infinities and NaN."""
 

@@ -8,8 +8,8 @@ import scipy.special
 import functx
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opdb.pointwise.operands import PAIRS, quiet, real_only, unary, unbroadcastable
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opdb.pointwise.operands import PAIRS, quiet, real_only, reals_or_a_number, unary
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 
 
 def xlog1py_samples(make: Make) -> Iterator[Sample]:
@@ -21,13 +21,6 @@ def xlog1py_samples(make: Make) -> Iterator[Sample]:
     if make.dtype.kind == "f":
         yield edge(*make.edge_pairs())
         yield edge(make.put([0, 0, np.nan, 0, 1]), make.put([-1, -2, 0, np.nan, -1]))
-
-
-def xlog1py_refusals(make: Make) -> Iterator[Refusal]:
-    yield from unbroadcastable(make)
-    yield Refusal(call(2, 3), "`input` or `other` must be an array", TypeError)
-    yield Refusal(call(make(2, dtype="complex64"), 2), "expected real arrays", TypeError)
-    yield Refusal(call(make(2), 2j), "expected real numbers", TypeError)
 
 
 def xlog1py_conventions(make: Make) -> Iterator[Convention]:
@@ -79,7 +72,7 @@ OPS = [
         functx.special.xlog1py,
         xlog1py_samples,
         reference=quiet(scipy.special.xlog1py),
-        refusals=xlog1py_refusals,
+        refusals=reals_or_a_number,
         signed_zeros=False,
         conventions=xlog1py_conventions,
     ),
