@@ -12,7 +12,7 @@ import operator
 import pkgutil
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +82,16 @@ def record(info: OpInfo, dtypes: Iterable[str] | None = None) -> Iterator[Answer
             yield *keys, dtype, asked(info, case)
 
 
-def rows(answers: list[Answer]) -> dict[str, str]:
+def rows(answers: list[Answer], told_apart: Set[str] = frozenset()) -> dict[str, str]:
+    """The answers of each kind of call in all dtypes.
+
+    By values, too, where an answer depends on them, and of the kinds `told_apart`.
+    """
     coarse: dict[str, dict[str, str]] = {}
     for key, _, dtype, got in answers:
         merge(coarse.setdefault(key, {}), dtype, got)
     split = {key for key, row in coarse.items() if any(OR in got for got in row.values())}
+    split |= told_apart
     whole = {key: row for key, row in coarse.items() if key not in split}
     for key, with_values, dtype, got in answers:
         if key in split:

@@ -30,8 +30,9 @@ def test_recorded(name):
     infos = BY_NAME[name]
     accepted = sorted({dtype for info in infos for dtype in info.accepted})
     dtype = accepted[zlib.crc32(name.encode()) % len(accepted)]
-    found = rows([a for info in infos if dtype in info.accepted for a in record(info, [dtype])])
+    answers = [a for info in infos if dtype in info.accepted for a in record(info, [dtype])]
+    known = {key: row[dtype] for key, row in recorded()[name].items() if row[dtype] != "."}
+    # In other dtypes the answers may depend on values where they do not in this one.
+    found = rows(answers, {key for key, *_ in answers} - known.keys())
     at = ALL_DTYPES.index(dtype)
-    assert {key: row.split()[at] for key, row in found.items()} == {
-        key: row[dtype] for key, row in recorded()[name].items() if row[dtype] != "."
-    }
+    assert {key: row.split()[at] for key, row in found.items()} == known
