@@ -147,6 +147,7 @@ from ._ops.pointwise.complex_parts import (
 from ._ops.pointwise.division import (
     div as div,
     floor_divide as floor_divide,
+    fmod as fmod,
     reciprocal as reciprocal,
     remainder as remainder,
 )

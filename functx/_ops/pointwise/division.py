@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     Autocast,
     category,
     compute_and_result,
@@ -29,7 +30,7 @@ from .operands import nonzero_divisor
 from .remainders import truncated_remainder
 
 
-__all__ = ["div", "floor_divide", "reciprocal", "remainder"]
+__all__ = ["div", "floor_divide", "fmod", "reciprocal", "remainder"]
 
 
 def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterator[Requirement]:
@@ -103,6 +104,23 @@ def remainder(input: ArrayLike, other: ArrayLike) -> Array:
     return _remainder(*jnp.broadcast_arrays(input, other))
 
 
+@operator(accepts=Accepts.REAL, requires=nonzero_divisor)
+def fmod(input: ArrayOnly, other: ArrayLike) -> Array:
+    r"""What truncated division leaves: $y = x - o \cdot \mathrm{trunc}(x / o)$, broadcasting.
+
+    $o$ is `other`. It has the sign of `input`, as C's `fmod` has.
+
+    Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
+    `other` is refused where its values are at hand.
+
+    >>> functx.fmod(jnp.asarray([7.0, -7.0], "float32"), 4)
+    Array([ 3., -3.], dtype=float32)
+    """
+    _check_real_number(input.dtype)
+    x, y = jnp.broadcast_arrays(input, other)
+    return lax.rem(x, y) if category(x.dtype) == 1 else _fmod(x, y)
+
+
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def reciprocal(input: ArrayLike) -> Array:
     r"""Reciprocal of each element, $1 / x_i$.
@@ -159,3 +177,17 @@ _with_slope = derivative_rules(
 
 def _remainder(x: Array, y: Array) -> Array:
     return (_remainder_of if category(x.dtype) == 1 else _with_slope)(x, y)
+
+
+def _whole_quotient(x: Array, y: Array) -> Array:
+    # x / y may round up to an integer; what `rem` leaves is exact, so divide without it.
+    exact = quotient(x - truncated_remainder(x, y), y)
+    whole = lax.round(exact, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return jnp.where((y == 0) | jnp.isinf(x), quotient(x, y), whole)
+
+
+_fmod = derivative_rules(
+    truncated_remainder,
+    vjp=lambda primals, output, cotangent: (cotangent, -cotangent * _whole_quotient(*primals)),
+    name="fmod",
+)

@@ -126,6 +126,22 @@ def remainder_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("no curvature", call(x, y), hessian=[[0, 0], [0, 0]])
 
 
+def fmod_refusals(make: Make) -> Iterator[Refusal]:
+    yield from zeros_refused(make)
+    yield Refusal(call(2, make(2)), "`input` must be an array, got 2", TypeError)
+
+
+def fmod_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    x, y = make.put([7.0, -7, inf, 1, 1, -0.0, 5]), make.put([4.0, 4, 2, 0, inf, 2, -inf])
+    yield Convention("0 and infinities", call(x, y), value=[3, -3, nan, nan, 1, -0.0, 5])
+    x, y = make.put([7.0, -7, 5.5, 6, inf, 5, 1]), make.put([2.0, 2, -3, 3, 2, inf, 0])
+    gradient = [1] * 7, [-3, 3, 1, -2, -inf, 0, -inf]
+    yield Convention("signs and multiples", call(x, y), gradient=gradient)
+    x, y = make.put(7.0), make.put(2.0)
+    yield Convention("no curvature", call(x, y), hessian=[[0, 0], [0, 0]])
+
+
 def reciprocal_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([0.0, -0.0, 2.0])
     value, gradient = [np.inf, -np.inf, 0.5], [-np.inf, -np.inf, -0.25]
@@ -184,6 +200,14 @@ OPS = [
         refusals=remainder_refusals,
         dtypes=REAL_NUMBERS,
         conventions=remainder_conventions,
+    ),
+    OpInfo(
+        functx.fmod,
+        quotients,
+        reference=quiet(np.fmod),
+        refusals=fmod_refusals,
+        dtypes=REAL_NUMBERS,
+        conventions=fmod_conventions,
     ),
     OpInfo(
         functx.reciprocal,
