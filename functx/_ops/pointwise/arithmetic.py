@@ -223,7 +223,7 @@ def _copysign_tangent(primals: Any, output: Array, tangents: Any) -> Array:
     x = primals[0]
     turned = (order.bits(x) < 0) != (order.bits(output) < 0)
     kept = jnp.where(order.nonzero(x), tangents[0], 0)
-    kept = kept * jnp.where(x != x, jnp.nan, 1).astype(x.dtype)
+    kept = kept * jnp.where(order.equal(x, x), 1, jnp.nan).astype(x.dtype)
     return jnp.where(turned, -kept, kept)
 
 
