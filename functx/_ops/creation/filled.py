@@ -12,7 +12,6 @@ from functx._core import (
     ArrayLike,
     as_dtype,
     category,
-    converted,
     DEFAULT_FLOAT,
     describe,
     Device,
@@ -27,6 +26,7 @@ from functx._core import (
     value_fits,
 )
 
+from .elements import element
 from .sizes import non_negative, size_form
 
 
@@ -89,14 +89,9 @@ def full(
     >>> functx.full((2,), 0.5)
     Array([0.5, 0.5], dtype=float32)
     """
-    value = jnp.asarray(fill_value)
-    if value.ndim:
-        refuse(f"`fill_value` must be a number or 0-d, got {describe(value)}", error=TypeError)
-    natural = ("bool", LONG, DEFAULT_FLOAT, "complex64")[category(value.dtype)]
-    dtype = as_dtype(dtype or natural)
-    if category(value.dtype) == 3 and 0 < category(dtype) < 3:
-        refuse(f"`fill_value` must be real for {dtype.name}, got {describe(value)}")
-    return jnp.broadcast_to(converted(value, dtype), non_negative(size))
+    kind = category(jnp.asarray(fill_value).dtype)
+    dtype = as_dtype(dtype or ("bool", LONG, DEFAULT_FLOAT, "complex64")[kind])
+    return jnp.broadcast_to(element(fill_value, dtype), non_negative(size))
 
 
 def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
@@ -112,12 +107,7 @@ def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None
     >>> functx.scalar_tensor(2)
     Array(2., dtype=float32)
     """
-    value, dtype = jnp.asarray(s), as_dtype(dtype or DEFAULT_FLOAT)
-    if value.ndim:
-        refuse(f"`s` must be a number or 0-d, got {describe(value)}", error=TypeError)
-    if category(value.dtype) == 3 and category(dtype) < 3:
-        refuse(f"`s` must be real for {dtype.name}, got {describe(value)}")
-    return converted(value, dtype)
+    return element(s, as_dtype(dtype or DEFAULT_FLOAT), "s")
 
 
 @operator(promote=Promote.NO_OPMATH, differentiable=False, aliases=("empty_like",))

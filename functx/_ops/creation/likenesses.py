@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from functx._core import (
@@ -26,7 +25,8 @@ from functx._core import (
     value_fits,
 )
 
-from .sizes import non_negative
+from .elements import element
+from .sizes import non_negative, size_after_array
 
 
 __all__ = ["fill", "full_like", "new_full", "new_ones", "new_zeros"]
@@ -52,7 +52,7 @@ def full_like(
     >>> functx.full_like(jnp.zeros(2, "float32"), 0.5)
     Array([0.5, 0.5], dtype=float32)
     """
-    return _filled(input.shape, fill_value, dtype or input.dtype)
+    return jnp.broadcast_to(element(fill_value, dtype or input.dtype), input.shape)
 
 
 @operator(promote=Promote.NONE, requires=_fill_fits)
@@ -71,21 +71,7 @@ def new_full(
     >>> functx.new_full(jnp.zeros(3, "int32"), (2,), 7)
     Array([7, 7], dtype=int32)
     """
-    return _filled(non_negative(size), fill_value, dtype or input.dtype)
-
-
-def _filled(shape: tuple[int, ...], fill_value: Any, dtype: Any) -> Array:
-    value = jnp.asarray(fill_value)
-    if value.ndim:
-        refuse(f"`fill_value` must be a number or 0-d, got {describe(value)}", error=TypeError)
-    if category(value.dtype) == 3 and 0 < category(dtype) < 3:
-        refuse(f"`fill_value` must be real for {np.dtype(dtype).name}, got {describe(value)}")
-    return jnp.broadcast_to(converted(value, dtype), shape)
-
-
-def _sizes_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`new_zeros(x, 2, 3)` as `new_zeros(x, (2, 3))`."""
-    return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
+    return jnp.broadcast_to(element(fill_value, dtype or input.dtype), non_negative(size))
 
 
 @overload
@@ -105,7 +91,9 @@ def new_zeros(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array: ...
-@operator(promote=Promote.NO_OPMATH, form=_sizes_form, differentiable=False, aliases=("new_empty",))
+@operator(
+    promote=Promote.NO_OPMATH, form=size_after_array, differentiable=False, aliases=("new_empty",)
+)
 def new_zeros(
     input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
@@ -134,7 +122,7 @@ def new_ones(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array: ...
-@operator(promote=Promote.NO_OPMATH, form=_sizes_form, differentiable=False)
+@operator(promote=Promote.NO_OPMATH, form=size_after_array, differentiable=False)
 def new_ones(
     input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:

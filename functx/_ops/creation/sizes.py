@@ -12,6 +12,11 @@ def size_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     return ((args,) if len(args) > 1 else args), kwargs
 
 
+def size_after_array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`new_zeros(x, 2, 3)` as `new_zeros(x, (2, 3))`."""
+    return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
+
+
 def non_negative(size: tuple[int, ...], name: str = "size") -> tuple[int, ...]:
     """`size`, or a refusal if a size in it is negative."""
     if min(size, default=0) < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,6 +23,7 @@ from functx._core import (
     refuse,
     Shape,
 )
+from functx._ops.creation.sizes import size_after_array
 
 from .listing import listed_form
 from .models import check_is_array
@@ -111,16 +112,11 @@ def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     return tuple(jnp.broadcast_to(x, shape) for x in tensors)
 
 
-def _sizes_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`sum_to_size(x, 2, 3)` as `sum_to_size(x, (2, 3))`."""
-    return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
-
-
 @overload
 def sum_to_size(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def sum_to_size(input: ArrayLike, size: int, /, *sizes: int) -> Array: ...
-@operator(promote=Promote.NONE, form=_sizes_form)
+@operator(promote=Promote.NONE, form=size_after_array)
 def sum_to_size(input: ArrayLike, size: Shape) -> Array:
     """Sums over leading dimensions, and over those of size 1 in `size`: what undoes `expand`.
 

@@ -118,6 +118,8 @@ def scalar_conventions(make: Make) -> Iterator[Convention]:
     value = call(make.put(2.0), dtype="float64")
     departure = "PyTorch's is a number"
     yield Convention("has a gradient", value, value=2, gradient=1, departure=departure)
+    at = call(1.5j, dtype="bool")
+    yield Convention("an imaginary number is not zero", at, value=True)
 
 
 def full_conventions(make: Make) -> Iterator[Convention]:
