@@ -245,7 +245,7 @@ def addcmul(
         refuse("expected arrays of numbers, got bools alone", error=TypeError)
     # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
     input, tensor1, tensor2 = jnp.broadcast_arrays(input, tensor1, tensor2)
-    return input + _scaled(tensor1 * tensor2, value)
+    return input + _scaled(tensor1, value) * tensor2
 
 
 def _weight_at_hand(input: Any, end: Any, weight: Any) -> bool:

@@ -104,7 +104,7 @@ def _too_large(call: Call, finding: Finding) -> bool:
 
 
 def _real_by_value(call: Call, finding: Finding) -> bool:
-    said = re.search("must be real for|must not be complex", finding.what)
+    said = re.search("must be real for|must not be complex|must be a real number", finding.what)
     leaves = jax.tree.leaves((call.args, call.kwargs))
     numbers = [x for x in leaves if isinstance(x, (np.ndarray, complex)) and np.ndim(x) == 0]
     complexes = [x for x in numbers if category(np.asarray(x).dtype) == 3]

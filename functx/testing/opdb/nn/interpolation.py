@@ -189,12 +189,18 @@ def factor_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a size stays, bytes", bytes_, value=kept)
 
 
-def linear_departures(make: Make) -> Iterator[Departure]:
+def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
         call(make.put([[[1.0, 2.0, np.inf]]]), 3, mode="linear"),
         "where a size stays nothing is resampled; PyTorch adds its neighbour, infinite, times 0",
         r"-?inf at \[.*PyTorch -?nan",
+    )
+    yield Departure(
+        "refused",
+        call(make.mask(1, 1, 5), mode="area", scale_factor=1e-5),
+        "PyTorch takes bools where the result is empty",
+        r"mode='area', scale_factor.*got bool",
     )
 
 
@@ -214,7 +220,7 @@ OPS = [
         dtypes=("uint8", *FLOATS),
         floor=WEIGHTED,
         conventions=nearest_and_factor_conventions,
-        departures=linear_departures,
+        departures=departures,
     ),
     *(
         OpInfo(

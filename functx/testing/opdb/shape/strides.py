@@ -114,6 +114,12 @@ def as_strided_scatter_departures(make: Make) -> Iterator[Departure]:
         "PyTorch gives the gradient to what is overwritten, and none to what stays",
         r"^gradient: as_strided_scatter\(",
     )
+    yield Departure(
+        "value",
+        call(make.put([0] * 6, "int8"), make.put([[1, 2, 3], [4, 5, 6]], "int8"), (2, 3), (1, 1)),
+        "of several elements for one place the last stays; PyTorch walks along the short side",
+        r"\), \(1, 1\)(, |\))",
+    )
 
 
 def np_as_strided_scatter(x, src, size, stride, storage_offset=None):

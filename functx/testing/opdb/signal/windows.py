@@ -143,6 +143,15 @@ def empty_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def hamming_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "value",
+        call(4, alpha=-np.inf, sym=False, dtype="float64"),
+        "the rounded cosine of a right angle, times an infinite coefficient, has either sign",
+        r"alpha=-?inf",
+    )
+
+
 def kaiser_conventions(make: Make) -> Iterator[Convention]:
     flat = call(4, beta=make.put(0.0), dtype="float64")
     yield Convention("no beta", flat, value=np.ones(4), gradient=0)
@@ -175,6 +184,7 @@ OPS = [
             lambda n, N, alpha=0.54: np_cosines(n, N, (alpha, 1 - np.float64(alpha)))
         ),
         refusals=length_refusals(),
+        departures=hamming_departures,
         floor=SUMS,
     ),
     OpInfo(
