@@ -71,8 +71,8 @@ def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = Non
 
 
 def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
-    if dtype is None and category(fill_value.dtype) == 2:
-        dtype = DEFAULT_FLOAT
+    if dtype is None and category(fill_value.dtype) >= 2:
+        dtype = DEFAULT_FLOAT if category(fill_value.dtype) == 2 else "complex64"
     if dtype is not None:
         yield value_fits(fill_value, dtype, "fill_value")
 

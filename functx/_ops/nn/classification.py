@@ -206,10 +206,8 @@ def _batched(log_p: Array, target: Array) -> tuple[Array, Array, bool]:
         refuse(f"`target` must hold integers, got {describe(target)}", error=TypeError)
     if log_p.ndim == 0:
         refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
-    if log_p.ndim == 1 and target.ndim == 0:
-        return log_p[None], target[None], True
-    if log_p.ndim == 1 and target.shape == (1,):
-        return log_p[None], target, False
+    if log_p.ndim == 1 and target.shape in ((), (1,)):
+        return log_p[None], target.reshape(1), True
     want = log_p.shape[:1] + log_p.shape[2:]
     if log_p.ndim == 1 or target.shape != want:
         refuse(

@@ -54,6 +54,8 @@ def full_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call((2,), 300, dtype="uint8"), r"`fill_value` must fit uint8, got 300")
     yield Refusal(call((2,), float("nan"), dtype="int32"), r"`fill_value` must fit int32, got nan")
     yield Refusal(call((2,), 1e39, dtype="float32"), r"`fill_value` must fit float32, got 1e\+39")
+    at = call((2,), make.put(1e300j, "complex128"))
+    yield Refusal(at, r"`fill_value` must fit complex64, got \S*1e\+300j")
     yield Refusal(call((2,), 2**63), r"`fill_value` does not fit the widest", OverflowError)
     yield Refusal(call((-1,), 1), r"`size` must not be negative, got \[-1\]")
 

@@ -118,7 +118,7 @@ def deviation_departures(make: Make) -> Iterator[Departure]:
         "gradient",
         call(make.put([1e300, 0, 1], "float64")),
         "PyTorch's deviation of numbers whose squares leave the range is infinite, its slope 0",
-        r"e\+(1[5-9]\d|[23]\d\d)\b.*\): of array",
+        r"e\+(1[5-9]\d|[23]\d\d)j?\b.*\): of array",
     )
 
 

@@ -134,16 +134,19 @@ def exponential_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
-def empty_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "refused",
-        call(0, center=make.mask(2), sym=False),
-        "an array is no number, also where none is looked at",
-        r"exponential\(0, center=",
-    )
+def unlooked(at: Sample, match: str) -> Departure:
+    reason = "an array is no number, also where none is looked at"
+    return Departure("refused", at, reason, match)
+
+
+def exponential_departures(make: Make) -> Iterator[Departure]:
+    at = call(0, center=make.mask(2), sym=False)
+    yield unlooked(at, r"exponential\(0, center=")
 
 
 def hamming_departures(make: Make) -> Iterator[Departure]:
+    at = call(1, alpha=make(2, 3, dtype="complex64"))
+    yield unlooked(at, r"general_hamming\([01], alpha=.*a 0-d array, got")
     yield Departure(
         "value",
         call(4, alpha=-np.inf, sym=False, dtype="float64"),
@@ -193,7 +196,7 @@ OPS = [
         reference=np_exponential,
         refusals=exponential_refusals,
         conventions=exponential_conventions,
-        departures=empty_departures,
+        departures=exponential_departures,
     ),
     OpInfo(
         windows.gaussian,
