@@ -283,15 +283,6 @@ def nan_to_num_refusals(make: Make) -> Iterator[Refusal]:
             yield Refusal(at, f"`{name}` must be a real number, got", TypeError)
 
 
-def nan_to_num_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "refused",
-        call(make.put([1, 2], "complex64"), neginf=make.put(1, "complex64")),
-        "a dtype decides what is real, and no value: to PyTorch 1+0j is",
-        r"must be a real number, got c\d+\[\]",
-    )
-
-
 OPS = [
     # Of two zeros PyTorch takes the one that its vector width happens to.
     OpInfo(
@@ -375,6 +366,5 @@ OPS = [
         reference=np_nan_to_num,
         conventions=nan_to_num_conventions,
         refusals=nan_to_num_refusals,
-        departures=nan_to_num_departures,
     ),
 ]

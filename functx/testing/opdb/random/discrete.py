@@ -8,7 +8,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 
 def randint_samples(make: Make) -> Iterator[Sample]:
@@ -78,15 +78,6 @@ def bernoulli_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(jnp.ones(2, "int32")), r"`input` must be floating, got i32\[2\]", TypeError)
     yield Refusal(call(make(2), jnp.ones(2)), r"`p` must be a real number or 0-d", TypeError)
     yield Refusal(call(make(2), 2j), r"`p` must be a real number or 0-d, got c128", TypeError)
-
-
-def bernoulli_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "refused",
-        call(make(3), make.put(0.5, "complex64")),
-        "a dtype decides what is real, and no value: to PyTorch 1+0j is",
-        r"`p` must be a real number or 0-d, got c\d+\[\]",
-    )
 
 
 def bernoulli_moments(input, p=None):
@@ -191,7 +182,6 @@ OPS = [
         moments=bernoulli_moments,
         refusals=bernoulli_refusals,
         conventions=bernoulli_conventions,
-        departures=bernoulli_departures,
     ),
     OpInfo(
         functx.multinomial,
