@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx._core import available
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def reshape_samples(make: Make) -> Iterator[Sample]:
@@ -173,6 +173,15 @@ def unsqueeze_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(3), 0.5), r"`dim` must be an int, got 0.5", TypeError)
 
 
+def view_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make.put(np.zeros((3, 0)), "float32"), dtype="float64"),
+        "a size of 0 is divided by any; PyTorch divides the strides of nothing",
+        r"stride\S* must be divisible by",
+    )
+
+
 def bytes_conventions(make: Make) -> Iterator[Convention]:
     x = np.asarray([1.5, -2, 0, 3], "float32")
     for dtype in ("uint8", "int16", "int32", "float64", "complex64", "complex128"):
@@ -200,6 +209,7 @@ OPS = [
         variant="dtype",
         dtypes=("float32",),
         conventions=bytes_conventions,
+        departures=view_departures,
         ulps=0,
     ),
     OpInfo(
