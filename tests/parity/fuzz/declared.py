@@ -81,8 +81,8 @@ OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
     r"one for each channel|must have the dtype of|must be floating(?: or complex)?, got|"
     r"must be a number dtype|must be a dtype of numbers, got bool|does not take|"
-    r"must broadcast(?: to|, got)|`reduce` cannot be|must not be floating for|needs a dimension of heads|"
-    r"must divide those of|must fit \w+, got"
+    r"must broadcast(?: to|, got)|`reduce` cannot be|must not be floating for|"
+    r"needs a dimension of heads|must divide those of|must fit \w+, got"
 )
 
 

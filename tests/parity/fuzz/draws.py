@@ -77,16 +77,23 @@ def to_numpy(x: Any) -> Any:
 
 
 def shown(x: Any) -> str:
-    """An argument, with the values of small arrays, and whether there is NaN in large ones."""
+    """An argument, with the values of small arrays, and NaN and what is great in large ones."""
     if isinstance(x, np.ndarray):
         if x.size <= 8:
             return f"{describe(x)}{x.tolist()}"
-        unordered = category(x.dtype) >= 2 and np.isnan(x).any()
-        return describe(x) + "[.. nan ..]" * bool(unordered)
+        return describe(x) + "".join(f"[.. {each} ..]" for each in _notable(x))
     if isinstance(x, (tuple, list)):
         inner = ", ".join(map(shown, x))
         return f"[{inner}]" if isinstance(x, list) else f"({inner}{',' * (len(x) == 1)})"
     return repr(x)
+
+
+def _notable(x: np.ndarray) -> list[str]:
+    if category(x.dtype) < 2:
+        return []
+    sizes = np.maximum(np.abs(np.real(x)), np.abs(np.imag(x))).astype(np.float64)
+    greatest = np.max(sizes, initial=0, where=np.isfinite(sizes))
+    return ["nan"] * bool(np.isnan(x).any()) + [f"{greatest:.2g}"] * bool(greatest > 1e15)
 
 
 def _survived(args: Any, kwargs: Any) -> Any:
