@@ -155,10 +155,17 @@ def hamming_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def gaussian_conventions(make: Make) -> Iterator[Convention]:
+    nan = call(3, std=np.nan, dtype="float64")
+    yield Convention("NaN", nan, value=[np.nan] * 3)
+
+
 def kaiser_conventions(make: Make) -> Iterator[Convention]:
     flat = call(4, beta=make.put(0.0), dtype="float64")
     yield Convention("no beta", flat, value=np.ones(4), gradient=0)
     narrow = call(3, beta=1e4, dtype="float64")
+    nan = call(3, beta=np.nan, dtype="float64")
+    yield Convention("NaN", nan, value=[np.nan] * 3)
     yield Convention("a large beta", narrow, value=[0, 1, 0], departure="PyTorch overflows")
 
 
@@ -203,6 +210,7 @@ OPS = [
         given("std", 0.5, 3),
         reference=np_gaussian,
         refusals=positive_refusals("std", least=0.0, said="be positive"),
+        conventions=gaussian_conventions,
     ),
     OpInfo(
         windows.kaiser,
