@@ -66,7 +66,8 @@ def max_pool2d(
 
     - `stride`: `kernel_size` unless given.
     - `padding`: at most half of the kernel on either side; what is padded never counts.
-    - `return_indices`: also gives each result's position `row * W + column` in its image.
+    - `return_indices`: also gives each result's position `row * W + column` in its image. That of
+      a window over padding alone, whose value is the least, may lie outside.
 
     A window with a NaN gives NaN. The gradient goes to one element of each window: the first of
     the greatest, or the last NaN.
@@ -88,7 +89,20 @@ def max_pool2d(
     out = out.reshape(*batch, *windows.counts)
     if not return_indices:
         return out
+    where = _where_nothing_is(windows, where)
     return MaxPoolResult(out, where.astype(available(LONG)).reshape(out.shape))
+
+
+def _where_nothing_is(windows: Windows, where: jax.Array) -> jax.Array:
+    """Positions, of windows over padding alone: of their first place not before the image."""
+    empty, begin = np.asarray(False), np.asarray(0, np.int32)
+    for axis, (n, k, s, p, d, count) in enumerate(zip(*windows, strict=True)):
+        places = np.arange(count)[:, None] * s - p + np.arange(k) * d
+        first = np.where(places[:, 0] < 0, places[:, 0] % d, places[:, 0])
+        along = [count if i == axis else 1 for i in range(len(windows.sizes))]
+        empty = empty | ~((places >= 0) & (places < n)).any(1).reshape(along)
+        begin = begin * np.int32(n) + first.astype(np.int32).reshape(along)
+    return jnp.where(empty, begin, where) if empty.any() else where
 
 
 def _positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:

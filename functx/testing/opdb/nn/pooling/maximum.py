@@ -57,6 +57,9 @@ def max_pool2d_conventions(make: Make) -> Iterator[Convention]:
         ("nothing but -inf", [[-inf, -inf], [-inf, -inf]], [[1, 0], [0, 0]]),
     ]:
         yield Convention(what, call(make.put([image]), 2), gradient=[gradient])
+    beside = call(make.put(np.ones((1, 3, 4))), 2, 1, 1, 4, return_indices=True)
+    nothing = ([[[-np.inf, -np.inf]]], [[[15, 12]]])
+    yield Convention("windows beside the image", beside, value=nothing)
     overlapping = make.put([[[0, 1, 0], [1, 5, 1], [0, 1, 0]]])
     gradient = [[[0, 0, 0], [0, 4, 0], [0, 0, 0]]]
     yield Convention("windows that overlap", call(overlapping, 2, 1), gradient=gradient)
