@@ -40,6 +40,13 @@ def linear_departures(make: Make) -> Iterator[Departure]:
         "a bias broadcasts to the result, of which PyTorch folds all dimensions but the last",
         "number of sizes provided",
     )
+    x, weight = make(2, 2, 3, dtype="float64"), make(4, 3, dtype="float64")
+    yield Departure(
+        "refused",
+        call(x, weight, make(2, 1, 4, dtype="float32")),
+        "dtypes are the same whatever the shapes; PyTorch adds some shapes of bias apart",
+        r"must have the same dtype, got (\w+)\[[\d,]*\], \1\[[\d,]*\], ",
+    )
 
 
 OPS = [
