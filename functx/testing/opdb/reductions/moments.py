@@ -130,6 +130,12 @@ def infinity_departures(make: Make) -> Iterator[Departure]:
         "beside an infinity the mean is infinite too, and so is its share of the derivative",
         r"at .*PyTorch \(?-?(inf|nan)",
     )
+    yield Departure(
+        "gradient",
+        call(make.put([[1, 2]], "float64"), 0, correction=np.inf),
+        "where no degrees of freedom are left there is no variance, and no slope of it",
+        r"correction=inf.*\): of array 0: nan at",
+    )
 
 
 OPS = [

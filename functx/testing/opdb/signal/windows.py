@@ -148,6 +148,12 @@ def hamming_departures(make: Make) -> Iterator[Departure]:
     at = call(1, alpha=make(2, 3, dtype="complex64"))
     yield unlooked(at, r"general_hamming\([01], alpha=.*a 0-d array, got")
     yield Departure(
+        "accepted",
+        call(7, alpha=make.put(True, bool), dtype="float64"),
+        "a bool is a number here as elsewhere; PyTorch subtracts it from 1",
+        "with a bool tensor is not supported",
+    )
+    yield Departure(
         "value",
         call(4, alpha=-np.inf, sym=False, dtype="float64"),
         "the rounded cosine of a right angle, times an infinite coefficient, has either sign",
