@@ -237,7 +237,7 @@ from ._ops.reductions.extrema import (
     min as min,
 )
 from ._ops.reductions.logical import all as all, any as any
-from ._ops.reductions.medians import median as median
+from ._ops.reductions.medians import kthvalue as kthvalue, median as median, nanmedian as nanmedian
 from ._ops.reductions.moments import (
     std as std,
     std_mean as std_mean,
@@ -346,7 +346,7 @@ from ._ops.shape.views import (
     view_as as view_as,
 )
 from ._ops.sorting.searching import searchsorted as searchsorted
-from ._ops.sorting.sorting import argsort as argsort, sort as sort, topk as topk
+from ._ops.sorting.sorting import argsort as argsort, msort as msort, sort as sort, topk as topk
 from ._ops.sorting.uniqueness import unique as unique
 from ._ops.special.normal import erfc as erfc, erfinv as erfinv
 

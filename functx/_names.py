@@ -38,7 +38,6 @@ COUNTERPARTS = {
     "matrix_exp": "jax.scipy.linalg.expm",
     "modified_bessel_i0": "jax.scipy.special.i0",
     "modified_bessel_i1": "jax.scipy.special.i1",
-    "msort": "jax.numpy.sort",
     "mvlgamma": "jax.scipy.special.multigammaln",
     "pinverse": "jax.numpy.linalg.pinv",
     "softsign": "jax.nn.soft_sign",

@@ -25,7 +25,7 @@ from functx._core.order import from_keys, ordered_bits
 from .orders import stable_order
 
 
-__all__ = ["argsort", "sort", "topk"]
+__all__ = ["argsort", "msort", "sort", "topk"]
 
 
 class SortResult(NamedTuple):
@@ -78,6 +78,21 @@ def argsort(
     [2, 0, 1]
     """
     return _sorted(input, dim, descending).indices
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL)
+def msort(input: ArrayLike) -> Array:
+    """The `values` of `functx.sort` along the first dimension, in ascending order.
+
+    Equal elements keep their order; NaN counts as the greatest. Of a 0-d array, itself.
+
+    >>> functx.msort(jnp.asarray([[3, 1], [2, 4]], "int32"))
+    Array([[2, 1],
+           [3, 4]], dtype=int32)
+    """
+    if input.ndim and category(input.dtype) < 2:  # equal ones cannot be told apart
+        return lax.sort(input, dimension=0, is_stable=False)
+    return _sorted(input, 0, descending=False).values
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER)

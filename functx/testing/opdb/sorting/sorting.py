@@ -11,7 +11,7 @@ from functx._core import category
 from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def sort_samples(make: Make) -> Iterator[Sample]:
@@ -114,6 +114,35 @@ def np_topk(x, k, dim=-1, largest=True, sorted=True):
     return first(values), first(order)
 
 
+def msort_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(4, 3))
+    yield call(make.distinct(5))
+    yield call(make.distinct(3, 2, 2))
+    yield call(make.distinct())
+    yield call(make.distinct(0, 2))
+    yield call(make.distinct(2, 0))
+    yield call(neighbours(make, 9))
+    for sample in at_edges(make):
+        yield edge(sample.args[0].T)
+
+
+def np_msort(x):
+    return np.sort(x, axis=0, kind="stable") if x.ndim else x
+
+
+def msort_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, dtype="complex64")), "expected real arrays", TypeError)
+    yield Refusal(call([1, 2]), "`input` must be an array", TypeError)
+
+
+def msort_conventions(make: Make) -> Iterator[Convention]:
+    special = call(make.put([0.0, np.nan, -0.0, -np.inf]))
+    yield Convention("NaN last, zeros in their order", special, value=[-np.inf, 0.0, -0.0, np.nan])
+    tied = call(make.put([7, 1, 7]))
+    second = lambda out: out[1]
+    yield Convention("each gets its own", tied, through=second, gradient=[1, 0, 0])
+
+
 def sort_conventions(make: Make) -> Iterator[Convention]:
     for descending in (False, True):
         tied = call(make.put([7, 7]), stable=True, descending=descending)
@@ -187,6 +216,14 @@ OPS = [
         reference=np_argsort,
         variant="ties",
         conventions=argsort_conventions,
+    ),
+    OpInfo(
+        functx.msort,
+        msort_samples,
+        reference=np_msort,
+        refusals=msort_refusals,
+        conventions=msort_conventions,
+        ulps=EXACT,
     ),
     OpInfo(
         functx.topk,
