@@ -78,9 +78,11 @@ from ._ops.indexing.gathering import (
     take_along_dim as take_along_dim,
 )
 from ._ops.indexing.masking import (
+    argwhere as argwhere,
     masked_fill as masked_fill,
     masked_select as masked_select,
     nonzero as nonzero,
+    nonzero_static as nonzero_static,
 )
 from ._ops.indexing.scattering import (
     index_add as index_add,
@@ -345,7 +347,8 @@ from ._ops.shape.views import (
     view as view,
     view_as as view_as,
 )
-from ._ops.sorting.searching import searchsorted as searchsorted
+from ._ops.sorting.membership import isin as isin
+from ._ops.sorting.searching import bucketize as bucketize, searchsorted as searchsorted
 from ._ops.sorting.sorting import argsort as argsort, msort as msort, sort as sort, topk as topk
 from ._ops.sorting.uniqueness import unique as unique
 from ._ops.special.normal import erfc as erfc, erfinv as erfinv

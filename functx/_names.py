@@ -24,7 +24,6 @@ _PLACES = {
 # Operators that JAX has under another name.
 COUNTERPARTS = {
     "baddbmm": "jax.numpy.matmul",
-    "bucketize": "jax.numpy.digitize",
     "conv3d": "jax.lax.conv_general_dilated",
     "hann": "jax.numpy.hanning",
     "hardsigmoid": "jax.nn.hard_sigmoid",

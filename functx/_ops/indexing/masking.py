@@ -32,7 +32,7 @@ from functx._core.order import nonzero as not_zero
 from .addressing import cast_number, positions_where, read_slices
 
 
-__all__ = ["masked_fill", "masked_select", "nonzero"]
+__all__ = ["argwhere", "masked_fill", "masked_select", "nonzero", "nonzero_static"]
 
 
 def _as_mask(mask: Mask) -> Array:
@@ -101,9 +101,7 @@ def masked_select(
     return jnp.where(found < math.prod(shape), out, filling)
 
 
-def _not_zero(
-    input: Array, *, as_tuple: bool = False, size: int | None = None, fill_value: Other = -1
-) -> Array:
+def _not_zero(input: Array, **_: Any) -> Array:
     return jnp.count_nonzero(not_zero(input))
 
 
@@ -134,19 +132,56 @@ def nonzero(
     [[0, 1], [1, 0]]
     """
     assert size is not None
-    long = as_dtype(LONG)
     shape = input.shape if input.ndim or not as_tuple else (1,)
+    columns = _coordinates(input.reshape(shape), size, fill_value)
+    return tuple(columns) if as_tuple else _rows(columns, size)
+
+
+@operator(promote=Promote.NONE, differentiable=False, measured={"size": _not_zero})
+def argwhere(input: ArrayLike, *, size: int | None = None, fill_value: Other = -1) -> Array:
+    """The positions of the elements that are not zero, as rows, in row-major order.
+
+    Shapes: `[d1, ..., dn] -> [m, n]`. Under `jit` pass `size=m`: what is missing is `fill_value`,
+    what is too many is left out.
+    Dtypes: int64.
+
+    >>> functx.argwhere(jnp.asarray([[0, 1], [2, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    assert size is not None
+    return _rows(_coordinates(input, size, fill_value), size)
+
+
+@operator(promote=Promote.NONE, differentiable=False)
+def nonzero_static(input: ArrayLike, *, size: int, fill_value: Other = -1) -> Array:
+    """The first `size` positions of elements that are not zero, in row-major order.
+
+    What is missing is `fill_value`, an integer; what is too many is left out.
+
+    Shapes: `[d1, ..., dn] -> [size, n]`.
+    Dtypes: int64.
+    Errors: ValueError if `size` is negative.
+
+    >>> functx.nonzero_static(jnp.asarray([0, 1, 2]), size=3).tolist()
+    [[1], [2], [-1]]
+    """
+    return _rows(_coordinates(input, size, fill_value), size)
+
+
+def _coordinates(input: Array, size: int, fill_value: Other) -> list[Array]:
+    """The first `size` positions of what is not zero, one vector for each dimension."""
     found = positions_where(not_zero(input.ravel()), size)
     missing = found >= input.size
     filling = jnp.asarray(fill_value)
     if category(filling.dtype) != 1:
         refuse(f"`fill_value` must be an integer, got {describe(filling)}", error=TypeError)
-    filling = lax.convert_element_type(filling, long)
+    filling = lax.convert_element_type(filling, as_dtype(LONG))
     columns, rest = [], found
-    for n in reversed(shape):
+    for n in reversed(input.shape):
         columns.append(jnp.where(missing, filling, rest % max(n, 1)))
         rest = rest // max(n, 1)
-    columns.reverse()
-    if as_tuple:
-        return tuple(columns)
-    return jnp.stack(columns, 1) if columns else jnp.zeros((size, 0), long)
+    return columns[::-1]
+
+
+def _rows(columns: list[Array], size: int) -> Array:
+    return jnp.stack(columns, 1) if columns else jnp.zeros((size, 0), as_dtype(LONG))

@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     as_dtype,
     category,
     describe,
-    equally_varying,
     Index,
     index_in_range,
     LONG,
@@ -25,10 +25,11 @@ from functx._core import (
     Requirement,
     result_dtype,
 )
-from functx._core.order import bits, from_bits, ordered_bits
+
+from .bisection import insertion_points
 
 
-__all__ = ["searchsorted"]
+__all__ = ["bucketize", "searchsorted"]
 
 
 def _sorter_inside(*, sorted_sequence: Any, sorter: Any, **_: Any) -> Iterator[Requirement]:
@@ -70,10 +71,7 @@ def searchsorted(
         refuse(f"`side` must be 'left', 'right' or None, got {side!r}", error=ValueError)
     if right and side == "left":
         refuse("`side` must not be 'left' where `right` is True", error=ValueError)
-    common = result_dtype([sorted_sequence, input])
-    if category(common) == 0:
-        refuse("expected numbers on one side, got bools on both", error=TypeError)
-    sequence, input = sorted_sequence.astype(common), input.astype(common)
+    sequence, input = _comparable(sorted_sequence, input)
     if sequence.ndim == 0:
         refuse(f"`sorted_sequence` must have a dimension, got {describe(sequence)}")
     if sequence.ndim > 1 and sequence.shape[:-1] != input.shape[:-1]:
@@ -89,8 +87,40 @@ def searchsorted(
     if sorter is not None:
         sequence = _permuted(sequence, jnp.asarray(sorter))
     values = input if sequence.ndim > 1 else input.reshape(-1)
-    found = _bisected(sequence, values, right or side == "right").reshape(input.shape)
+    found = insertion_points(sequence, values, right or side == "right").reshape(input.shape)
     return found.astype(np.int32 if out_int32 else as_dtype(LONG))
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL, differentiable=False)
+def bucketize(
+    input: ArrayLike, boundaries: ArrayOnly, *, out_int32: bool = False, right: bool = False
+) -> Array:
+    """Which bucket between sorted boundaries each value belongs to.
+
+    Gives the first position `i` with `boundaries[i] >= value`, or with `right` the first with
+    `boundaries[i] > value`: bucket `i` ends with `boundaries[i]`, or with `right` before it. NaN
+    goes to the end. This is `searchsorted` with its arguments exchanged.
+
+    Shapes: `[...], [n] -> [...]`; `input` may be a number.
+    Dtypes: int64, or int32 with `out_int32`; the arguments are compared in their common dtype,
+    which must not be bool.
+
+    >>> functx.bucketize(jnp.asarray([3, 6]), jnp.asarray([1, 3, 5])).tolist()
+    [1, 3]
+    """
+    if boundaries.ndim != 1:
+        refuse(f"`boundaries` must have 1 dimension, got {describe(boundaries)}")
+    sequence, values = _comparable(boundaries, input)
+    found = insertion_points(sequence, values.reshape(-1), right).reshape(values.shape)
+    return found.astype(np.int32 if out_int32 else as_dtype(LONG))
+
+
+def _comparable(sequence: Array, values: Array) -> tuple[Array, Array]:
+    """Both in their common dtype."""
+    common = result_dtype([sequence, values])
+    if category(common) == 0:
+        refuse("expected numbers on one side, got bools on both", error=TypeError)
+    return sequence.astype(common), values.astype(common)
 
 
 def _permuted(sequence: Array, sorter: Array) -> Array:
@@ -103,31 +133,3 @@ def _permuted(sequence: Array, sorter: Array) -> Array:
         refuse(f"`sorter` must be int64, got {describe(sorter)}", error=TypeError)
     outside = sequence.shape[-1]
     return jnp.take_along_axis(sequence, jnp.where(sorter < 0, outside, sorter), -1, mode="fill")
-
-
-def _bisected(sequence: Array, values: Array, right: bool) -> Array:
-    """Bisection with PyTorch's comparisons, which decide where NaN and the unsorted go."""
-    n = sequence.shape[-1]
-    # Halves XLA's CPU would read by way of float32.
-    stored = bits(sequence) if sequence.dtype.itemsize == 2 else sequence
-    keys = ordered_bits(values)
-
-    def halve(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = bounds
-        middle = low + (high - low) // 2
-        at = jnp.take_along_axis(stored, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
-        # A NaN compares with nothing, the one that is sought and the one that is met.
-        at = from_bits(at, sequence.dtype)
-        met = ordered_bits(at, nan_least=True)
-        beyond = met <= keys if right else met < keys
-        open = low < high
-        return (
-            jnp.where(open & beyond, middle + 1, low),
-            jnp.where(open & ~beyond, middle, high),
-        )
-
-    if n == 0:
-        return jnp.zeros(values.shape, as_dtype(LONG))
-    low = jnp.zeros(values.shape, as_dtype(LONG))
-    low, high, *_ = equally_varying([low, jnp.full_like(low, n), stored, keys])
-    return lax.fori_loop(0, n.bit_length(), halve, (low, high))[0]

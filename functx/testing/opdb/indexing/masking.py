@@ -69,15 +69,15 @@ def np_masked_select(x, mask, size=None, fill_value=0):
 
 
 def nonzero_samples(make: Make) -> Iterator[Sample]:
-    sparse = make.nonzero(2, 3) * some(make, 4, 2, 3).astype(make.dtype)
-    yield call(sparse)
-    yield call(make.nonzero(2, 4) * some(make, 4, 2, 4).astype(make.dtype), as_tuple=True)
-    yield call(sparse, size=3)
-    yield call(sparse, as_tuple=True, size=7, fill_value=9)
+    x = sparse(make, 4, 2, 3)
+    yield call(x)
+    yield call(sparse(make, 4, 2, 4), as_tuple=True)
+    yield call(x, size=3)
+    yield call(x, as_tuple=True, size=7, fill_value=9)
     yield call(make.put(0))
     yield call(make.nonzero(), as_tuple=True)
     yield call(make(2, 0))
-    yield call(make.nonzero(2, 1, 3, 2) * some(make, 5, 2, 1, 3, 2).astype(make.dtype))
+    yield call(sparse(make, 5, 2, 1, 3, 2))
     yield edge(make.delicate(2, 4))
 
 
@@ -92,6 +92,51 @@ def np_nonzero(x, as_tuple=False, size=None, fill_value=-1):
     if size is not None:
         rows = padded(rows, size, fill_value)
     return tuple(rows.T) if as_tuple else rows
+
+
+def sparse(make: Make, count: int, *shape: int):
+    """An array in which `count` elements are not zero."""
+    return make.nonzero(*shape) * some(make, count, *shape).astype(make.dtype)
+
+
+def argwhere_samples(make: Make) -> Iterator[Sample]:
+    yield call(sparse(make, 4, 2, 3))
+    yield call(sparse(make, 2, 5))
+    yield call(sparse(make, 3, 2, 3), size=5, fill_value=9)
+    yield call(sparse(make, 4, 5), size=2)
+    yield call(make.put(0))
+    yield call(make.nonzero())
+    yield call(make(2, 0))
+    yield call(sparse(make, 5, 2, 1, 3, 2))
+    yield edge(make.delicate(2, 4))
+
+
+def static_samples(make: Make) -> Iterator[Sample]:
+    yield call(sparse(make, 4, 2, 3), size=4)
+    yield call(sparse(make, 2, 5), size=4)
+    yield call(sparse(make, 3, 2, 3), size=5, fill_value=-100)
+    yield call(sparse(make, 4, 5), size=2)
+    yield call(make.put(np.zeros((2, 2))), size=1, fill_value=7)
+    yield call(make.put(0), size=2)
+    yield call(make.nonzero(), size=0)
+    yield call(make(2, 0), size=3)
+    yield call(sparse(make, 5, 2, 1, 3, 2), size=6)
+    yield edge(make.delicate(2, 4), size=8)
+
+
+def static_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call([1, 2], size=2), "`input` must be an array", TypeError)
+    yield Refusal(call(make(2)), "size", TypeError)
+    yield Refusal(call(make(2), size=-1), "`size` must not be negative, got -1", ValueError)
+    yield Refusal(call(make(2), size=0.5), "`size` must be an int", TypeError)
+    yield Refusal(call(make(2), size=True), "`size` must be an int", TypeError)
+    for value in (0.5, True):
+        at = call(make(2), size=1, fill_value=value)
+        yield Refusal(at, "`fill_value` must be an integer", TypeError)
+
+
+def np_nonzero_static(x, size, fill_value=-1):
+    return padded(np.argwhere(x), size, fill_value)
 
 
 def masked_fill_conventions(make: Make) -> Iterator[Convention]:
@@ -132,6 +177,20 @@ OPS = [
         nonzero_samples,
         reference=np_nonzero,
         refusals=nonzero_refusals,
+        conventions=nonzero_conventions,
+    ),
+    OpInfo(
+        functx.argwhere,
+        argwhere_samples,
+        reference=np_nonzero,
+        refusals=nonzero_refusals,
+        conventions=nonzero_conventions,
+    ),
+    OpInfo(
+        functx.nonzero_static,
+        static_samples,
+        reference=np_nonzero_static,
+        refusals=static_refusals,
         conventions=nonzero_conventions,
     ),
 ]

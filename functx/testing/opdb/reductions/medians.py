@@ -104,7 +104,9 @@ def kthvalue_samples(make: Make) -> Iterator[Sample]:
 def kthvalue_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 2), 3, 0), r"`k` must lie in \[1, 2\] along dim", ValueError)
     yield Refusal(call(make(2, 2), 3), r"`k` must lie in \[1, 2\] along dim", ValueError)
-    yield Refusal(call(make(2), 0), r"`k` must lie in \[1, 2\] along dimension 0, got 0", ValueError)
+    yield Refusal(
+        call(make(2), 0), r"`k` must lie in \[1, 2\] along dimension 0, got 0", ValueError
+    )
     yield Refusal(call(make(), 3), r"`k` must lie in \[1, 1\] along dimension 0, got 3", ValueError)
     yield Refusal(call(make(2), 1.0), "`k` must be an int", TypeError)
     yield Refusal(call(make(2), True), "`k` must be an int", TypeError)

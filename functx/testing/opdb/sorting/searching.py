@@ -82,6 +82,42 @@ def searchsorted_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("numbers among bools", call(mask, make.put([0.5, 1, 2])), value=[1, 1, 2])
 
 
+def bucketize_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), ascending(make, 5))
+    yield call(make.put([2, 3, 1]), make.put([1, 2, 2, 3]), right=True)
+    yield call(make.put([2, 3, 1]), make.put([1, 2, 2, 3]), out_int32=True)
+    yield call(1, ascending(make, 3), right=True, out_int32=True)
+    yield call(make(dtype="float64"), ascending(make, 4))
+    yield call(make(2), ascending(make, 0))
+    yield call(make(2, 0), ascending(make, 3))
+    ordered = make.put(np.sort(np.asarray(far(make, 6))))
+    yield edge(far(make, 1, 2, 2, 3), ordered, right=True)
+    if category(make.dtype) == 2:
+        yield edge(make.put([[np.inf, 0.5], [-np.inf, 1]]), make.put([-np.inf, 0, 1, np.inf]))
+
+
+def bucketize_refusals(make: Make) -> Iterator[Refusal]:
+    message = "`boundaries` must have 1 dimension"
+    yield Refusal(call(make(2), ascending(make, 2, 3)), message)
+    yield Refusal(call(make(2), make()), message)
+    yield Refusal(call(make(2), 1), "`boundaries` must be an array, got 1", TypeError)
+    yield Refusal(call(make(2, dtype="complex64"), make(2)), "expected real arrays", TypeError)
+    mask = make.put([False, True], "bool")
+    yield Refusal(call(mask, mask), "expected numbers on one side", TypeError)
+
+
+def np_bucketize(input, boundaries, out_int32=False, right=False):
+    return np_searchsorted(boundaries, input, out_int32, right)
+
+
+def bucketize_conventions(make: Make) -> Iterator[Convention]:
+    for right, value in ((False, [3, 1, 3]), (True, [3, 3, 3])):
+        at = call(make.put([np.nan, 2, 5]), make.put([1, 2, np.nan]), right=right)
+        yield Convention("NaN, on the right" if right else "NaN", at, value=value)
+    mask = make.put([False, True], "bool")
+    yield Convention("numbers among bools", call(make.put([0.5, 1, 2]), mask), value=[1, 1, 2])
+
+
 OPS = [
     OpInfo(
         functx.searchsorted,
@@ -89,6 +125,14 @@ OPS = [
         reference=np_searchsorted,
         refusals=searchsorted_refusals,
         conventions=searchsorted_conventions,
+        dtypes=Accepts.REAL_NUMBER.value,
+    ),
+    OpInfo(
+        functx.bucketize,
+        bucketize_samples,
+        reference=np_bucketize,
+        refusals=bucketize_refusals,
+        conventions=bucketize_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
     ),
 ]

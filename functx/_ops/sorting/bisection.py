@@ -1,0 +1,45 @@
+"""Where values belong in a sorted sequence, found by halving it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import as_dtype, equally_varying, LONG
+from functx._core.order import bits, from_bits, ordered_bits
+
+
+def insertion_points(sequence: Array, values: Array, right: bool) -> Array:
+    """The first position along the last dimension of `sequence` that is not below each value.
+
+    With `right`, that is beyond it. Both have one dtype; the comparisons, which decide where NaN
+    and the unsorted go, are PyTorch's.
+
+    Shapes: `[..., n], [..., m] -> [..., m]`.
+    """
+    n = sequence.shape[-1]
+    # Halves XLA's CPU would read by way of float32.
+    stored = bits(sequence) if sequence.dtype.itemsize == 2 else sequence
+    keys = ordered_bits(values)
+
+    def halve(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = low + (high - low) // 2
+        at = jnp.take_along_axis(stored, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
+        # A NaN compares with nothing, the one that is sought and the one that is met.
+        at = from_bits(at, sequence.dtype)
+        met = ordered_bits(at, nan_least=True)
+        beyond = met <= keys if right else met < keys
+        open = low < high
+        return (
+            jnp.where(open & beyond, middle + 1, low),
+            jnp.where(open & ~beyond, middle, high),
+        )
+
+    if n == 0:
+        return jnp.zeros(values.shape, as_dtype(LONG))
+    low = jnp.zeros(values.shape, as_dtype(LONG))
+    low, high, *_ = equally_varying([low, jnp.full_like(low, n), stored, keys])
+    return lax.fori_loop(0, n.bit_length(), halve, (low, high))[0]
