@@ -1,0 +1,154 @@
+"""How variables vary together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayOnly,
+    as_dtype,
+    category,
+    compute_and_result,
+    describe,
+    LONG,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Requirement,
+    result_dtype,
+)
+from functx._core.order import at_least_zero
+from functx._ops.quotients import mean, quotient
+
+
+__all__ = ["corrcoef", "cov"]
+
+
+def _weights_fit(*, fweights: Any, aweights: Any, **_: Any) -> Iterator[Requirement]:
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is not None:
+            ok = at_least_zero(weights)
+            yield Requirement(ok, f"`{name}` must not be negative, got {{got}}", got=weights)
+    if fweights is not None or aweights is not None:
+        together = jnp.sum(_weights(fweights, aweights))
+        yield Requirement(together != 0, "the weights must not sum to 0")
+
+
+# The dtype of `aweights` takes part in promotion, that of `fweights` does not: the rule promotes.
+@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_weights_fit)
+def cov(
+    input: ArrayOnly,
+    *,
+    correction: Other = 1,
+    fweights: Other | None = None,
+    aweights: Other | None = None,
+) -> Array:
+    r"""Covariances of variables, the rows of `input`, of which the columns are observations.
+
+    $$C_{ij} = \frac{\sum_k w_k (x_{ik} - \mu_i) \overline{(x_{jk} - \mu_j)}}{\max(0, N)}, \quad
+    \mu_i = \frac{\sum_k w_k x_{ik}}{W}, \quad N = W - c \frac{\sum_k w_k a_k}{W}$$
+
+    $c$ is the `correction`, an integer; $w = f a$ with `fweights` $f$, how often each observation
+    was made, and `aweights` $a$, how much it counts; $W$ is the sum of $w$. What is left out is 1
+    everywhere.
+
+    Shapes: `[n, m] -> [n, n]`, weights `[m]`; of one variable, `[1, m]`, `[m]` or `[]`, a number.
+    Dtypes: integers as float32; `aweights` are floating and take part in promotion.
+    Errors: RuntimeError for weights that are negative, or sum to 0.
+
+    >>> functx.cov(jnp.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]], "float32"))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+    rows = _rows(input)
+    correction = jnp.asarray(correction)
+    if correction.ndim or category(correction.dtype) != 1:
+        refuse(f"`correction` must be an integer, got {describe(correction)}", error=TypeError)
+    if fweights is not None:
+        fweights = _checked("fweights", jnp.asarray(fweights), rows, 1, "integers")
+    if aweights is not None:
+        aweights = _checked("aweights", jnp.asarray(aweights), rows, 2, "floating")
+    common = result_dtype([rows] if aweights is None else [rows, aweights])
+    compute, result = compute_and_result(Promote.INT_TO_FLOAT, common)
+    if aweights is not None:
+        real = jnp.finfo(compute).dtype
+        aweights = aweights.astype(real)
+    rows = rows.astype(compute)
+    return _covariance(rows, correction, fweights, aweights).astype(result)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.NUMBER)
+def corrcoef(input: ArrayOnly) -> Array:
+    r"""Correlation coefficients of the rows of `input`: $C_{ij} / \sqrt{C_{ii} C_{jj}}$.
+
+    $C$ is `functx.cov(input)`. Each part is clipped to [-1, 1]; beside a constant row it is NaN.
+
+    Shapes: `[n, m] -> [n, n]`; of one variable, `[1, m]`, `[m]` or `[]`, a number.
+    Dtypes: integers as float32.
+
+    >>> functx.corrcoef(jnp.asarray([[0.0, 1.0, 2.0], [6.0, 4.0, 2.0]], "float32"))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+    covariance = _covariance(_rows(input), jnp.asarray(1), None, None)
+    if covariance.ndim == 0:
+        return quotient(covariance, covariance)
+    deviation = lax.sqrt(jnp.real(jnp.diagonal(covariance)))
+    for dims in ((0,), (1,)):
+        by = lax.broadcast_in_dim(deviation, covariance.shape, dims)
+        covariance = quotient(covariance, by)
+    if category(covariance.dtype) == 3:
+        return lax.complex(_clipped(lax.real(covariance)), _clipped(lax.imag(covariance)))
+    return _clipped(covariance)
+
+
+def _rows(input: Array) -> Array:
+    if input.ndim > 2:
+        refuse(f"`input` must have at most 2 dimensions, got {describe(input)}")
+    return input if input.ndim == 2 else input.reshape(1, -1)
+
+
+def _checked(name: str, weights: Array, rows: Array, kind: int, words: str) -> Array:
+    if category(weights.dtype) != kind:
+        refuse(f"`{name}` must be {words}, got {describe(weights)}", error=TypeError)
+    if weights.ndim > 1 or weights.size != rows.shape[1]:
+        refuse(f"`{name}` must have shape [{rows.shape[1]}], got {describe(weights)}")
+    return weights.reshape(-1)
+
+
+def _weights(fweights: Any, aweights: Any) -> Array:
+    """The product of those that are given."""
+    if aweights is None:
+        return fweights.astype(as_dtype(LONG))
+    return aweights if fweights is None else fweights.astype(aweights.dtype) * aweights
+
+
+def _covariance(rows: Array, correction: Array, fweights: Any, aweights: Any) -> Array:
+    if fweights is None and aweights is None:
+        off = rows - mean(rows, (1,), keepdims=True)
+        count, weighted = jnp.asarray(rows.shape[1]), off
+    else:
+        weights = _weights(fweights, aweights)
+        count, weights = jnp.sum(weights), weights.astype(rows.dtype)[None]
+        off = rows - quotient(jnp.sum(rows * weights, 1, keepdims=True), count)
+        weighted = off * weights
+    real = jnp.finfo(rows.dtype).dtype
+    left = count.astype(real)
+    lost = correction.astype(real)
+    if aweights is not None:
+        share = jnp.sum(_weights(fweights, aweights) * aweights)
+        lost = lost * quotient(share.astype(real), left)
+    left = left - lost
+    products = jnp.matmul(off, jnp.conj(weighted).T)
+    return jnp.squeeze(quotient(products, jnp.where(left > 0, left, 0)))
+
+
+def _clipped(x: Array) -> Array:
+    """Within [-1, 1], the ends with the slope inside."""
+    return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x)).astype(x.dtype)
