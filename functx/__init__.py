@@ -228,6 +228,7 @@ from ._ops.random.discrete import (
     randint as randint,
     randperm as randperm,
 )
+from ._ops.reductions.counts import bincount as bincount, histc as histc
 from ._ops.reductions.covariances import corrcoef as corrcoef, cov as cov
 from ._ops.reductions.exponentials import logcumsumexp as logcumsumexp, logsumexp as logsumexp
 from ._ops.reductions.extrema import (

@@ -29,7 +29,6 @@ COUNTERPARTS = {
     "hardsigmoid": "jax.nn.hard_sigmoid",
     "hardswish": "jax.nn.hard_swish",
     "hardtanh": "jax.nn.hard_tanh",
-    "histc": "jax.numpy.histogram",
     "logdet": "jax.numpy.linalg.slogdet",
     "logsigmoid": "jax.nn.log_sigmoid",
     "lu": "jax.scipy.linalg.lu",
