@@ -242,6 +242,7 @@ from ._ops.reductions.extrema import (
 )
 from ._ops.reductions.logical import all as all, any as any
 from ._ops.reductions.medians import kthvalue as kthvalue, median as median, nanmedian as nanmedian
+from ._ops.reductions.modes import mode as mode
 from ._ops.reductions.moments import (
     std as std,
     std_mean as std_mean,
@@ -352,7 +353,7 @@ from ._ops.shape.views import (
 from ._ops.sorting.membership import isin as isin
 from ._ops.sorting.searching import bucketize as bucketize, searchsorted as searchsorted
 from ._ops.sorting.sorting import argsort as argsort, msort as msort, sort as sort, topk as topk
-from ._ops.sorting.uniqueness import unique as unique
+from ._ops.sorting.uniqueness import unique as unique, unique_consecutive as unique_consecutive
 from ._ops.special.normal import erfc as erfc, erfinv as erfinv
 
 

@@ -25,7 +25,7 @@ from functx._core.order import equal
 from .orders import stable_order
 
 
-__all__ = ["unique"]
+__all__ = ["unique", "unique_consecutive"]
 
 
 def _lines(input: Array, dim: int | None) -> Array:
@@ -55,8 +55,9 @@ def _order(lines: Array) -> Array:
     return lax.fori_loop(0, last + 1, by_column, equally_varying([order, lines])[0])
 
 
-def _group_starts(lines: Array, order: Array) -> Array:
-    ordered = lines[order]
+def _group_starts(lines: Array, order: Array | None) -> Array:
+    """Whether a row differs from the one before it, in `order`."""
+    ordered = lines if order is None else lines[order]
     changes = jnp.any(~equal(ordered[1:], ordered[:-1]), axis=1)
     return jnp.concatenate([jnp.ones(min(1, len(lines)), bool), changes])
 
@@ -126,15 +127,81 @@ def unique(
     [1, 2]
     """
     assert size is not None
-    long = as_dtype(LONG)
-    lines = _lines(input, dim)
-    count = lines.shape[0]
-    order = _order(lax.stop_gradient(lines))
-    starts = _group_starts(lax.stop_gradient(lines), order)
+    lines = lax.stop_gradient(_lines(input, dim))
+    order = _order(lines)
+    outputs = _groups(input, dim, _group_starts(lines, order), order, size, fill_value)
+    return _asked(outputs, return_inverse, return_counts)
+
+
+def _runs(input: Array, dim: int | None = None, **_: Any) -> Array:
+    return jnp.count_nonzero(_group_starts(lax.stop_gradient(_lines(input, dim)), None))
+
+
+@overload
+def unique_consecutive(
+    input: ArrayLike,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> Array: ...
+@overload
+def unique_consecutive(
+    input: ArrayLike,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> Any: ...
+@operator(promote=Promote.NONE, accepts=Accepts.REAL, measured={"size": _runs})
+def unique_consecutive(
+    input: ArrayLike,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> Array | tuple[Array, ...]:
+    """The first of each run of equal elements, or with `dim` of equal slices across it.
+
+    Gives the values alone, or a tuple of them and what else was asked for: `inverse`, to which
+    run each element of `input` belongs, and `counts`, how long each run is. Elements stay in
+    their order. No NaN equals another.
+
+    Shapes: values `[m]`, inverse as `input`, counts `[m]`; with `dim` of size `n`, values
+    `[..., m, ...]`, inverse `[n]`. Under `jit` pass `size=m`: missing values are `fill_value`
+    with count 0, and what is too many is left out.
+    Gradients: that of a value goes to the first of its run. PyTorch has none.
+
+    >>> functx.unique_consecutive(jnp.asarray([1, 1, 3, 1], "int32"))
+    Array([1, 3, 1], dtype=int32)
+    """
+    assert size is not None
+    lines = lax.stop_gradient(_lines(input, dim))
+    outputs = _groups(input, dim, _group_starts(lines, None), None, size, fill_value)
+    return _asked(outputs, return_inverse, return_counts)
+
+
+def _groups(
+    input: Array,
+    dim: int | None,
+    starts: Array,
+    order: Array | None,
+    size: int,
+    fill_value: Scalar,
+) -> tuple[Array, Array, Array]:
+    """The first of each group of elements in `order`, the inverse and the counts."""
+    long, count = as_dtype(LONG), starts.shape[0]
     group = jnp.cumsum(starts, dtype=long) - 1
     # Where in `input` each value occurs first: the sort is stable.
     slot = jnp.where(starts, group, size)
-    first = jnp.full(size, count, long).at[slot].set(order, mode="drop")
+    places = lax.iota(long, count) if order is None else order.astype(long)
+    first = jnp.full(size, count, long).at[slot].set(places, mode="drop")
     source = input.reshape(-1) if dim is None else jnp.moveaxis(input, dim, 0)
     fill = lax.convert_element_type(fill_value, input.dtype)
     if count == 0:
@@ -143,10 +210,17 @@ def unique(
         values = source.at[first].get(mode="fill", fill_value=0)
         missing = (first >= count).reshape((-1,) + (1,) * (source.ndim - 1))
         values = jnp.where(missing, fill, values)
-    outputs = [values if dim is None else jnp.moveaxis(values, 0, dim)]
-    if return_inverse:
-        inverse = jnp.zeros(count, long).at[order].set(group)
-        outputs.append(inverse.reshape(input.shape) if dim is None else inverse)
-    if return_counts:
-        outputs.append(jnp.zeros(size, long).at[group].add(1, mode="drop"))
-    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+    inverse = group if order is None else jnp.zeros(count, long).at[order].set(group)
+    return (
+        values if dim is None else jnp.moveaxis(values, 0, dim),
+        inverse.reshape(input.shape) if dim is None else inverse,
+        jnp.zeros(size, long).at[group].add(1, mode="drop"),
+    )
+
+
+def _asked(
+    outputs: tuple[Array, Array, Array], return_inverse: bool, return_counts: bool
+) -> Array | tuple[Array, ...]:
+    values, inverse, counts = outputs
+    asked = [values, *[inverse] * return_inverse, *[counts] * return_counts]
+    return asked[0] if len(asked) == 1 else tuple(asked)

@@ -65,6 +65,62 @@ def np_unique(
     return out[0] if len(out) == 1 else tuple(out)
 
 
+def distinct_runs(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(2, 3), return_inverse=True)
+    yield call(make.distinct(3, 2), dim=0)
+    yield call(make.distinct(2, 3), True, True, -1)
+    yield call(make.distinct(3), return_counts=True)
+    yield call(make.distinct(), return_inverse=True, return_counts=True)
+    yield call(make.distinct(4), size=6, fill_value=1, return_counts=True)
+    yield call(make.distinct(0, 2), return_inverse=True, return_counts=True)
+    yield call(make.distinct(0, 2), return_inverse=True, dim=0)
+    yield from at_edges(make, return_inverse=True)
+
+
+def repeated_runs(make: Make) -> Iterator[Sample]:
+    few = lambda *shape: make.put(make.rng.integers(0, 2, shape))
+    yield call(few(7), return_inverse=True, return_counts=True)
+    yield call(few(2, 5), return_counts=True)
+    yield call(few(6, 2), return_inverse=True, return_counts=True, dim=0)
+    yield call(few(2, 6, 1), return_inverse=True, dim=-2)
+    yield call(few(6), size=1, return_inverse=True, return_counts=True)
+    yield call(few(4, 2), size=5, return_inverse=True, return_counts=True, dim=0)
+    yield call(make.put([1, 1, 0, 0, 1]), fill_value=3, size=4)
+    yield edge(far(make, 2, 2, 4), return_counts=True)
+
+
+def np_unique_consecutive(
+    x, return_inverse=False, return_counts=False, dim=None, size=None, fill_value=0
+):
+    rows = x.reshape(-1) if dim is None else np.moveaxis(x, dim, 0)
+    differs = np.any(rows[1:] != rows[:-1], axis=tuple(range(1, rows.ndim)))
+    starts = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
+    inverse = np.cumsum(starts) - 1
+    values, counts = rows[starts], np.bincount(inverse, minlength=starts.sum())
+    if size is not None:
+        have = min(len(counts), size)
+        out = np.full((size, *values.shape[1:]), fill_value, values.dtype)
+        out[:have] = values[:size]
+        values, counts = out, np.pad(counts[:have], (0, size - have))
+    values = values if dim is None else np.moveaxis(values, 0, dim)
+    inverse = inverse.reshape(x.shape if dim is None else -1)
+    out = [values, *[inverse] * return_inverse, *[counts] * return_counts]
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def runs_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention(
+        "the first of a run has the gradient",
+        call(make.put([3.0, 3.0, 1.0, 3.0]), size=3),
+        value=[3, 1, 3],
+        through=lambda y: y[0],
+        gradient=[1, 0, 0, 0],
+        departure="PyTorch has no gradient here",
+    )
+    special = call(make.put([0.0, -0.0, np.nan, np.nan]), size=3)
+    yield Convention("zeros are equal, NaN are not", special, value=[0, np.nan, np.nan])
+
+
 def unique_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([3.0, 1.0, 3.0]), size=2)
     yield Convention(
@@ -100,6 +156,22 @@ OPS = [
         functx.unique,
         repeated_samples,
         reference=np_unique,
+        variant="repeats",
+        dtypes=("bool", "uint8", "int32", "int64"),
+        ulps=EXACT,
+    ),
+    OpInfo(
+        functx.unique_consecutive,
+        distinct_runs,
+        reference=np_unique_consecutive,
+        refusals=unique_refusals,
+        conventions=runs_conventions,
+        ulps=EXACT,
+    ),
+    OpInfo(
+        functx.unique_consecutive,
+        repeated_runs,
+        reference=np_unique_consecutive,
         variant="repeats",
         dtypes=("bool", "uint8", "int32", "int64"),
         ulps=EXACT,
