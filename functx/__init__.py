@@ -250,6 +250,7 @@ from ._ops.reductions.moments import (
     var_mean as var_mean,
 )
 from ._ops.reductions.norms import norm as norm
+from ._ops.reductions.quantiles import nanquantile as nanquantile, quantile as quantile
 from ._ops.reductions.scans import (
     cummax as cummax,
     cummin as cummin,
