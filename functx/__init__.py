@@ -240,6 +240,7 @@ from ._ops.reductions.extrema import (
     max as max,
     min as min,
 )
+from ._ops.reductions.histograms import histogram as histogram, histogramdd as histogramdd
 from ._ops.reductions.logical import all as all, any as any
 from ._ops.reductions.medians import kthvalue as kthvalue, median as median, nanmedian as nanmedian
 from ._ops.reductions.modes import mode as mode

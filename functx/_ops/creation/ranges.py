@@ -26,13 +26,13 @@ from functx._core import (
     operator,
     Other,
     Promote,
-    real_of,
     refuse,
     Requirement,
     value_fits,
 )
 
 from .sizes import non_negative
+from .spacing import evenly_spaced
 
 
 __all__ = ["arange", "linspace"]
@@ -187,13 +187,7 @@ def linspace(
     if category(dtype) == 1:
         ends = [lax.convert_element_type(x, dtype) for x in ends]
     first, last = (lax.convert_element_type(x, compute) for x in ends)
-    step = (last - first) / np.asarray(max(steps - 1, 1), compute)
-    i = lax.iota(real_of(compute), steps)
-    up, down = i.astype(compute), (np.asarray(steps - 1, i.dtype) - i).astype(compute)
-    out = jnp.where(i < steps // 2, first + step * up, last - step * down)
-    if steps == 1:
-        out = first[None]
-    return lax.convert_element_type(out, dtype)
+    return lax.convert_element_type(evenly_spaced(first, last, steps), dtype)
 
 
 def _dtype_of_steps(dtype: np.dtype) -> np.dtype:

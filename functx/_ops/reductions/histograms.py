@@ -1,0 +1,272 @@
+"""How many elements, or points, lie in each of many intervals, or boxes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayOnly,
+    as_dtype,
+    describe,
+    LONG,
+    operator,
+    Other,
+    Others,
+    Promote,
+    refuse,
+    Requirement,
+)
+from functx._core.order import at_most, greatest, least
+from functx._ops.creation.spacing import evenly_spaced
+from functx._ops.quotients import quotient
+from functx._ops.sorting.bisection import insertion_points
+
+from .ties import shared_evenly
+
+
+__all__ = ["histogram", "histogramdd"]
+
+
+class HistogramResult(NamedTuple):
+    """What `histogram` gives."""
+
+    hist: Array
+    bin_edges: Array
+
+
+class HistogramddResult(NamedTuple):
+    """What `histogramdd` gives."""
+
+    hist: Array
+    bin_edges: tuple[Array, ...]
+
+
+def _edges_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """Arrays for `bins` as `edges`."""
+    bins = args[1] if len(args) > 1 else kwargs.get("bins")
+    first = bins[0] if isinstance(bins, (list, tuple)) and bins else bins
+    if not isinstance(first, (jax.Array, np.ndarray)):
+        return args, kwargs
+    kwargs = {name: value for name, value in kwargs.items() if name != "bins"}
+    if len(args) > 2:
+        kwargs |= dict(zip(("range", "weight", "density"), args[2:], strict=False))
+    return args[:1], kwargs | {"edges": bins}
+
+
+def _range_fits(*, input: Any, range: Any, edges: Any, **_: Any) -> Iterator[Requirement]:
+    if edges is None:
+        yield from _finite(input.reshape(-1, 1), range)
+
+
+def _ranges_fit(*, input: Any, range: Any, edges: Any, **_: Any) -> Iterator[Requirement]:
+    if edges is None and input.ndim > 1:
+        yield from _finite(input.reshape(-1, input.shape[-1]), range)
+
+
+def _finite(points: Array, range: Any) -> Iterator[Requirement]:
+    ends = [points] if range is None else [jnp.asarray(x) for x in range]
+    finite = [jnp.all(jnp.isfinite(x)) for x in ends if x.dtype.kind == "f"]
+    yield Requirement(jnp.all(jnp.asarray(finite)), "`range`, or that of `input`, must be finite")
+    if range is not None:
+        for low, high in zip(ends[::2], ends[1::2], strict=False):
+            yield Requirement(low <= high, "`range` must not end below its beginning")
+
+
+@overload
+def histogram(
+    input: ArrayOnly,
+    bins: int = 100,
+    *,
+    range: Others | None = None,
+    weight: Other | None = None,
+    density: bool = False,
+) -> HistogramResult: ...
+@overload
+def histogram(
+    input: ArrayOnly, bins: Array, *, weight: Other | None = None, density: bool = False
+) -> HistogramResult: ...
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, form=_edges_form, requires=_range_fits)
+def histogram(
+    input: ArrayOnly,
+    bins: int = 100,
+    *,
+    range: Others | None = None,
+    weight: Other | None = None,
+    density: bool = False,
+    edges: Other | None = None,
+) -> HistogramResult:
+    """How many elements lie in each interval, and the ends of these: `(hist, bin_edges)`.
+
+    - `bins`: a number of intervals of one width, or their ends in ascending order, one more than
+      there are intervals.
+    - `range`: where intervals of one width begin and end, by default at the least and the greatest
+      element. Where these are equal, the range reaches 0.5 to either side.
+    - `weight`: what each element counts, in the shape and dtype of `input`.
+    - `density`: divides by the sum and by the widths.
+
+    Each interval takes in its lower end, the last one both. Elements outside, and NaN, count
+    nowhere.
+
+    Shapes: `[...] -> [n], [n + 1]`.
+    Dtypes: those of `input`; arrays for `bins` must have it too.
+    Errors: RuntimeError for a range that is not finite, or ends below its beginning.
+
+    >>> functx.histogram(jnp.asarray([1.0, 2.0, 1.0], "float32"), 3, range=(0, 3)).hist
+    Array([0., 2., 1.], dtype=float32)
+    """
+    points = input.reshape(-1, 1)
+    sequences = [edges] if edges is not None else None
+    ends = _ends(points, (bins,), range, sequences)
+    hist = _counted(points, ends, _weights(weight, input, input.shape), density)
+    return HistogramResult(hist, ends[0])
+
+
+@overload
+def histogramdd(
+    input: ArrayOnly,
+    bins: int | Sequence[int],
+    range: Others | None = None,
+    weight: Other | None = None,
+    density: bool = False,
+) -> HistogramddResult: ...
+@overload
+def histogramdd(
+    input: ArrayOnly,
+    bins: Sequence[Array],
+    *,
+    weight: Other | None = None,
+    density: bool = False,
+) -> HistogramddResult: ...
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, form=_edges_form, requires=_ranges_fit)
+def histogramdd(
+    input: ArrayOnly,
+    bins: int | Sequence[int] | None = None,
+    range: Others | None = None,
+    weight: Other | None = None,
+    density: bool = False,
+    *,
+    edges: Others | None = None,
+) -> HistogramddResult:
+    """How many points lie in each box, and the ends of these: `(hist, bin_edges)`.
+
+    - `input`: points, their coordinates in the last dimension.
+    - `bins`: in each coordinate a number of intervals of one width, one for all of them, or
+      arrays of their ends in ascending order.
+    - `range`: where intervals of one width begin and end, `(begin, end, begin, end, ...)`.
+    - `weight`: what each point counts, in the shape of `input` without its last dimension.
+    - `density`: divides by the sum and by the volumes.
+
+    All else is as for `functx.histogram`.
+
+    Shapes: `[..., d] -> [n1, ..., nd]` and `d` vectors, `[n1 + 1]` and so on.
+
+    >>> points = jnp.asarray([[0.0, 1.0], [2.0, 2.0]], "float32")
+    >>> functx.histogramdd(points, [2, 1]).hist
+    Array([[1.],
+           [1.]], dtype=float32)
+    """
+    if input.ndim < 2:
+        refuse(f"`input` must have at least 2 dimensions, got {describe(input)}")
+    if bins is None and edges is None:
+        refuse("`bins` must be given", error=TypeError)
+    d = input.shape[-1]
+    numbers = (bins,) * d if isinstance(bins, int) else tuple(bins or ())
+    given = len(numbers if edges is None else edges)
+    if given != d:
+        refuse(f"`bins` must be {d}, one for each coordinate of {describe(input)}, got {given}")
+    points = input.reshape(math.prod(input.shape[:-1]), d)
+    ends = _ends(points, numbers, range, edges)
+    hist = _counted(points, ends, _weights(weight, input, input.shape[:-1]), density)
+    return HistogramddResult(hist, tuple(ends))
+
+
+def _ends(points: Array, bins: Sequence[int], range: Any, edges: Any) -> list[Array]:
+    """The ends of the intervals in each coordinate."""
+    d = points.shape[1]
+    if edges is not None:
+        if range is not None:
+            refuse("`range` goes with a number of bins, got arrays", error=TypeError)
+        return [_sequence(jnp.asarray(x), points) for x in edges]
+    for n in bins:
+        if n < 1:
+            refuse(f"`bins` must be positive, got {n}", error=ValueError)
+    if range is None:
+        low, high = _extent(points)
+    else:
+        if len(range) != 2 * d:
+            refuse(f"`range` must be {2 * d} numbers, got {len(range)}", error=ValueError)
+        bounds = [lax.convert_element_type(x, points.dtype) for x in range]
+        low, high = bounds[::2], bounds[1::2]
+    return [evenly_spaced(*_apart(low[i], high[i]), n + 1) for i, n in enumerate(bins)]
+
+
+def _sequence(edges: Array, points: Array) -> Array:
+    if edges.dtype != points.dtype:
+        refuse(
+            f"arrays for `bins` must have the dtype of `input`, got {describe(edges)}",
+            error=TypeError,
+        )
+    if edges.ndim != 1 or edges.size < 2:
+        refuse(
+            "arrays for `bins` must have 1 dimension, and 2 elements or more, "
+            f"got {describe(edges)}"
+        )
+    return edges
+
+
+def _extent(points: Array) -> tuple[Array, Array]:
+    if points.shape[0] == 0:
+        none = jnp.zeros(points.shape[1], points.dtype)
+        return none, none + 1
+    first = shared_evenly(lambda x: least(x, (0,)), (0,))
+    last = shared_evenly(lambda x: greatest(x, (0,)), (0,))
+    return first(points), last(points)
+
+
+def _apart(low: Array, high: Array) -> tuple[Array, Array]:
+    alone = low == high
+    return jnp.where(alone, low - 0.5, low), jnp.where(alone, high + 0.5, high)
+
+
+def _weights(weight: Any, input: Array, shape: tuple[int, ...]) -> Array | None:
+    if weight is None:
+        return None
+    weight = jnp.asarray(weight)
+    if weight.dtype != input.dtype:
+        refuse(
+            f"`weight` must have the dtype of `input`, got {describe(weight)} for "
+            f"{describe(input)}",
+            error=TypeError,
+        )
+    if weight.shape != shape:
+        refuse(f"`weight` must have shape {list(shape)}, got {describe(weight)}")
+    return weight.reshape(-1)
+
+
+def _counted(points: Array, ends: list[Array], weight: Array | None, density: bool) -> Array:
+    long = as_dtype(LONG)
+    shape = tuple(edges.shape[0] - 1 for edges in ends)
+    place, inside = jnp.zeros(points.shape[0], long), jnp.ones(points.shape[0], bool)
+    for i, edges in enumerate(ends):
+        x, edges = lax.stop_gradient((points[:, i], edges))
+        at = insertion_points(edges, x, right=True) - 1
+        inside &= at_most(edges[0], x) & at_most(x, edges[-1])
+        place = place * shape[i] + jnp.minimum(at, shape[i] - 1)
+    total = math.prod(shape)
+    # Counted as integers: a sum of ones in a floating dtype ends where the next is no number.
+    added = jnp.ones(points.shape[0], long) if weight is None else weight
+    hist = jnp.zeros(total, added.dtype).at[jnp.where(inside, place, total)].add(added, mode="drop")
+    hist = hist.reshape(shape).astype(points.dtype)
+    if density:
+        hist = quotient(hist, jnp.sum(hist))
+        for i, edges in enumerate(ends):
+            hist = quotient(hist, lax.broadcast_in_dim(jnp.diff(edges), shape, (i,)))
+    return hist
