@@ -147,12 +147,14 @@ from ._ops.pointwise.complex_parts import (
     real as real,
 )
 from ._ops.pointwise.division import (
+    addcdiv as addcdiv,
     div as div,
     floor_divide as floor_divide,
     fmod as fmod,
     reciprocal as reciprocal,
     remainder as remainder,
 )
+from ._ops.pointwise.divisors import gcd as gcd, lcm as lcm
 from ._ops.pointwise.exponential import (
     exp as exp,
     exp2 as exp2,

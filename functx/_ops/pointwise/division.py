@@ -11,17 +11,22 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     ArrayOnly,
     Autocast,
     category,
     compute_and_result,
     converted,
+    describe,
+    is_number,
     operator,
+    Other,
     Promote,
     refuse,
     Requirement,
     result_dtype,
+    value_fits,
 )
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
@@ -30,7 +35,7 @@ from .operands import nonzero_divisor
 from .remainders import truncated_remainder
 
 
-__all__ = ["div", "floor_divide", "fmod", "reciprocal", "remainder"]
+__all__ = ["addcdiv", "div", "floor_divide", "fmod", "reciprocal", "remainder"]
 
 
 def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterator[Requirement]:
@@ -129,6 +134,44 @@ def reciprocal(input: ArrayLike) -> Array:
     Array([0.5 , 0.25], dtype=float32)
     """
     return quotient(jnp.ones_like(input), input)
+
+
+def _value_fits(*, value: Any, **operands: Any) -> Iterator[Requirement]:
+    if is_number(value):
+        yield value_fits(value, accumulator(result_dtype(operands.values())), "value")
+
+
+# Whether integers are divided shows before they promote, hence `Promote.NONE`.
+@operator(promote=Promote.NONE, requires=_value_fits, autocast=Autocast.WIDEST)
+def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: Other = 1) -> Array:
+    r"""Adds a scaled quotient: $y = x + \mathrm{value} \cdot t_1 / t_2$, broadcasting.
+
+    `value` is a number or a 0-d array.
+
+    Dtypes: promotes to the common dtype. Of `tensor1` and `tensor2` one must be floating or
+    complex: integers are not divided.
+
+    >>> functx.addcdiv(jnp.ones(2, "float32"), jnp.ones(2, "float32"), jnp.full(2, 4.0), value=2)
+    Array([1.5, 1.5], dtype=float32)
+    """
+    if max(category(tensor1.dtype), category(tensor2.dtype)) < 2:
+        refuse(
+            "`tensor1` or `tensor2` must be floating or complex, "
+            f"got {describe(tensor1)} and {describe(tensor2)}",
+            hint="addcmul with div(..., rounding_mode='trunc') divides integers",
+        )
+    arrays = [input, tensor1, tensor2]
+    compute, result = compute_and_result(Promote.DEFAULT, result_dtype(arrays))
+    value = jnp.asarray(value)
+    if value.ndim or category(value.dtype) > category(compute):
+        refuse(
+            f"`value` must be a number or 0-d, and real beside real arrays, got {describe(value)}",
+            error=TypeError,
+        )
+    # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
+    input, tensor1, tensor2 = jnp.broadcast_arrays(*(converted(x, compute) for x in arrays))
+    scaled = converted(value, compute) * tensor1
+    return lax.convert_element_type(input + quotient(scaled, tensor2), result)
 
 
 def _check_real_number(dtype: np.dtype) -> None:

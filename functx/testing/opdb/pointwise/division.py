@@ -8,7 +8,7 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
 from .operands import PAIRS, quiet, unary_nonzero, unbroadcastable
 
@@ -91,6 +91,12 @@ def np_remainder(x, y):
     return np.where((rest != 0) & ((rest < 0) != (np.asarray(y) < 0)), rest + y, rest)
 
 
+@quiet
+def np_addcdiv(x, first, second, *, value=1):
+    return x + value * first / second
+
+
+SCALED = Floor(8, "a scaled quotient is rounded before the sum", elementwise=True)
 REAL_NUMBERS = Accepts.REAL_NUMBER.value
 ROUNDED_ONCE = dict.fromkeys(Accepts.FLOATING.value, 0)
 
@@ -159,6 +165,64 @@ def div_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a mask over NaN", masked, value=[nan, 0, 0])
 
 
+def addcdiv_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 3), make.nonzero(2, 3), value=2)
+    yield call(make(3), make(2, 1), make.nonzero(1, 3))
+    yield call(make(), make(), make.nonzero())
+    yield call(make(0, 3), make(3), make.nonzero())
+    yield call(make(2), make(2), make.nonzero(2), value=True)
+    yield call(make(2), make(2), make.nonzero(2), value=-1.5)
+    yield call(make(2), make(2), make.nonzero(2), value=make())
+    yield call(make(2, dtype="int32"), make(2), make.nonzero(2, dtype="int64"), value=0.75)
+    yield call(make(2), make.mask(2), make.nonzero(2), value=0.5)
+    if category(make.dtype) == 2:
+        first, second = make.edge_pairs()
+        yield edge(make.put(np.ones(first.shape)), first, second)
+        small, ones = make.put([1e-3, -1e-4, 1e-5]), make.put([1, 1, 1])
+        yield edge(small, make.put([0, 0, 0]), ones)
+        yield edge(make.put([0, 0, 0]), small, ones)
+
+
+def addcdiv_refusals(make: Make) -> Iterator[Refusal]:
+    three = make(2), make(2), make(2)
+    yield Refusal(call(make(2), make(3), make(2)), "shapes do not fit")
+    yield Refusal(call(*three, value=1j), "`value` must be a number or 0-d, and real", TypeError)
+    yield Refusal(call(*three, value=make(2)), "`value` must be a number or 0-d", TypeError)
+    yield Refusal(call(*three, value=1e39), "`value` must fit float32, got 1")
+    integers, mask = make(2, dtype="int64"), make.mask(2)
+    message = "`tensor1` or `tensor2` must be floating or complex, got"
+    for x, y in ((integers, integers), (mask, integers), (mask, mask)):
+        yield Refusal(call(make(2), x, y), message)
+    for name, operands in (
+        ("input", (2.0, make(2), make(2))),
+        ("tensor1", (make(2), 2.0, make(2))),
+        ("tensor2", (make(2), make(2), 2.0)),
+    ):
+        yield Refusal(call(*operands), f"`{name}` must be an array, got 2", TypeError)
+
+
+def addcdiv_conventions(make: Make) -> Iterator[Convention]:
+    inf, nan = np.inf, np.nan
+    x, first, second = make.put([1.0] * 4), make.put([1.0, -1, 0, 1]), make.put([0.0, 0, 0, inf])
+    gradient = [1] * 4, [inf, inf, inf, 0], [-inf, inf, nan, -0.0]
+    yield Convention(
+        "0 and infinity", call(x, first, second), value=[inf, -inf, nan, 1], gradient=gradient
+    )
+    two = make.put([1.0, 2.0])
+    none = call(two, two, make.put([4.0, 4.0]), value=make.put(0.0))
+    yield Convention(
+        "none of it",
+        none,
+        gradient=([1, 1], [0, 0], [-0.0, -0.0], 0.75),
+        departure="PyTorch's `value` has no gradient",
+    )
+    mask = call(make.put([0.0, 0]), make.put([False, False], "bool"), make.put([nan, inf]))
+    yield Convention("a mask over NaN", mask, value=[nan, 0])
+    empty = call(make.put(np.zeros((0, 2))), make.put([1.0, 2.0]), make.put(0.0))
+    gradient = np.zeros((0, 2)), [0, 0], 0
+    yield Convention("nothing has no slope", empty, gradient=gradient)
+
+
 def fmod_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
@@ -193,6 +257,15 @@ OPS = [
         dtypes=REAL_NUMBERS,
         conventions=rounded_conventions("trunc"),
         ulps={"float16": 4},  # the quotient is rounded before it is truncated
+    ),
+    OpInfo(
+        functx.addcdiv,
+        addcdiv_samples,
+        reference=np_addcdiv,
+        refusals=addcdiv_refusals,
+        dtypes=Accepts.INEXACT.value,
+        floor=SCALED,
+        conventions=addcdiv_conventions,
     ),
     OpInfo(
         functx.floor_divide,
