@@ -164,6 +164,7 @@ from ._ops.pointwise.exponential import (
     log2 as log2,
     log10 as log10,
     logaddexp as logaddexp,
+    logaddexp2 as logaddexp2,
     logit as logit,
     sigmoid as sigmoid,
     xlogy as xlogy,
@@ -184,6 +185,7 @@ from ._ops.pointwise.powers import (
     sqrt as sqrt,
     square as square,
 )
+from ._ops.pointwise.representation import frexp as frexp, ldexp as ldexp, nextafter as nextafter
 from ._ops.pointwise.rounding import (
     ceil as ceil,
     floor as floor,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -18,7 +20,6 @@ from functx._core import (
     is_number,
     operator,
     Promote,
-    refuse,
     Requirement,
     Scalar,
     value_fits,
@@ -29,6 +30,7 @@ from functx._ops.quotients import quotient
 
 from .logarithms import logarithm
 from .near_one import logarithm_of_1_plus
+from .operands import check_floating
 from .other_bases import exponential_to_2, logarithm_to_2, logarithm_to_10
 
 
@@ -41,6 +43,7 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "logaddexp2",
     "logit",
     "sigmoid",
     "xlogy",
@@ -186,14 +189,33 @@ def logaddexp(input: ArrayOnly, other: ArrayOnly) -> Array:
     >>> functx.logaddexp(jnp.zeros(2, "float32"), jnp.zeros(2, "float32")).round(3)
     Array([0.693, 0.693], dtype=float32)
     """
-    if category(input.dtype) < 2:
-        refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
-    x, y = jnp.broadcast_arrays(input, other)
+    check_floating(input.dtype)
+    high, gap = _larger_and_gap(input, other)
+    return high + lax.log1p(lax.exp(gap))
+
+
+@operator(accepts=Accepts.REAL)
+def logaddexp2(input: ArrayOnly, other: ArrayOnly) -> Array:
+    r"""Logarithm of a sum of powers of 2, $\log_2(2^x + 2^{\mathrm{other}})$, broadcasting.
+
+    Dtypes: promotes to the common dtype, which must be floating. Where both are the same
+    infinity, the gradient goes to `input`.
+
+    >>> functx.logaddexp2(jnp.zeros(2, "float32"), jnp.zeros(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    check_floating(input.dtype)
+    high, gap = _larger_and_gap(input, other)
+    return high + lax.log1p(lax.exp2(gap)) * np.asarray(1 / math.log(2), high.dtype)
+
+
+def _larger_and_gap(x: Array, y: Array) -> tuple[Array, Array]:
+    """The larger of two numbers, by real parts, and how much the other exceeds it: at most 0."""
+    x, y = jnp.broadcast_arrays(x, y)
     first = lax.real(x) >= lax.real(y) if category(x.dtype) == 3 else x >= y
     high, low = jnp.where(first, x, y), jnp.where(first, y, x)
     # Swapping is smooth where they are equal: every derivative is right there, unlike |x - y|'s.
-    gap = jnp.where((x == y) & jnp.isinf(x), 0, low - high)
-    return high + lax.log1p(lax.exp(gap))
+    return high, jnp.where((x == y) & jnp.isinf(x), 0, low - high)
 
 
 @operator(

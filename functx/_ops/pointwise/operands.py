@@ -1,13 +1,20 @@
-"""What pointwise operators require of the values of their operands."""
+"""What pointwise operators require of their operands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from jax import lax
 
-from functx._core import category, is_number, Requirement, result_dtype, value_fits
+from functx._core import category, is_number, refuse, Requirement, result_dtype, value_fits
+
+
+def check_floating(dtype: np.dtype) -> None:
+    """The common dtype of operands that are not taken for floating ones."""
+    if category(dtype) < 2:
+        refuse(f"expected a floating common dtype, got {dtype.name}", error=TypeError)
 
 
 def nonzero_divisor(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement]:

@@ -95,6 +95,12 @@ def logaddexp_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(integers, integers), "expected a floating common dtype", TypeError)
 
 
+def logaddexp2_refusals(make: Make) -> Iterator[Refusal]:
+    yield from logaddexp_refusals(make)
+    numbers = make(2, dtype="complex64")
+    yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
+
+
 def xlogy_samples(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make(*first), make(*second, low=0.2))
@@ -211,13 +217,24 @@ def logit_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("in eps", far, through=through, gradient=gradient, departure=number)
 
 
-def logaddexp_conventions(make: Make) -> Iterator[Convention]:
-    first, second = make.put([1e3, -np.inf, np.inf, 1]), make.put([1e3, 1, -np.inf, 2])
-    halves = 1 / (1 + np.e), np.e / (1 + np.e)
-    gradient = [0.5, 0, 1, halves[0]], [0.5, 1, 0, halves[1]]
-    yield Convention("infinities and far out", call(first, second), gradient=gradient)
-    one = make.put(1.0)
-    yield Convention("a tie", call(one, one), hessian=[[0.25, -0.25], [-0.25, 0.25]])
+def logaddexp_conventions(base: float):
+    def conventions(make: Make) -> Iterator[Convention]:
+        first, second = make.put([1e3, -np.inf, np.inf, 1]), make.put([1e3, 1, -np.inf, 2])
+        shares = 1 / (1 + base), base / (1 + base)
+        gradient = [0.5, 0, 1, shares[0]], [0.5, 1, 0, shares[1]]
+        yield Convention("infinities and far out", call(first, second), gradient=gradient)
+        infinite = make.put([np.inf, -np.inf])
+        yield Convention(
+            "one infinity twice",
+            call(infinite, infinite),
+            value=[np.inf, -np.inf],
+            gradient=([1, 1], [0, 0]),
+            departure="PyTorch has no slopes there, but NaN",
+        )
+        one, bend = make.put(1.0), np.log(base) / 4
+        yield Convention("a tie", call(one, one), hessian=[[bend, -bend], [-bend, bend]])
+
+    return conventions
 
 
 def xlogy_conventions(make: Make) -> Iterator[Convention]:
@@ -291,7 +308,16 @@ OPS = [
         refusals=logaddexp_refusals,
         dtypes=Accepts.INEXACT.value,
         floor=AT_ROOTS,
-        conventions=logaddexp_conventions,
+        conventions=logaddexp_conventions(np.e),
+    ),
+    OpInfo(
+        functx.logaddexp2,
+        logaddexp_samples,
+        reference=quiet(np.logaddexp2),
+        refusals=logaddexp2_refusals,
+        dtypes=Accepts.FLOATING.value,
+        floor=AT_ROOTS,
+        conventions=logaddexp_conventions(2),
     ),
     OpInfo(
         functx.xlogy,
