@@ -144,7 +144,10 @@ from ._ops.pointwise.complex_parts import (
     complex as complex,
     conj as conj,
     imag as imag,
+    polar as polar,
     real as real,
+    view_as_complex as view_as_complex,
+    view_as_real as view_as_real,
 )
 from ._ops.pointwise.division import (
     addcdiv as addcdiv,

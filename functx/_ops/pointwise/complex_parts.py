@@ -10,14 +10,18 @@ from functx._core import (
     ArrayLike,
     ArrayOnly,
     category,
+    complex_of,
     describe,
     operator,
     Promote,
+    real_of,
     refuse,
 )
 
+from .circular import cosine, sine
 
-__all__ = ["complex", "conj", "imag", "real"]
+
+__all__ = ["complex", "conj", "imag", "polar", "real", "view_as_complex", "view_as_real"]
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL)
@@ -29,16 +33,38 @@ def complex(real: ArrayOnly, imag: ArrayOnly) -> Array:
     >>> functx.complex(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([0.0, 3.0], "float32"))
     Array([1.+0.j, 2.+3.j], dtype=complex64)
     """
-    if category(real.dtype) != 2 or real.dtype != imag.dtype:
+    return lax.complex(*_wide_pair(real=real, imag=imag))
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL)
+def polar(abs: ArrayOnly, angle: ArrayOnly) -> Array:
+    r"""Complex numbers $\mathrm{abs} \cdot e^{i \cdot \mathrm{angle}}$, broadcasting.
+
+    The gradient for `abs` is that of the product, also where `abs` is not positive (in PyTorch
+    it is 0 at 0, and has the wrong sign below).
+
+    Dtypes: both floating, and the same. float64 gives complex128, narrower ones complex64.
+
+    >>> functx.polar(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([0.0, 0.0], "float32"))
+    Array([1.+0.j, 2.+0.j], dtype=complex64)
+    """
+    size, turn = _wide_pair(abs=abs, angle=angle)
+    return lax.complex(size * cosine(turn), size * sine(turn))
+
+
+def _wide_pair(**pair: Array) -> list[Array]:
+    """Two floating arrays of one dtype, in the dtype of the parts of complex numbers."""
+    first, second = pair.values()
+    if category(first.dtype) != 2 or first.dtype != second.dtype:
+        names = " and ".join(f"`{name}`" for name in pair)
         refuse(
-            "`real` and `imag` must be floating and of the same dtype, "
-            f"got {describe(real)} and {describe(imag)}",
+            f"{names} must be floating and of the same dtype, "
+            f"got {describe(first)} and {describe(second)}",
             hint="x.astype(y.dtype) converts",
             error=TypeError,
         )
-    wide = "float64" if real.dtype == "float64" else "float32"
-    real, imag = jnp.broadcast_arrays(real.astype(wide), imag.astype(wide))
-    return lax.complex(real, imag)
+    wide = real_of(complex_of(first.dtype))
+    return jnp.broadcast_arrays(first.astype(wide), second.astype(wide))
 
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT)
@@ -58,12 +84,46 @@ def imag(input: ArrayLike) -> Array:
     >>> functx.imag(jnp.asarray([1.0 + 2.0j], "complex64"))
     Array([2.], dtype=float32)
     """
-    if category(input.dtype) != 3:
-        refuse(
-            f"`input` must be complex, got {describe(input)}",
-            hint="the imaginary part of a real array is zero everywhere",
-        )
+    _check_complex(input, "the imaginary part of a real array is zero everywhere")
     return lax.imag(input)
+
+
+@operator(promote=Promote.COMPLEX_TO_FLOAT)
+def view_as_real(input: ArrayOnly) -> Array:
+    """Real and imaginary parts along a new last dimension. Real arrays are refused.
+
+    Results do not share memory: arrays are immutable.
+
+    Shapes: `[...] -> [..., 2]`.
+
+    >>> functx.view_as_real(jnp.asarray([1.0 + 2.0j], "complex64"))
+    Array([[1., 2.]], dtype=float32)
+    """
+    _check_complex(input, "the parts of a real array are itself and zeros")
+    return jnp.stack([lax.real(input), lax.imag(input)], axis=-1)
+
+
+def _check_complex(input: Array, hint: str) -> None:
+    if category(input.dtype) != 3:
+        refuse(f"`input` must be complex, got {describe(input)}", hint=hint)
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
+def view_as_complex(input: ArrayOnly) -> Array:
+    """Complex numbers from the real and imaginary parts along the last dimension, of size 2.
+
+    Results do not share memory: arrays are immutable.
+
+    Shapes: `[..., 2] -> [...]`.
+    Dtypes: float64 gives complex128, narrower ones complex64.
+
+    >>> functx.view_as_complex(jnp.asarray([[1.0, 2.0]], "float32"))
+    Array([1.+2.j], dtype=complex64)
+    """
+    if input.ndim == 0 or input.shape[-1] != 2:
+        refuse(f"`input` must end in a dimension of size 2, got {describe(input)}")
+    parts = input.astype(real_of(complex_of(input.dtype)))
+    return lax.complex(parts[..., 0], parts[..., 1])
 
 
 @operator(aliases=("conj_physical",))

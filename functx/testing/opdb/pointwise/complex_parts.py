@@ -7,10 +7,23 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
+from functx.testing.floors import EXACT
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
-from .operands import binary, unary, without_numbers
+from .operands import binary, quiet, unary, without_numbers
+
+
+HALVES = "complex64 holds pairs of any halves"
 
 
 def complex_refusals(make: Make) -> Iterator[Refusal]:
@@ -18,6 +31,93 @@ def complex_refusals(make: Make) -> Iterator[Refusal]:
     message = "must be floating and of the same dtype"
     yield Refusal(call(make(2), make(2, dtype="float64")), message, TypeError)
     yield Refusal(call(make(2), make(2, dtype="int32")), message, TypeError)
+
+
+def polar_refusals(make: Make) -> Iterator[Refusal]:
+    yield from without_numbers(make)
+    message = "`abs` and `angle` must be floating and of the same dtype"
+    yield Refusal(call(make(2), make(2, dtype="float64")), message, TypeError)
+    yield Refusal(call(make(2), make(2, dtype="int32")), message, TypeError)
+    numbers = make(2, dtype="complex64")
+    yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
+
+
+def paired(x):
+    """Complex numbers of pairs: a product with `1j` would mix infinite parts."""
+    return np.ascontiguousarray(x).view("complex128")[..., 0]
+
+
+@quiet
+def np_polar(abs, angle):
+    return paired(np.stack([abs * np.cos(angle), abs * np.sin(angle)], -1))
+
+
+def polar_samples(make: Make) -> Iterator[Sample]:
+    yield from binary(make)
+    if make.dtype != np.float16:
+        yield call(make(300), make(300, low=-50, high=50))
+
+
+def polar_conventions(make: Make) -> Iterator[Convention]:
+    size, angle = make.put([2.0, 0, -2]), make.put([0.5, 0.5, 0.5])
+    cos, sin = np.cos(0.5), np.sin(0.5)
+    value = np.array([2, 0, -2]) * (cos + 1j * sin)
+    gradient = [cos] * 3, [-2 * sin, 0, 2 * sin]
+    yield Convention(
+        "abs of any sign",
+        call(size, angle),
+        value=value,
+        gradient=gradient,
+        through=lambda z: z.real,
+        departure="PyTorch's slope in `abs` is 0 at 0, and has the wrong sign below",
+    )
+    at = call(make.put(-0.5), make.put(0.0))
+    hessian = [[0, 0], [0, 0.5]]
+    yield Convention("curvature", at, hessian=hessian, through=lambda z: z.real)
+
+
+def polar_departures(make: Make) -> Iterator[Departure]:
+    halves = make(2, dtype="bfloat16")
+    yield Departure(
+        "accepted",
+        call(halves, halves),
+        HALVES,
+        "Half, Float or Double tensors but got BFloat16|not implemented for 'Half'",
+    )
+    yield Departure(
+        "gradient",
+        call(make.put([-2.0], "float64"), make.put([0.5], "float64")),
+        "the slope of the product, where PyTorch has that of a positive `abs`",
+        "of array 0: ",
+    )
+
+
+def view_as_complex_samples(make: Make) -> Iterator[Sample]:
+    for shape in ((2, 3, 2), (2,), (0, 2), (2, 1, 2, 2)):
+        yield call(make(*shape))
+    yield edge(make.delicate(8, 2))
+
+
+def view_as_complex_refusals(make: Make) -> Iterator[Refusal]:
+    message = "`input` must end in a dimension of size 2, got f"
+    for shape in ((), (3,), (2, 0), (2, 1)):
+        yield Refusal(call(make(*shape)), message)
+    yield Refusal(call(2.0), r"`input` must be an array, got 2\.0", TypeError)
+    yield Refusal(call(make(2, dtype="int64")), "expected floating arrays, got i64", TypeError)
+
+
+def view_as_complex_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(2, dtype="bfloat16")),
+        HALVES,
+        "half, float and double tensors, but got a tensor of scalar type: BFloat16",
+    )
+
+
+def view_as_real_refusals(make: Make) -> Iterator[Refusal]:
+    yield from imag_refusals(make)
+    yield Refusal(call(2j), "`input` must be an array, got 2j", TypeError)
 
 
 def imag_refusals(make: Make) -> Iterator[Refusal]:
@@ -36,7 +136,7 @@ def complex_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
         call(make(2, dtype="bfloat16"), make(2, dtype="bfloat16")),
-        "complex64 holds pairs of any halves",
+        HALVES,
         "Half, Float or Double tensors but got BFloat16",
     )
 
@@ -50,6 +150,32 @@ OPS = [
         conventions=complex_conventions,
         dtypes=Accepts.FLOATING.value,
         departures=complex_departures,
+    ),
+    OpInfo(
+        functx.polar,
+        polar_samples,
+        reference=np_polar,
+        refusals=polar_refusals,
+        conventions=polar_conventions,
+        dtypes=Accepts.FLOATING.value,
+        departures=polar_departures,
+    ),
+    OpInfo(
+        functx.view_as_complex,
+        view_as_complex_samples,
+        reference=paired,
+        refusals=view_as_complex_refusals,
+        departures=view_as_complex_departures,
+        own_dtypes=(OwnDtypes("c64", HALVES, dtypes=frozenset({"bfloat16"})),),
+        ulps=EXACT,
+    ),
+    OpInfo(
+        functx.view_as_real,
+        unary(),
+        reference=lambda z: np.stack([z.real, z.imag], -1),
+        refusals=view_as_real_refusals,
+        dtypes=("complex64", "complex128"),
+        ulps=EXACT,
     ),
     OpInfo(functx.real, unary(), reference=np.real),
     OpInfo(
