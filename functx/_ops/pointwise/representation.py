@@ -79,7 +79,7 @@ def _times_power_forward(x: Array, exponent: Array) -> Array:
     whole = lax.convert_element_type(whole, np.int32)
     if category(x.dtype) < 3:
         return scaled(x * part, whole)
-    turn = ln_2 * lax.imag(exponent)
+    turn = lax.imag(exponent) * ln_2
     x = x * lax.complex(part * cosine(turn), part * sine(turn))
     return lax.complex(scaled(lax.real(x), whole), scaled(lax.imag(x), whole))
 

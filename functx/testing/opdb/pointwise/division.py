@@ -178,9 +178,9 @@ def addcdiv_samples(make: Make) -> Iterator[Sample]:
     if category(make.dtype) == 2:
         first, second = make.edge_pairs()
         yield edge(make.put(np.ones(first.shape)), first, second)
-        small, ones = make.put([1e-3, -1e-4, 1e-5]), make.put([1, 1, 1])
-        yield edge(small, make.put([0, 0, 0]), ones)
-        yield edge(make.put([0, 0, 0]), small, ones)
+        small, other = make.put([1e-3, -1e-4, 1e-5]), make.put([1e-5, 1e-3, -1e-4])
+        yield edge(small, make.put([0, 0, 0]), other)
+        yield edge(make.put([0, 0, 0]), small, other)
 
 
 def addcdiv_refusals(make: Make) -> Iterator[Refusal]:
