@@ -182,6 +182,7 @@ from ._ops.pointwise.hyperbolic import (
 )
 from ._ops.pointwise.inverse_trigonometric import acos as acos, asin as asin, atan as atan
 from ._ops.pointwise.powers import (
+    float_power as float_power,
     hypot as hypot,
     pow as pow,
     rsqrt as rsqrt,

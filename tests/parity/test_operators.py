@@ -20,7 +20,8 @@ from .pytorch import assert_agrees, Call, calls, ENTRIES, flat, lookup, to_funct
 
 SAMPLES = {"quick": 2, "full": 10, "exhaustive": 10**6}  # of float32; of other dtypes half
 DTYPES = ["float32", "complex64", "int64", "bfloat16"]
-TOLERANCE = {"float32": 5e-4, "complex64": 5e-4, "bfloat16": 4e-2, "float16": 2e-2, "float64": 1e-6}
+TOLERANCE = {"float32": 5e-4, "complex64": 5e-4, "bfloat16": 4e-2, "float16": 2e-2}
+TOLERANCE |= {"float64": 1e-6, "complex128": 1e-6}
 RANDOM = {OPERATORS[info.name] for info in functx_op_db if info.random}
 GAUGED = {OPERATORS[info.name]: info.gauge for info in functx_op_db if info.gauge}
 

@@ -36,6 +36,52 @@ def pow_samples(make: Make) -> Iterator[Sample]:
         yield call(make.put([1, -1, -1, 2, 0]), make.put([-2, -1, -2, -1, -1]))
 
 
+def float_power_samples(make: Make) -> Iterator[Sample]:
+    floating = category(make.dtype) >= 2
+    base = lambda *shape: make(*shape, low=0.5 if floating else 1)
+    for first, second in PAIRS:
+        yield call(base(*first), make(*second))
+    yield call(base(2, 3), 2)
+    yield call(base(3), -0.5)
+    yield call(2, make(3))
+    yield call(base(3), 0.5 + 1j)
+    yield call(2j, make(3))
+    yield call(base(3), make(3, dtype="int64"))
+    if category(make.dtype) == 2:
+        yield edge(make(300, low=0.1, high=9), make(300, low=-9, high=9))
+        yield edge(make.put([0, -0.0, 0, -8, 1, np.nan]), make.put([-1, -1, 0, 3, np.nan, 0]))
+        yield edge(*make.edge_pairs())
+    if category(make.dtype) == 1:
+        large = np.iinfo(make.dtype).max
+        yield edge(make.put([large, 0, 3]), make.put([2, 0, 5]))
+
+
+def float_power_refusals(make: Make) -> Iterator[Refusal]:
+    yield from unbroadcastable(make)
+    yield Refusal(call(2, 3), "`input` or `exponent` must be an array", TypeError)
+
+
+@quiet
+def np_float_power(x, exponent):
+    x, exponent = (np.asarray(v, np.result_type(v, np.float64)) for v in (x, exponent))
+    return np.float_power(x, exponent)
+
+
+def float_power_conventions(make: Make) -> Iterator[Convention]:
+    nan = np.nan
+    base, exponent = make.put([0, 2, -1, -2], "int64"), make.put([-1, -3, -3, 3], "int64")
+    yield Convention("integers", call(base, exponent), value=[np.inf, 0.125, -1, -8])
+    bools = make.put([False, True], "bool"), make.put([False, False], "bool")
+    yield Convention("bools", call(*bools), value=[1, 1])
+    base, exponent = make.put([0.0, nan, 1, -8, 0.0]), make.put([0.0, 0, nan, 3, 2])
+    value, gradient = [1, 1, 1, -512, 0], ([0, 0, nan, 192, 0], None)
+    yield Convention("0 and NaN", call(base, exponent), value=value, gradient=gradient)
+    base, exponent = make.put([0.0, 0, 0]), make.put([0.0, 1, -1])
+    gradient = None, [0, 0, -np.inf]
+    yield Convention("in the exponent", call(base, exponent), gradient=gradient)
+    yield Convention("2, second derivative at 0", call(make.put(0.0), 2), hessian=2)
+
+
 def hypot_samples(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make.nonzero(*first), make.nonzero(*second))
@@ -193,6 +239,13 @@ OPS = [
         dtypes=Accepts.NUMBER.value,
         conventions=pow_conventions,
         departures=pow_departures,
+    ),
+    OpInfo(
+        functx.float_power,
+        float_power_samples,
+        reference=np_float_power,
+        refusals=float_power_refusals,
+        conventions=float_power_conventions,
     ),
     OpInfo(functx.square, unary(), reference=lambda x: x * x if x.dtype != bool else 1 * x),
     OpInfo(
