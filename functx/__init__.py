@@ -68,7 +68,7 @@ from ._ops.creation.likenesses import (
     new_ones as new_ones,
     new_zeros as new_zeros,
 )
-from ._ops.creation.ranges import arange as arange, linspace as linspace
+from ._ops.creation.ranges import arange as arange, linspace as linspace, logspace as logspace
 from ._ops.creation.triangles import tril_indices as tril_indices, triu_indices as triu_indices
 from ._ops.indexing.assigning import index_put as index_put
 from ._ops.indexing.combining import scatter_reduce as scatter_reduce

@@ -1,4 +1,4 @@
-"""Evenly spaced numbers."""
+"""Evenly spaced numbers, and their powers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ from functx._core import (
     Requirement,
     value_fits,
 )
+from functx._ops.pointwise.power_slopes import raised
 
 from .sizes import non_negative
 from .spacing import evenly_spaced
 
 
-__all__ = ["arange", "linspace"]
+__all__ = ["arange", "linspace", "logspace"]
 
 
 def _range_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -171,6 +172,51 @@ def linspace(
     >>> functx.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
+    ends, dtype = _ends_and_dtype(start, end, steps, dtype)
+    compute = available(np.float64) if category(dtype) == 1 else accumulator(dtype)
+    return lax.convert_element_type(_between(ends, steps, dtype, compute), dtype)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_ends_fit)
+def logspace(
+    start: Other,
+    end: Other,
+    steps: int,
+    base: Other = 10.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    r"""`steps` powers of `base`, from $b^{\mathrm{start}}$ to $b^{\mathrm{end}}$, evenly spaced.
+
+    Their exponents are those of `linspace`. The ends and `base` are numbers or 0-d arrays, which
+    may be traced and differentiated; `base` is real.
+    Dtypes: float32, or complex64 if an end is complex, unless `dtype` is given. An integer
+    `dtype` truncates the ends first, unless there is one step, and the results last.
+
+    >>> functx.logspace(0, 3, 4, base=2)
+    Array([1., 2., 4., 8.], dtype=float32)
+    """
+    ends, dtype = _ends_and_dtype(start, end, steps, dtype)
+    base = jnp.asarray(base)
+    if base.ndim or category(base.dtype) == 3:
+        refuse(f"`base` must be a real number or 0-d, got {describe(base)}", error=TypeError)
+    compute = available(np.complex128 if category(dtype) == 3 else np.float64)
+    exponents = _between(ends, steps, compute if steps == 1 else dtype, compute)
+    powers = raised(jnp.broadcast_to(base.astype(compute), (steps,)), exponents)
+    if category(dtype) == 1:
+        powers = _truncated_as_c(powers, available(LONG if dtype.itemsize == 8 else np.int32))
+    return lax.convert_element_type(powers, dtype)
+
+
+def _truncated_as_c(x: Array, dtype: np.dtype) -> Array:
+    """Wide integers: the least one for what is out of range, as in PyTorch; narrow ones wrap."""
+    ends = np.iinfo(dtype)
+    inside = (x > ends.min - 1.0) & (x < ends.max + 1.0)
+    return jnp.where(inside, lax.convert_element_type(jnp.where(inside, x, 0), dtype), ends.min)
+
+
+def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[Array], np.dtype]:
     if not isinstance(steps, int):
         refuse(f"`steps` must be an int, got {describe(steps)}", error=TypeError)
     non_negative((steps,), "steps")
@@ -183,14 +229,12 @@ def linspace(
     if category(dtype) == 0 or (is_complex and category(dtype) < 3):
         kind = "complex" if is_complex else "a number dtype"
         refuse(f"`dtype` must be {kind}, got {dtype.name}", error=TypeError)
-    compute = _dtype_of_steps(dtype)
+    return ends, dtype
+
+
+def _between(ends: list[Array], steps: int, dtype: np.dtype, compute: np.dtype) -> Array:
+    """Evenly spaced numbers in the dtype of computation, between ends that `dtype` truncates."""
     if category(dtype) == 1:
         ends = [lax.convert_element_type(x, dtype) for x in ends]
     first, last = (lax.convert_element_type(x, compute) for x in ends)
-    return lax.convert_element_type(evenly_spaced(first, last, steps), dtype)
-
-
-def _dtype_of_steps(dtype: np.dtype) -> np.dtype:
-    if category(dtype) == 1:
-        return available(np.float64)
-    return accumulator(dtype)
+    return evenly_spaced(first, last, steps)
