@@ -13,7 +13,15 @@ from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
-from .operands import PAIRS, quiet, real_only, reals_or_a_number, unary, without_numbers
+from .operands import (
+    floating_without_numbers,
+    PAIRS,
+    quiet,
+    real_only,
+    reals_or_a_number,
+    unary,
+    without_numbers,
+)
 
 
 def sigmoid_samples(make: Make) -> Iterator[Sample]:
@@ -93,12 +101,6 @@ def logaddexp_refusals(make: Make) -> Iterator[Refusal]:
     yield from without_numbers(make)
     integers = make(2, dtype="int64")
     yield Refusal(call(integers, integers), "expected a floating common dtype", TypeError)
-
-
-def logaddexp2_refusals(make: Make) -> Iterator[Refusal]:
-    yield from logaddexp_refusals(make)
-    numbers = make(2, dtype="complex64")
-    yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
 
 
 def xlogy_samples(make: Make) -> Iterator[Sample]:
@@ -314,7 +316,7 @@ OPS = [
         functx.logaddexp2,
         logaddexp_samples,
         reference=quiet(np.logaddexp2),
-        refusals=logaddexp2_refusals,
+        refusals=floating_without_numbers,
         dtypes=Accepts.FLOATING.value,
         floor=AT_ROOTS,
         conventions=logaddexp_conventions(2),

@@ -107,6 +107,13 @@ def real_without_numbers(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(numbers, numbers), "expected real arrays, got c64", TypeError)
 
 
+def floating_without_numbers(make: Make) -> Iterator[Refusal]:
+    """Of two operands that must promote to a floating dtype."""
+    yield from real_without_numbers(make)
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, integers), "expected a floating common dtype", TypeError)
+
+
 def reals_or_a_number(make: Make) -> Iterator[Refusal]:
     """Of two operands, one of which may be a number."""
     yield from unbroadcastable(make)

@@ -9,7 +9,7 @@ from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
-from .operands import PAIRS, quiet, real_without_numbers, unary, unbroadcastable
+from .operands import floating_without_numbers, PAIRS, quiet, unary, unbroadcastable
 
 
 def pow_samples(make: Make) -> Iterator[Sample]:
@@ -87,12 +87,6 @@ def hypot_samples(make: Make) -> Iterator[Sample]:
         yield call(make.nonzero(*first), make.nonzero(*second))
     yield edge(*make.edge_pairs())
     yield edge(make(300, low=-9, high=9), make(300))
-
-
-def hypot_refusals(make: Make) -> Iterator[Refusal]:
-    yield from real_without_numbers(make)
-    integers = make(2, dtype="int64")
-    yield Refusal(call(integers, integers), "expected a floating common dtype", TypeError)
 
 
 def hypot_conventions(make: Make) -> Iterator[Convention]:
@@ -227,7 +221,7 @@ OPS = [
         functx.hypot,
         hypot_samples,
         reference=quiet(np.hypot),
-        refusals=hypot_refusals,
+        refusals=floating_without_numbers,
         dtypes=Accepts.FLOATING.value,
         conventions=hypot_conventions,
     ),
