@@ -221,13 +221,13 @@ from ._ops.pointwise.trigonometric import (
     tan as tan,
 )
 from ._ops.products.contractions import einsum as einsum, tensordot as tensordot
-from ._ops.products.matrices import (
+from ._ops.products.matrices import bmm as bmm, dot as dot, matmul as matmul, mm as mm, mv as mv
+from ._ops.products.scaled_sums import (
+    addbmm as addbmm,
     addmm as addmm,
-    bmm as bmm,
-    dot as dot,
-    matmul as matmul,
-    mm as mm,
-    mv as mv,
+    addmv as addmv,
+    addr as addr,
+    baddbmm as baddbmm,
 )
 from ._ops.random.continuous import normal as normal, rand as rand, randn as randn
 from ._ops.random.discrete import (

@@ -8,26 +8,23 @@ accumulate in float32, integers wrap around in their own dtype.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
     Accepts,
-    accumulator,
     ArrayOnly,
     Autocast,
-    category,
     describe,
-    Factor,
     operator,
     Promote,
     refuse,
 )
 
+from .operands import check_inner, check_ranks
 
-__all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv"]
+
+__all__ = ["bmm", "dot", "matmul", "mm", "mv"]
 
 
 @operator(
@@ -67,8 +64,8 @@ def mm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
     >>> functx.mm(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([[3.0], [4.0]], "float32"))
     Array([[11.]], dtype=float32)
     """
-    _check_ranks(input=(input, 2), mat2=(mat2, 2))
-    _check_inner(input, mat2, "mat2")
+    check_ranks(input=(input, 2), mat2=(mat2, 2))
+    check_inner(input, mat2, "mat2")
     return input @ mat2
 
 
@@ -81,14 +78,14 @@ def bmm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
     >>> functx.bmm(jnp.ones((2, 1, 3), "float32"), jnp.ones((2, 3, 1), "float32")).shape
     (2, 1, 1)
     """
-    _check_ranks(input=(input, 3), mat2=(mat2, 3))
+    check_ranks(input=(input, 3), mat2=(mat2, 3))
     if input.shape[0] != mat2.shape[0]:
         refuse(
             "`input` and `mat2` must be as many matrices, "
             f"got {describe(input)} and {describe(mat2)}",
             hint="functx.matmul broadcasts the batch",
         )
-    _check_inner(input, mat2, "mat2")
+    check_inner(input, mat2, "mat2")
     return lax.dot_general(input, mat2, (((2,), (1,)), ((0,), (0,))))
 
 
@@ -101,8 +98,8 @@ def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
     >>> functx.mv(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array([11.], dtype=float32)
     """
-    _check_ranks(input=(input, 2), vec=(vec, 1))
-    _check_inner(input, vec, "vec")
+    check_ranks(input=(input, 2), vec=(vec, 1))
+    check_inner(input, vec, "vec")
     return input @ vec
 
 
@@ -115,68 +112,6 @@ def dot(input: ArrayOnly, tensor: ArrayOnly) -> Array:
     >>> functx.dot(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array(11., dtype=float32)
     """
-    _check_ranks(input=(input, 1), tensor=(tensor, 1))
-    _check_inner(input, tensor, "tensor")
+    check_ranks(input=(input, 1), tensor=(tensor, 1))
+    check_inner(input, tensor, "tensor")
     return input @ tensor
-
-
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
-def addmm(
-    input: ArrayOnly,
-    mat1: ArrayOnly,
-    mat2: ArrayOnly,
-    *,
-    beta: Factor = 1,
-    alpha: Factor = 1,
-) -> Array:
-    r"""Scaled matrix product, added to an array: $y = \beta x + \alpha\, (A B)$.
-
-    Shapes: `input` broadcasts to the product, `[m, k], [k, n] -> [m, n]`.
-    With `beta=0`, infinities and NaNs of `input` count as zero, and with `alpha=0` those of the
-    product. Halves are scaled in float32.
-
-    >>> x = jnp.eye(2, dtype="float32")
-    >>> functx.addmm(jnp.ones(2, "float32"), x, x, alpha=2)
-    Array([[3., 1.],
-           [1., 3.]], dtype=float32)
-    """
-    _check_ranks(mat1=(mat1, 2), mat2=(mat2, 2))
-    _check_inner(mat1, mat2, "mat2")
-    shape = (mat1.shape[0], mat2.shape[1])
-    if input.ndim > 2 or any(
-        n not in (1, m) for n, m in zip(input.shape[::-1], shape[::-1], strict=False)
-    ):
-        refuse(f"`input` must broadcast to {list(shape)}, got {describe(input)}")
-    if isinstance(alpha, int) and isinstance(beta, int):
-        return input + mat1 @ mat2
-    wide = accumulator(input.dtype)
-    product = jnp.matmul(mat1, mat2, preferred_element_type=wide)
-    return _scaled(input.astype(wide), beta) + _scaled(product, alpha)
-
-
-def _scaled(x: Array, factor: Any) -> Array:
-    """A product in which nothing is left of infinities and NaNs times 0."""
-    if isinstance(factor, int):
-        return x
-    factor = lax.convert_element_type(factor, x.dtype)
-    if category(x.dtype) >= 2:
-        x = jnp.where((factor == 0) & ~jnp.isfinite(x), 0, x)
-    return factor * x
-
-
-def _check_ranks(**arrays: tuple[Array, int]) -> None:
-    for name, (x, ndim) in arrays.items():
-        if x.ndim != ndim:
-            refuse(
-                f"`{name}` must have {ndim} dimension{'s' * (ndim > 1)}, got {describe(x)}",
-                hint="functx.matmul takes vectors, matrices and batches of them",
-            )
-
-
-def _check_inner(input: Array, other: Array, name: str) -> None:
-    if input.shape[-1] != other.shape[-min(other.ndim, 2)]:
-        rows = "rows" if other.ndim > 1 else "elements"
-        refuse(
-            f"`{name}` must have {input.shape[-1]} {rows}, "
-            f"got {describe(other)} beside {describe(input)}"
-        )
