@@ -220,6 +220,7 @@ from ._ops.pointwise.trigonometric import (
     sinc as sinc,
     tan as tan,
 )
+from ._ops.products.chains import chain_matmul as chain_matmul
 from ._ops.products.contractions import einsum as einsum, tensordot as tensordot
 from ._ops.products.matrices import bmm as bmm, dot as dot, matmul as matmul, mm as mm, mv as mv
 from ._ops.products.scaled_sums import (
@@ -229,6 +230,7 @@ from ._ops.products.scaled_sums import (
     addr as addr,
     baddbmm as baddbmm,
 )
+from ._ops.products.vectors import cross as cross, inner as inner, vdot as vdot
 from ._ops.random.continuous import normal as normal, rand as rand, randn as randn
 from ._ops.random.discrete import (
     bernoulli as bernoulli,

@@ -11,6 +11,7 @@ from ._ops.linalg.factorizations import cholesky as cholesky, eigh as eigh, qr a
 from ._ops.linalg.singular_values import svd as svd, svdvals as svdvals
 from ._ops.linalg.solving import inv as inv, solve as solve
 from ._ops.linalg.vector_norms import vector_norm as vector_norm
+from ._ops.linalg.vector_products import cross as cross
 from ._ops.products.matrices import matmul as matmul
 
 

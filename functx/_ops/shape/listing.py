@@ -11,6 +11,6 @@ from jax import Array
 def listed_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """`block_diag(x, y)` as `block_diag([x, y])`."""
     alone = len(args) == 1 and not isinstance(args[0], (Array, np.ndarray))
-    if alone or "tensors" in kwargs:
+    if alone or "tensors" in kwargs or "matrices" in kwargs:
         return args, kwargs
     return (list(args),), kwargs

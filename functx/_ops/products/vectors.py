@@ -1,0 +1,92 @@
+"""Products of vectors that lie along a dimension."""
+
+from __future__ import annotations
+
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayOnly,
+    Autocast,
+    category,
+    compute_and_result,
+    converted,
+    describe,
+    Dim,
+    operator,
+    Promote,
+    refuse,
+    result_dtype,
+)
+
+from .crossing import cross_product
+from .operands import check_inner, check_ranks
+
+
+__all__ = ["cross", "inner", "vdot"]
+
+
+# Beside a 0-d array it is a product of elements, which promotes; hence `Promote.NONE`.
+@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+def inner(input: ArrayOnly, other: ArrayOnly) -> Array:
+    r"""Products of vectors along last dimensions, each with each: $y_{ij} = \sum_k x_{ik} z_{jk}$.
+
+    Complex numbers are not conjugated. A 0-d array scales the other one.
+
+    Shapes: `[..., k], [*c, k] -> [..., *c]`.
+    Dtypes: must agree; a 0-d array promotes as in `functx.mul`.
+
+    >>> x = jnp.asarray([1.0, 2.0], "float32")
+    >>> functx.inner(x, jnp.asarray([[3.0, 4.0], [5.0, 6.0]], "float32"))
+    Array([11., 17.], dtype=float32)
+    """
+    if input.ndim == 0 or other.ndim == 0:
+        compute, result = compute_and_result(Promote.DEFAULT, result_dtype([input, other]))
+        return (converted(input, compute) * converted(other, compute)).astype(result)
+    if input.dtype != other.dtype:
+        refuse(
+            f"arrays must have the same dtype, got {describe(input)}, {describe(other)}",
+            error=TypeError,
+        )
+    if input.shape[-1] != other.shape[-1]:
+        refuse(
+            "the last dimensions of `input` and `other` must have the same length, "
+            f"got {describe(input)} and {describe(other)}"
+        )
+    return lax.dot_general(input, other, (((input.ndim - 1,), (other.ndim - 1,)), ((), ())))
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+def vdot(input: ArrayOnly, other: ArrayOnly) -> Array:
+    r"""Product of two vectors, the first conjugated: $y = \sum_k \bar{x}_k z_k$.
+
+    Shapes: `[k], [k] -> []`.
+
+    >>> x = jnp.asarray([1 + 2j, 3j], "complex64")
+    >>> functx.vdot(x, x)
+    Array(14.+0.j, dtype=complex64)
+    """
+    check_ranks(input=(input, 1), other=(other, 1))
+    check_inner(input, other, "other")
+    return (lax.conj(input) if category(input.dtype) == 3 else input) @ other
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+def cross(input: ArrayOnly, other: ArrayOnly, dim: Dim | None = None) -> Array:
+    r"""Cross product along `dim`: $y_0 = x_1 z_2 - x_2 z_1$, and so on in a circle.
+
+    - `dim`: by default the first dimension of `input` that has length 3, which is a trap:
+      `functx.linalg.cross` takes the last one.
+
+    Shapes: both have one rank and length 3 along `dim`; their other dimensions broadcast.
+    Complex numbers are not conjugated. Halves are computed in float32.
+
+    >>> x, y = jnp.eye(3, dtype="float32")[:2]
+    >>> functx.cross(x, y)
+    Array([0., 0., 1.], dtype=float32)
+    """
+    if dim is None:
+        if 3 not in input.shape:
+            refuse(f"`input` must have a dimension of length 3, got {describe(input)}")
+        dim = list(input.shape).index(3)
+    return cross_product(input, other, dim)
