@@ -70,6 +70,7 @@ from ._ops.creation.likenesses import (
 )
 from ._ops.creation.ranges import arange as arange, linspace as linspace, logspace as logspace
 from ._ops.creation.triangles import tril_indices as tril_indices, triu_indices as triu_indices
+from ._ops.creation.vandermonde import vander as vander
 from ._ops.indexing.assigning import index_put as index_put
 from ._ops.indexing.combining import scatter_reduce as scatter_reduce
 from ._ops.indexing.gathering import (
@@ -251,6 +252,10 @@ from ._ops.reductions.extrema import (
     min as min,
 )
 from ._ops.reductions.histograms import histogram as histogram, histogramdd as histogramdd
+from ._ops.reductions.integrals import (
+    cumulative_trapezoid as cumulative_trapezoid,
+    trapezoid as trapezoid,
+)
 from ._ops.reductions.logical import all as all, any as any
 from ._ops.reductions.medians import kthvalue as kthvalue, median as median, nanmedian as nanmedian
 from ._ops.reductions.modes import mode as mode
@@ -411,6 +416,7 @@ swapaxes = transpose
 swapdims = transpose
 t_copy = t
 transpose_copy = transpose
+trapz = trapezoid
 true_divide = div
 unbind_copy = unbind
 unfold_copy = unfold

@@ -10,6 +10,7 @@ from ._ops.linalg.determinants import det as det, slogdet as slogdet
 from ._ops.linalg.factorizations import cholesky as cholesky, eigh as eigh, qr as qr
 from ._ops.linalg.singular_values import svd as svd, svdvals as svdvals
 from ._ops.linalg.solving import inv as inv, solve as solve
+from ._ops.linalg.vandermonde import vander as vander
 from ._ops.linalg.vector_norms import vector_norm as vector_norm
 from ._ops.linalg.vector_products import cross as cross
 from ._ops.products.matrices import matmul as matmul
