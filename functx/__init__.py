@@ -73,6 +73,7 @@ from ._ops.creation.triangles import tril_indices as tril_indices, triu_indices 
 from ._ops.creation.vandermonde import vander as vander
 from ._ops.indexing.assigning import index_put as index_put
 from ._ops.indexing.combining import scatter_reduce as scatter_reduce
+from ._ops.indexing.flattened import put as put, take as take
 from ._ops.indexing.gathering import (
     gather as gather,
     index_select as index_select,
@@ -81,6 +82,7 @@ from ._ops.indexing.gathering import (
 from ._ops.indexing.masking import (
     argwhere as argwhere,
     masked_fill as masked_fill,
+    masked_scatter as masked_scatter,
     masked_select as masked_select,
     nonzero as nonzero,
     nonzero_static as nonzero_static,
@@ -90,6 +92,7 @@ from ._ops.indexing.scattering import (
     scatter as scatter,
     scatter_add as scatter_add,
 )
+from ._ops.indexing.slices import index_copy as index_copy, index_fill as index_fill
 from ._ops.indexing.unraveling import unravel_index as unravel_index
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
 from ._ops.linalg.solving import inv as _inv

@@ -77,15 +77,35 @@ def read_slices(x: Array, index: Array, dim: int) -> Array:
     return lax.gather(x, lax.expand_dims(index, [1]), numbers, sizes, mode=_OUTSIDE)
 
 
-def add_slices(x: Array, index: Array, updates: Array, dim: int) -> Array:
-    """`x` with the slices of `updates` across `dim` added where a vector `index` says."""
+def write_slices(
+    x: Array, index: Array, updates: Array, dim: int, write: Callable[..., Array] = lax.scatter
+) -> Array:
+    """The inverse of `read_slices`: `write` is one of `lax.scatter`, `lax.scatter_add`, ..."""
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=tuple(d for d in range(x.ndim) if d != dim),
         inserted_window_dims=(dim,),
         scatter_dims_to_operand_dims=(dim,),
     )
-    write = lax.scatter_max if category(x.dtype) == 0 else lax.scatter_add
     return write(x, lax.expand_dims(index, [1]), updates, numbers, mode=_OUTSIDE)
+
+
+def add_slices(x: Array, index: Array, updates: Array, dim: int) -> Array:
+    """`x` with the slices of `updates` across `dim` added where a vector `index` says."""
+    write = lax.scatter_max if category(x.dtype) == 0 else lax.scatter_add
+    return write_slices(x, index, updates, dim, write)
+
+
+def slices_to_write(input: Array, dim: int, index: Array, source: Array, name: str) -> Array:
+    """`source` with one slice across `dim`, like those of `input`, for each position."""
+    expected = list(as_line(input).shape)
+    expected[dim] = index.size
+    slices = as_line(source) if input.ndim == 0 else source
+    if list(slices.shape) != expected:
+        refuse(
+            f"`{name}` must have shape {expected} for {describe(input)} and {index.size} "
+            f"positions, got {describe(source)}"
+        )
+    return slices
 
 
 def sum_into(x: Array, index: Array, updates: Array, dim: int) -> Array:
@@ -127,6 +147,14 @@ def as_index(index: Any, name: str = "index") -> Array:
     if index.dtype not in (np.int32, np.int64):
         refuse(f"`{name}` must be int32 or int64, got {describe(index)}", error=TypeError)
     return index
+
+
+def as_vector(index: Any, name: str = "index") -> Array:
+    """A vector of positions; a 0-d one counts as one of a single position."""
+    index = as_index(index, name)
+    if index.ndim > 1:
+        refuse(f"`{name}` must be a vector, got {describe(index)}", error=IndexError)
+    return as_line(index)
 
 
 def check_ranks(input: Array, index: Array, dim: int) -> None:

@@ -25,6 +25,7 @@ from functx._core import (
 from .addressing import (
     as_index,
     as_line,
+    as_vector,
     check_ranks,
     positions_inside,
     read_along,
@@ -68,12 +69,10 @@ def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     Array([[3, 1],
            [6, 4]], dtype=int32)
     """
-    index = as_index(index)
-    if index.ndim > 1:
-        refuse(f"`index` must be a vector, got {describe(index)}", error=IndexError)
+    index = as_vector(index)
     if input.ndim == 0 and index.size != 1:
         refuse(f"`index` into a 0-d array must have one element, got {describe(index)}")
-    out = read_slices(as_line(input), as_line(index), dim)
+    out = read_slices(as_line(input), index, dim)
     return out.reshape(()) if input.ndim == 0 else out
 
 

@@ -12,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import (
     ArrayLike,
+    ArrayOnly,
     as_dtype,
     category,
     describe,
@@ -28,11 +29,19 @@ from functx._core import (
     value_fits,
 )
 from functx._core.order import nonzero as not_zero
+from functx._ops.reductions.scanning import running_sum
 
-from .addressing import cast_number, positions_where, read_slices
+from .addressing import cast_number, check_same_dtype, positions_where, read_slices
 
 
-__all__ = ["argwhere", "masked_fill", "masked_select", "nonzero", "nonzero_static"]
+__all__ = [
+    "argwhere",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "nonzero",
+    "nonzero_static",
+]
 
 
 def _as_mask(mask: Mask) -> Array:
@@ -69,6 +78,40 @@ def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
     value = cast_number(value, input.dtype, "value")
     shape = jnp.broadcast_shapes(input.shape, mask.shape)
     return jnp.where(mask, jnp.broadcast_to(value, shape), jnp.broadcast_to(input, shape))
+
+
+def _source_suffices(*, input: Any, mask: Any, source: Any, **_: Any) -> Iterator[Requirement]:
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    needed = jnp.count_nonzero(mask) * (math.prod(shape) // max(mask.size, 1))
+    yield Requirement(
+        needed <= source.size,
+        f"`source` must have at least {{got}} elements, as `mask` picks, got {describe(source)}",
+        got=needed,
+    )
+
+
+@operator(promote=Promote.NONE, requires=_source_suffices)
+def masked_scatter(input: ArrayOnly, mask: Mask, source: ArrayOnly) -> Array:
+    """A copy of `input` with the elements of `source`, in order, where `mask` is True.
+
+    Shapes: `input` and `mask` broadcast, which gives the result's; of `source` the first elements
+    count, whatever its shape. Under `jit`, what it lacks reads NaN, of integers the least (uint8:
+    the greatest), of bools True.
+    Dtypes: `source` has that of `input`.
+    Errors: RuntimeError where `source` has fewer elements than `mask` picks.
+
+    >>> mask, source = jnp.asarray([True, False, True]), jnp.asarray([5, 6, 7], "int32")
+    >>> functx.masked_scatter(jnp.zeros(3, "int32"), mask, source)
+    Array([5, 0, 6], dtype=int32)
+    """
+    mask = _as_mask(mask)
+    check_same_dtype(input, source, "source")
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    input, mask = jnp.broadcast_to(input, shape), jnp.broadcast_to(mask, shape)
+    if source.size == 0:
+        return input
+    place = running_sum(mask.ravel().astype(as_dtype(LONG)), 0) - 1
+    return jnp.where(mask, read_slices(source.ravel(), place, 0).reshape(shape), input)
 
 
 def _selected(

@@ -13,7 +13,6 @@ from functx._core import (
     accumulator,
     ArrayLike,
     Autocast,
-    describe,
     Dim,
     Fitting,
     Index,
@@ -29,11 +28,13 @@ from .addressing import (
     add_slices,
     as_index,
     as_line,
+    as_vector,
     cast_number,
     check_same_dtype,
     check_source,
     cropped,
     positions_inside,
+    slices_to_write,
     sum_into,
     write_along,
 )
@@ -127,25 +128,13 @@ def index_add(
     ... )
     Array([2., 0., 2.], dtype=float32)
     """
-    index = as_index(index)
-    if index.ndim > 1:
-        refuse(f"`index` must be a vector, got {describe(index)}", error=IndexError)
+    index = as_vector(index)
     check_same_dtype(input, source, "source")
-    line, index, slices = as_line(input), as_line(index), source
-    if source.ndim == 0 and input.ndim == 0:
-        slices = as_line(source)
-    expected = list(line.shape)
-    expected[dim] = index.size
-    if list(slices.shape) != expected:
-        refuse(
-            f"`source` must have shape {expected} for {describe(input)} and {index.size} "
-            f"positions, got {describe(source)}"
-        )
+    slices = slices_to_write(input, dim, index, source, "source")
     wide = accumulator(input.dtype)
     scaled = slices.astype(wide)
     if not (isinstance(alpha, int) and alpha == 1):
         number = cast_number(alpha, wide, "alpha")
         scaled = scaled & number if wide == np.bool_ else scaled * number
-    return (
-        add_slices(line.astype(wide), index, scaled, dim).astype(input.dtype).reshape(input.shape)
-    )
+    out = add_slices(as_line(input).astype(wide), index, scaled, dim)
+    return out.astype(input.dtype).reshape(input.shape)

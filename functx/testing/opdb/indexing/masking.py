@@ -36,6 +36,53 @@ def np_masked_fill(x, mask, value):
     return np.where(mask, np.asarray(value, x.dtype), x)
 
 
+def masked_scatter_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), some(make, 4, 2, 3), make(4))
+    yield call(make(2, 3), make.mask(2, 3), make(2, 4))
+    yield call(make(3), some(make, 1, 2, 1), source=make(3))
+    yield call(make(2, 3), mask=make.mask(3), source=make(6))
+    yield call(make(), make.put(True, bool), make())
+    yield call(make(2), make.put([False, False], bool), make(0))
+    yield call(make(0, 2), make.mask(2), make(1))
+    yield call(make.small(2, 1, 3, 2), some(make, 2, 3, 2), make.small(4))
+    yield edge(make.delicate(2, 8), make.put([[False], [True]], bool), make.delicate(8))
+
+
+def masked_scatter_refusals(make: Make) -> Iterator[Refusal]:
+    x, mask = make(2, 3), make.put([True, False, True], bool)
+    yield Refusal(call(x, mask, make(3)), "`source` must have at least 4 elements")
+    yield Refusal(call(x, mask, make(0)), "`source` must have at least 4 elements")
+    yield Refusal(call(x, make.index(2, 3), make(6)), "`mask` must be bool", TypeError)
+    yield Refusal(call(x, make.mask(2), make(6)), "shapes do not fit")
+    yield Refusal(call(x, mask, make(6, dtype="float16")), "dtype of `input`", TypeError)
+    yield Refusal(call(x, mask, 2.0), "`source` must be an array, got 2.0", TypeError)
+
+
+def np_masked_scatter(x, mask, source):
+    x, mask = np.broadcast_arrays(x, mask)
+    out = np.array(x)
+    out[mask] = source.ravel()[: mask.sum()]
+    return out
+
+
+def masked_scatter_conventions(make: Make) -> Iterator[Convention]:
+    x, mask = make.put([np.nan, np.inf, 1]), make.put([True, True, False], bool)
+    yield Convention(
+        "what is covered has gradient 0, and what is left over",
+        call(x, mask, make.put([5, 6, np.nan])),
+        value=[5, 6, 1],
+        gradient=([0, 0, 1], [1, 1, 0]),
+    )
+    yield Convention(
+        "what is missing reads NaN in a compiled program",
+        call(x, mask, make.put([5])),
+        value=[5, np.nan, 1],
+        through=lambda y: y[::2],
+        gradient=([0, 0, 1], [1]),
+        departure="PyTorch refuses",
+    )
+
+
 def masked_select_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), some(make, 4, 2, 3))
     yield call(make(3), some(make, 1, 2, 1))
@@ -163,6 +210,14 @@ OPS = [
         reference=np_masked_fill,
         refusals=masked_fill_refusals,
         conventions=masked_fill_conventions,
+        ulps=0,
+    ),
+    OpInfo(
+        functx.masked_scatter,
+        masked_scatter_samples,
+        reference=np_masked_scatter,
+        refusals=masked_scatter_refusals,
+        conventions=masked_scatter_conventions,
         ulps=0,
     ),
     OpInfo(
