@@ -72,7 +72,7 @@ from ._ops.creation.ranges import arange as arange, linspace as linspace, logspa
 from ._ops.creation.triangles import tril_indices as tril_indices, triu_indices as triu_indices
 from ._ops.creation.vandermonde import vander as vander
 from ._ops.indexing.assigning import index_put as index_put
-from ._ops.indexing.combining import scatter_reduce as scatter_reduce
+from ._ops.indexing.combining import index_reduce as index_reduce, scatter_reduce as scatter_reduce
 from ._ops.indexing.flattened import put as put, take as take
 from ._ops.indexing.gathering import (
     gather as gather,

@@ -8,8 +8,10 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
+    Accepts,
     accumulator,
     ArrayLike,
+    ArrayOnly,
     category,
     Dim,
     highest,
@@ -23,16 +25,19 @@ from functx._core import (
 from .addressing import (
     as_index,
     as_line,
+    as_vector,
+    check_same_dtype,
     check_source,
     cropped,
     positions_inside,
+    slices_to_write,
     sum_into,
     write_along,
 )
 from .many_into_one import extremum_into, mean_into, product_into
 
 
-__all__ = ["scatter_reduce"]
+__all__ = ["index_reduce", "scatter_reduce"]
 
 
 @operator(promote=Promote.NONE, requires=positions_inside)
@@ -73,11 +78,54 @@ def scatter_reduce(
     if index.size == 0:
         return input
     check_source(input, index, src, dim)
+    index, src = as_line(index), cropped(src, index)
+    return _reduced(input, dim, index, src, reduce, include_self)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, requires=positions_inside)
+def index_reduce(
+    input: ArrayOnly,
+    dim: Dim,
+    index: Index,
+    source: ArrayOnly,
+    reduce: Literal["prod", "mean", "amax", "amin"],
+    *,
+    include_self: bool = True,
+) -> Array:
+    r"""Reduces the slices that `source` brings to each position along `dim`.
+
+    For `dim=0`, $y_{kj} = \mathrm{reduce}\,\{s_{ij} : \mathrm{index}_i = k\}$.
+    With `include_self` the element of `input` takes part; without it, it stays only where
+    nothing was brought.
+
+    Shapes: `input: [..., n, ...]`, `index: [m]`, `source: [..., m, ...]`.
+    Dtypes: `source` has that of `input`. Halves are computed in float32; the mean of integers
+    is rounded down.
+    Gradients, errors: as for `scatter_reduce`.
+
+    >>> x, source = jnp.ones((2, 2), "float32"), jnp.asarray([[2.0, 3.0], [4.0, 5.0]], "float32")
+    >>> functx.index_reduce(x, 0, jnp.asarray([1, 1]), source, "prod")
+    Array([[ 1.,  1.],
+           [ 8., 15.]], dtype=float32)
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        refuse(f"`reduce` must be 'prod', 'mean', 'amax' or 'amin', got {reduce!r}")
+    index = as_vector(index)
+    check_same_dtype(input, source, "source")
+    slices = slices_to_write(input, dim, index, source, "source")
+    if index.size == 0:
+        return input
+    return _reduced(input, dim, index, slices, reduce, include_self)
+
+
+def _reduced(
+    input: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool
+) -> Array:
     wide = accumulator(input.dtype)
-    x, index, src = as_line(input).astype(wide), as_line(index), cropped(src, index).astype(wide)
+    x, src = as_line(input).astype(wide), src.astype(wide)
     own = 1
     if not include_self:
-        reached = write_along(jnp.zeros(x.shape, bool), index, jnp.ones(index.shape, bool), dim)
+        reached = _reached(x.shape, index, dim)
         neutral = {"prod": 1, "amax": lowest(wide), "amin": highest(wide)}.get(reduce, 0)
         x = jnp.where(reached, jnp.asarray(neutral, wide), x)
         own = jnp.where(reached, 0, 1)
@@ -92,3 +140,12 @@ def scatter_reduce(
             x, index, src, dim, own, lax.scatter_max if reduce == "amax" else lax.scatter_min
         )
     return out.astype(input.dtype).reshape(input.shape)
+
+
+def _reached(shape: tuple[int, ...], index: Array, dim: int) -> Array:
+    """The places to which something is brought, of slices one element each."""
+    ones = jnp.ones(index.shape, bool)
+    if index.ndim == len(shape):
+        return write_along(jnp.zeros(shape, bool), index, ones, dim)
+    line = write_along(jnp.zeros(shape[dim], bool), index, ones, 0)
+    return jnp.expand_dims(line, [d for d in range(len(shape)) if d != dim])

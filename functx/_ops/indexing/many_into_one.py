@@ -1,4 +1,7 @@
-"""Many values written to one place: their product, their extremum, their mean."""
+"""Many values written to one place: their product, their extremum, their mean.
+
+`index` has the rank of `x` and names elements along `dim`; or it is a vector, and names slices.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,38 @@ from functx._core import as_dtype, category, LONG
 from functx._core.order import equal, from_keys, invertible_keys
 from functx._core.rules import derivative_rules
 
-from .addressing import read_along, sum_into, write_along
+from .addressing import (
+    add_slices,
+    read_along,
+    read_slices,
+    sum_into,
+    write_along,
+    write_slices,
+)
+
+
+def _write(x: Array, index: Array, src: Array, dim: int, write: Callable[..., Array]) -> Array:
+    into = write_along if index.ndim == x.ndim else write_slices
+    return into(x, index, src, dim, write)
+
+
+def _read(x: Array, index: Array, dim: int) -> Array:
+    return (read_along if index.ndim == x.ndim else read_slices)(x, index, dim)
+
+
+def _add(x: Array, index: Array, src: Array, dim: int) -> Array:
+    return (sum_into if index.ndim == x.ndim else add_slices)(x, index, src, dim)
 
 
 def product_into(x: Array, index: Array, src: Array, dim: int) -> Array:
-    """`write_along`, multiplying; of bools, the logical and."""
+    """`x` with the factors in `src` multiplied into it; of bools, the logical and."""
     if category(x.dtype) == 0:
-        return write_along(x, index, src, dim, lax.scatter_min)
+        return _write(x, index, src, dim, lax.scatter_min)
     if category(x.dtype) == 1:
-        return write_along(x, index, src, dim, lax.scatter_mul)
+        return _write(x, index, src, dim, lax.scatter_mul)
 
     def product(x, index, src):
-        return write_along(x, index, src, dim, lax.scatter_mul)
+        return _write(x, index, src, dim, lax.scatter_mul)
 
     def tangent(primals, output, tangents):
         x, index, src = primals
@@ -39,6 +62,8 @@ def _product_by_scan(x: Array, index: Array, src: Array, dim: int) -> Array:
 
     Factors are ordered by where they go and multiplied by a scan that starts anew there.
     """
+    if index.ndim < x.ndim:
+        index = lax.broadcast_in_dim(index, src.shape, [dim])
     missing = [(0, 0 if d == dim else x.shape[d] - index.shape[d], 0) for d in range(x.ndim)]
     n = x.shape[dim]
     index = lax.pad(index, jnp.asarray(n, index.dtype), missing)
@@ -69,34 +94,40 @@ def extremum_into(
     own: Array | int,
     write: Callable[..., Array],
 ) -> Array:
-    """`write_along`, keeping the greatest or the least; all that attain it share the gradient.
+    """`x`, and of `src`, the greatest or the least; all that attain it share the gradient.
 
     An element of `x` takes part where `own` is 1; where it is 0, any other extremum replaces it.
     """
     if category(x.dtype) < 2:
-        return write_along(x, index, src, dim, write)
+        return _write(x, index, src, dim, write)
 
     def extremum(x, index, src, own):
         keys = (invertible_keys(y, nan_least=write is lax.scatter_min) for y in (x, src))
         x_keys, src_keys = keys
-        return from_keys(write_along(x_keys, index, src_keys, dim, write), x.dtype)
+        return from_keys(_write(x_keys, index, src_keys, dim, write), x.dtype)
 
     def tangent(primals, output, tangents):
         x, index, src, own = primals
-        there = read_along(output, index, dim)
+        there = _read(output, index, dim)
         # A NaN is attained by all who went there, and is their derivative, as in PyTorch.
         kept = (equal(x, output) | jnp.isnan(output)) & (own == 1)
         attained = equal(src, there) | jnp.isnan(there)
-        count = sum_into(kept.astype(x.dtype), index, attained.astype(x.dtype), dim)
+        count = _add(kept.astype(x.dtype), index, attained.astype(x.dtype), dim)
         share = jnp.where(jnp.isnan(output), output, 1 / count)
         moving = jnp.where(kept, tangents[0], 0)
-        return share * sum_into(moving, index, jnp.where(attained, tangents[2], 0), dim)
+        return share * _add(moving, index, jnp.where(attained, tangents[2], 0), dim)
 
     return derivative_rules(extremum, jvp=tangent)(x, index, src, own)
 
 
 def mean_into(x: Array, index: Array, src: Array, dim: int, own: Array | int) -> Array:
-    ones = jnp.ones(index.shape, x.dtype)
-    count = sum_into(jnp.broadcast_to(jnp.asarray(own, x.dtype), x.shape), index, ones, dim)
-    total = sum_into(x, index, src, dim)
+    """The mean of an element, if `own` is 1, and of what `src` brings there."""
+    ones, own = jnp.ones(index.shape, x.dtype), jnp.asarray(own, x.dtype)
+    if index.ndim == x.ndim:
+        count = sum_into(jnp.broadcast_to(own, x.shape), index, ones, dim)
+    else:  # elements of a slice are equally many
+        column = [n if d == dim else 1 for d, n in enumerate(x.shape)]
+        line = jnp.broadcast_to(own, column).ravel()
+        count = sum_into(line, index, ones, 0).reshape(column)
+    total = _add(x, index, src, dim)
     return total // count if category(x.dtype) == 1 else total / count

@@ -68,6 +68,65 @@ def samples_with_zeros(make: Make) -> Iterator[Sample]:
     yield from at_limits(make, "prod")
 
 
+def slices_of(reduce: str) -> Samples:
+    def samples(make: Make) -> Iterator[Sample]:
+        extremum = reduce in ("amax", "amin")
+        values = make.distinct(24) if extremum else terms(make, 24)
+        yield call(
+            values[:8].reshape(2, 4), 1, make.index(4, 5), values[8:18].reshape(2, 5), reduce
+        )
+        x, source = values[:6].reshape(3, 2), values[6:14].reshape(4, 2)
+        yield call(x, -2, make.index(3, 4), source, reduce, include_self=False)
+        narrow = make.index(3, 6, dtype="int32")
+        yield call(values[:3], 0, narrow, source=values[3:9], reduce=reduce)
+        yield call(values[0], 0, make.put(0, "int64"), values[1], reduce)
+        yield call(values[:3], 0, make.index(3, 0), values[:0], reduce, include_self=False)
+        small = edge if extremum else call
+        index = make.put([0, 2], "int64")
+        yield small(make.small(2, 1, 3, 2), -2, index, make.small(2, 1, 2, 2), reduce)
+        yield edge(make.delicate(2, 8), 0, make.put([0], "int64"), make.delicate(1, 8), reduce)
+
+    return samples
+
+
+def slices_with_zeros(make: Make) -> Iterator[Sample]:
+    """None, one and several factors of a product are zero."""
+    x, source = make.nonzero(3, 3), make.nonzero(4, 3)
+    source = source * make.put([[0, 1, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]])
+    index = make.put(make.rng.permutation([0, 0, 0, 1]), "int64")
+    yield call(x, 0, index, source, "prod")
+    yield call(x * make.put([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), 0, index, source, "prod")
+    yield call(x, 0, index, source, "prod", include_self=False)
+
+
+def index_reduce_refusals(make: Make) -> Iterator[Refusal]:
+    x, index = make(3, 2), make.index(3, 2)
+    for outside in (3, -1):
+        yield Refusal(
+            call(x, 0, make.put([outside], "int64"), make(1, 2), "prod"),
+            rf"`index` must lie in \[0, 2\], got {outside}",
+            IndexError,
+        )
+    yield Refusal(call(x, 0, index, make(2), "prod"), r"`source` must have shape \[2, 2\]")
+    yield Refusal(call(x, 0, index, make(3, 2), "prod"), r"`source` must have shape \[2, 2\]")
+    matrix = call(x, 0, make.index(3, 2, 1), make(2, 2), "prod")
+    yield Refusal(matrix, "must be a vector", IndexError)
+    mixed = call(x, 0, index, make(2, 2, dtype="float16"), "prod")
+    yield Refusal(mixed, "dtype of `input`", TypeError)
+    yield Refusal(call(x, 0, index, make(2, 2), "sum"), "`reduce` must be 'prod', 'mean'")
+    floats = call(x, 0, make.put([0.0, 1.0], "float32"), make(2, 2), "prod")
+    yield Refusal(floats, "int32 or int64", TypeError)
+    bools = make.mask(3, 2), 0, index, make.mask(2, 2), "amax"
+    yield Refusal(call(*bools), "expected real number", TypeError)
+
+
+def np_index_reduce(x, dim, index, source, reduce, include_self=True):
+    source, index = np.atleast_1d(source), np.atleast_1d(index)
+    column = [-1 if d == dim % source.ndim else 1 for d in range(source.ndim)]
+    each = np.broadcast_to(index.reshape(column), source.shape)
+    return np_scatter_reduce(x, dim, each, source, reduce, include_self)
+
+
 def scatter_reduce_refusals(make: Make) -> Iterator[Refusal]:
     for refusal in source_refusals(make):
         x = refusal.sample.args
@@ -106,6 +165,8 @@ REAL = functx.sort.spec.accepts.value
 NUMBERS = functx.scatter_reduce.spec.accepts.value[1:]
 # Extrema are exact; few terms of one sign do not cancel.
 ULPS = {"amax": 0, "amin": 0, "sum": 4, "mean": 4}
+# Of zeros of both signs the greatest is 0 in any order; NumPy's and PyTorch's is the first.
+UNSIGNED_ZEROS = ("amax", "amin")
 DTYPES = {"mean": NUMBERS, "amax": REAL, "amin": REAL}
 
 NAN, INF = np.nan, np.inf
@@ -187,14 +248,6 @@ def gradient_departures(make: Make) -> Iterator[Departure]:
         "the derivative is the product of the others, where PyTorch divides by the element",
         r"'prod'.*PyTorch \(?-?nan",
     )
-    into, src = make.put([[2.0, 3.0]], "float64"), make.put([[0.0, 0.0]], "float64")
-    partly = into, 0, make.put([[0]], "int64"), src
-    yield Departure(
-        "gradient",
-        call(*partly, "prod", include_self=False),
-        "what lies beyond `index` is not scattered, and has no gradient",
-        r"\[1,1\]\[\[0\]\].*'prod', include_self=False.*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
-    )
     x, src = make.put([1.0], "float64"), make.put([1.0, 1.0], "float64")
     same = make.put([0, 0], "int64")
     for reduce in ("amax", "amin"):
@@ -206,29 +259,64 @@ def gradient_departures(make: Make) -> Iterator[Departure]:
         )
 
 
-OPS = [
-    OpInfo(
-        functx.scatter_reduce,
-        samples_of(reduce),
-        reference=np_scatter_reduce,
-        refusals=scatter_reduce_refusals,
-        variant=reduce,
-        dtypes=DTYPES.get(reduce),
-        conventions=conventions_of(reduce),
-        ulps=ULPS.get(reduce, 8),
-        # Of zeros of both signs the greatest is 0 in any order; NumPy's and PyTorch's is the first.
-        signed_zeros=reduce not in ("amax", "amin"),
+def scatter_departures(make: Make) -> Iterator[Departure]:
+    yield from gradient_departures(make)
+    into, src = make.put([[2.0, 3.0]], "float64"), make.put([[0.0, 0.0]], "float64")
+    partly = into, 0, make.put([[0]], "int64"), src
+    yield Departure(
+        "gradient",
+        call(*partly, "prod", include_self=False),
+        "what lies beyond `index` is not scattered, and has no gradient",
+        r"\[1,1\]\[\[0\]\].*'prod', include_self=False.*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
-    for reduce in ("sum", "prod", "mean", "amax", "amin")
-] + [
+
+
+OPS = [
+    *(
+        OpInfo(
+            functx.scatter_reduce,
+            samples_of(reduce),
+            reference=np_scatter_reduce,
+            refusals=scatter_reduce_refusals,
+            variant=reduce,
+            dtypes=DTYPES.get(reduce),
+            conventions=conventions_of(reduce),
+            ulps=ULPS.get(reduce, 8),
+            signed_zeros=reduce not in UNSIGNED_ZEROS,
+        )
+        for reduce in ("sum", "prod", "mean", "amax", "amin")
+    ),
     OpInfo(
         functx.scatter_reduce,
         samples_with_zeros,
         reference=np_scatter_reduce,
         variant="zeros",
         signed_zeros=False,
-        departures=gradient_departures,
+        departures=scatter_departures,
         dtypes=("float32", "float64", "complex128"),
         conventions=zeros_conventions,
-    )
+    ),
+    *(
+        OpInfo(
+            functx.index_reduce,
+            slices_of(reduce),
+            reference=np_index_reduce,
+            refusals=index_reduce_refusals,
+            variant=reduce,
+            conventions=conventions_of(reduce),
+            ulps=ULPS.get(reduce, 8),
+            signed_zeros=reduce not in UNSIGNED_ZEROS,
+        )
+        for reduce in ("prod", "mean", "amax", "amin")
+    ),
+    OpInfo(
+        functx.index_reduce,
+        slices_with_zeros,
+        reference=np_index_reduce,
+        variant="zeros",
+        signed_zeros=False,
+        departures=gradient_departures,
+        dtypes=("float32", "float64"),
+        conventions=zeros_conventions,
+    ),
 ]
