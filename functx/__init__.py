@@ -244,6 +244,7 @@ from ._ops.random.discrete import (
 )
 from ._ops.reductions.counts import bincount as bincount, histc as histc
 from ._ops.reductions.covariances import corrcoef as corrcoef, cov as cov
+from ._ops.reductions.distances import dist as dist, renorm as renorm
 from ._ops.reductions.exponentials import logcumsumexp as logcumsumexp, logsumexp as logsumexp
 from ._ops.reductions.extrema import (
     amax as amax,
@@ -269,6 +270,7 @@ from ._ops.reductions.moments import (
     var_mean as var_mean,
 )
 from ._ops.reductions.norms import norm as norm
+from ._ops.reductions.pairwise_distances import cdist as cdist
 from ._ops.reductions.quantiles import nanquantile as nanquantile, quantile as quantile
 from ._ops.reductions.scans import (
     cummax as cummax,

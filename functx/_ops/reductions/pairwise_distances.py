@@ -1,0 +1,109 @@
+"""Distances of every vector to every other."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayOnly, Autocast, describe, operator, Promote, refuse
+
+from .power_norms import vector_norm
+
+
+__all__ = ["cdist"]
+
+_FEW = 25  # vectors, of which PyTorch subtracts each from each
+_SMALL = 2**12  # elements of a block of differences
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.LAPACK_REAL, autocast=Autocast.FLOAT32)
+def cdist(
+    x1: ArrayOnly,
+    x2: ArrayOnly,
+    p: float = 2.0,  # static: it chooses how to compute
+    compute_mode: Literal[
+        "use_mm_for_euclid_dist_if_necessary",
+        "use_mm_for_euclid_dist",
+        "donot_use_mm_for_euclid_dist",
+    ] = "use_mm_for_euclid_dist_if_necessary",
+) -> Array:
+    r"""Distance of each vector to each: $y_{ij} = (\sum_k |x_{ik} - z_{jk}|^p)^{1/p}$.
+
+    - `p`: not negative; `inf` for the largest difference, 0 for how many there are.
+    - `compute_mode`: of $p = 2$, whether distances come from products,
+      $|x|^2 - 2 x \cdot z + |z|^2$, which is fast, and loses half the digits of a distance that
+      is small beside the vectors. By default so for more than 25 vectors.
+
+    Shapes: `[*b, m, k], [*b, n, k] -> [*b, m, n]`; the batch dimensions broadcast. No array is
+    larger than these: differences are taken in blocks.
+    The gradient is 0 where the distance is 0, and for elements that are equal; the largest
+    differences share it evenly (PyTorch gives all of it to each).
+    Errors: RuntimeError for a negative `p`, ValueError for another `compute_mode`.
+
+    >>> x = jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32")
+    >>> functx.cdist(x, x)
+    Array([[0., 5.],
+           [5., 0.]], dtype=float32)
+    """
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim < 2:
+            refuse(f"`{name}` must have at least 2 dimensions, got {describe(x)}")
+    if x1.shape[-1] != x2.shape[-1]:
+        refuse(f"vectors must have the same length, got {describe(x1)} and {describe(x2)}")
+    if not p >= 0:
+        refuse(f"`p` must not be negative, got {p}")
+    many = max(x1.shape[-2], x2.shape[-2]) > _FEW
+    by_products = {
+        "use_mm_for_euclid_dist_if_necessary": many,
+        "use_mm_for_euclid_dist": True,
+        "donot_use_mm_for_euclid_dist": False,
+    }
+    if compute_mode not in by_products:
+        named = " or ".join(map(repr, by_products))
+        refuse(f"`compute_mode` must be {named}, got {compute_mode!r}", error=ValueError)
+    if p == 2 and by_products[compute_mode]:
+        return _by_products(x1, x2)
+    batch = jnp.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    shape = (*batch, x1.shape[-2], x2.shape[-2])
+    if x1.shape[-1] == 0:
+        return jnp.zeros(shape, x1.dtype)
+    most = max(_SMALL, x1.size + x2.size + math.prod(shape))
+    if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same
+        rows = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:])).reshape(-1, x1.shape[-1])
+        return _by_rows(rows, x2.reshape(x2.shape[-2:]), p, most).reshape(shape)
+    x1, x2 = (
+        jnp.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (x1, x2)
+    )
+    each = max(most // max(len(x1), 1), 1)
+    return jax.vmap(lambda x1, x2: _by_rows(x1, x2, p, each))(x1, x2).reshape(shape)
+
+
+def _by_rows(x1: Array, x2: Array, p: float, most: int) -> Array:
+    """The distances of two sets of vectors, with blocks of `most` differences at a time."""
+
+    @jax.checkpoint  # the differences are not kept for derivatives
+    def distances(row: Array) -> Array:
+        difference = row - x2
+        out = vector_norm(difference, p, (1,))
+        if p == 0:  # what differs is counted, a NaN too; here it is lost, as in PyTorch
+            out = jnp.where(jnp.any(difference != difference, axis=1), jnp.nan, out)
+        return out
+
+    block = max(most // max(x2.size, 1), 1)
+    if block >= len(x1):
+        return jax.vmap(distances)(x1)
+    return lax.map(distances, x1, batch_size=block)
+
+
+def _by_products(x1: Array, x2: Array) -> Array:
+    squares = (jnp.sum(x * x, axis=-1) for x in (x1, x2))
+    left, right = squares
+    # What cancels must be as precise as the sum of squares, on accelerators too.
+    products = jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=lax.Precision.HIGHEST)
+    total = left[..., :, None] + right[..., None, :] - 2 * products
+    none = total <= 0
+    return jnp.where(none, 0, jnp.sqrt(jnp.where(none, 1, total)))

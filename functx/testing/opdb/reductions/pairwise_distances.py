@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import functx
+from functx.testing.floors import SUMS
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, Departure, Floor, OpInfo, Refusal, Sample
+
+from .vector_norms import np_vector_norm
+
+
+def apart(make: Make, *shape: int):
+    """Vectors that equal none of `make(...)`."""
+    return make(*shape, low=4, high=9)
+
+
+def direct_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 2), apart(make, 4, 2))
+    for p in (1, 0.5, 1.5, 3, 4.0, math.inf, 0):
+        yield call(make(2, 3), apart(make, 3, 3), p)
+    yield call(make(2, 3, 2), apart(make, 4, 2), p=2)
+    yield call(make(2, 1, 3, 2), apart(make, 3, 2, 2), 1)
+    mode = "donot_use_mm_for_euclid_dist"
+    yield call(make(2, 2), x2=apart(make, 2, 2), compute_mode=mode)
+    yield call(make(0, 2), make(3, 2))
+    yield call(make(2, 2), make(0, 2), 1)
+    yield call(make(2, 0), make(3, 0), math.inf)
+    yield call(make(0, 2, 2), make(0, 3, 2), 1)
+
+
+def product_samples(make: Make) -> Iterator[Sample]:
+    mode = "use_mm_for_euclid_dist"
+    yield call(make(3, 2), apart(make, 4, 2), 2.0, mode)
+    yield call(make(2, 1, 3, 2), apart(make, 3, 2, 2), compute_mode=mode)
+    yield call(make(26, 2), apart(make, 2, 2))
+    yield call(make(2, 2), apart(make, 26, 2))
+    yield call(make(2, 0), make(3, 0), 2, mode)
+    yield call(make(2, 3), apart(make, 3, 3), 1, mode)
+
+
+def block_samples(make: Make) -> Iterator[Sample]:
+    """More differences than are taken at a time, and a rest."""
+    yield call(make(9, 64), apart(make, 9, 64), 1)
+    yield call(make(2, 9, 32), apart(make, 2, 9, 32), 3)
+
+
+def cdist_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call(make(3), x), "`x1` must have at least 2 dimensions")
+    yield Refusal(call(x, make(3)), "`x2` must have at least 2 dimensions")
+    yield Refusal(call(x, make(2, 2)), "vectors must have the same length")
+    for p in (-1, -math.inf, math.nan):
+        yield Refusal(call(x, x, p), f"`p` must not be negative, got {p}")
+    yield Refusal(call(make(2, 2, 3), make(3, 2, 3)), "shapes do not fit")
+    yield Refusal(call(x, x, 2, "mm"), "`compute_mode` must be", ValueError)
+    yield Refusal(call(x, x, "2"), "`p` must be", TypeError)
+    yield Refusal(call(make(2, 3, dtype="float32"), make(2, 3, dtype="float64")), "same", TypeError)
+    halves = make(2, 3, dtype="float16")
+    yield Refusal(call(halves, halves), "expected float32 or float64", TypeError)
+
+
+def np_cdist(x1, x2, p=2.0, compute_mode=None):
+    difference = x1[..., :, None, :] - x2[..., None, :, :]
+    if difference.shape[-1] == 0:
+        return np.zeros(difference.shape[:-1], x1.dtype)
+    out = np_vector_norm(difference, p, (-1,))[..., 0]
+    return np.where(np.isnan(difference).any(-1), np.nan, out)
+
+
+def cdist_conventions(make: Make) -> Iterator[Convention]:
+    x = make.put([[1, 2]])
+    for p in (2, 1, 3, 1.5, 0.5, 0, math.inf):
+        yield Convention(
+            f"p={p} at 0",
+            call(x, x, p),
+            value=[[0]],
+            gradient=([[0, 0]], [[0, 0]]),
+        )
+        yield Convention(
+            f"p={p}, an element that is equal",
+            call(x, make.put([[1, 5]]), p),
+            value=[[1 if p == 0 else 3]],
+            gradient=([[0, 0 if p == 0 else -1]], [[0, 0 if p == 0 else 1]]),
+        )
+    yield Convention(
+        "curvature at 0",
+        call(x, x),
+        hessian=np.zeros((4, 4)),
+        departure="PyTorch has no second derivative",
+    )
+    yield Convention(
+        "the largest share",
+        call(x, make.put([[2, 3]]), math.inf),
+        gradient=([[-0.5, -0.5]], [[0.5, 0.5]]),
+        departure="PyTorch gives all of it to each, which no direction's derivative is",
+    )
+    for p in (2, 1, 0, math.inf):
+        yield Convention(
+            f"p={p} of NaN",
+            call(make.put([[np.nan, 1]]), x, p),
+            value=[[np.nan]],
+            departure="PyTorch passes over NaN" if math.isinf(p) else "",
+        )
+
+
+def product_conventions(make: Make) -> Iterator[Convention]:
+    x = make.put(np.zeros((2, 2)))
+    mode = "use_mm_for_euclid_dist"
+    zeros = np.zeros((2, 2))
+    yield Convention("0", call(x, x, 2, mode), value=zeros, gradient=(zeros, zeros))
+    lost = call(make.put([[np.nan, 1]]), make.put([[1, 1]]), 2, mode)
+    yield Convention("NaN", lost, value=[[np.nan]])
+
+
+def cdist_departures(make: Make) -> Iterator[Departure]:
+    x = make.put([[1, 2]], "float64")
+    yield Departure(
+        "gradient",
+        call(x, make.put([[2, 3]], "float64"), math.inf),
+        "the largest differences share the gradient, where PyTorch gives all of it to each",
+        r"(, |p=)inf\b",
+    )
+
+
+CANCELLING = Floor(32, "squares of distances are differences of larger numbers")
+
+OPS = [
+    OpInfo(
+        functx.cdist,
+        direct_samples,
+        reference=np_cdist,
+        refusals=cdist_refusals,
+        conventions=cdist_conventions,
+        departures=cdist_departures,
+    ),
+    OpInfo(
+        functx.cdist,
+        product_samples,
+        reference=np_cdist,
+        variant="products",
+        floor=CANCELLING,
+        conventions=product_conventions,
+    ),
+    OpInfo(functx.cdist, block_samples, reference=np_cdist, variant="blocks", floor=SUMS),
+]
