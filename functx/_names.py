@@ -23,7 +23,6 @@ _PLACES = {
 }
 # Operators that JAX has under another name.
 COUNTERPARTS = {
-    "baddbmm": "jax.numpy.matmul",
     "conv3d": "jax.lax.conv_general_dilated",
     "hann": "jax.numpy.hanning",
     "hardsigmoid": "jax.nn.hard_sigmoid",
@@ -41,7 +40,6 @@ COUNTERPARTS = {
     "softsign": "jax.nn.soft_sign",
     "stft": "jax.scipy.signal.stft",
     "istft": "jax.scipy.signal.istft",
-    "trapz": "jax.numpy.trapezoid",
     "triangular_solve": "jax.scipy.linalg.solve_triangular",
 }
 # PyTorch's names that are no operators, and what does their work.
