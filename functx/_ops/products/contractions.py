@@ -185,7 +185,7 @@ def _split(term: str) -> tuple[str, str, str]:
     return before, dots, after
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def tensordot(a: ArrayOnly, b: ArrayOnly, dims: int | Sequence[Sequence[int]] = 2) -> Array:
     r"""Contracts dimensions of `a` with dimensions of `b`: sums their products.
 

@@ -103,7 +103,7 @@ def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
     return input @ vec
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def dot(input: ArrayOnly, tensor: ArrayOnly) -> Array:
     r"""Product of two vectors, without conjugation: $y = \sum_k x_k z_k$.
 
