@@ -254,6 +254,8 @@ def _weights(weight: Any, input: Array, shape: tuple[int, ...]) -> Array | None:
 def _counted(points: Array, ends: list[Array], weight: Array | None, density: bool) -> Array:
     long = as_dtype(LONG)
     shape = tuple(edges.shape[0] - 1 for edges in ends)
+    if math.prod(shape) > np.iinfo(long).max:
+        refuse(f"{list(shape)} boxes are more than memory holds", error=MemoryError)
     place, inside = jnp.zeros(points.shape[0], long), jnp.ones(points.shape[0], bool)
     for i, edges in enumerate(ends):
         x, edges = lax.stop_gradient((points[:, i], edges))

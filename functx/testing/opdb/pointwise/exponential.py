@@ -205,9 +205,9 @@ def logit_conventions(make: Make) -> Iterator[Convention]:
     odds = np.log(3)
     yield Convention(
         "kept inside",
-        call(make.put([*at, 0.25, 0.75]), 0.25),
-        value=[-odds, odds, -odds, odds, 0, nan, -odds, odds],
-        gradient=[0, 0, 0, 0, 4, nan, 16 / 3, 16 / 3],
+        call(make.put([*at, 0.25, 0.75] * 2), 0.25),  # as many as the widest vectors take
+        value=[-odds, odds, -odds, odds, 0, nan, -odds, odds] * 2,
+        gradient=[0, 0, 0, 0, 4, nan, 16 / 3, 16 / 3] * 2,
         departure="PyTorch's vectors give NaN the slope 0, its single numbers NaN",
     )
     ends = call(make.put([0.0, -0.0, -1, -5e-310]), 0.0)

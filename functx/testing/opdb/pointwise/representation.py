@@ -152,7 +152,8 @@ def nextafter_in(dtype: str, **facts: Any) -> OpInfo:
     """The entry of one dtype: which number is next depends on it."""
 
     def np_nextafter(x, y):
-        return np.nextafter(x.astype(jnp.dtype(dtype)), y.astype(jnp.dtype(dtype)))
+        x, y = x.astype(jnp.dtype(dtype)), y.astype(jnp.dtype(dtype))
+        return np.where(x == y, y, np.nextafter(x, y))  # NumPy's halves keep the sign of x
 
     return OpInfo(
         functx.nextafter,

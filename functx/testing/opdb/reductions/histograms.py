@@ -19,7 +19,7 @@ def histogram_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 5), 5, range=(-2, make.put(1.7)))
     yield call(make.distinct(8), 3, range=(-2, 2), weight=make(8, low=1), density=True)
     yield call(make.distinct(8))
-    yield call(make.distinct(), 2)
+    yield edge(make.distinct(), 2)  # which lies where two intervals meet
     yield call(make(0, 2), 3)
     yield call(make.distinct(4), 2, range=(1, 1))
     yield call(make.put([0, 1, 2, 3, 3, 1]), make.put([0, 1, 1, 3]))
