@@ -28,12 +28,7 @@ GAUGED = {OPERATORS[info.name]: info.gauge for info in functx_op_db if info.gaug
 # Where values tie, PyTorch promises no positions; float32 inputs have no ties.
 UNORDERED = {OPERATORS[info.name] for info in functx_op_db if info.ties_in_any_order}
 
-# PyTorch's own remarks about its own samples.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning"),
-    pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Casting complex values to real:UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's, of its own operators
 
 
 @pytest.fixture(scope="session")
