@@ -19,6 +19,7 @@ from functx.testing.opinfo import (
 )
 
 from .sources import source_refusals, terms
+from .written import dropped_outside, written_conventions
 
 
 def once(make: Make, dim: int, size: int, *shape: int):
@@ -135,29 +136,6 @@ def np_index_add(x, dim, index, source, alpha=1):
     return out.reshape(x.shape)
 
 
-def dropped_outside(make: Make) -> Iterator[Convention]:
-    for outside in (2, -3):
-        yield Convention(
-            f"{outside} is dropped in a compiled program",
-            call(make.put([1, 2]), 0, make.put([outside], "int64"), make.put([9])),
-            value=[1, 2],
-            gradient=([1, 1], [0]),
-            departure="PyTorch refuses",
-        )
-
-
-def scatter_conventions(make: Make) -> Iterator[Convention]:
-    yield from dropped_outside(make)
-    same = make.put([1, 1], "int64")
-    yield Convention(
-        "the one that stays has the gradient",
-        call(make.put([1, 2]), 0, same, make.put([5, 6])),
-        value=[1, 6],
-        gradient=([1, 0], [0, 1]),
-        departure="PyTorch gives it to all that were written",
-    )
-
-
 def scatter_add_conventions(make: Make) -> Iterator[Convention]:
     yield from dropped_outside(make)
     same = make.put([1, 1], "int64")
@@ -186,7 +164,7 @@ OPS = [
         scatter_samples,
         reference=np_scatter,
         refusals=scatter_refusals,
-        conventions=scatter_conventions,
+        conventions=written_conventions,
         departures=scatter_departures,
         own_dtypes=(
             OwnDtypes("-", "no complex number is cast to a bool", "complex", frozenset({"bool"})),

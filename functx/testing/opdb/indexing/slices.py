@@ -16,6 +16,8 @@ from functx.testing.opinfo import (
     Sample,
 )
 
+from .written import written_conventions
+
 
 def some_of(make: Make, size: int, count: int):
     """Positions of which no two coincide."""
@@ -113,25 +115,6 @@ def np_index_copy(x, dim, index, source):
     return out.reshape(x.shape)
 
 
-def index_copy_conventions(make: Make) -> Iterator[Convention]:
-    same = make.put([1, 1], "int64")
-    yield Convention(
-        "the one that stays has the gradient",
-        call(make.put([1, 2]), 0, same, make.put([5, 6])),
-        value=[1, 6],
-        gradient=([1, 0], [0, 1]),
-        departure="PyTorch gives it to all that were written",
-    )
-    for outside in (2, -3):
-        yield Convention(
-            f"{outside} is dropped in a compiled program",
-            call(make.put([1, 2]), 0, make.put([outside], "int64"), make.put([9])),
-            value=[1, 2],
-            gradient=([1, 1], [0]),
-            departure="PyTorch refuses",
-        )
-
-
 def index_copy_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
@@ -155,7 +138,7 @@ OPS = [
         index_copy_samples,
         reference=np_index_copy,
         refusals=index_copy_refusals,
-        conventions=index_copy_conventions,
+        conventions=written_conventions,
         departures=index_copy_departures,
         ulps=0,
     ),
