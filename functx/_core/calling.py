@@ -36,7 +36,11 @@ Call = Callable[..., Any]
 
 
 def public_call(spec: OpSpec) -> Call:
-    """What users call."""
+    """What users call. All of it but the way in is made at the first call, not by the import."""
+    return _guarded(spec, ft.partial(_program, spec))
+
+
+def _program(spec: OpSpec) -> Call:
     call = compiled(spec, ft.partial(run, spec))
     if spec.cuts is not None:
         call = in_blocks(spec, call, spec.cuts)
@@ -52,7 +56,7 @@ def public_call(spec: OpSpec) -> Call:
         call = _placing(call)
     if spec.random:
         call = _with_key(spec, call)
-    return _guarded(spec, call)
+    return call
 
 
 def compiled(spec: OpSpec, function: Call) -> Call:
@@ -63,13 +67,17 @@ def compiled(spec: OpSpec, function: Call) -> Call:
     return jax.jit(named, static_argnames=spec.static)
 
 
-def _guarded(spec: OpSpec, call: Call) -> Call:
+def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
     """Brings arguments into the declared signature, and words errors in the operator's name."""
+    call: Call | None = None
     name, form, parameters = spec.name, spec.form, spec.parameters
     declared_alone = parameters.synonyms.keys().isdisjoint
     settled = parameters.settled if parameters.settles else None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
+        nonlocal call
+        if call is None:
+            call = made()
         try:
             if kwargs and not declared_alone(kwargs):
                 kwargs = parameters.renamed(kwargs)

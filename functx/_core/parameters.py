@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools as ft
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
@@ -54,14 +55,36 @@ class Parameters:
         }
         self.defaults = {p.name: p.default for p in each if p.default is not p.empty}
         self.positional = tuple(p.name for p in each if p.kind is p.POSITIONAL_OR_KEYWORD)
-        self.factors = self._named(lambda role: role.fits is not None)
         self._required = self.roles.keys() - self.defaults.keys()
-        self.promoting = self._named(lambda role: role.kind is Kind.ARRAY)
-        self.traced = self._named(lambda role: role.traced)
-        self.static = self._named(lambda role: not role.traced)
-        self._listed = bool(self._named(lambda role: role.several and not role.traced))
-        self._arrays_only = self._named(lambda role: not role.number)
         self._one_array = one_array
+
+    @ft.cached_property
+    def promoting(self) -> tuple[str, ...]:
+        """The parameters that decide the dtype."""
+        return self._named(lambda role: role.kind is Kind.ARRAY)
+
+    @ft.cached_property
+    def traced(self) -> tuple[str, ...]:
+        """Those, and the other arrays, numbers and keys."""
+        return self._named(lambda role: role.traced)
+
+    @ft.cached_property
+    def static(self) -> tuple[str, ...]:
+        """The rest."""
+        return self._named(lambda role: not role.traced)
+
+    @ft.cached_property
+    def factors(self) -> tuple[str, ...]:
+        """Numbers that a dtype must hold."""
+        return self._named(lambda role: role.fits is not None)
+
+    @ft.cached_property
+    def _arrays_only(self) -> tuple[str, ...]:
+        return self._named(lambda role: not role.number)
+
+    @ft.cached_property
+    def _listed(self) -> bool:
+        return any(role.several and not role.traced for role in self.roles.values())
 
     def _named(self, chosen: Callable[[Any], bool]) -> tuple[str, ...]:
         return tuple(name for name, role in self.roles.items() if chosen(role))

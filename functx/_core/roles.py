@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import difflib
 import enum
+import functools as ft
 import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
@@ -172,24 +173,32 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
             hint="declare operators under `from __future__ import annotations`",
             error=TypeError,
         )
+    role, strange = _annotated(note)
+    if strange is not None:
+        fail(
+            who,
+            f"`{parameter.name}` must be annotated with a role or the types of a static "
+            f"option, got {note}",
+            hint=_remedy(strange),
+            error=TypeError,
+        )
+    return role
+
+
+@ft.cache
+def _annotated(note: str) -> tuple[Role, str | None]:
+    """The role that an annotation gives, and the first name in it that means nothing here."""
     node = ast.parse(note, mode="eval").body
     choices = _alternatives(node)
     names = [choice for choice in choices if choice != "None"]
     optional = len(names) < len(choices)
     if len(names) == 1 and names[0] in _ROLES:
         role = _ROLES[names[0]]
-        return dataclasses.replace(role, optional=role.optional or optional)
-    for name in names:
-        if name not in (*PLAIN, *SEQUENCES, "Literal"):
-            fail(
-                who,
-                f"`{parameter.name}` must be annotated with a role or the types of a static "
-                f"option, got {note}",
-                hint=_remedy(name),
-                error=TypeError,
-            )
+        return dataclasses.replace(role, optional=role.optional or optional), None
+    strange = [name for name in names if name not in (*PLAIN, *SEQUENCES, "Literal")]
     several = any(name in SEQUENCES for name in names)
-    return Role(Kind.OPTION, optional, several, takes=parsed(node))
+    takes = None if strange else parsed(node)
+    return Role(Kind.OPTION, optional, several, takes=takes), next(iter(strange), None)
 
 
 def _remedy(name: str) -> str:
