@@ -152,24 +152,22 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             if not spec.on_request:
                 _enforce_on_constants(spec, args, kwargs)
             return out
-        if glance is not None and _holds(glance, args, kwargs):
-            return plain(*args, **kwargs)
+        if glance is not None:
+            try:
+                known = glance(*args, **kwargs)
+            except Exception:  # whatever is wrong, the operator words it
+                known = False
+            if known:
+                return plain(*args, **kwargs)
         out, held = judging(*args, **kwargs)
         if held is None:
             return out
-        known = peek(held) if spec.on_request else peek_on_cpu(held)
-        if known is not None and not (known.all() if known.ndim else known):
+        verdict = peek(held) if spec.on_request else peek_on_cpu(held)
+        if verdict is not None and not (verdict.all() if verdict.ndim else verdict):
             enforce(_required(spec, args, kwargs, jnp.asarray))
         return out
 
     return operator
-
-
-def _holds(glance: Callable[..., bool], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    try:
-        return glance(*args, **kwargs)
-    except Exception:  # whatever is wrong, the operator words it
-        return False
 
 
 def _judged_on_request(plain: Call, judged: Call) -> Call:

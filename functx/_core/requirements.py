@@ -65,17 +65,18 @@ def glanced(glance: Callable[..., bool]) -> Callable[[_R], _R]:
 
 def indices_at_hand(index: Any, size: int, *, negative: bool = False) -> bool:
     """Whether `index` is in the host's memory, and as `index_in_range` requires."""
-    known = at_hand(index)
-    if known is None or known.dtype not in _UNSIGNED:
+    try:
+        known = np.frombuffer(index, _UNSIGNED[index.dtype])  # negative ones are the greatest
+    except Exception:  # it is no array, holds no integers, or lies elsewhere
         return False
-    if known.size == 0:
-        return True
     if negative:
-        return bool(known.min() >= -size and known.max() < size)
-    return bool(known.view(_UNSIGNED[known.dtype]).max() < size)  # negative ones are the greatest
+        known = known + known.dtype.type(size)
+        size *= 2
+    return max(known.tolist() if len(known) < _FEW else (known.max(),), default=0) < size
 
 
 _UNSIGNED = {np.dtype("int32"): np.dtype("uint32"), np.dtype("int64"): np.dtype("uint64")}
+_FEW = 64  # Python is faster to their greatest than NumPy
 
 
 def number_at_hand(value: Any, dtype: Any) -> bool:
