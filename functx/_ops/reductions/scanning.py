@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -100,8 +101,22 @@ def running_maximum(x: Array, axis: int) -> Array:
 
 def last_greatest(x: Array, axis: int) -> Array:
     """Where the greatest of all elements so far is, the last of equals; of integers."""
+    where = places(x, axis)
+    if where.dtype == np.int32 and x.dtype.itemsize <= 4 and x.dtype != np.uint32:
+        return _greatest_pair(x.astype(np.int32), where, axis)
     reached = x == running_maximum(x, axis)
-    return running_maximum(jnp.where(reached, places(x, axis), 0), axis)
+    return running_maximum(jnp.where(reached, where, 0), axis)
+
+
+def _greatest_pair(x: Array, where: Array, axis: int) -> Array:
+    """`where` of the greatest `x` so far, of equals the greatest: both as one 64-bit integer.
+
+    Those stay in here, whatever the user chose: none goes in or comes out.
+    """
+    with jax.enable_x64(True):
+        pairs = lax.bitcast_convert_type(jnp.stack([where, x], -1), np.dtype(np.int64))
+        found = lax.bitcast_convert_type(running_maximum(pairs, axis), np.dtype(np.int32))
+        return lax.index_in_dim(found, 0, x.ndim, keepdims=False)
 
 
 def running_choice(x: Array, index: Array, axis: int) -> Array:
