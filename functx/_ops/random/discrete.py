@@ -226,16 +226,32 @@ def _without_replacement(key: Array, weights: Array, k: int) -> Array:
 
 
 def _with_replacement(key: Array, weights: Array, k: int) -> Array:
-    # By inverting the cumulative sum: no array of the size k times n.
+    n = weights.shape[-1]
     if not weights.size:
         return jnp.zeros((*weights.shape[:-1], k), np.int32)
-    uniform = jax.random.uniform(key, (*weights.shape[:-1], k), weights.dtype)
-    axis = weights.ndim - 1
+    if 2 * k * _COLUMN > n:
+        return _inverted(key, weights, k)
+    # First columns are drawn, with their sums as weights, then one element in each.
+    of_columns, inside = jax.random.split(key)
+    filled = [(0, 0)] * (weights.ndim - 1) + [(0, -n % _COLUMN)]
+    columns = jnp.pad(weights, filled).reshape(*weights.shape[:-1], _COLUMN, -1)
+    which = _inverted(of_columns, jnp.sum(columns, axis=-2), k)
+    drawn = jnp.take_along_axis(columns, which[..., None, :], axis=-1)
+    at = _inverted(inside, jnp.swapaxes(drawn, -1, -2), 1)[..., 0]
+    return at * columns.shape[-1] + which
+
+
+_COLUMN = 128
+
+
+def _inverted(key: Array, weights: Array, k: int) -> Array:
+    """Draws by inverting the cumulative sum: there is no array of the size k times n."""
+    lanes = weights.reshape(-1, weights.shape[-1])
+    uniform = jax.random.uniform(key, (len(lanes), k), weights.dtype)
     # Sums of blocks are rounded otherwise than those within: they may fall, or rise at a weight 0.
-    sums = jnp.where(weights > 0, running_sum(weights, axis), 0)
-    sums = running_maximum(sums, axis)
-    total = sums[..., -1:]
-    find = jnp.searchsorted
-    find = jax.vmap(find, in_axes=(0, 0, None)) if axis else find
+    sums = jnp.where(lanes > 0, running_sum(lanes, 1), 0)
+    sums = running_maximum(sums, 1)
+    total = sums[:, -1:]
+    find = jax.vmap(jnp.searchsorted, in_axes=(0, 0, None))
     at, last = find(sums, uniform * total, "right"), find(sums, total, "left")
-    return jnp.minimum(at, last).astype(np.int32)
+    return jnp.minimum(at, last).astype(np.int32).reshape(*weights.shape[:-1], k)

@@ -93,6 +93,7 @@ def multinomial_samples(make: Make) -> Iterator[Sample]:
     yield call(make.put([0.0, 0.2, 0.0, 0.6, 0.0]), 3, True)
     yield call(make.put([0.0, 0.2, 0.0, 0.6, 0.0]), 2)
     yield call(make(0, 3), 2, True)
+    yield call(make(300, low=0.1, high=2), 1, True)  # few of many
 
 
 def multinomial_refusals(make: Make) -> Iterator[Refusal]:
@@ -155,6 +156,12 @@ def multinomial_conventions(make: Make) -> Iterator[Convention]:
     yield Convention(
         "nor where sums round", call(make.put(sparse, "float32"), 2**18, True), holds=odd
     )
+    few = np.zeros((4000, 300))
+    few[:, [7, 8, 200]] = [1, 2, 1]
+    shares = lambda x: jnp.stack([(x == i).mean() for i in (7, 8, 200)])
+    near = lambda x: abs(x - jnp.asarray([0.25, 0.5, 0.25])) < 0.04  # five deviations
+    drawn = call(make.put(few), 1, True)
+    yield Convention("one of many, by their weights", drawn, holds=lambda x: near(shares(x)))
     last = lambda x: (jnp.sort(x) == jnp.arange(5)) & positive(x[:, :2]).all()
     yield Convention(
         "or last", call(weights, 5), holds=last, departure="PyTorch refuses to draw them at all"
