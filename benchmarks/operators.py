@@ -66,6 +66,13 @@ def cases() -> list[Case]:
     """Single calls first, then what takes several in `jax.numpy`."""
     return [
         Case("add", functx.add, jnp.add, lambda t: t.add, 2, composite=False),
+        Case(
+            "gt",
+            lambda x: functx.gt(x, 0),
+            lambda x: jnp.greater(x, 0),
+            lambda t: lambda x: t.gt(x, 0),
+            composite=False,
+        ),
         Case("sin", functx.sin, jnp.sin, lambda t: t.sin, composite=False),
         Case(
             "sum(dim=1)",
@@ -140,7 +147,7 @@ def judged_cases() -> list[Case]:
         ),
         Case(
             "masked_fill",
-            lambda x: functx.masked_fill(x, functx.gt(x, 0), 2.0),
+            lambda x: functx.masked_fill(x, x > 0, 2.0),
             lambda x: jnp.where(x > 0, 2.0, x),
             lambda t: lambda x: t.masked_fill(x, x > 0, 2.0),
             composite=False,

@@ -159,7 +159,7 @@ def multinomial_conventions(make: Make) -> Iterator[Convention]:
     few = np.zeros((4000, 300))
     few[:, [7, 8, 200]] = [1, 2, 1]
     shares = lambda x: jnp.stack([(x == i).mean() for i in (7, 8, 200)])
-    near = lambda x: abs(x - jnp.asarray([0.25, 0.5, 0.25])) < 0.04  # five deviations
+    near = lambda x: abs(x - jnp.asarray([0.25, 0.5, 0.25], x.dtype)) < 0.04  # five deviations
     drawn = call(make.put(few), 1, True)
     yield Convention("one of many, by their weights", drawn, holds=lambda x: near(shares(x)))
     last = lambda x: (jnp.sort(x) == jnp.arange(5)) & positive(x[:, :2]).all()
