@@ -17,6 +17,7 @@ from functx._core import (
     Promote,
 )
 from functx._core.order import greatest
+from functx._core.rules import derivative_rules
 
 from .costly_scanning import running_costly
 from .scanning import scanned
@@ -36,9 +37,35 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     Array(1000.6932, dtype=float32)
     """
     axes = axes_of(dim, input.ndim)
-    real = lax.real(input) if category(input.dtype) == 3 else input
+    out = (_of_complex if category(input.dtype) == 3 else _of_real)(input, axes)
+    return out if keepdim else jnp.squeeze(out, axes)
+
+
+def _of_real(input: Array, axes: tuple[int, ...]) -> Array:
+    """Sums of exponentials keep the NaN and the infinities, which the maximum may lose."""
+
+    def shifted(x: Array) -> tuple[Array, Array]:
+        top = jnp.max(lax.stop_gradient(x), axis=axes, keepdims=True, initial=-jnp.inf)
+        top = jnp.where(jnp.isfinite(top), top, 0)
+        return x - top, top
+
+    def forward(x: Array) -> Array:
+        less, top = shifted(x)
+        return jnp.log(jnp.sum(jnp.exp(less), axis=axes, keepdims=True)) + top
+
+    def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
+        infinite = jnp.isinf(output)
+        exponentials = jnp.exp(jnp.where(infinite, 0, shifted(primals[0])[0]))
+        weighted = jnp.sum(exponentials * tangents[0], axis=axes, keepdims=True)
+        slope = weighted / jnp.sum(exponentials, axis=axes, keepdims=True)
+        return jnp.where(infinite, 0, slope)
+
+    return derivative_rules(forward, jvp=jvp, name="logsumexp")(input)
+
+
+def _of_complex(input: Array, axes: tuple[int, ...]) -> Array:
     # The result does not depend on the shift, so neither do its derivatives.
-    real = lax.stop_gradient(real)
+    real = lax.stop_gradient(lax.real(input))
     top = (
         greatest(real, axes, keepdims=True)
         if real.size
@@ -47,8 +74,7 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     infinite = jnp.isinf(top)
     top = top.astype(input.dtype)
     total = jnp.sum(jnp.exp(jnp.where(infinite, 0, input - top)), axis=axes, keepdims=True)
-    out = jnp.where(infinite, top, jnp.log(total) + top)
-    return out if keepdim else jnp.squeeze(out, axes)
+    return jnp.where(infinite, top, jnp.log(total) + top)
 
 
 @operator(accepts=Accepts.INEXACT)
