@@ -31,6 +31,25 @@ from . import (
     special as special,
 )
 from ._core.ambient import manual_seed as manual_seed
+from ._core.dtype_questions import (
+    can_cast as can_cast,
+    finfo as finfo,
+    iinfo as iinfo,
+    is_complex as is_complex,
+    is_floating_point as is_floating_point,
+    is_same_size as is_same_size,
+    is_signed as is_signed,
+    is_tensor as is_tensor,
+    numel as numel,
+    promote_types as promote_types,
+    result_type as result_type,
+)
+from ._core.making import (
+    as_tensor as as_tensor,
+    asarray as asarray,
+    from_numpy as from_numpy,
+    tensor as tensor,
+)
 from ._core.shapes import broadcast_shapes as broadcast_shapes
 from ._core.state import enable_x64 as enable_x64, x64 as x64
 from ._names import equip as _equip

@@ -22,7 +22,7 @@ def refusal(path):
 @pytest.mark.parametrize(
     "path, remedy",
     [
-        ("tensor", "jnp.asarray"),
+        ("Tensor", "jax.Array"),
         ("stack_module_state", "functx.stack_trees"),
         ("array", "jnp.array"),
         ("gelu", "functx.nn.functional.gelu"),
@@ -77,11 +77,11 @@ def test_plain_where_nothing_is_near():
 
 
 def test_introspection_goes_on_working():
-    assert not hasattr(functx, "tensor")
-    assert getattr(functx, "tensor", 7) == 7
+    assert not hasattr(functx, "Tensor")
+    assert getattr(functx, "Tensor", 7) == 7
     assert pickle.loads(pickle.dumps(functx.sin)) is functx.sin
     assert copy.deepcopy(functx.sin) is functx.sin
     assert inspect.getmodule(functx) is functx and inspect.getdoc(functx)
     assert dict(inspect.getmembers(functx))["sin"] is functx.sin
     with pytest.raises(ImportError):
-        from functx import tensor  # noqa: F401
+        from functx import Tensor  # noqa: F401

@@ -1,0 +1,178 @@
+"""Arrays of numbers, lists of them, and what other libraries hold, in PyTorch's dtypes."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .conversion import converted
+from .devices import as_device, place
+from .dtypes import as_dtype, available, category, DEFAULT_FLOAT, DTypeLike, is_numeric, LONG
+from .errors import describe, foreign_hint, refuse, Refused
+from .promotion import joined
+from .widths import refuse_wide
+
+
+_OF_NUMBERS = {
+    bool: np.dtype(bool),
+    int: LONG,
+    float: DEFAULT_FLOAT,
+    complex: np.dtype("complex64"),
+}
+_WIDEST = (np.dtype(bool), LONG, np.dtype("float64"), np.dtype("complex128"))
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
+
+
+def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
+    """A new array of a number, nested lists, or an array, which is copied.
+
+    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers float32, complex64, int64 or
+    bool, whatever their size.
+    Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number,
+    ValueError for lists of several lengths.
+
+    >>> functx.tensor([[1, 2.5], [3, 4]])
+    Array([[1. , 2.5],
+           [3. , 4. ]], dtype=float32)
+    """
+    return _made("tensor", "data", data, dtype, device, copy=True)
+
+
+def asarray(
+    obj: Any, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None
+) -> jax.Array:
+    """As `tensor`, without a copy of an array that is one already.
+
+    With `copy=True` there is a copy, with `copy=False` none: ValueError where one is needed.
+
+    >>> functx.asarray([0.5, 1])
+    Array([0.5, 1. ], dtype=float32)
+    """
+    return _made("asarray", "obj", obj, dtype, device, copy=copy)
+
+
+def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
+    """As `asarray`.
+
+    >>> functx.as_tensor(np.ones(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    return _made("as_tensor", "data", data, dtype, device)
+
+
+def from_numpy(ndarray: np.ndarray) -> jax.Array:
+    """A NumPy array as a `jax.Array`, which shares no changes with it.
+
+    64-bit dtypes become 32-bit ones while `functx.enable_x64` is off.
+    Errors: TypeError for anything else, OverflowError for integers that do not fit then.
+
+    >>> functx.from_numpy(np.arange(3, dtype="int16"))
+    Array([0, 1, 2], dtype=int16)
+    """
+    return _made("from_numpy", "ndarray", ndarray, None, None, copy=True, only=np.ndarray)
+
+
+def _made(
+    who: str,
+    name: str,
+    given: Any,
+    dtype: Any,
+    device: Any,
+    *,
+    copy: bool | None = None,
+    only: type | None = None,
+) -> jax.Array:
+    try:
+        if only is not None and not isinstance(given, only):
+            _refuse_kind(name, given, f"a {only.__module__}.{only.__qualname__}")
+        target = None if dtype is None else as_dtype(dtype)
+        if isinstance(given, _ARRAYS):
+            out = _of_array(name, given, target, copy)
+        elif copy is False:
+            what = f"`{name}` cannot become an array without a copy, got {describe(given)}"
+            refuse(what, hint="copy=None makes one", error=ValueError)
+        else:
+            out = _of_numbers(name, given, target)
+        return out if device is None else place(out, as_device(device))
+    except Refused as refused:
+        worded = refused.by(who)
+    raise worded
+
+
+def _of_array(name: str, given: Any, target: np.dtype | None, copy: bool | None) -> jax.Array:
+    if not is_numeric(given.dtype):
+        _refuse_kind(name, given, "an array of numbers")
+    refuse_wide(name, given)
+    target = available(given.dtype) if target is None else target
+    if copy is False and not (isinstance(given, jax.Array) and given.dtype == target):
+        what = f"`{name}` cannot become {target.name} without a copy, got {describe(given)}"
+        refuse(what, hint="copy=None makes one", error=ValueError)
+    out = jnp.asarray(given)
+    out = out if out.dtype == target else converted(out, target)
+    return jnp.array(out, copy=True) if copy and out is given else out
+
+
+def _of_numbers(name: str, given: Any, target: np.dtype | None) -> jax.Array:
+    leaves: list[Any] = []
+    _collect(name, given, leaves)
+    kinds = {type(leaf) for leaf in leaves}
+    if kinds <= _OF_NUMBERS.keys():
+        inferred = joined([_OF_NUMBERS[kind] for kind in kinds]) if kinds else DEFAULT_FLOAT
+        return _of_host(name, given, available(inferred) if target is None else target, inferred)
+    dtypes = [_OF_NUMBERS.get(type(leaf)) or np.dtype(leaf.dtype) for leaf in leaves]
+    refuse_wide(name, leaves)
+    try:
+        with jax.numpy_dtype_promotion("standard"):
+            out = jnp.asarray(given)
+    except (TypeError, ValueError):
+        _refuse_ragged(name, given)
+    return converted(out, available(joined(dtypes)) if target is None else target)
+
+
+def _of_host(name: str, given: Any, target: np.dtype, inferred: np.dtype) -> jax.Array:
+    """Of Python's numbers alone, which must fit."""
+    try:
+        values = np.asarray(given, _WIDEST[category(inferred)])
+    except ValueError:
+        _refuse_ragged(name, given)
+    except OverflowError:
+        refuse(f"`{name}` must fit int64, got {describe(given)}", error=OverflowError)
+    if category(inferred) == 3 and category(target) < 3:
+        refuse(f"`{name}` must be real for {target.name}, got {describe(given)}", error=TypeError)
+    if category(target) == 1 and values.size:
+        limits, least = np.iinfo(target), values.min()
+        # PyTorch lets negative numbers wrap in uint8.
+        fits = least >= (limits.min or -limits.max) and values.max() <= limits.max
+        if not fits:
+            wide = category(inferred) == 1 and target != LONG and target == available(LONG)
+            refuse(
+                f"`{name}` must fit {target.name}, got {describe(given)}",
+                hint="functx.enable_x64() gives 64-bit integers" if wide else "",
+            )
+    with np.errstate(over="ignore"):
+        if category(target) == 1:
+            values = values.astype(LONG)
+        return jnp.asarray(values.astype(target))
+
+
+def _collect(name: str, given: Any, leaves: list[Any]) -> None:
+    if isinstance(given, (list, tuple)):
+        for item in given:
+            _collect(name, item, leaves)
+    elif type(given) in _OF_NUMBERS or (isinstance(given, _ARRAYS) and is_numeric(given.dtype)):
+        leaves.append(given)
+    else:
+        _refuse_kind(name, given, "a number, an array, or a sequence of them")
+
+
+def _refuse_kind(name: str, given: Any, wanted: str) -> NoReturn:
+    what = f"`{name}` must be {wanted}, got {describe(given)}"
+    refuse(what, hint=foreign_hint(given), error=TypeError)
+
+
+def _refuse_ragged(name: str, given: Any) -> NoReturn:
+    what = f"`{name}` must be rectangular, got sequences of several lengths: {describe(given)}"
+    refuse(what, error=ValueError)

@@ -1,0 +1,100 @@
+"""Arrays of numbers, lists and NumPy arrays: PyTorch's dtypes, and refusals."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+
+
+@pytest.mark.parametrize("make", [functx.tensor, functx.asarray, functx.as_tensor])
+@pytest.mark.parametrize(
+    "data, dtype, shape",
+    [
+        (2.5, "float32", ()),
+        (3, "int64", ()),
+        (True, "bool", ()),
+        (1j, "complex64", ()),
+        ([], "float32", (0,)),
+        ([True, 2], "int64", (2,)),
+        ([[1], [2.5]], "float32", (2, 1)),
+        (((1, 2), (3, 4)), "int64", (2, 2)),
+        (np.float64(1), "float64", ()),
+        ([np.int32(1), np.int32(2)], "int32", (2,)),
+        ([np.ones(2), np.zeros(2)], "float64", (2, 2)),
+        (np.ones(3, "int16"), "int16", (3,)),
+        ([jnp.int32(1), 2.5], "float32", (2,)),
+        (jnp.ones(2, "bfloat16"), "bfloat16", (2,)),
+    ],
+)
+@pytest.mark.parametrize("x64", [False, True])
+def test_dtypes_are_those_of_pytorch(make, data, dtype, shape, x64):
+    with jax.enable_x64(x64):
+        made = make(data)
+        assert (made.dtype, made.shape) == (jax.dtypes.canonicalize_dtype(dtype), shape)
+        np.testing.assert_array_equal(made, np.asarray(jax.tree.map(np.asarray, data), dtype))
+
+
+def test_a_dtype_that_is_asked_for_is_given():
+    assert functx.tensor([1, 2], dtype=functx.float16).dtype == "float16"
+    assert functx.tensor([1.7, -1.7], dtype="int8").tolist() == [1, -1]
+    assert functx.tensor([0, 0.5], dtype="bool").tolist() == [False, True]
+    assert functx.tensor(-1, dtype="uint8") == 255
+    assert functx.tensor(1e40) == np.inf
+    assert functx.as_tensor(jnp.asarray([300]), "uint8").tolist() == [44]
+
+
+def test_tensor_copies_and_asarray_does_not():
+    x, host = jnp.ones(2), np.ones(2, "float32")
+    assert functx.asarray(x) is x and functx.as_tensor(x) is x
+    assert functx.asarray(x, copy=False) is x
+    assert functx.tensor(x) is not x and functx.asarray(x, copy=True) is not x
+    kept = functx.from_numpy(host)
+    host[0] = 7
+    assert kept.tolist() == [1, 1]
+
+
+def test_made_of_traced_numbers():
+    made = jax.jit(lambda x: functx.tensor([[x, 1.0], [2, x]]))(jnp.float32(3))
+    assert made.tolist() == [[3, 1], [2, 3]]
+    assert functx.grad(lambda x: functx.asarray([x, x * x]).sum())(jnp.float32(3)) == 7
+
+
+def test_where_device_says():
+    assert functx.tensor([1], device="cpu").devices() == {jax.devices("cpu")[0]}
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (lambda: functx.tensor("abc"), TypeError, "tensor: `data` must be a number, an array, or"),
+        (lambda: functx.tensor([1, None]), TypeError, "got None"),
+        (lambda: functx.asarray({1: 2}), TypeError, "asarray: `obj` must be a number, an array"),
+        (lambda: functx.tensor([[1], [2, 3]]), ValueError, "`data` must be rectangular"),
+        (lambda: functx.tensor([[1], [np.int8(2), 3]]), ValueError, "must be rectangular"),
+        (lambda: functx.tensor(300, dtype="uint8"), RuntimeError, "must fit uint8, got 300"),
+        (lambda: functx.tensor(np.nan, dtype="int32"), RuntimeError, "must fit int32, got nan"),
+        (lambda: functx.tensor(1j, dtype="float32"), TypeError, "must be real for float32, got 1j"),
+        (lambda: functx.tensor(2**70), OverflowError, "must fit int64"),
+        (lambda: functx.tensor(np.array(["a"])), TypeError, "must be an array of numbers"),
+        (lambda: functx.tensor(1, dtype="str"), TypeError, "`dtype` must be a dtype of numbers"),
+        (lambda: functx.tensor(1, device="moon"), ValueError, "`device` must be 'cpu'"),
+        (lambda: functx.from_numpy([1]), TypeError, "`ndarray` must be a numpy.ndarray, got [1]"),
+        (lambda: functx.asarray([1], copy=False), ValueError, "without a copy, got [1]"),
+        (lambda: functx.asarray(np.ones(2), copy=False), ValueError, "without a copy, got f64[2]"),
+    ],
+)
+def test_refusals(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_integers_that_32_bits_do_not_hold():
+    with jax.enable_x64(False):
+        for wide in (2**40, np.array([2**40]), [np.int64(2**40)]):
+            with pytest.raises((OverflowError, RuntimeError), match="enable_x64"):
+                functx.tensor(wide)
+    with jax.enable_x64(True):
+        assert functx.tensor(2**40) == 2**40
