@@ -19,7 +19,7 @@ from functx._ops.quotients import quotient
 __all__ = ["gelu", "relu", "silu", "softplus"]
 
 
-@operator(accepts=Accepts.REAL_NUMBER)
+@operator(accepts=Accepts.REAL_NUMBER, aliases=("relu",))
 def relu(input: ArrayLike, inplace: bool = False) -> Array:
     r"""Rectified linear unit: $y = \max(x, 0)$.
 

@@ -34,7 +34,14 @@ def _options_fit(*, p: Any, **_: Any) -> Iterator[Requirement]:
     yield is_probability(p, "p", error=ValueError)
 
 
-@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
+@operator(
+    accepts=Accepts.INEXACT,
+    requires=_options_fit,
+    random=True,
+    draws=_drops,
+    synonyms={"train": "training"},
+    aliases=("dropout",),
+)
 def dropout(
     input: ArrayLike,
     p: Real = 0.5,

@@ -48,7 +48,7 @@ def max_pool2d(
     *,
     return_indices: Literal[True],
 ) -> MaxPoolResult: ...
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER, aliases=("max_pool2d",))
 def max_pool2d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
