@@ -10,12 +10,14 @@ from functx._core import (
     ArrayLike,
     ArrayOnly,
     canonical_dim,
+    category,
     converted,
     describe,
     operator,
     Promote,
     refuse,
 )
+from functx._core.rules import derivative_rules
 
 from .models import check_source
 
@@ -82,15 +84,30 @@ def _embedded(diagonals: Array, offset: int) -> Array:
 
 def _laid_out(diagonals: Array, m: int, n: int, offset: int) -> Array:
     """Matrices `[..., m, n]` of zeros but for a diagonal."""
-    *batch, length = diagonals.shape
-    if not length:
-        return jnp.zeros((*batch, m, n), diagonals.dtype)
-    # In row-major order, the elements of a diagonal lie n + 1 apart: one pad, no scatter.
-    before = offset if offset >= 0 else -offset * n
-    within = (length - 1) * (n + 1) + 1
-    zero = np.zeros((), diagonals.dtype)
-    sides = [(0, 0, 0)] * len(batch) + [(before, m * n - before - within, n)]
-    return lax.reshape(lax.pad(diagonals, zero, sides), (*batch, m, n))
+
+    def forward(diagonals: Array) -> Array:
+        *batch, length = diagonals.shape
+        zero, first = np.zeros((), diagonals.dtype), max(-offset, 0)
+        # A row has one element of the diagonal at most: no scatter, which costs more.
+        ends = [(0, 0, 0)] * len(batch) + [(first, m - first - length, 0)]
+        of_rows = jnp.expand_dims(lax.pad(diagonals, zero, ends), -1)
+        return jnp.where(_on_diagonal(m, n, offset), of_rows, zero)
+
+    if not diagonals.shape[-1]:
+        return jnp.zeros((*diagonals.shape[:-1], m, n), diagonals.dtype)
+    if category(diagonals.dtype) < 2:
+        return forward(diagonals)
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: _laid_out(tangents[0], m, n, offset),
+        vjp=lambda primals, output, cotangent: (_diagonal(cotangent, offset),),
+        name="laid_out",
+    )(diagonals)
+
+
+def _on_diagonal(m: int, n: int, offset: int) -> Array:
+    row, column = (lax.broadcasted_iota("int32", (m, n), axis) for axis in (0, 1))
+    return column - row == offset
 
 
 @operator(promote=Promote.NO_OPMATH, aliases=("diagonal_copy",))
@@ -126,9 +143,8 @@ def diagonal_scatter(
     check_source(src, expected)
     if not expected[-1]:
         return input
-    row, column = (lax.broadcasted_iota("int32", (m, n), axis) for axis in (0, 1))
     diagonals = _laid_out(converted(src, input.dtype), m, n, offset)
-    out = jnp.where(column - row == offset, diagonals, matrices)
+    out = jnp.where(_on_diagonal(m, n, offset), diagonals, matrices)
     return jnp.moveaxis(out, (-2, -1), plane)
 
 
@@ -148,13 +164,24 @@ def _length(m: int, n: int, offset: int) -> int:
 def _diagonal(matrices: Array, offset: int) -> Array:
     *batch, m, n = matrices.shape
     size = _length(m, n, offset)
+
+    def forward(matrices: Array) -> Array:
+        # A slice with stride n + 1 of the rows laid end to end.
+        first = offset if offset >= 0 else -offset * n
+        last = first + (size - 1) * (n + 1)
+        flat = lax.reshape(matrices, (*batch, m * n))
+        return lax.slice_in_dim(flat, first, last + 1, n + 1, axis=len(batch))
+
     if not size:
         return jnp.zeros((*batch, 0), matrices.dtype)
-    # A slice with stride n + 1 of the rows laid end to end: its transpose is a pad.
-    first = offset if offset >= 0 else -offset * n
-    last = first + (size - 1) * (n + 1)
-    flat = lax.reshape(matrices, (*batch, m * n))
-    return lax.slice_in_dim(flat, first, last + 1, n + 1, axis=len(batch))
+    if category(matrices.dtype) < 2:
+        return forward(matrices)
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: _diagonal(tangents[0], offset),
+        vjp=lambda primals, output, cotangent: (_laid_out(cotangent, m, n, offset),),
+        name="diagonal",
+    )(matrices)
 
 
 @operator(promote=Promote.NO_OPMATH)
