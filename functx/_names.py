@@ -33,8 +33,6 @@ COUNTERPARTS = {
     "lu": "jax.scipy.linalg.lu",
     "lu_solve": "jax.scipy.linalg.lu_solve",
     "matrix_exp": "jax.scipy.linalg.expm",
-    "modified_bessel_i0": "jax.scipy.special.i0",
-    "modified_bessel_i1": "jax.scipy.special.i1",
     "mvlgamma": "jax.scipy.special.multigammaln",
     "pinverse": "jax.numpy.linalg.pinv",
     "softsign": "jax.nn.soft_sign",

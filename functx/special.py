@@ -19,6 +19,18 @@ from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lg
 from ._ops.pointwise.trigonometric import sinc as sinc
 from ._ops.reductions.exponentials import logsumexp as logsumexp
 from ._ops.special.entropies import entr as entr, xlog1py as xlog1py
+from ._ops.special.modified_bessel import (
+    i0 as i0,
+    i0e as i0e,
+    i1 as i1,
+    i1e as i1e,
+    modified_bessel_i0 as modified_bessel_i0,
+    modified_bessel_i1 as modified_bessel_i1,
+    modified_bessel_k0 as modified_bessel_k0,
+    modified_bessel_k1 as modified_bessel_k1,
+    scaled_modified_bessel_k0 as scaled_modified_bessel_k0,
+    scaled_modified_bessel_k1 as scaled_modified_bessel_k1,
+)
 from ._ops.special.normal import (
     erfc as erfc,
     erfcx as erfcx,
