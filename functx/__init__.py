@@ -257,11 +257,25 @@ from ._ops.products.scaled_sums import (
     baddbmm as baddbmm,
 )
 from ._ops.products.vectors import cross as cross, inner as inner, vdot as vdot
-from ._ops.random.continuous import normal as normal, rand as rand, randn as randn
+from ._ops.random.continuous import (
+    normal as normal,
+    rand as rand,
+    rand_like as rand_like,
+    randn as randn,
+    randn_like as randn_like,
+)
+from ._ops.random.counts import binomial as binomial, geometric as geometric, poisson as poisson
+from ._ops.random.densities import (
+    cauchy as cauchy,
+    exponential as exponential,
+    log_normal as log_normal,
+    uniform as uniform,
+)
 from ._ops.random.discrete import (
     bernoulli as bernoulli,
     multinomial as multinomial,
     randint as randint,
+    randint_like as randint_like,
     randperm as randperm,
 )
 from ._ops.reductions.counts import bincount as bincount, histc as histc
@@ -301,6 +315,7 @@ from ._ops.reductions.scans import (
     cumsum as cumsum,
     diff as diff,
 )
+from ._ops.reductions.segments import segment_reduce as segment_reduce
 from ._ops.reductions.sums import (
     count_nonzero as count_nonzero,
     mean as mean,
@@ -402,6 +417,7 @@ from ._ops.special.modified_bessel import i0 as i0
 from ._ops.special.normal import erfc as erfc, erfinv as erfinv
 
 
+_segment_reduce = segment_reduce
 absolute = abs
 adjoint = mH
 alias_copy = clone

@@ -13,6 +13,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     accumulator,
+    ArrayOnly,
     as_dtype,
     category,
     DEFAULT_FLOAT,
@@ -33,7 +34,7 @@ from functx._core.order import at_least_zero
 from functx._ops.creation.sizes import non_negative, size_form
 
 
-__all__ = ["normal", "rand", "randn"]
+__all__ = ["normal", "rand", "rand_like", "randn", "randn_like"]
 
 
 @overload
@@ -65,12 +66,21 @@ def rand(
     >>> x.shape, bool((x >= 0).all() and (x < 1).all())
     ((2, 3), True)
     """
-    dtype = _inexact(dtype)
-    real = real_of(dtype)
-    if category(dtype) == 2:
-        return jax.random.uniform(key, non_negative(size), real)
-    parts = jax.random.uniform(key, (2, *non_negative(size)), real)
-    return lax.complex(parts[0], parts[1])
+    return _standard_uniform(key, non_negative(size), _inexact(dtype))
+
+
+@operator(promote=Promote.NONE, random=True, differentiable=False)
+def rand_like(
+    input: ArrayOnly, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+) -> Array:
+    """Uniform numbers from [0, 1), as from `rand`, in the shape of an array.
+
+    Dtypes: that of `input`, which must be floating or complex unless `dtype` is given.
+
+    >>> functx.rand_like(jnp.zeros((2, 3), "float16"), key=jax.random.key(0)).dtype
+    dtype('float16')
+    """
+    return _standard_uniform(key, input.shape, _inexact(dtype or input.dtype))
 
 
 @overload
@@ -104,11 +114,33 @@ def randn(
     return _standard_normal(key, non_negative(size), _inexact(dtype))
 
 
+@operator(promote=Promote.NONE, random=True, differentiable=False)
+def randn_like(
+    input: ArrayOnly, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+) -> Array:
+    """Normal numbers of mean 0 and variance 1, as from `randn`, in the shape of an array.
+
+    Dtypes: that of `input`, which must be floating or complex unless `dtype` is given.
+
+    >>> functx.randn_like(jnp.zeros((2, 3), "complex64"), key=jax.random.key(0)).dtype
+    dtype('complex64')
+    """
+    return _standard_normal(key, input.shape, _inexact(dtype or input.dtype))
+
+
 def _inexact(dtype: DType | None) -> np.dtype:
     found = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
     if category(found) < 2:
         refuse(f"`dtype` must be floating or complex, got {found.name}", error=TypeError)
     return found
+
+
+def _standard_uniform(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    real = real_of(dtype)
+    if category(dtype) == 2:
+        return jax.random.uniform(key, shape, real)
+    parts = jax.random.uniform(key, (2, *shape), real)
+    return lax.complex(parts[0], parts[1])
 
 
 def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:

@@ -13,6 +13,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     accumulator,
+    ArrayOnly,
     as_dtype,
     available,
     category,
@@ -37,7 +38,7 @@ from functx._ops.creation.sizes import non_negative
 from functx._ops.reductions.scanning import running_maximum, running_sum
 
 
-__all__ = ["bernoulli", "multinomial", "randint", "randperm"]
+__all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
 
 _MOST_CATEGORIES = 2**24
 
@@ -90,12 +91,15 @@ def randint(
     >>> x.shape, bool((x >= 0).all() and (x < 3).all())
     ((2, 2), True)
     """
+    return _integers(key, non_negative(size), low, high, as_dtype(dtype or LONG))
+
+
+def _integers(key: Array, shape: tuple[int, ...], low: int, high: int, dtype: np.dtype) -> Array:
     for name, bound in (("low", low), ("high", high)):
         if not isinstance(bound, int):
             refuse(f"`{name}` must be an int, got {describe(bound)}", error=TypeError)
     if low >= high:
         refuse(f"`low` must be less than `high`, got {low} and {high}")
-    dtype = as_dtype(dtype or LONG)
     if category(dtype) == 3:
         refuse(f"`dtype` must not be complex, got {dtype.name}", error=TypeError)
     floating = category(dtype) == 2
@@ -113,7 +117,57 @@ def randint(
             f"`low` and `high` must fit {np.dtype(draw_in).name}, got {low} and {high}",
             hint="functx.enable_x64() gives 64-bit integers",
         )
-    return jax.random.randint(key, non_negative(size), low, high, draw_in).astype(dtype)
+    return jax.random.randint(key, shape, low, high, draw_in).astype(dtype)
+
+
+def _randint_like_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`randint_like(input, high)`."""
+    if len(args) == 2 and "high" not in kwargs:
+        return (args[0], 0, args[1]), kwargs
+    if len(args) < 2 and "low" not in kwargs:
+        return args, kwargs | {"low": 0}
+    return args, kwargs
+
+
+@overload
+def randint_like(
+    input: ArrayOnly,
+    high: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
+@overload
+def randint_like(
+    input: ArrayOnly,
+    low: int,
+    high: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array: ...
+@operator(promote=Promote.NONE, form=_randint_like_form, random=True, differentiable=False)
+def randint_like(
+    input: ArrayOnly,
+    low: int,
+    high: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+) -> Array:
+    """Integers from [low, high), as from `randint`, in the shape of an array.
+
+    `randint_like(input, high)` starts at 0.
+    Dtypes: that of `input` unless `dtype` is given; any but complex ones. A range that does not
+    fit is refused.
+
+    >>> functx.randint_like(jnp.zeros((2, 3), "float32"), 4, key=jax.random.key(0)).dtype
+    dtype('float32')
+    """
+    return _integers(key, input.shape, low, high, as_dtype(dtype or input.dtype))
 
 
 @operator(accepts=Accepts.REAL_NUMBER, random=True, differentiable=False)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx._core import real_of
+from functx._core import Accepts, real_of
 from functx.testing.make import Make
 from functx.testing.opdb.creation.sizes import size_of
 from functx.testing.opinfo import call, Convention, Departure, Floor, OpInfo, Refusal, Sample
@@ -43,6 +45,35 @@ def rand_moments(*args, **kwargs):
 def randn_moments(*args, **kwargs):
     shape, _ = shape_and_dtype(*args, **kwargs)
     return np.zeros(shape), np.ones(shape)
+
+
+def like_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3))
+    yield call(make())
+    yield call(make(2, 0))
+    yield call(make(2), device="cpu")
+    yield call(make(2), dtype="bfloat16")
+    yield call(make(2), dtype="complex64")
+    yield call(make(2, dtype="int32"), dtype=make.dtype)
+    yield call(input=make(2, 1, 3, 2))
+
+
+def like_refusals(make: Make) -> Iterator[Refusal]:
+    for dtype in ("int32", "bool"):
+        at = call(make(2, dtype=dtype))
+        yield Refusal(at, "`dtype` must be floating or complex", TypeError)
+    yield Refusal(call(make(2), dtype="int32"), "`dtype` must be floating or complex", TypeError)
+    yield Refusal(call(1.0), "`input` must be an array", TypeError)
+    yield Refusal(call(make(2), key=0), r"`key` must be a PRNG key, got", TypeError)
+
+
+def moments_like(moments: Callable[..., Any]) -> Callable[..., Any]:
+    """Those of numbers in the shape and dtype of an array."""
+
+    def like(input, dtype=None, device=None):
+        return moments(np.shape(input), dtype=dtype or input.dtype)
+
+    return like
 
 
 def normal_samples(make: Make) -> Iterator[Sample]:
@@ -105,6 +136,29 @@ def randn_conventions(make: Make) -> Iterator[Convention]:
     yield from uses_all_digits(lambda dtype: call(20, dtype=dtype))
 
 
+def by_key(make: Make, draw: Callable[..., Any]) -> Iterator[Convention]:
+    """With a known key, numbers are those that JAX draws, whatever the array holds."""
+    key = jax.random.key(7)  # with which conventions are drawn
+    at = call(make.put([3e-4, 1e-5], "float32"))
+    yield Convention("a known key", at, value=np.asarray(draw(key, (2,), "float32")))
+
+
+def rand_like_conventions(make: Make) -> Iterator[Convention]:
+    x = make.put(np.zeros(20000), "bfloat16")
+    yield Convention("bfloat16 stays below 1", call(x), holds=lambda x: (x >= 0) & (x < 1))
+    yield from uses_all_digits(lambda dtype: call(make(20), dtype=dtype))
+    yield from by_key(make, jax.random.uniform)
+    yield Convention("no gradient", call(make.put([0.5, np.nan])), gradient=[0, 0])
+
+
+def randn_like_conventions(make: Make) -> Iterator[Convention]:
+    x = make.put(np.zeros(20000), "bfloat16")
+    yield Convention("bfloat16 has tails", call(x), holds=lambda x: abs(x).max() > 3.5)
+    yield from uses_all_digits(lambda dtype: call(make(20), dtype=dtype))
+    yield from by_key(make, jax.random.normal)
+    yield Convention("no gradient", call(make.put([0.5, np.nan])), gradient=[0, 0])
+
+
 def normal_conventions(make: Make) -> Iterator[Convention]:
     certain = call(make.put(np.zeros((2, 3)), "float16"), 5.0, 0.0)
     yield Convention("like an array, no spread", certain, value=np.full((2, 3), 5))
@@ -141,6 +195,22 @@ OPS = [
         moments=randn_moments,
         refusals=size_refusals,
         conventions=randn_conventions,
+    ),
+    OpInfo(
+        functx.rand_like,
+        like_samples,
+        moments=moments_like(rand_moments),
+        refusals=like_refusals,
+        conventions=rand_like_conventions,
+        dtypes=Accepts.INEXACT.value,
+    ),
+    OpInfo(
+        functx.randn_like,
+        like_samples,
+        moments=moments_like(randn_moments),
+        refusals=like_refusals,
+        conventions=randn_like_conventions,
+        dtypes=Accepts.INEXACT.value,
     ),
     OpInfo(
         functx.normal,

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
+from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
@@ -40,6 +41,37 @@ def randint_moments(*args, high=None, size=None, low=0, dtype=None, device=None)
         high, size = args
     mean, std = (low + high - 1) / 2, np.sqrt(((high - low) ** 2 - 1) / 12)
     return np.full(size, mean), np.full(size, std)
+
+
+def randint_like_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 10)
+    yield call(make(2, 3), 2, 10)
+    yield call(make(), high=2)
+    yield call(make(2), 1, high=7)
+    yield call(make(2), low=0, high=5, device="cpu")
+    yield call(make(2, 0), 4)
+    yield call(make(2), 5, dtype="float64")
+    yield call(make(2), -3, 5, dtype="int64")
+    yield call(make(2, 1, 3, 2), 3)
+
+
+def randint_like_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, dtype="float32")
+    yield Refusal(call(x, 3, 3), r"`low` must be less than `high`, got 3 and 3")
+    yield Refusal(call(x, 0), r"`low` must be less than `high`, got 0 and 0")
+    yield Refusal(call(make(2, dtype="uint8"), 257), r"must fit uint8, got 0 and 257")
+    yield Refusal(call(make(2, dtype="bool"), 3), r"must fit bool, got 0 and 3")
+    yield Refusal(call(x, -1, 2, dtype="bool"), r"must fit bool, got -1 and 2")
+    yield Refusal(call(x, 70000, dtype="float16"), r"must fit float16")
+    yield Refusal(call(x, 3.0), r"`high` must be an int, got 3.0", TypeError)
+    yield Refusal(call(x, 3, dtype="complex64"), r"`dtype` must not be complex", TypeError)
+    yield Refusal(call(make(2, dtype="complex64"), 3), r"`dtype` must not be complex", TypeError)
+    yield Refusal(call(1, 3), r"`input` must be an array", TypeError)
+
+
+def randint_like_moments(input, *args, low=0, high=None, dtype=None, device=None):
+    *lows, high = args if high is None else (*args, high)
+    return randint_moments(low=(lows or [low])[0], high=high, size=np.shape(input))
 
 
 def randperm_samples(make: Make) -> Iterator[Sample]:
@@ -135,6 +167,17 @@ def randint_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def randint_like_conventions(make: Make) -> Iterator[Convention]:
+    bools = call(make.put(np.zeros(1000), "bool"), 2)
+    yield Convention("both bools", bools, holds=lambda x: x.any() & ~x.all())
+    for dtype in ("uint8", "int8", "float16"):
+        x = make.put(np.zeros(20000), dtype)
+        ends = lambda x: (x.min() == 100) & (x.max() == 127)
+        yield Convention(f"both ends, {dtype}", call(x, 100, 128), holds=ends)
+    yield Convention("one alone", call(make.put([3e-4, 1e-5]), 2, 3), value=[2, 2])
+    yield Convention("no gradient", call(make.put([0.5, np.nan]), 3), gradient=[0, 0])
+
+
 def randperm_conventions(make: Make) -> Iterator[Convention]:
     once = lambda x: jnp.sort(x) == jnp.arange(50)
     yield Convention("each number once", call(50), holds=once)
@@ -175,6 +218,14 @@ OPS = [
         moments=randint_moments,
         refusals=randint_refusals,
         conventions=randint_conventions,
+    ),
+    OpInfo(
+        functx.randint_like,
+        randint_like_samples,
+        moments=randint_like_moments,
+        refusals=randint_like_refusals,
+        conventions=randint_like_conventions,
+        dtypes=Accepts.REAL_NUMBER.value,
     ),
     OpInfo(
         functx.randperm,
