@@ -90,6 +90,7 @@ from ._ops.creation.likenesses import (
 from ._ops.creation.ranges import arange as arange, linspace as linspace, logspace as logspace
 from ._ops.creation.triangles import tril_indices as tril_indices, triu_indices as triu_indices
 from ._ops.creation.vandermonde import vander as vander
+from ._ops.fft.short_time import istft as istft, stft as stft
 from ._ops.indexing.assigning import index_put as index_put
 from ._ops.indexing.combining import index_reduce as index_reduce, scatter_reduce as scatter_reduce
 from ._ops.indexing.flattened import put as put, take as take
@@ -408,6 +409,13 @@ from ._ops.shape.views import (
     unsqueeze as unsqueeze,
     view as view,
     view_as as view_as,
+)
+from ._ops.signal.periodic_windows import (
+    bartlett_window as bartlett_window,
+    blackman_window as blackman_window,
+    hamming_window as hamming_window,
+    hann_window as hann_window,
+    kaiser_window as kaiser_window,
 )
 from ._ops.sorting.membership import isin as isin
 from ._ops.sorting.searching import bucketize as bucketize, searchsorted as searchsorted

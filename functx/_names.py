@@ -36,8 +36,6 @@ COUNTERPARTS = {
     "mvlgamma": "jax.scipy.special.multigammaln",
     "pinverse": "jax.numpy.linalg.pinv",
     "softsign": "jax.nn.soft_sign",
-    "stft": "jax.scipy.signal.stft",
-    "istft": "jax.scipy.signal.istft",
     "triangular_solve": "jax.scipy.linalg.solve_triangular",
 }
 # PyTorch's names that are no operators, and what does their work.
