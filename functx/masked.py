@@ -5,6 +5,11 @@ from ._names import equip as _equip
 
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
+from ._ops.masked.exponentials import logsumexp as logsumexp
+from ._ops.masked.extrema import amax as amax, amin as amin, argmax as argmax, argmin as argmin
+from ._ops.masked.sums import mean as mean, prod as prod, sum as sum
+
+
 # End of operators.
 
 _equip(__name__)

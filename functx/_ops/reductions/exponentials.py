@@ -16,10 +16,9 @@ from functx._core import (
     operator,
     Promote,
 )
-from functx._core.order import greatest
-from functx._core.rules import derivative_rules
 
 from .costly_scanning import running_costly
+from .log_sums import log_sum_exp
 from .scanning import scanned
 
 
@@ -36,45 +35,7 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     >>> functx.logsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
     Array(1000.6932, dtype=float32)
     """
-    axes = axes_of(dim, input.ndim)
-    out = (_of_complex if category(input.dtype) == 3 else _of_real)(input, axes)
-    return out if keepdim else jnp.squeeze(out, axes)
-
-
-def _of_real(input: Array, axes: tuple[int, ...]) -> Array:
-    """Sums of exponentials keep the NaN and the infinities, which the maximum may lose."""
-
-    def shifted(x: Array) -> tuple[Array, Array]:
-        top = jnp.max(lax.stop_gradient(x), axis=axes, keepdims=True, initial=-jnp.inf)
-        top = jnp.where(jnp.isfinite(top), top, 0)
-        return x - top, top
-
-    def forward(x: Array) -> Array:
-        less, top = shifted(x)
-        return jnp.log(jnp.sum(jnp.exp(less), axis=axes, keepdims=True)) + top
-
-    def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
-        infinite = jnp.isinf(output)
-        exponentials = jnp.exp(jnp.where(infinite, 0, shifted(primals[0])[0]))
-        weighted = jnp.sum(exponentials * tangents[0], axis=axes, keepdims=True)
-        slope = weighted / jnp.sum(exponentials, axis=axes, keepdims=True)
-        return jnp.where(infinite, 0, slope)
-
-    return derivative_rules(forward, jvp=jvp, name="logsumexp")(input)
-
-
-def _of_complex(input: Array, axes: tuple[int, ...]) -> Array:
-    # The result does not depend on the shift, so neither do its derivatives.
-    real = lax.stop_gradient(lax.real(input))
-    top = (
-        greatest(real, axes, keepdims=True)
-        if real.size
-        else jnp.max(real, axis=axes, keepdims=True, initial=-jnp.inf)
-    )
-    infinite = jnp.isinf(top)
-    top = top.astype(input.dtype)
-    total = jnp.sum(jnp.exp(jnp.where(infinite, 0, input - top)), axis=axes, keepdims=True)
-    return jnp.where(infinite, top, jnp.log(total) + top)
+    return log_sum_exp(input, axes_of(dim, input.ndim), keepdim)
 
 
 @operator(accepts=Accepts.INEXACT)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import functools as ft
 from collections.abc import Callable
 from typing import Any, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
     ArrayLike,
     ArrayOnly,
-    available,
-    axes_of,
     Dim,
     Dims,
-    LONG,
     operator,
     Promote,
     refuse,
 )
-from functx._core.order import greatest, least, same
+from functx._core.order import greatest, least
 from functx._ops.extremes import larger, smaller
 
-from .emptiness import refuse_empty, refuse_nothing
-from .ties import picked, places, shared_evenly
+from .extreme_elements import extremum, placed, position
+from .ties import picked
 
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
@@ -66,7 +62,7 @@ def amax(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     >>> functx.amax(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), (0,))
     Array([3., 5.], dtype=float32)
     """
-    return _extremum(greatest, input, dim, keepdim)
+    return extremum(greatest, input, dim, keepdim)
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
@@ -80,7 +76,7 @@ def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
     >>> functx.amin(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1)
     Array([1., 2.], dtype=float32)
     """
-    return _extremum(least, input, dim, keepdim)
+    return extremum(least, input, dim, keepdim)
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
@@ -97,7 +93,7 @@ def aminmax(input: ArrayLike, *, dim: Dim | None = None, keepdim: bool = False) 
     3
     """
     dims = None if dim is None or input.ndim == 0 else (dim,)
-    low, high = (_extremum(reduce, input, dims, keepdim) for reduce in (least, greatest))
+    low, high = (extremum(reduce, input, dims, keepdim) for reduce in (least, greatest))
     return AminmaxResult(low, high)
 
 
@@ -188,7 +184,7 @@ def argmax(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     >>> print(functx.argmax(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [1 0]
     """
-    return _placed(greatest, input, dim, keepdim)
+    return placed(position(greatest, input, dim), input.ndim, dim, keepdim)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
@@ -203,38 +199,20 @@ def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
     >>> print(functx.argmin(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [0 1]
     """
-    return _placed(least, input, dim, keepdim)
-
-
-def _extremum(reduce: Callable[..., Array], input: Array, dim: Dims, keepdim: bool) -> Array:
-    axes = axes_of(dim, input.ndim)
-    for axis in axes:
-        if input.shape[axis] == 0 and dim:
-            refuse_empty(input, axis)
-    if input.size == 0 and not dim:
-        refuse_nothing(input)
-    out = shared_evenly(ft.partial(reduce, axis=axes), axes)(input)
-    return jnp.expand_dims(out, axes) if keepdim else out
+    return placed(position(least, input, dim), input.ndim, dim, keepdim)
 
 
 def _of_all(reduce: Callable[..., Array], input: Array, keepdim: bool) -> Array:
     if keepdim:
         refuse("`keepdim` goes with `dim`, got no `dim`", error=TypeError)
-    return _extremum(reduce, input, None, False)
+    return extremum(reduce, input, None, False)
 
 
 def _along(
     reduce: Callable[..., Array], input: Array, dim: int, keepdim: bool
 ) -> tuple[Array, Array]:
-    index = _position(reduce, input, dim)
+    index = position(reduce, input, dim)
     return picked(input, index, dim, keepdim) if input.ndim else (input, index)
-
-
-def _placed(reduce: Callable[..., Array], input: Array, dim: int | None, keepdim: bool) -> Array:
-    index = _position(reduce, input, dim).astype(available(LONG))
-    if keepdim or input.ndim == 0:
-        return index
-    return jnp.reshape(index, ()) if dim is None else jnp.squeeze(index, dim)
 
 
 def _between(
@@ -243,22 +221,3 @@ def _between(
     if dim is not None or keepdim:
         refuse("`dim` and `keepdim` do not go with `other`", error=TypeError)
     return pick(*jnp.broadcast_arrays(input, other))
-
-
-def _position(reduce: Callable[..., Array], input: Array, dim: int | None) -> Array:
-    """The first place of the extreme element along `dim`, which stays with size 1."""
-    if input.ndim == 0:
-        return jnp.zeros((), available(LONG))
-    if dim is not None and input.shape[dim] == 0:
-        refuse_empty(input, dim)
-    if dim is None and input.size == 0:
-        refuse_nothing(input, IndexError)
-    fixed = lax.stop_gradient(input)  # an index has no derivative
-    x, axis = (jnp.ravel(fixed), 0) if dim is None else (fixed, dim)
-    # Two reductions, which XLA vectorises; it does not those of values beside their places.
-    extreme = reduce(x, axis=axis, keepdims=True)
-    where = places(x, axis)
-    index = least(
-        jnp.where(same(x, extreme), where, where.dtype.type(x.shape[axis])), axis, keepdims=True
-    )
-    return jnp.reshape(index, (1,) * input.ndim) if dim is None else index

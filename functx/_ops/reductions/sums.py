@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -23,8 +22,9 @@ from functx._core import (
     rounded_first,
 )
 from functx._core.order import nonzero
-from functx._core.rules import derivative_rules
 from functx._ops.quotients import mean as mean_of, quotient
+
+from .totals import product, refuse_integers, total
 
 
 __all__ = ["count_nonzero", "mean", "nanmean", "nansum", "prod", "sum", "trace"]
@@ -43,7 +43,7 @@ def sum(
     >>> functx.sum(jnp.ones((2, 3), "float32"), dim=-1)
     Array([3., 3.], dtype=float32)
     """
-    return _sum(rounded_first(input, dtype), dim, keepdim)
+    return total(rounded_first(input, dtype), dim, keepdim)
 
 
 @operator(promote=Promote.INT_TO_LONG, accepts=Accepts.REAL)
@@ -60,7 +60,7 @@ def nansum(
     >>> functx.nansum(jnp.asarray([1.0, jnp.nan, 2.0], "float32"))
     Array(3., dtype=float32)
     """
-    return _sum(_without_nan(rounded_first(input, dtype)), dim, keepdim)
+    return total(_without_nan(rounded_first(input, dtype)), dim, keepdim)
 
 
 @operator(accepts=Accepts.FLOATING)
@@ -78,10 +78,10 @@ def nanmean(
     >>> functx.nanmean(jnp.asarray([1.0, jnp.nan, 2.0], "float32"))
     Array(1.5, dtype=float32)
     """
-    _refuse_integers(input)
+    refuse_integers(input)
     input = rounded_first(input, dtype)
     count = jnp.sum(input == input, dim or None, dtype=input.dtype, keepdims=keepdim)
-    return quotient(_sum(_without_nan(input), dim, keepdim), lax.stop_gradient(count))
+    return quotient(total(_without_nan(input), dim, keepdim), lax.stop_gradient(count))
 
 
 @operator()
@@ -97,7 +97,7 @@ def mean(
     >>> functx.mean(jnp.asarray([1, 2, 6]), dtype=jnp.float32)
     Array(3., dtype=float32)
     """
-    _refuse_integers(input)
+    refuse_integers(input)
     return mean_of(input, dim or None, keepdims=keepdim)
 
 
@@ -119,59 +119,14 @@ def prod(
     if category(input.dtype) == 0:
         return jnp.all(input, axis=axes, keepdims=keepdim)
     input = rounded_first(input, dtype)
-    out = _product(jnp.ravel(input), 0) if axes is None else _product(input, axes)
+    out = product(jnp.ravel(input), 0) if axes is None else product(input, axes)
     if not keepdim:
         return out
     return out.reshape((1,) * input.ndim) if axes is None else jnp.expand_dims(out, axes)
 
 
-def _refuse_integers(input: Array) -> None:
-    if category(input.dtype) < 2:
-        refuse(
-            f"expected a floating or complex dtype, got {describe(input)}",
-            hint="pass `dtype=functx.float32`",
-            error=TypeError,
-        )
-
-
-def _sum(x: Array, dim: Dims, keepdim: bool) -> Array:
-    if category(x.dtype) == 0:
-        return jnp.any(x, axis=dim or None, keepdims=keepdim)
-    return jnp.sum(x, axis=dim or None, keepdims=keepdim, promote_integers=False)
-
-
 def _without_nan(x: Array) -> Array:
     return x if category(x.dtype) < 2 else jnp.where(x == x, x, 0)
-
-
-def _product(x: Array, axis: int) -> Array:
-    if category(x.dtype) < 2 or axis == 0:
-        return _in_a_tree(x, axis)
-    # Derivatives join what the tree split: fast along the first dimension only.
-    moved = lambda x: _in_a_tree(jnp.moveaxis(x, axis, 0), 0)
-    return derivative_rules(
-        lambda x: _in_a_tree(x, axis),
-        jvp=lambda primals, output, tangents: jax.jvp(moved, primals, tangents)[1],
-        vjp=lambda primals, output, cotangent: jax.vjp(moved, *primals)[1](cotangent),
-        name="product",
-    )(x)
-
-
-def _in_a_tree(x: Array, axis: int) -> Array:
-    """The product along `axis`: eighths of it multiplied elementwise, and so on.
-
-    XLA vectorises that, and derivatives cost a few times as much, not a pass for each element.
-    """
-    if x.shape[axis] == 0:
-        return jnp.ones((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
-    while (n := x.shape[axis]) > 1:
-        parts = min(n, 8)
-        *pieces, rest = lax.split(x, [n // parts] * parts + [n % parts], axis)
-        while len(pieces) > 1:
-            odd = pieces[2 * (len(pieces) // 2) :]
-            pieces = [a * b for a, b in zip(pieces[::2], pieces[1::2], strict=False)] + odd
-        x = lax.concatenate([pieces[0], rest], axis) if n % parts else pieces[0]
-    return jnp.squeeze(x, axis)
 
 
 @operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable
 
 import jax.numpy as jnp
@@ -14,21 +15,27 @@ from functx._core.rules import derivative_rules
 
 
 def shared_evenly(
-    choose: Callable[[Array], Array], axes: tuple[int, ...]
+    choose: Callable[[Array], Array], axes: tuple[int, ...], kept: Array | None = None
 ) -> Callable[[Array], Array]:
     """`choose`, which picks an element over `axes`, its derivative split among all equal to it.
 
-    A NaN that was picked shares with the other NaNs.
+    A NaN that was picked shares with the other NaNs. Of elements that are not `kept`, if that is
+    said, none has a share.
     """
 
     def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
-        (x,), (tangent,) = primals, tangents
+        (x, *masks), (tangent, *_) = primals, tangents
         value = jnp.expand_dims(output, axes)
-        chosen = same(x, value)
+        chosen = ft.reduce(jnp.logical_and, masks, same(x, value))
         count = jnp.sum(chosen, axis=axes, dtype=tangent.dtype)
+        if masks:
+            count = jnp.maximum(count, 1)
         return jnp.sum(jnp.where(chosen, tangent, 0), axis=axes) / count
 
-    return derivative_rules(choose, jvp=jvp)
+    if kept is None:
+        return derivative_rules(choose, jvp=jvp)
+    ruled = derivative_rules(lambda x, _: choose(x), jvp=jvp, name="shared_evenly")
+    return lambda x: ruled(x, kept)
 
 
 def picked(input: Array, index: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:

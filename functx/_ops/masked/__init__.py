@@ -1,0 +1,1 @@
+"""Operators over the elements that a mask keeps."""

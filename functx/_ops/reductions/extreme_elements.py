@@ -1,0 +1,69 @@
+"""The extreme element over dimensions, and its place, also among those that a mask keeps."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import available, axes_of, Dims, LONG
+from functx._core.order import least, same
+
+from .emptiness import refuse_empty, refuse_nothing
+from .ties import places, shared_evenly
+
+
+def extremum(
+    reduce: Callable[..., Array],
+    input: Array,
+    dim: Dims,
+    keepdim: bool,
+    kept: Array | None = None,
+) -> Array:
+    """What `reduce`, the greatest or the least, picks over `dim`.
+
+    Equal elements share the gradient evenly: those that are `kept`, if that is said.
+    """
+    axes = axes_of(dim, input.ndim)
+    for axis in axes:
+        if input.shape[axis] == 0 and dim:
+            refuse_empty(input, axis)
+    if input.size == 0 and not dim:
+        refuse_nothing(input)
+    out = shared_evenly(ft.partial(reduce, axis=axes), axes, kept)(input)
+    return jnp.expand_dims(out, axes) if keepdim else out
+
+
+def position(
+    reduce: Callable[..., Array], input: Array, dim: int | None, kept: Array | None = None
+) -> Array:
+    """The first place of the extreme element along `dim`, which stays with size 1.
+
+    The first of those that are `kept`, if that is said and any is.
+    """
+    if input.ndim == 0:
+        return jnp.zeros((), available(LONG))
+    if dim is not None and input.shape[dim] == 0:
+        refuse_empty(input, dim)
+    if dim is None and input.size == 0:
+        refuse_nothing(input, IndexError)
+    fixed = lax.stop_gradient(input)  # an index has no derivative
+    x, axis = (jnp.ravel(fixed), 0) if dim is None else (fixed, dim)
+    # Two reductions, which XLA vectorises; it does not those of values beside their places.
+    found = same(x, reduce(x, axis=axis, keepdims=True))
+    if kept is not None:
+        kept = jnp.reshape(kept, x.shape)
+        found &= kept | ~jnp.any(kept, axis, keepdims=True)
+    where = places(x, axis)
+    index = least(jnp.where(found, where, where.dtype.type(x.shape[axis])), axis, keepdims=True)
+    return jnp.reshape(index, (1,) * input.ndim) if dim is None else index
+
+
+def placed(index: Array, ndim: int, dim: int | None, keepdim: bool) -> Array:
+    """A `position` as `argmax` gives it: int64, and without the dimension unless `keepdim`."""
+    index = index.astype(available(LONG))
+    if keepdim or ndim == 0:
+        return index
+    return jnp.reshape(index, ()) if dim is None else jnp.squeeze(index, dim)
