@@ -99,7 +99,7 @@ def modified_bessel_i1(input: ArrayLike) -> Array:
 def modified_bessel_k0(input: ArrayLike) -> Array:
     r"""Modified Bessel function $K_0(x_i) = \int_0^\infty e^{-x_i \cosh t}\,dt$.
 
-    Infinite at 0, NaN below; 0 at infinity, where PyTorch has NaN. Has derivatives, of which
+    Infinite at 0, NaN below; 0 at infinity. Has derivatives, of which
     PyTorch has none.
 
     >>> functx.special.modified_bessel_k0(jnp.asarray([0.0, 1.0], "float32"))
@@ -112,7 +112,7 @@ def modified_bessel_k0(input: ArrayLike) -> Array:
 def modified_bessel_k1(input: ArrayLike) -> Array:
     r"""Modified Bessel function $K_1(x_i) = \int_0^\infty e^{-x_i \cosh t} \cosh t\,dt$.
 
-    Infinite at 0, NaN below; 0 at infinity, where PyTorch has NaN. Has derivatives, of which
+    Infinite at 0, NaN below; 0 at infinity. Has derivatives, of which
     PyTorch has none.
 
     >>> functx.special.modified_bessel_k1(jnp.asarray([0.0, 1.0], "float32"))
