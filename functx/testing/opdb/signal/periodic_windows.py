@@ -85,7 +85,13 @@ def np_kaiser(window_length, periodic=True, beta=12.0, dtype=None, device=None):
 
 def kaiser_conventions(make: Make) -> Iterator[Convention]:
     flat = call(4, True, make.put(0.0), dtype="float64")
-    yield Convention("no beta", flat, value=np.ones(4), gradient=0)
+    yield Convention(
+        "no beta",
+        flat,
+        value=np.ones(4),
+        gradient=0,
+        departure="PyTorch takes no array for it",
+    )
     nan = call(3, True, np.nan, dtype="float64")
     yield Convention("NaN", nan, value=[np.nan] * 3)
     narrow = call(4, True, 1e4, dtype="float64")

@@ -184,6 +184,17 @@ def infinite_slopes(make: Make) -> Iterator[Departure]:
     yield Departure("gradient", ends, FAR, r"of array 0: -?inf at .*, PyTorch -?nan")
 
 
+def slopes_of_nan(make: Make) -> Iterator[Departure]:
+    nan = call(make.put(np.nan, "float64"))
+    why = "PyTorch's slope of NaN is the one at 0"
+    yield Departure("gradient", nan, why, r"of array 0: nan at .*, PyTorch -?\d")
+
+
+def slopes_of_i1(make: Make) -> Iterator[Departure]:
+    yield from infinite_slopes(make)
+    yield from slopes_of_nan(make)
+
+
 _I0 = samples_at(-700, -20, -8, 8, 9, 20, 710, np.inf, -np.inf)
 _K = samples_at(0, 0.5, 1, 2, 30, 700, 1e10, -1, np.inf, -np.inf, low=0.1, high=3)
 
@@ -209,7 +220,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 1, False)),
         refusals=real_only,
         conventions=i1_conventions,
-        departures=infinite_slopes,
+        departures=slopes_of_i1,
     ),
     OpInfo(
         functx.special.i1e,
@@ -217,6 +228,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 1, True)),
         refusals=real_only,
         conventions=i1e_conventions,
+        departures=slopes_of_nan,
     ),
     OpInfo(
         functx.special.modified_bessel_i0,
