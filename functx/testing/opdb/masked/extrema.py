@@ -42,8 +42,9 @@ def position_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 1, dtype="int64", mask=make.mask(2, 3))
     yield call(make(2, 300), 1, dtype="int64", mask=make.mask(2, 300))
     mask = make.put([[True, False, True, False, True], [False] * 5], bool)
-    ends = [lowest(make.dtype), highest(make.dtype)]
-    for end in ends:
+    if make.dtype == np.uint8:
+        yield edge(make.put([[3, 200, 100], [200, 3, 255]]), 1, mask=make.mask(2, 1))
+    for end in (lowest(make.dtype), highest(make.dtype)):
         yield edge(make.put(np.full((2, 5), end)), 1, mask=mask)
         yield edge(make.put(np.full((2, 5), end)), mask=~mask)
 
