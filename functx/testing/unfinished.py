@@ -22,6 +22,7 @@ def unfinished(info: OpInfo, siblings: Sequence[OpInfo] = ()) -> list[str]:
     entries = [info, *siblings]
     missing = []
     judged = info.reference is not None or info.moments is not None
+    judged |= info.random and info.conventions is not None  # a distribution without moments
     if not judged and not any(e.reference or e.moments for e in siblings):
         missing.append("no reference")
     if not any(next(refusals(e), None) for e in entries):

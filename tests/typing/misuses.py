@@ -23,7 +23,7 @@ functx.randn(2, 3.5)  # wrong
 functx.max(x).values  # wrong
 functx.nn.functional.gelu(x, approximate="none", extra=1)  # wrong
 functx.softplus(x)  # wrong
-functx.tensor([1.0])  # wrong
+functx.Tensor([1.0])  # wrong
 functx.grad(loss)(x, 1.0, 2.0)  # wrong
 functx.grad(loss)(x, "a")  # wrong
 functx.vmap(loss)()  # wrong

@@ -58,7 +58,6 @@ def segment_reduce(
     reduce: Literal["sum", "mean", "max", "min", "prod"],
     *,
     lengths: Index | None = None,
-    indices: Index | None = None,
     offsets: Index | None = None,
     axis: Dim = 0,
     unsafe: bool = False,
@@ -73,7 +72,6 @@ def segment_reduce(
     - `unsafe`: values of `lengths` and `offsets` are not looked at.
     - `initial`: a number or 0-d array that takes part in each segment (in a mean, in its sum
       alone). Without it an empty segment gives 0, 1, NaN, -infinity or infinity.
-    - `indices`: not supported, as in PyTorch.
 
     Shapes: `data: [..., n, ...]`, `lengths: [..., m]`, `offsets: [..., m + 1]` to `[..., m, ...]`.
     Dtypes: that of `data`. Elements in no segment are left out, and have gradient 0.
@@ -87,8 +85,6 @@ def segment_reduce(
     """
     if reduce not in _NEUTRAL:
         refuse(f"`reduce` must be 'sum', 'mean', 'max', 'min' or 'prod', got {reduce!r}")
-    if indices is not None:
-        refuse("`indices` is not supported", hint="give `lengths` or `offsets`")
     ends = _ends(data, lengths, offsets, axis)
     outer, n, inner = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
     count = ends.shape[-1] - 1

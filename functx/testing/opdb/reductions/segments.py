@@ -42,7 +42,6 @@ def refusals(make: Make) -> Iterator[Refusal]:
     cut = lambda *lengths, dtype="int64": make.put(lengths, dtype)
     yield Refusal(call(x, "amax", lengths=cut(4)), "`reduce` must be 'sum', .*, got 'amax'")
     yield Refusal(call(x, "sum"), "`lengths` or `offsets` must be given")
-    yield Refusal(call(x, "sum", indices=cut(0, 0, 1, 1)), "`indices` is not supported")
     yield Refusal(call(x, "sum", lengths=cut(2, 1)), "`lengths` must add up to 4, got 3")
     yield Refusal(call(x, "sum", lengths=cut(2, 3)), "`lengths` must add up to 4, got 5")
     yield Refusal(call(x, "sum", lengths=cut(5, -1)), "`lengths` must not be negative, got -1")
@@ -72,7 +71,6 @@ def np_segments(
     data: Any,
     reduce: str,
     lengths: Any = None,
-    indices: Any = None,
     offsets: Any = None,
     axis: int = 0,
     unsafe: bool = False,
