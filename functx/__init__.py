@@ -292,6 +292,7 @@ from ._ops.reductions.extrema import (
     max as max,
     min as min,
 )
+from ._ops.reductions.finite_differences import gradient as gradient
 from ._ops.reductions.histograms import histogram as histogram, histogramdd as histogramdd
 from ._ops.reductions.integrals import (
     cumulative_trapezoid as cumulative_trapezoid,

@@ -76,6 +76,7 @@ from .roles import (
     Key as Key,
     Mask as Mask,
     Other as Other,
+    OtherOrOthers as OtherOrOthers,
     Others as Others,
     Real as Real,
     RealFitting as RealFitting,

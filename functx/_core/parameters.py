@@ -173,7 +173,8 @@ class Parameters:
             role = self.roles[name]
             if not role.traced or role.kind is Kind.KEY or (value is None and role.optional):
                 continue
-            if not role.several or (role.alone and isinstance(value, _ARRAYS)):
+            alone = (*_ARRAYS, *_NUMBERS) if role.number else _ARRAYS
+            if not role.several or (role.alone and isinstance(value, alone)):
                 _check_array(name, role, value)
             elif not isinstance(value, (tuple, list)):
                 _refuse_kind(name, role, value)

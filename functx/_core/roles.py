@@ -43,6 +43,8 @@ Index: TypeAlias = Any
 Mask: TypeAlias = Any
 Other: TypeAlias = Any
 Others: TypeAlias = Sequence[Any]
+# One of them, or a sequence: the function gets what was given.
+OtherOrOthers: TypeAlias = Any
 # A traced number, such as an `eps`. A Python number arrives as a weakly typed 0-d array,
 # which takes the dtype of what it meets, as if it were written there; any other in the dtype of
 # computation. Left out, it is the default itself.
@@ -147,6 +149,7 @@ _ROLES = {
     "Mask": Role(Kind.OTHER),
     "Other": Role(Kind.OTHER),
     "Others": Role(Kind.OTHER, several=True),
+    "OtherOrOthers": Role(Kind.OTHER, several=True, alone=True),
     "Scalar": Role(Kind.SCALAR),
     "Real": Role(Kind.SCALAR, real=True),
     "Factor": Role(Kind.SCALAR, fits=Fits.COMPUTATION, alike=False),

@@ -54,11 +54,12 @@ def first_of_sets(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def differentiable_arguments(info: OpInfo, sample: Sample) -> frozenset[str]:
-    """The names of the arguments that hold floating or complex arrays, and many of them."""
+    """The names of the arguments that hold floating or complex arrays, a sequence or many."""
     found: set[str] = set()
     for name, value in arguments(info, sample).items():
         inexact = [x for x in _arrays(value) if category(x.dtype) >= 2]
         found |= {name} if inexact else set()
+        found |= {f"{name}[]"} if inexact and isinstance(value, (tuple, list)) else set()
         found |= {f"{name}[2]"} if len(inexact) > 2 else set()
     return frozenset(found)
 

@@ -55,7 +55,12 @@ def _no_one_array() -> Iterator[Any]:
 def _no_arrays() -> Iterator[Any]:
     yield from _no_array()
     yield from ([{}], [object()], ["text"], [[1.0]], [Tensor()], [jnp.ones(2), None])
-    yield from ((x for x in [jnp.ones(2)]), 1.5)
+    yield (x for x in [jnp.ones(2)])
+
+
+def _no_arrays_only() -> Iterator[Any]:
+    yield from _no_arrays()
+    yield 1.5
 
 
 def _no_key() -> Iterator[Any]:
@@ -116,7 +121,8 @@ def nonsense(role: Role) -> Iterator[Any]:
     if role.kind is Kind.OPTION:
         yield from _no_option(role)
     else:
-        yield from (_no_arrays if role.several and role.traced else _NO[role.kind])()
+        several = _no_arrays if role.alone and role.number else _no_arrays_only
+        yield from (several if role.several and role.traced else _NO[role.kind])()
     none = role.takes.none if role.takes is not None else role.optional
     if not none and role.kind is not Kind.KEY:
         yield None
