@@ -12,6 +12,7 @@ from functx._core import (
     Accepts,
     ArrayOnly,
     as_dtype,
+    axes_of,
     category,
     complex_of,
     compute_and_result,
@@ -46,8 +47,8 @@ def gradient(
       or a sequence with vectors, the samples' coordinates along each.
 
     Shapes: each result the input's. Dtypes: the common one of `input` and the coordinates, float32
-    for integers in either, which are subtracted in int64 (PyTorch's overflow in narrower ones, and it
-    refuses uint8). A complex distance makes a complex result.
+    for integers in either; a complex distance makes a complex result. Integers are subtracted in
+    int64 (PyTorch's overflow in narrower ones, and it refuses uint8).
     Errors: RuntimeError for fewer than `edge_order + 1` samples along a dimension, and for another
     number of coordinates than of samples (PyTorch may take it, and gives wrong values).
 
@@ -59,7 +60,7 @@ def gradient(
     """
     if edge_order not in (1, 2):
         refuse(f"`edge_order` must be 1 or 2, got {edge_order}")
-    dims = range(input.ndim) if dim is None else dim
+    dims = axes_of(dim, input.ndim)
     for d in dims:
         if input.shape[d] <= edge_order:
             refuse(

@@ -35,7 +35,8 @@ def samples(make: Make) -> Iterator[Sample]:
 
 
 def coordinates(make: Make, n: int):
-    return make.distinct(n, dtype=make.dtype if category(make.dtype) == 2 else "float32")
+    dtype = make.dtype if category(make.dtype) > 1 else "float32"
+    return make.distinct(n, dtype=real_of(dtype))
 
 
 def refusals(make: Make) -> Iterator[Refusal]:
