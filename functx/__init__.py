@@ -37,6 +37,7 @@ from ._core.dtype_questions import (
     iinfo as iinfo,
     is_complex as is_complex,
     is_floating_point as is_floating_point,
+    is_nonzero as is_nonzero,
     is_same_size as is_same_size,
     is_signed as is_signed,
     is_tensor as is_tensor,
@@ -47,7 +48,9 @@ from ._core.dtype_questions import (
 from ._core.making import (
     as_tensor as as_tensor,
     asarray as asarray,
+    from_dlpack as from_dlpack,
     from_numpy as from_numpy,
+    frombuffer as frombuffer,
     tensor as tensor,
 )
 from ._core.shapes import broadcast_shapes as broadcast_shapes
@@ -462,6 +465,8 @@ new_empty = new_zeros
 not_equal = ne
 permute_copy = permute
 row_stack = vstack
+select_copy = select
+split_copy = split
 split_with_sizes_copy = split_with_sizes
 squeeze_copy = squeeze
 subtract = sub
@@ -474,6 +479,8 @@ true_divide = div
 unbind_copy = unbind
 unfold_copy = unfold
 unsqueeze_copy = unsqueeze
+view_as_complex_copy = view_as_complex
+view_as_real_copy = view_as_real
 view_copy = view
 # End of operators.
 

@@ -9,6 +9,8 @@ import inspect
 import sys
 from typing import NoReturn
 
+from ._remedies import REMEDIES, remedy_of_family
+
 
 # Where JAX keeps an operator that is missing here, by facade; the first that has it is named.
 _PLACES = {
@@ -38,33 +40,6 @@ COUNTERPARTS = {
     "softsign": "jax.nn.soft_sign",
     "triangular_solve": "jax.scipy.linalg.solve_triangular",
 }
-# PyTorch's names that are no operators, and what does their work.
-REMEDIES = {
-    "Tensor": "arrays are plain jax.Array's",
-    "autograd": "functx.grad, functx.vjp and functx.jvp differentiate functions",
-    "backward": "functx.grad differentiates functions",
-    "compile": "functx.jit compiles",
-    "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays",
-    "detach": "jax.lax.stop_gradient cuts a derivative",
-    "device": "device= takes 'cpu', 'gpu', 'cuda:0' or a jax.Device",
-    "enable_grad": "nothing is recorded; functx.grad differentiates a function",
-    "func": "its functions are functx's own: functx.grad, functx.vmap",
-    "get_default_dtype": "it is float32; dtype= says otherwise",
-    "get_rng_state": "functx.random.Generator holds a key and a counter",
-    "inference_mode": "nothing is recorded unless functx.grad asks for it",
-    "load": "numpy.load, or Orbax for trees of arrays",
-    "make_functional": "functx.functional_call calls a model with other parameters",
-    "no_grad": "nothing is recorded unless functx.grad asks; jax.lax.stop_gradient cuts inside it",
-    "optim": "Optax has optimizers for JAX",
-    "save": "numpy.save, or Orbax for trees of arrays",
-    "seed": "functx.manual_seed",
-    "set_default_dtype": "the default is float32; dtype= says otherwise",
-    "set_grad_enabled": "nothing is recorded; functx.grad differentiates a function",
-    "stack_module_state": "functx.stack_trees stacks the parameters of an ensemble",
-    "testing": "import functx.testing",
-    "to": "jax.device_put moves arrays, x.astype converts them",
-    "utils": "PyTorch's; trees are in jax.tree",
-}
 _MODULES = "functx.nn.functional has functions; Equinox and Flax have modules with parameters"
 
 _facades: dict[str, list[str]] = {}  # those equipped, and their public names
@@ -91,6 +66,14 @@ def _refuse(facade: str, name: str) -> NoReturn:
 
 
 def _hint(facade: str, name: str) -> str:
+    if known := counterpart(facade, name):
+        return known
+    near = difflib.get_close_matches(name, _facades[facade], n=3, cutoff=0.7)
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def counterpart(facade: str, name: str) -> str:
+    """What to use for a name that a facade lacks, "" if nothing is known of it."""
     if name in REMEDIES:
         return REMEDIES[name]
     if facade == "functx.masked" and (function := _in_jax(facade, name)):
@@ -105,8 +88,7 @@ def _hint(facade: str, name: str) -> str:
         return _still_to_come(function)
     if facade == "functx.nn" and name[:1].isupper():
         return _MODULES
-    near = difflib.get_close_matches(name, _facades[facade], n=3, cutoff=0.7)
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    return remedy_of_family(name) if facade in ("functx", "functx.masked") else ""
 
 
 def _in_jax(facade: str, name: str) -> str | None:

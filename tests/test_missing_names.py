@@ -9,7 +9,8 @@ import pickle
 import pytest
 
 import functx
-from functx._names import _PLACES, COUNTERPARTS, REMEDIES
+from functx._names import _PLACES, COUNTERPARTS
+from functx._remedies import REMEDIES
 
 
 def refusal(path):

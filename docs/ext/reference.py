@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import objects
 from catalog import catalog_page, operator_pages
+from names import names_page
 from public import public_names
 from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
@@ -49,7 +50,7 @@ def pages() -> dict[str, str]:
     parts["testing"].append(_checks())
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
-    return out | {"catalog.md": catalog_page()}
+    return out | {"catalog.md": catalog_page(), "names.md": names_page()}
 
 
 def _page(name: str, value: Any) -> str:

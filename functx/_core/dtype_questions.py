@@ -1,4 +1,4 @@
-"""What PyTorch's functions say of dtypes, and of arrays without looking at their elements."""
+"""What PyTorch's functions say of dtypes and arrays, as Python's own numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from .dtypes import as_dtype, category, DTypeLike, is_numeric
 from .errors import describe, fail, foreign_hint, Refused
 from .promotion import result_dtype
+from .values import peek
 
 
 _NUMBERS = (bool, int, float, complex)
@@ -99,6 +100,29 @@ def numel(input: Any) -> int:
     """
     _dtype_of("numel", input)
     return input.size
+
+
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element of an array is not 0.
+
+    Raises `RuntimeError` for another number of elements, `TypeError` where a program that is being
+    traced does not know it.
+
+    >>> functx.is_nonzero(jnp.asarray([0.5]))
+    True
+    """
+    _dtype_of("is_nonzero", input)
+    if input.size != 1:
+        fail("is_nonzero", f"`input` must have one element, got {describe(input)}")
+    values = peek(input)
+    if values is None or values.shape != input.shape:
+        fail(
+            "is_nonzero",
+            f"`input` must be known, got {describe(input)}",
+            hint="functx.where and jax.lax.cond choose inside a program",
+            error=TypeError,
+        )
+    return bool(values.reshape(()))
 
 
 def is_same_size(input: Any, other: Any) -> bool:

@@ -75,6 +75,46 @@ def from_numpy(ndarray: np.ndarray) -> jax.Array:
     return _made("from_numpy", "ndarray", ndarray, None, None, copy=True, only=np.ndarray)
 
 
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
+    """Another library's array that speaks DLPack, without a copy where memory can be shared.
+
+    Errors: TypeError for what has no `__dlpack__`, ValueError with `copy=False` where a copy is
+    needed.
+
+    >>> functx.from_dlpack(np.arange(3, dtype="int16"))
+    Array([0, 1, 2], dtype=int16)
+    """
+    try:
+        if not hasattr(ext_tensor, "__dlpack__"):
+            _refuse_kind("ext_tensor", ext_tensor, "an array that speaks DLPack")
+        where = None if device is None else as_device(device)
+        return jnp.from_dlpack(ext_tensor, device=where, copy=copy)
+    except Refused as refused:
+        worded = refused.by("from_dlpack")
+    raise worded
+
+
+def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0) -> jax.Array:
+    """A vector of the numbers that a buffer of bytes holds, which it shares no changes with.
+
+    `offset` is in bytes, `count` in elements, by default all that there are.
+    Errors: TypeError for what is no buffer, ValueError for one that is too small or does not hold
+    whole elements.
+
+    >>> functx.frombuffer(b"\\x01\\x00\\x02\\x00", dtype="int16")
+    Array([1, 2], dtype=int16)
+    """
+    try:
+        try:
+            values = np.frombuffer(buffer, as_dtype(dtype), count, offset)
+        except (TypeError, ValueError) as error:
+            refuse(f"`buffer` cannot be read: {error}", error=type(error))
+        return jnp.array(_of_array("buffer", values, None, None), copy=True)
+    except Refused as refused:
+        worded = refused.by("frombuffer")
+    raise worded
+
+
 def _made(
     who: str,
     name: str,

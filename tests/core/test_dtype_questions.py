@@ -86,3 +86,25 @@ def test_refusals(call, words):
     with pytest.raises(TypeError) as caught:
         call()
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("value, answer", [(0.0, False), (-0.0, False), (1e-45, True)])
+def test_is_nonzero_looks_at_the_only_element(value, answer):
+    for shape in ((), (1,), (1, 1)):
+        assert functx.is_nonzero(np.full(shape, value, "float32")) is answer
+        assert functx.is_nonzero(jnp.full(shape, np.float32(value))) is answer
+    assert functx.is_nonzero(jnp.asarray([np.nan])) is True
+
+
+def test_is_nonzero_knows_values_behind_grad():
+    assert functx.grad(lambda x: 2 * x if functx.is_nonzero(x) else x)(1.0) == 2
+
+
+def test_is_nonzero_refuses():
+    with pytest.raises(
+        RuntimeError, match=r"is_nonzero: `input` must have one element, got f32\[2"
+    ):
+        functx.is_nonzero(jnp.ones(2, "float32"))
+    for traced in (jax.jit(functx.is_nonzero), functx.vmap(functx.is_nonzero)):
+        with pytest.raises(TypeError, match="is_nonzero: `input` must be known"):
+            traced(jnp.ones((1,), "float32"))

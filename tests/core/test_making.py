@@ -98,3 +98,26 @@ def test_integers_that_32_bits_do_not_hold():
                 functx.tensor(wide)
     with jax.enable_x64(True):
         assert functx.tensor(2**40) == 2**40
+
+
+def test_from_dlpack_takes_other_libraries_arrays():
+    given = np.arange(6, dtype="float32").reshape(2, 3)
+    out = functx.from_dlpack(given, device="cpu", copy=True)
+    assert isinstance(out, jax.Array) and out.dtype == "float32"
+    np.testing.assert_array_equal(out, given)
+    with pytest.raises(TypeError, match=r"from_dlpack: `ext_tensor` must be .* DLPack, got"):
+        functx.from_dlpack([1.0])
+
+
+def test_frombuffer_reads_numbers_and_copies_them():
+    memory = bytearray(np.arange(4, dtype="int16").tobytes())
+    out = functx.frombuffer(memory, dtype=functx.int16, count=2, offset=2)
+    memory[2] = 7
+    np.testing.assert_array_equal(out, np.asarray([1, 2], "int16"))
+    assert functx.frombuffer(b"", dtype="float32").shape == (0,)
+
+
+@pytest.mark.parametrize("buffer, error", [(b"123", ValueError), (1.5, TypeError)])
+def test_frombuffer_refuses_what_holds_no_numbers(buffer, error):
+    with pytest.raises(error, match="frombuffer: `buffer` cannot be read"):
+        functx.frombuffer(buffer, dtype="int16")

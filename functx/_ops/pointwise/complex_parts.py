@@ -88,7 +88,7 @@ def imag(input: ArrayLike) -> Array:
     return lax.imag(input)
 
 
-@operator(promote=Promote.COMPLEX_TO_FLOAT)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, aliases=("view_as_real_copy",))
 def view_as_real(input: ArrayOnly) -> Array:
     """Real and imaginary parts along a new last dimension. Real arrays are refused.
 
@@ -108,7 +108,7 @@ def _check_complex(input: Array, hint: str) -> None:
         refuse(f"`input` must be complex, got {describe(input)}", hint=hint)
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, aliases=("view_as_complex_copy",))
 def view_as_complex(input: ArrayOnly) -> Array:
     """Complex numbers from the real and imaginary parts along the last dimension, of size 2.
 

@@ -38,7 +38,7 @@ def _select_in_range(*, input: Any, dim: int, index: Any, **_: Any) -> Iterator[
     yield index_in_range(index, input.shape[dim], negative=True)
 
 
-@operator(promote=Promote.NO_OPMATH, requires=_select_in_range)
+@operator(promote=Promote.NO_OPMATH, requires=_select_in_range, aliases=("select_copy",))
 def select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     """The slice at one position of `dim`, without that dimension.
 

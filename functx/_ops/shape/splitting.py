@@ -50,7 +50,7 @@ def _split_cuts(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim:
     return _behind_one_another(_equal(size, step) or (0,), dim)
 
 
-@operator(promote=Promote.NO_OPMATH, cuts=_split_cuts)
+@operator(promote=Promote.NO_OPMATH, cuts=_split_cuts, aliases=("split_copy",))
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
