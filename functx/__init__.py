@@ -122,11 +122,13 @@ from ._ops.linalg.solving import inv as _inv
 from ._ops.nn.activation import relu as relu
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from ._ops.nn.dropout import dropout as dropout
+from ._ops.nn.normalization.batch import batch_norm as batch_norm
 from ._ops.nn.normalization.group import group_norm as group_norm
 from ._ops.nn.normalization.layer import layer_norm as layer_norm
 from ._ops.nn.padding import constant_pad_nd as constant_pad_nd
 from ._ops.nn.pooling.maximum import max_pool2d as max_pool2d
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from ._ops.nn.sparse import embedding as embedding
 from ._ops.pointwise.arithmetic import (
     abs as abs,
     add as add,

@@ -14,8 +14,8 @@ RECORD = Path(__file__).parent / "pytorch_functions.json"
 _INTRODUCTION = """# PyTorch's functions beside functx's
 
 Every public function of the namespaces of PyTorch 2.13 that functx has, {total} in all: {here} are
-here under the same name, {else_} have a counterpart, here or in JAX, or a reason why they have none, {later} have
-none as yet. Asking a module for a name that it lacks says the same as this page.
+here under the same name, {else_} have a counterpart, here or in JAX, or a reason why they have
+none, {later} have none as yet. Asking a module for a name that it lacks says the same as this page.
 
 Methods of tensors are functions here, `x.add(y)` is `functx.add(x, y)`; Python's operators and
 indexing are those of `jax.Array`: they follow JAX's promotion, where `functx.add` follows

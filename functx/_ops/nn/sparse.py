@@ -43,13 +43,26 @@ def _rows_exist(*, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
     yield index_in_range(input, weight.shape[0], name="input")
 
 
+_TABLE_FIRST = ("weight", "input", "padding_idx", "scale_grad_by_freq", "sparse")
+
+
 def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """`torch.embedding(weight, indices)` beside `torch.nn.functional.embedding(input, weight)`."""
-    if len(args) > 1:
-        first, second = (getattr(x, "dtype", None) for x in args[:2])
-        if first is not None and second is not None and category(first) > 1 >= category(second):
-            return (args[1], args[0], *args[2:]), kwargs
-    return args, kwargs
+    """`torch.embedding` beside `torch.nn.functional.embedding(input, weight, ...)`."""
+    if "indices" in kwargs:
+        kwargs = {"input" if name == "indices" else name: x for name, x in kwargs.items()}
+    elif len(args) < 2 or not _is_table(args[0]) or _is_table(args[1]):
+        return args, kwargs
+    if len(args) > len(_TABLE_FIRST) or not kwargs.keys().isdisjoint(_TABLE_FIRST[: len(args)]):
+        return args, kwargs
+    kwargs = dict(zip(_TABLE_FIRST, args, strict=False)) | kwargs
+    if kwargs.get("padding_idx") == -1:
+        del kwargs["padding_idx"]
+    return (), kwargs
+
+
+def _is_table(x: Any) -> bool:
+    dtype = getattr(x, "dtype", None)
+    return dtype is not None and category(dtype) > 1
 
 
 @overload
@@ -63,8 +76,19 @@ def embedding(
     sparse: bool = False,
 ) -> Array: ...
 @overload
-def embedding(weight: ArrayLike, indices: Index) -> Array: ...
-@operator(promote=Promote.NO_OPMATH, requires=_rows_exist, form=_table_may_come_first)
+def embedding(
+    weight: ArrayLike,
+    indices: Index,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Array: ...
+@operator(
+    promote=Promote.NO_OPMATH,
+    requires=_rows_exist,
+    form=_table_may_come_first,
+    aliases=("embedding",),
+)
 def embedding(
     input: Index,
     weight: ArrayLike,
@@ -78,7 +102,8 @@ def embedding(
 
     Shapes: `input` is `[*n]`, `weight` is `[rows, width]`, the result `[*n, width]`.
 
-    A floating table before an integer index, as `torch.embedding` has them, is understood too.
+    A floating table before an integer index, as `torch.embedding` has them, is understood too;
+    a `padding_idx` of -1 is none there, and the last row here.
 
     - `padding_idx`: a row that gets no gradient.
     - `max_norm`: rows whose `norm_type`-norm exceeds it come scaled down to it. PyTorch scales

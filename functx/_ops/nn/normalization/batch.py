@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import jax
 from jax import Array, lax
@@ -46,7 +46,50 @@ def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
     yield Requirement(allowed, "`eps` must not be negative, got {got}", eps, error=ValueError)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_eps_is_not_negative)
+_STATISTICS_LAST = ("input", "weight", "bias", "running_mean", "running_var", "training")
+_STATISTICS_LAST += ("momentum", "eps", "cudnn_enabled")
+
+
+def _statistics_may_come_last(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """`torch.batch_norm` beside `torch.nn.functional.batch_norm`: it takes all nine arguments."""
+    given = dict(zip(_STATISTICS_LAST, args, strict=False)) | kwargs
+    whole = len(args) + len(kwargs) == len(given) == len(_STATISTICS_LAST)
+    if not whole or given.keys() != {*_STATISTICS_LAST}:
+        return args, kwargs
+    del given["cudnn_enabled"]
+    return (), given
+
+
+@overload
+def batch_norm(
+    input: ArrayLike,
+    running_mean: Other | None,
+    running_var: Other | None,
+    weight: Other | None = None,
+    bias: Other | None = None,
+    training: bool = False,
+    momentum: Scalar = 0.1,
+    eps: Scalar = 1e-5,
+) -> Array: ...
+@overload
+def batch_norm(
+    input: ArrayLike,
+    weight: Other | None,
+    bias: Other | None,
+    running_mean: Other | None,
+    running_var: Other | None,
+    training: bool,
+    momentum: Scalar,
+    eps: Scalar,
+    cudnn_enabled: bool,
+) -> Array: ...
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    requires=_eps_is_not_negative,
+    form=_statistics_may_come_last,
+    aliases=("batch_norm",),
+)
 def batch_norm(
     input: ArrayLike,
     running_mean: Other | None,
@@ -64,6 +107,9 @@ def batch_norm(
     `running_var`, which are then required. Arrays do not change in place: what PyTorch writes
     into the running statistics is the result of `batch_norm_with_stats`; `momentum` matters
     there alone.
+
+    With nine arguments the order is that of `torch.batch_norm`: `weight` and `bias` come before the
+    statistics, `cudnn_enabled` last.
 
     Shapes: `input: [N, C, *]`, all others `[C]`.
     Dtypes: that of `input`; halves may have the others in float32.
