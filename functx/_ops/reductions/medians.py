@@ -23,10 +23,10 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.order import greatest_key, ordered_bits
+from functx._core.order import ordered_bits
 
 from .emptiness import refuse_empty
-from .ranks import position_of_rank
+from .ranks import count_nan, position_of_nanmedian, position_of_rank
 from .ties import picked, shared_evenly, taken
 
 
@@ -106,8 +106,8 @@ def nanmedian(
     if dim is None:
         if keepdim:
             refuse("`keepdim` goes with `dim`, got no `dim`", error=TypeError)
-        return _of_all(jnp.ravel(input), _nanmedian_at)
-    return NanmedianResult(*_along(input, dim, keepdim, _nanmedian_at))
+        return _of_all(jnp.ravel(input), position_of_nanmedian)
+    return NanmedianResult(*_along(input, dim, keepdim, position_of_nanmedian))
 
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
@@ -163,23 +163,6 @@ def _of_all(flat: Array, position: Callable[[Array, int], Array]) -> Array:
 def _median_at(input: Array, dim: int) -> Array:
     """The index of the median along `dim`, which stays with size 1; of the first NaN, if any."""
     keys = ordered_bits(lax.stop_gradient(input))
-    count, nans = _counted(keys, input.dtype, dim)
+    count, nans = count_nan(keys, input.dtype, dim)
     middle = (count - 1) // 2
     return position_of_rank(keys, jnp.where(nans > 0, count - nans, middle), dim)
-
-
-def _nanmedian_at(input: Array, dim: int) -> Array:
-    """The index of the median without NaN along `dim`; of the first NaN, if there are no others."""
-    keys = ordered_bits(lax.stop_gradient(input))
-    count, nans = _counted(keys, input.dtype, dim)
-    return position_of_rank(keys, jnp.maximum(count - nans - 1, 0) // 2, dim)
-
-
-def _counted(keys: Array, dtype: np.dtype, dim: int) -> tuple[Array, Array]:
-    """How many elements there are along `dim`, and how many of them are NaN, as int32."""
-    none = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
-    count = none + np.int32(keys.shape[dim])
-    if category(dtype) < 2:
-        return count, none
-    nan = keys == greatest_key(keys.dtype)
-    return count, jnp.sum(nan, dim, dtype=np.int32, keepdims=True)

@@ -8,6 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import category
+from functx._core.order import greatest_key, ordered_bits
+
 from .ties import places
 
 
@@ -32,6 +35,29 @@ def position_of_rank(keys: Array, rank: Array, dim: int) -> Array:
     first = jnp.zeros_like(rank, at.dtype)
     place = _greatest(lambda bound: _count(equal & (at < bound)) <= rank, first, bits)
     return jnp.expand_dims(place, dim)
+
+
+def position_of_nanmedian(x: Array, dim: int, kept: Array | None = None) -> Array:
+    """The index of the median without NaN along `dim`; of the first NaN, if there are no others.
+
+    Of elements that are `kept`, if that is said: the others are NaN, or the greatest integer.
+    """
+    keys = ordered_bits(lax.stop_gradient(x))
+    count, nans = count_nan(keys, x.dtype, dim)
+    left = count - nans
+    if kept is not None and category(x.dtype) < 2:
+        left = jnp.sum(kept, dim, dtype=np.int32, keepdims=True)
+    return position_of_rank(keys, jnp.maximum(left - 1, 0) // 2, dim)
+
+
+def count_nan(keys: Array, dtype: np.dtype, dim: int) -> tuple[Array, Array]:
+    """How many elements there are along `dim`, and how many of them are NaN, as int32."""
+    none = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
+    count = none + np.int32(keys.shape[dim])
+    if category(dtype) < 2:
+        return count, none
+    nan = keys == greatest_key(keys.dtype)
+    return count, jnp.sum(nan, dim, dtype=np.int32, keepdims=True)
 
 
 def _greatest(holds: Callable[[Array], Array], least: Array, bits: int) -> Array:

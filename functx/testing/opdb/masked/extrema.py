@@ -17,10 +17,10 @@ from .masked_calls import (
     mask_refusals,
     nothing_left,
     of_numbers,
-    one_in_each_row,
     over_kept,
     over_one,
     over_several,
+    some_in_each_row,
     unheard,
 )
 
@@ -31,7 +31,7 @@ NAN, INF = np.nan, np.inf
 def extremum_samples(make: Make) -> Iterator[Sample]:
     yield from over_several(make, make.distinct)
     yield call(make.distinct(2, 0), 0, mask=make.mask(2, 1))
-    yield call(make.distinct(2, 3), 1, dtype="float64", mask=one_in_each_row(make, 2, 3))
+    yield call(make.distinct(2, 3), 1, dtype="float64", mask=some_in_each_row(make, 2, 3))
     yield call(make.distinct(2, 3), 1, dtype="int32", mask=make.put([True, False, True], bool))
 
 

@@ -17,13 +17,11 @@ from functx.testing.opinfo import call, Convention, Departure, edge, OwnDtypes, 
 Draw = Callable[..., jax.Array]
 
 
-def one_in_each_row(make: Make, *shape: int) -> jax.Array:
-    """A mask that keeps at least one element of each row, and of long ones not all."""
-    mask = make.rng.integers(0, 2, shape)
-    first = make.rng.integers(0, shape[-1], (*shape[:-1], 1))
-    mask[np.broadcast_to(np.arange(shape[-1]) == first, shape)] = 1
-    mask[np.broadcast_to(np.arange(shape[-1]) == (first + 1) % shape[-1], shape)] = shape[-1] == 1
-    return make.put(mask, bool)
+def some_in_each_row(make: Make, *shape: int, least: int = 1) -> jax.Array:
+    """A mask that keeps at least so many elements of each row, and not all of a longer one."""
+    n = shape[-1]
+    places = make.rng.permuted(np.broadcast_to(np.arange(n), shape), axis=-1)
+    return make.put(places < make.rng.integers(least, max(n, least + 1), (*shape[:-1], 1)), bool)
 
 
 def over_several(make: Make, draw: Draw | None = None, *before: Any) -> Iterator[Sample]:
@@ -31,21 +29,21 @@ def over_several(make: Make, draw: Draw | None = None, *before: Any) -> Iterator
     draw = draw or make
     yield from over_one(make, draw, *before)
     yield call(draw(2, 3, 2), *before, (0, -1), keepdim=True, mask=make.mask(2, 3, 1))
-    yield call(draw(2, 3), *before, dim=[], mask=one_in_each_row(make, 3))
+    yield call(draw(2, 3), *before, dim=[], mask=some_in_each_row(make, 3))
     yield call(draw(2, 2, 3), *before, dim=(1, 2), mask=make.mask(2, 1, 3))
 
 
 def over_one(make: Make, draw: Draw | None = None, *before: Any) -> Iterator[Sample]:
     """Calls of what reduces one dimension, or all."""
     draw = draw or make
-    yield call(draw(2, 3), *before, 1, mask=one_in_each_row(make, 2, 3))
+    yield call(draw(2, 3), *before, 1, mask=some_in_each_row(make, 2, 3, least=2))
     yield call(
         draw(2, 3), *before, -2, keepdim=True, mask=make.put([[True] * 3, [False] * 3], bool)
     )
     yield call(draw(2, 3), *before, None, mask=make.put([2, 0, -1], "int64"))
     yield call(draw(2, 3), *before, 0)
-    yield call(draw(2, 3), *before, None, keepdim=True, mask=one_in_each_row(make, 2, 3))
-    yield call(draw(2, 2, 3), *before, 1, mask=one_in_each_row(make, 1, 2, 1))
+    yield call(draw(2, 3), *before, None, keepdim=True, mask=some_in_each_row(make, 2, 3))
+    yield call(draw(2, 2, 3), *before, 1, mask=some_in_each_row(make, 1, 2, 1))
     yield call(draw(), *before, 0, mask=make.put(True, bool))
     yield from rows(make, *before)
 
@@ -55,7 +53,7 @@ def rows(make: Make, *before: Any) -> Iterator[Sample]:
 
     Each row is there with what is not finite kept, and masked out; the last ones have nothing left.
     """
-    yield edge(far(make, 1, 2, 2, 4), *before, -1, mask=one_in_each_row(make, 2, 4))
+    yield edge(far(make, 1, 2, 2, 4), *before, -1, mask=some_in_each_row(make, 2, 4))
     if category(make.dtype) == 2:
         x = np.asarray(not_finite(make))
         keep = np.stack([make.rng.integers(0, 2, x.shape) > 0, np.isfinite(x)])
@@ -129,10 +127,10 @@ def nothing_left(value: Any, *, make: Make, rest: tuple[Any, ...] = (), **said: 
     )
 
 
-_NO_IDENTITY = "PyTorch has no identity for bools, which have a least and a greatest value"
+NO_IDENTITY = "PyTorch has no identity for bools, which have a least and a greatest value"
 BOOLS_MASKED = (
-    OwnDtypes(r"\1", _NO_IDENTITY, r"^\(\*(?=.*mask=).*dtype=([\w*]+)", frozenset({"bool"})),
-    OwnDtypes("bool", _NO_IDENTITY, r"^\(\*(?!.*dtype=).*mask=", frozenset({"bool"})),
+    OwnDtypes(r"\1", NO_IDENTITY, r"^\(\*(?=.*mask=).*dtype=([\w*]+)", frozenset({"bool"})),
+    OwnDtypes("bool", NO_IDENTITY, r"^\(\*(?!.*dtype=).*mask=", frozenset({"bool"})),
 )
 
 
@@ -140,6 +138,6 @@ def bools_accepted(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
         call(make.mask(2, 3), 0, mask=make.mask(3)),
-        _NO_IDENTITY,
+        NO_IDENTITY,
         "identity of .* on torch.bool",
     )

@@ -15,9 +15,9 @@ from .masked_calls import (
     mask_refusals,
     nothing_left,
     of_numbers,
-    one_in_each_row,
     over_kept,
     over_several,
+    some_in_each_row,
     unheard,
 )
 
@@ -25,7 +25,7 @@ from .masked_calls import (
 def sum_samples(make: Make) -> Iterator[Sample]:
     yield from over_several(make)
     yield call(make(2, 0), -1, mask=make.mask(2, 1))
-    yield call(make(2, 3), 0, dtype="complex128", mask=one_in_each_row(make, 2, 3))
+    yield call(make(2, 3), 0, dtype="complex128", mask=some_in_each_row(make, 2, 3))
     yield call(make(2, 3, dtype="uint8"), dtype="int32", mask=make.mask(2, 1))
     yield call(make(2, 3, dtype="int64"), 1, dtype="bool", mask=make.mask(3))
 
@@ -39,7 +39,7 @@ def prod_samples(make: Make) -> Iterator[Sample]:
 def mean_samples(make: Make) -> Iterator[Sample]:
     yield from over_several(make)
     yield call(make(2, 0), -1, mask=make.mask(2, 1))
-    yield call(make(2, 3), 0, dtype="complex128", mask=one_in_each_row(make, 2, 3))
+    yield call(make(2, 3), 0, dtype="complex128", mask=some_in_each_row(make, 2, 3))
     yield call(make(2, 3, dtype="int32"), 1, dtype="float32", mask=make.mask(2, 3))
 
 
