@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import functools as ft
-import math
 from typing import Any, overload
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
     ArrayLike,
     axes_of,
-    category,
     compute_and_result,
     describe,
     Dims,
@@ -24,7 +21,8 @@ from functx._core import (
     refuse,
     Scalar,
 )
-from functx._ops.quotients import mean as mean_of, quotient
+
+from .deviations import deviation, off_mean, variance
 
 
 __all__ = ["std", "std_mean", "var", "var_mean"]
@@ -80,7 +78,7 @@ def var(
     Array(7., dtype=float32)
     """
     axes = axes_of(dim, input.ndim)
-    return _variance(_off(input, axes)[0], axes, correction, keepdim)
+    return variance(off_mean(input, axes)[0], axes, correction, keepdim)
 
 
 @overload
@@ -105,7 +103,7 @@ def std(
     Array(1., dtype=float32)
     """
     axes = axes_of(dim, input.ndim)
-    return _deviation(_off(input, axes)[0], axes, correction, keepdim)
+    return deviation(off_mean(input, axes)[0], axes, correction, keepdim)
 
 
 @overload
@@ -131,10 +129,10 @@ def var_mean(
     """
     compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
     axes = axes_of(dim, input.ndim)
-    off, mean = _off(input.astype(compute), axes)
-    variance = _variance(off, axes, correction, keepdim)
+    off, mean = off_mean(input.astype(compute), axes)
+    out = variance(off, axes, correction, keepdim)
     mean = mean if keepdim else jnp.squeeze(mean, axes)
-    return variance.astype(real_of(dtype)), mean.astype(dtype)
+    return out.astype(real_of(dtype)), mean.astype(dtype)
 
 
 @overload
@@ -160,52 +158,7 @@ def std_mean(
     """
     compute, dtype = compute_and_result(Promote.DEFAULT, input.dtype)
     axes = axes_of(dim, input.ndim)
-    off, mean = _off(input.astype(compute), axes)
-    deviation = _deviation(off, axes, correction, keepdim)
+    off, mean = off_mean(input.astype(compute), axes)
+    out = deviation(off, axes, correction, keepdim)
     mean = mean if keepdim else jnp.squeeze(mean, axes)
-    return deviation.astype(real_of(dtype)), mean.astype(dtype)
-
-
-def _off(input: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
-    """How far each element is off the mean, and the mean."""
-    mean = mean_of(input, axes, keepdims=True)
-    return input - mean, mean
-
-
-def _variance(off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
-    count = math.prod(off.shape[axis] for axis in axes)
-    if category(off.dtype) == 3:
-        squares = lax.real(off) ** 2 + lax.imag(off) ** 2
-    else:
-        squares = lax.square(off)
-    left = count - (1 if correction is None else correction)
-    divisor = jnp.where(left > 0, left, 0) if isinstance(left, Array) else max(left, 0)
-    divisor = divisor if count else 0
-    return quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
-
-
-def _deviation(off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
-    """The root of the variance, also where the variance leaves the range of the dtype."""
-    plain = _root(_variance(off, axes, correction, keepdim))
-    if off.size == 0:
-        return plain
-    third = int(jnp.finfo(off.dtype).maxexp) // 3
-    low, high = 2.0**-third, 2.0**third
-
-    def scaled() -> Array:
-        parts = (off,) if category(off.dtype) == 2 else (lax.real(off), lax.imag(off))
-        sizes = ft.reduce(jnp.maximum, map(jnp.abs, map(lax.stop_gradient, parts)))
-        size = jnp.max(sizes, axis=axes, keepdims=True)
-        down = jnp.where(size > high, low**2, jnp.where(size < low, high**2, 1))
-        up = jnp.where(size > high, high**2, jnp.where(size < low, low**2, 1))
-        out = _root(_variance(off * down.astype(off.dtype), axes, correction, keepdim))
-        return out * (up if keepdim else jnp.squeeze(up, axes)).astype(out.dtype)
-
-    ordinary = (plain > low) & (plain < high)
-    return lax.cond(jnp.all(ordinary), lambda: plain, scaled)
-
-
-def _root(variance: Array) -> Array:
-    """The square root, with all derivatives 0 at 0."""
-    constant = variance == 0
-    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))
+    return out.astype(real_of(dtype)), mean.astype(dtype)
