@@ -27,6 +27,7 @@ from functx._core import (
 from functx._core.order import ordered_bits
 
 from .scanning import last_greatest, running_choice, running_product, running_sum, scanned
+from .totals import refuse_bools
 
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff"]
@@ -55,7 +56,7 @@ def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     >>> functx.cumsum(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0)
     Array([1., 3., 6.], dtype=float32)
     """
-    _refuse_bool(input)
+    refuse_bools(input)
     return scanned(running_sum, rounded_first(input, dtype), dim)
 
 
@@ -69,7 +70,7 @@ def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     >>> functx.cumprod(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0)
     Array([1., 2., 6.], dtype=float32)
     """
-    _refuse_bool(input)
+    refuse_bools(input)
     return scanned(running_product, rounded_first(input, dtype), dim)
 
 
@@ -150,11 +151,6 @@ def _running_extreme(input: Array, keys: Array, dim: int) -> tuple[Array, Array]
         return input, jnp.zeros((), available(LONG))
     indices = last_greatest(keys, dim)
     return running_choice(input, indices, dim), indices.astype(available(LONG))
-
-
-def _refuse_bool(input: Array) -> None:
-    if category(input.dtype) == 0:
-        refuse("`dtype` must be a dtype of numbers, got bool", error=TypeError)
 
 
 def _refuse_misfit(name: str, extra: Array, input: Array, dim: int) -> None:

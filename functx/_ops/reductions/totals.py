@@ -1,4 +1,4 @@
-"""Sums and products over dimensions, and which dtypes have means."""
+"""Sums and products over dimensions, and which dtypes have them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ def refuse_integers(input: Array) -> None:
             hint="pass `dtype=functx.float32`",
             error=TypeError,
         )
+
+
+def refuse_bools(input: Array) -> None:
+    """Of bools there are no running sums and products in their own dtype."""
+    if category(input.dtype) == 0:
+        refuse("`dtype` must be a dtype of numbers, got bool", error=TypeError)
 
 
 def total(x: Array, dim: Dims, keepdim: bool) -> Array:

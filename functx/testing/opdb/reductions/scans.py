@@ -8,10 +8,11 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import EXACT, SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .dimensions import dim_refusals
 from .rows import at_edges, far, not_finite
+from .running_products import cumprod_departures
 
 
 LONG = [(19,), (16, 2), (75,)]  # several blocks of 8, and with a rest; blocks of blocks
@@ -126,22 +127,6 @@ def cumprod_conventions(make: Make) -> Iterator[Convention]:
         call(make.put([0, 0, 3]), 0),
         through=lambda y: y[2],
         hessian=[[0, 3, 0], [3, 0, 0], [0, 0, 0]],
-    )
-
-
-def cumprod_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "gradient",
-        call(make.put([0.0, 2, np.nan], "float64"), 0),
-        "the derivative is a product of the others, where PyTorch divides by the element",
-        r"of array 0: (\(?-?nan|.*PyTorch \(?-?nan)",
-    )
-    yield Departure(
-        "value",
-        call(make.put([3e38, 2e-38, 0.25, 0.25], "float32"), 0),
-        "products are taken of neighbours first, which may leave the range where those from the "
-        "start on do not",
-        r"\): (\(?-?(0\.0|0|inf|nan)\b|-?[\d.e+-]+j at)",
     )
 
 
