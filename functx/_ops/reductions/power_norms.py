@@ -16,8 +16,11 @@ from functx._ops.magnitude import magnitude
 from .ties import shared_evenly
 
 
-def vector_norm(input: Array, p: float, dim: Any) -> Array:
-    r"""$(\sum_i |x_i|^p)^{1/p}$ over the non-negative dimensions `dim`, with its conventions."""
+def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> Array:
+    r"""$(\sum_i |x_i|^p)^{1/p}$ over the non-negative dimensions `dim`, with its conventions.
+
+    Elements that are not `kept`, if that is said, must be 0, for negative `p` infinite.
+    """
     axes = tuple(dim)
     if (p < 0 or p == math.inf) and math.prod(input.shape[axis] for axis in axes) == 0:
         refuse(f"expected elements to choose from for p={p}, got {describe(input)}")
@@ -25,7 +28,7 @@ def vector_norm(input: Array, p: float, dim: Any) -> Array:
         return jnp.sum(nonzero(input), axis=axes, dtype=real_of(input.dtype))
     if math.isinf(p):
         choose = ft.partial(greatest if p > 0 else least, axis=axes)
-        return shared_evenly(choose, axes)(magnitude(input))
+        return shared_evenly(choose, axes, kept)(magnitude(input))
     if p == 1:
         return jnp.sum(magnitude(input), axis=axes)
     if p > 0 and p % 2 == 0:
