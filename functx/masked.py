@@ -11,6 +11,7 @@ from ._ops.masked.medians import median as median
 from ._ops.masked.moments import std as std, var as var
 from ._ops.masked.norms import norm as norm, normalize as normalize
 from ._ops.masked.scans import cumprod as cumprod, cumsum as cumsum
+from ._ops.masked.softmax import log_softmax as log_softmax, softmax as softmax, softmin as softmin
 from ._ops.masked.sums import mean as mean, prod as prod, sum as sum
 
 
