@@ -5,7 +5,7 @@ from ._names import equip as _equip
 
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
-from ._ops.masked.exponentials import logsumexp as logsumexp
+from ._ops.masked.exponentials import logaddexp as logaddexp, logsumexp as logsumexp
 from ._ops.masked.extrema import amax as amax, amin as amin, argmax as argmax, argmin as argmin
 from ._ops.masked.medians import median as median
 from ._ops.masked.moments import std as std, var as var

@@ -28,6 +28,7 @@ from functx._core.order import at_least_zero, less, negative
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
+from .larger import larger_and_gap, log_add_exp
 from .logarithms import logarithm
 from .near_one import logarithm_of_1_plus
 from .operands import check_floating
@@ -190,8 +191,7 @@ def logaddexp(input: ArrayOnly, other: ArrayOnly) -> Array:
     Array([0.693, 0.693], dtype=float32)
     """
     check_floating(input.dtype)
-    high, gap = _larger_and_gap(input, other)
-    return high + lax.log1p(lax.exp(gap))
+    return log_add_exp(input, other)
 
 
 @operator(accepts=Accepts.REAL)
@@ -205,17 +205,8 @@ def logaddexp2(input: ArrayOnly, other: ArrayOnly) -> Array:
     Array([1., 1.], dtype=float32)
     """
     check_floating(input.dtype)
-    high, gap = _larger_and_gap(input, other)
+    high, gap = larger_and_gap(input, other)
     return high + lax.log1p(lax.exp2(gap)) * np.asarray(1 / math.log(2), high.dtype)
-
-
-def _larger_and_gap(x: Array, y: Array) -> tuple[Array, Array]:
-    """The larger of two numbers, by real parts, and how much the other exceeds it: at most 0."""
-    x, y = jnp.broadcast_arrays(x, y)
-    first = lax.real(x) >= lax.real(y) if category(x.dtype) == 3 else x >= y
-    high, low = jnp.where(first, x, y), jnp.where(first, y, x)
-    # Swapping is smooth where they are equal: every derivative is right there, unlike |x - y|'s.
-    return high, jnp.where((x == y) & jnp.isinf(x), 0, low - high)
 
 
 @operator(

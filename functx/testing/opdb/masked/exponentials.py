@@ -5,19 +5,33 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
+from functx._core import Accepts, category
+from functx.testing.floors import AT_ROOTS, SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.pointwise.operands import PAIRS, without_numbers
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .masked_calls import (
     bools_accepted,
     BOOLS_MASKED,
+    kept,
     mask_refusals,
+    NO_IDENTITY,
     nothing_left,
     of_numbers,
     over_kept,
     over_several,
+    some_in_each_row,
     unheard,
 )
 
@@ -81,6 +95,128 @@ def logsumexp_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def logaddexp_samples(make: Make) -> Iterator[Sample]:
+    near = lambda *shape: make(*shape, low=-1, high=1)
+    masks = lambda *shape: {"input_mask": make.mask(*shape), "other_mask": make.mask(*shape)}
+    yield call(near(2, 4), near(2, 4), **masks(2, 4))
+    yield call(near(2, 4), near(2, 4), input_mask=some_in_each_row(make, 2, 4))
+    yield call(near(2, 4), near(2, 4), other_mask=some_in_each_row(make, 4))
+    yield call(near(2, 3), near(2, 3), input_mask=make.put([2, 0, -1], "int64"))
+    yield call(near(2, 3), near(2, 3), other_mask=make.put([2, 0, -1], "int64"))
+    for first, second in PAIRS:
+        yield call(near(*first), near(*second))
+    yield call(near(4), near(2, 4), **masks(4))
+    yield call(near(), near(), **masks())
+    wide = make(2, 4, dtype="float64", low=-1, high=1)
+    yield call(wide, near(2, 4), dtype="complex128", **masks(2, 1))
+    if category(make.dtype) == 2:
+        yield edge(near(2, 4), make(2, 4, dtype="float32", low=-1, high=1), **masks(2, 4))
+        integers = make.put([[5, 9, 2], [1, 3, 4]], "int32")
+        rows = make.put([[0.5] * 3, [2.25] * 3])
+        mask = make.put([True, False, True], bool)
+        yield call(integers, rows, input_mask=mask)
+        yield call(integers, rows, input_mask=mask, other_mask=make.put([[True], [False]], bool))
+        yield call(rows, integers, other_mask=mask)
+        yield edge(*make.edge_pairs(), **masks(1))
+        far = make.put([0.0, 300.0, -300.0, 1.0]), make.put([-20.0, 300.0, -310.0, 1.0])
+        yield call(*far, input_mask=make.put([True, True, True, False], bool))
+        x, y = make.put([np.inf, -np.inf, np.nan, 1]), make.put([-np.inf, np.inf, 2, np.nan])
+        yield edge(x, y, input_mask=make.put([True, False, False, True], bool))
+        yield edge(x, y, other_mask=make.put([False, True, True, False], bool))
+
+
+def logaddexp_refusals(make: Make) -> Iterator[Refusal]:
+    yield from without_numbers(make)
+    integers = make(2, dtype="int64")
+    yield Refusal(call(integers, integers), "expected a floating common dtype", TypeError)
+    for name in ("input_mask", "other_mask"):
+        for shape in ((2,), (1, 2, 3)):
+            at = call(make(2, 3), make(2, 3), **{name: make.mask(*shape)})
+            yield Refusal(at, rf"`{name}` must broadcast to \w+\[2,3\], got bool")
+    at = call(make(3), make(2, 3), input_mask=make.mask(2, 3))
+    yield Refusal(at, r"`input_mask` must broadcast to \w+\[3\], got bool\[2,3\]")
+
+
+def np_logaddexp(x, y, dtype=None, input_mask=None, other_mask=None):
+    left, right = kept(x, input_mask), kept(y, other_mask)
+    real = np.result_type(x, y).kind == "f"
+    both = np.logaddexp(x, y) if real else np.log(np.exp(x) + np.exp(y))
+    out = np.where(left & right, both, np.where(left, x, np.where(right, y, -np.inf)))
+    if x.dtype.kind == "i" and dtype is None:
+        out = np.where(out == -np.inf, np.iinfo(x.dtype).min, out).astype(x.dtype)
+    return out
+
+
+def logaddexp_conventions(make: Make) -> Iterator[Convention]:
+    one, two = make.put([True, False], bool), make.put([False, True], bool)
+    for hidden in (np.nan, np.inf, -np.inf):
+        hide = call(make.put([1, hidden]), make.put([hidden, 2]), input_mask=one, other_mask=two)
+        yield Convention(
+            f"{hidden} is masked out",
+            hide,
+            value=[1, 2],
+            gradient=([1, 0], [0, 1]),
+            hessian=np.zeros((4, 4)),
+            departure="PyTorch's second derivative is NaN",
+        )
+        nothing = make.put([hidden, 3])
+        yield Convention(
+            f"{hidden} is all there is, and masked out",
+            call(nothing, nothing, input_mask=one & two, other_mask=one & two),
+            value=[-np.inf, -np.inf],
+            gradient=([0, 0], [0, 0]),
+            hessian=np.zeros((4, 4)),
+        )
+    beside = call(make.put([-np.inf, 5]), make.put([5, -np.inf]), input_mask=one, other_mask=two)
+    yield Convention(
+        "minus infinity beside what is masked out",
+        beside,
+        value=[-np.inf, -np.inf],
+        gradient=([1, 0], [0, 1]),
+        departure="PyTorch's gradient is NaN",
+    )
+    numbers = make.put([0.0, np.nan])
+    zeros = make.put([0, 0])
+    yield Convention(
+        "a mask of numbers", call(zeros, zeros, input_mask=numbers), value=[0, np.log(2)]
+    )
+    yield Convention(
+        "another mask of numbers", call(zeros, zeros, other_mask=numbers), value=[0, np.log(2)]
+    )
+    tied = call(zeros, zeros, input_mask=one)
+    yield Convention("a tie", tied, gradient=([0.5, 0], [0.5, 1]))
+    tied, bend = call(zeros[:1], zeros[:1], input_mask=one[:1]), np.array([[1, -1], [-1, 1]]) / 4
+    yield Convention("the bend of a tie", tied, hessian=bend)
+
+
+_UNORDERED = "PyTorch asks for the least complex number, where the logarithm of 0 has a real part"
+_COMPLEX = frozenset({"complex64", "complex128"})
+COMPLEX_MASKED = (
+    OwnDtypes(r"\1", NO_IDENTITY, r"^\((bool), \*.*mask="),
+    OwnDtypes("*", NO_IDENTITY, r"^\(\*, bool.*mask="),
+    OwnDtypes(r"\1", _UNORDERED, r"^\((c64), \*.*mask="),
+    OwnDtypes("*", _UNORDERED, r"^\(\*, c64.*mask="),
+    OwnDtypes(r"\1", _UNORDERED, r"^(?=.*mask=).*dtype=([\w*]+)", _COMPLEX),
+    OwnDtypes(r"\1", _UNORDERED, r"^\((?!.*dtype=)([^,\[]+).*mask=", _COMPLEX),
+)
+
+
+def logaddexp_departures(make: Make) -> Iterator[Departure]:
+    mask = make.put([True, False], bool)
+    yield Departure(
+        "accepted",
+        call(make.put([1, 2], "complex64"), make.put([1, 2], "complex64"), input_mask=mask),
+        _UNORDERED,
+        r"torch\.iinfo\(\) requires an integer",
+    )
+    yield Departure(
+        "accepted",
+        call(make.put([0, 1], bool), make.put([1, 2], "float32"), input_mask=mask),
+        NO_IDENTITY,
+        "identity of .* on torch.bool",
+    )
+
+
 OPS = [
     OpInfo(
         functx.masked.logsumexp,
@@ -91,5 +227,16 @@ OPS = [
         conventions=logsumexp_conventions,
         departures=logsumexp_departures,
         own_dtypes=BOOLS_MASKED,
+    ),
+    OpInfo(
+        functx.masked.logaddexp,
+        logaddexp_samples,
+        reference=np_logaddexp,
+        refusals=logaddexp_refusals,
+        dtypes=Accepts.INEXACT.value,
+        floor=AT_ROOTS,
+        conventions=logaddexp_conventions,
+        departures=logaddexp_departures,
+        own_dtypes=COMPLEX_MASKED,
     ),
 ]
