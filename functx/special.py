@@ -18,6 +18,14 @@ from ._ops.pointwise.rounding import round as round
 from ._ops.pointwise.special_functions import digamma as digamma, erf as erf, lgamma as _lgamma
 from ._ops.pointwise.trigonometric import sinc as sinc
 from ._ops.reductions.exponentials import logsumexp as logsumexp
+from ._ops.special.airy import airy_ai as airy_ai
+from ._ops.special.bessel import (
+    bessel_j0 as bessel_j0,
+    bessel_j1 as bessel_j1,
+    bessel_y0 as bessel_y0,
+    bessel_y1 as bessel_y1,
+    spherical_bessel_j0 as spherical_bessel_j0,
+)
 from ._ops.special.entropies import entr as entr, xlog1py as xlog1py
 from ._ops.special.modified_bessel import (
     i0 as i0,

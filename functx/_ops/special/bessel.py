@@ -1,0 +1,91 @@
+"""Bessel functions of the first and the second kind, and the spherical one of order 0."""
+
+from __future__ import annotations
+
+import functools as ft
+
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, operator, Promote
+
+from .cylinder_functions import first_kind, second_kind
+from .orders import differentiable
+from .spherical import spherical_first_kind
+
+
+__all__ = ["bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def bessel_j0(input: ArrayLike) -> Array:
+    r"""Bessel function $J_0(x_i) = \tfrac1\pi \int_0^\pi \cos(x_i \sin t)\,dt$.
+
+    0 at both infinities, where PyTorch has NaN. Errors are less than 5 ulps, near zeros of the
+    amplitude $\sqrt{J_0^2 + Y_0^2}$, at the greatest arguments too; PyTorch's are up to 4e-7 near
+    5. Has derivatives, of which PyTorch has none.
+
+    >>> functx.special.bessel_j0(jnp.asarray([0.0, 1.0], "float32"))
+    Array([1.       , 0.7651977], dtype=float32)
+    """
+    return _j0(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def bessel_j1(input: ArrayLike) -> Array:
+    r"""Bessel function $J_1(x_i) = \tfrac1\pi \int_0^\pi \cos(t - x_i \sin t)\,dt$.
+
+    0 at both infinities, where PyTorch has NaN. Errors are less than 5 ulps, near zeros of the
+    amplitude $\sqrt{J_1^2 + Y_1^2}$, at the greatest arguments too; PyTorch's are up to 5e-7 near
+    5. Has derivatives, of which PyTorch has none.
+
+    >>> functx.special.bessel_j1(jnp.asarray([0.0, 1.0], "float32"))
+    Array([0.        , 0.44005057], dtype=float32)
+    """
+    return _j1(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def bessel_y0(input: ArrayLike) -> Array:
+    r"""Bessel function of the second kind $Y_0(x_i)$.
+
+    Minus infinity at 0, NaN below; 0 at infinity, where PyTorch has NaN. Errors are less than 5
+    ulps, near zeros of the amplitude $\sqrt{J_0^2 + Y_0^2}$, at the greatest arguments too;
+    PyTorch's are up to 2e-7 near 5. Has derivatives, of which PyTorch has none.
+
+    >>> functx.special.bessel_y0(jnp.asarray([0.0, 1.0], "float32"))
+    Array([      -inf, 0.08825696], dtype=float32)
+    """
+    return _y0(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def bessel_y1(input: ArrayLike) -> Array:
+    r"""Bessel function of the second kind $Y_1(x_i)$.
+
+    Minus infinity at 0, NaN below; 0 at infinity, where PyTorch has NaN. Errors are less than 5
+    ulps, near zeros of the amplitude $\sqrt{J_1^2 + Y_1^2}$, at the greatest arguments too;
+    PyTorch's are up to 9e-7 near 5. Has derivatives, of which PyTorch has none.
+
+    >>> functx.special.bessel_y1(jnp.asarray([0.0, 1.0], "float32"))
+    Array([      -inf, -0.7812128], dtype=float32)
+    """
+    return _y1(input)
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
+def spherical_bessel_j0(input: ArrayLike) -> Array:
+    r"""Spherical Bessel function $j_0(x_i) = \sin(x_i) / x_i$, 1 at 0.
+
+    Has derivatives, of which PyTorch has none.
+
+    >>> functx.special.spherical_bessel_j0(jnp.asarray([0.0, 1.0], "float32")).round(3)
+    Array([1.   , 0.841], dtype=float32)
+    """
+    return _spherical(input)
+
+
+_j0 = differentiable("bessel_j0", ft.partial(first_kind, 0))
+_j1 = differentiable("bessel_j1", ft.partial(first_kind, 1))
+_y0 = differentiable("bessel_y0", ft.partial(second_kind, 0))
+_y1 = differentiable("bessel_y1", ft.partial(second_kind, 1))
+_spherical = differentiable("spherical_bessel_j0", spherical_first_kind)
