@@ -125,6 +125,11 @@ from ._ops.nn.dropout import dropout as dropout
 from ._ops.nn.normalization.batch import batch_norm as batch_norm
 from ._ops.nn.normalization.group import group_norm as group_norm
 from ._ops.nn.normalization.layer import layer_norm as layer_norm
+from ._ops.nn.normalization.native import (
+    native_batch_norm as native_batch_norm,
+    native_group_norm as native_group_norm,
+    native_layer_norm as native_layer_norm,
+)
 from ._ops.nn.padding import constant_pad_nd as constant_pad_nd
 from ._ops.nn.pooling.maximum import max_pool2d as max_pool2d
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax

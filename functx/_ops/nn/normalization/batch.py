@@ -41,7 +41,7 @@ def _eps_at_hand(*args: Any, eps: Any = 1e-5, **_: Any) -> bool:
 
 
 @glanced(_eps_at_hand)
-def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
+def eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
     allowed = at_least_zero(eps) | (eps != eps)
     yield Requirement(allowed, "`eps` must not be negative, got {got}", eps, error=ValueError)
 
@@ -86,7 +86,7 @@ def batch_norm(
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.FLOATING,
-    requires=_eps_is_not_negative,
+    requires=eps_is_not_negative,
     form=_statistics_may_come_last,
     aliases=("batch_norm",),
 )
@@ -120,10 +120,12 @@ def batch_norm(
     Array([[-1.],
            [ 1.]], dtype=float32)
     """
-    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
+    return normalized_batch(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )[0]
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_eps_is_not_negative)
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=eps_is_not_negative)
 def batch_norm_with_stats(
     input: ArrayLike,
     running_mean: Other | None,
@@ -146,7 +148,7 @@ def batch_norm_with_stats(
     >>> functx.nn.functional.batch_norm_with_stats(x, mean, var, training=True, momentum=0.5)[1:]
     (Array([1.], dtype=float32), Array([1.5], dtype=float32))
     """
-    out, mean, var = _batch_norm(
+    out, mean, var = normalized_batch(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
     if mean is None or var is None:
@@ -155,7 +157,17 @@ def batch_norm_with_stats(
     return BatchNormResult(out, mean.astype(dtypes[0]), var.astype(dtypes[1]))
 
 
-def _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps):
+def normalized_batch(
+    input: Array,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    training: bool,
+    momentum: Any,
+    eps: Any,
+) -> tuple[Array, Any, Any]:
+    """The result, and the running statistics after it in the dtype of computation."""
     if input.ndim < 2 and input.size:
         refuse(f"`input` must be [N, C, ...], got {describe(input)}")
     channels = input.shape[1] if input.ndim > 1 else 0

@@ -46,6 +46,13 @@ def layer_norm(
     >>> functx.nn.functional.layer_norm(jnp.asarray([1.0, 3.0], "float32"), (2,), eps=0.0)
     Array([-1.,  1.], dtype=float32)
     """
+    refuse_other_shapes(input, normalized_shape)
+    out = standardized(wide(input), tuple(range(-len(normalized_shape), 0)), eps)
+    return affine(out, weight, bias, normalized_shape, normalized_shape).astype(input.dtype)
+
+
+def refuse_other_shapes(input: Array, normalized_shape: tuple[int, ...]) -> None:
+    """Refuses an input that does not end in these sizes."""
     if not normalized_shape or input.shape[input.ndim - len(normalized_shape) :] != (
         normalized_shape
     ):
@@ -53,5 +60,3 @@ def layer_norm(
             f"`input` must end in normalized_shape={list(normalized_shape)}, got {describe(input)}",
             hint="normalized_shape counts trailing dimensions; the batch is not part of it",
         )
-    out = standardized(wide(input), tuple(range(-len(normalized_shape), 0)), eps)
-    return affine(out, weight, bias, normalized_shape, normalized_shape).astype(input.dtype)

@@ -1,0 +1,158 @@
+"""Normalizations that also give the statistics that they divided by."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    describe,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Scalar,
+    Shape,
+)
+
+from .batch import eps_is_not_negative, normalized_batch
+from .layer import refuse_other_shapes
+from .standardization import affine, moments, per_channel, wide
+
+
+__all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
+
+
+class NormResult(NamedTuple):
+    """What a normalization gives: the result, the means and the inverse deviations."""
+
+    output: Array
+    mean: Array
+    rstd: Array
+
+
+@operator(
+    name="native_layer_norm",
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+)
+def native_layer_norm(
+    input: ArrayLike,
+    normalized_shape: Shape,
+    weight: Other | None,
+    bias: Other | None,
+    eps: Scalar,
+) -> NormResult:
+    r"""`functx.nn.functional.layer_norm`, and $\mu$ and $1 / \sqrt{\sigma^2 + \epsilon}$.
+
+    Shapes: the result the input's, `[..., *normalized_shape]`; the statistics have 1 in place of
+    each of these. Dtypes: the input's; statistics of halves are float32 beside parameters that are.
+
+    >>> x = jnp.asarray([[1.0, 3.0]], "float32")
+    >>> functx.native_layer_norm(x, (2,), None, None, 3.0).rstd
+    Array([[0.5]], dtype=float32)
+    """
+    refuse_other_shapes(input, normalized_shape)
+    axes = tuple(range(-len(normalized_shape), 0))
+    x = wide(input)
+    mean, rstd = _statistics(x, axes, eps)
+    out = affine((x - mean) * rstd, weight, bias, normalized_shape, normalized_shape)
+    return _narrowed(out, mean, rstd, input, weight, bias)
+
+
+@operator(
+    name="native_group_norm",
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.FLOAT32,
+)
+def native_group_norm(
+    input: ArrayLike,
+    weight: Other | None,
+    bias: Other | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: Scalar,
+) -> NormResult:
+    r"""`functx.nn.functional.group_norm`, and $\mu$ and $1 / \sqrt{\sigma^2 + \epsilon}$.
+
+    Shapes: `input: [N, C, *]` with `HxW` elements in each channel, the statistics `[N, group]`;
+    `group` divides `C`. Dtypes: as of `functx.native_layer_norm`.
+
+    >>> x = jnp.asarray([[1.0, 3.0]], "float32")
+    >>> functx.native_group_norm(x, None, None, 1, 2, 1, 1, 3.0).mean
+    Array([[2.]], dtype=float32)
+    """
+    sizes = input.shape[:2] if input.ndim > 1 else (0, 0)
+    if input.ndim < 2 or (*sizes, math.prod(input.shape[2:])) != (N, C, HxW):
+        refuse(f"`input` must be [{N}, {C}, ...] with HxW={HxW}, got {describe(input)}")
+    if group < 1 or C % group:
+        refuse(f"`group` must divide the channels of {describe(input)}, got {group}")
+    groups = wide(input).reshape(N, group, C // group * HxW)
+    mean, rstd = _statistics(groups, (2,), eps)
+    out = affine(
+        ((groups - mean) * rstd).reshape(input.shape), weight, bias, (C,), per_channel(input)
+    )
+    return _narrowed(out, mean[..., 0], rstd[..., 0], input, weight, bias)
+
+
+@operator(
+    name="native_batch_norm",
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    requires=eps_is_not_negative,
+)
+def native_batch_norm(
+    input: ArrayLike,
+    weight: Other | None,
+    bias: Other | None,
+    running_mean: Other | None,
+    running_var: Other | None,
+    training: bool,
+    momentum: Scalar,
+    eps: Scalar,
+) -> NormResult:
+    r"""`functx.nn.functional.batch_norm`; the batch's $\mu$ and $1 / \sqrt{\sigma^2 + \epsilon}$.
+
+    Shapes: `input: [N, C, *]`, parameters and statistics `[C]`; without `training` there are no
+    statistics, `[0]`. Dtypes: as of `functx.native_layer_norm`.
+
+    `momentum` has no effect: running statistics do not change in place.
+    `functx.nn.functional.batch_norm_with_stats` gives them.
+
+    >>> x = jnp.asarray([[1.0], [3.0]], "float32")
+    >>> functx.native_batch_norm(x, None, None, None, None, True, 0.1, 3.0).rstd
+    Array([0.5], dtype=float32)
+    """
+    out = normalized_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)[
+        0
+    ]
+    if not training:
+        mean = rstd = jnp.zeros(0, out.dtype)
+    else:
+        axes = tuple(i for i in range(input.ndim) if i != 1) if input.ndim > 1 else ()
+        mean, rstd = (x.reshape(-1) for x in _statistics(wide(input), axes, eps))
+    return _narrowed(out, mean, rstd, input, weight, bias)
+
+
+def _statistics(x: Array, axes: tuple[int, ...], eps: Any) -> tuple[Array, Array]:
+    mean, var = moments(x, axes)
+    return mean, lax.rsqrt(var + eps)
+
+
+def _narrowed(
+    out: Array, mean: Array, rstd: Array, input: Array, weight: Any, bias: Any
+) -> NormResult:
+    """In PyTorch's dtypes: statistics in that of the parameters."""
+    parameters = [x.dtype for x in (weight, bias) if x is not None]
+    dtype = parameters[0] if parameters else input.dtype
+    return NormResult(out.astype(input.dtype), mean.astype(dtype), rstd.astype(dtype))
