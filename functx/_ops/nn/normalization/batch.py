@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple, overload
 
-import jax
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
     ArrayLike,
-    describe,
-    glanced,
     operator,
     Other,
     Promote,
-    refuse,
-    Requirement,
     Scalar,
 )
-from functx._core.order import at_least_zero
 
-from .standardization import affine, moments, per_channel, require_like, wide
+from .batches import eps_is_not_negative, normalized_batch
 
 
 __all__ = ["batch_norm", "batch_norm_with_stats"]
@@ -34,16 +27,6 @@ class BatchNormResult(NamedTuple):
     output: Array
     running_mean: Array | None
     running_var: Array | None
-
-
-def _eps_at_hand(*args: Any, eps: Any = 1e-5, **_: Any) -> bool:
-    return len(args) < 8 and type(eps) in (int, float) and eps >= 0
-
-
-@glanced(_eps_at_hand)
-def eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
-    allowed = at_least_zero(eps) | (eps != eps)
-    yield Requirement(allowed, "`eps` must not be negative, got {got}", eps, error=ValueError)
 
 
 _STATISTICS_LAST = ("input", "weight", "bias", "running_mean", "running_var", "training")
@@ -155,55 +138,3 @@ def batch_norm_with_stats(
         return BatchNormResult(out, None, None)
     dtypes = running_mean.dtype, running_var.dtype  # pyright: ignore[reportOptionalMemberAccess]
     return BatchNormResult(out, mean.astype(dtypes[0]), var.astype(dtypes[1]))
-
-
-def normalized_batch(
-    input: Array,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any,
-    bias: Any,
-    training: bool,
-    momentum: Any,
-    eps: Any,
-) -> tuple[Array, Any, Any]:
-    """The result, and the running statistics after it in the dtype of computation."""
-    if input.ndim < 2 and input.size:
-        refuse(f"`input` must be [N, C, ...], got {describe(input)}")
-    channels = input.shape[1] if input.ndim > 1 else 0
-    given = {"running_mean": running_mean, "running_var": running_var}
-    for name, value in given.items():
-        if value is None and not training and input.size:
-            refuse(f"`{name}` must be given where `training` is false")
-        _require_vector(value, channels, name, input)
-    if (running_mean is None) != (running_var is None):
-        refuse("`running_mean` and `running_var` must both be given, or neither", error=ValueError)
-    count = input.size // channels if channels else 0
-    if training and count == 1:
-        refuse(
-            f"`training` needs more than one value per channel, got {describe(input)}",
-            error=ValueError,
-        )
-    shape, x = per_channel(input), wide(input)
-    if training or running_mean is None:
-        axes = tuple(i for i in range(input.ndim) if i != 1) if input.ndim > 1 else ()
-        mean, var = moments(x, axes)
-    else:
-        mean = running_mean.astype(x.dtype).reshape(shape)
-        var = running_var.astype(x.dtype).reshape(shape)
-    out = (x - mean) * lax.rsqrt(var + eps)
-    out = affine(out, weight, bias, (channels,), shape).astype(input.dtype)
-    if not training or running_mean is None or count == 0:
-        return out, running_mean, running_var
-    keep = 1 - momentum
-    mean, var = mean.reshape(channels), var.reshape(channels) * (count / (count - 1))
-    mean, var = momentum * mean, momentum * var
-    return out, keep * wide(running_mean) + mean, keep * wide(running_var) + var
-
-
-def _require_vector(value: Any, channels: int, name: str, input: jax.Array) -> None:
-    if value is None:
-        return
-    if value.shape != (channels,):
-        refuse(f"`{name}` must be [{channels}], one for each channel, got {describe(value)}")
-    require_like(value, name, input)

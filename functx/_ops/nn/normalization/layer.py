@@ -8,16 +8,14 @@ from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
-    describe,
     operator,
     Other,
     Promote,
-    refuse,
     Scalar,
     Shape,
 )
 
-from .standardization import affine, standardized, wide
+from .standardization import affine, refuse_other_shapes, standardized, wide
 
 
 __all__ = ["layer_norm"]
@@ -49,14 +47,3 @@ def layer_norm(
     refuse_other_shapes(input, normalized_shape)
     out = standardized(wide(input), tuple(range(-len(normalized_shape), 0)), eps)
     return affine(out, weight, bias, normalized_shape, normalized_shape).astype(input.dtype)
-
-
-def refuse_other_shapes(input: Array, normalized_shape: tuple[int, ...]) -> None:
-    """Refuses an input that does not end in these sizes."""
-    if not normalized_shape or input.shape[input.ndim - len(normalized_shape) :] != (
-        normalized_shape
-    ):
-        refuse(
-            f"`input` must end in normalized_shape={list(normalized_shape)}, got {describe(input)}",
-            hint="normalized_shape counts trailing dimensions; the batch is not part of it",
-        )

@@ -21,9 +21,8 @@ from functx._core import (
     Shape,
 )
 
-from .batch import eps_is_not_negative, normalized_batch
-from .layer import refuse_other_shapes
-from .standardization import affine, moments, per_channel, wide
+from .batches import eps_is_not_negative, normalized_batch
+from .standardization import affine, moments, per_channel, refuse_other_shapes, wide
 
 
 __all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]

@@ -57,3 +57,14 @@ def require_like(value: Any, name: str, x: jax.Array) -> None:
             f"{describe(value)}",
             error=TypeError,
         )
+
+
+def refuse_other_shapes(input: jax.Array, normalized_shape: tuple[int, ...]) -> None:
+    """Refuses an input that does not end in these sizes."""
+    if not normalized_shape or input.shape[input.ndim - len(normalized_shape) :] != (
+        normalized_shape
+    ):
+        refuse(
+            f"`input` must end in normalized_shape={list(normalized_shape)}, got {describe(input)}",
+            hint="normalized_shape counts trailing dimensions; the batch is not part of it",
+        )

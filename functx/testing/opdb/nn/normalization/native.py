@@ -108,13 +108,21 @@ def through_all(out):
     return y[..., 1] + 2 * y[..., 2] + mean[..., 0] + rstd[..., 0]
 
 
+NO_SLOPES = "PyTorch's statistics have no derivatives"
 SLOPES = np.asarray([-2, 0, 2]) + 1 / 3
 
 
 def layer_conventions(make: Make) -> Iterator[Convention]:
     constant = call(make.put([1, 1, 1]), (3,), None, None, 0.25)
     value = ([0, 0, 0], [1], [2])
-    yield Convention("a constant", constant, value, gradient=SLOPES, through=through_all)
+    yield Convention(
+        "a constant",
+        constant,
+        value,
+        gradient=SLOPES,
+        through=through_all,
+        departure=NO_SLOPES,
+    )
 
 
 def group_conventions(make: Make) -> Iterator[Convention]:
@@ -127,7 +135,14 @@ def batch_conventions(make: Make) -> Iterator[Convention]:
     rows = make.put([[[1, 1, 1]]])
     constant = call(rows, None, None, None, None, True, 0.1, 0.25)
     value = ([[[0, 0, 0]]], [1], [2])
-    yield Convention("a constant", constant, value, gradient=[[SLOPES]], through=through_all)
+    yield Convention(
+        "a constant",
+        constant,
+        value,
+        gradient=[[SLOPES]],
+        through=through_all,
+        departure=NO_SLOPES,
+    )
 
 
 OPS = [
