@@ -67,7 +67,7 @@ def normalized_batch(
     return out, keep * wide(running_mean) + mean, keep * wide(running_var) + var
 
 
-def _require_vector(value: Any, channels: int, name: str, input: jax.Array) -> None:
+def _require_vector(value: Any, channels: int, name: str, input: Array) -> None:
     if value is None:
         return
     if value.shape != (channels,):
