@@ -91,7 +91,7 @@ def logsumexp_departures(make: Make) -> Iterator[Departure]:
         "value",
         call(make.put([0, 9, 9], "uint8"), mask=make.put([True, False, False], bool)),
         "what is masked out is not there, where PyTorch counts it as the least integer",
-        r"logsumexp\([ui]8\[.*mask=(?!None)",
+        r"logsumexp\([ui]\d+\[.*mask=(?!None)",
     )
 
 
