@@ -93,6 +93,18 @@ def logsumexp_departures(make: Make) -> Iterator[Departure]:
         "what is masked out is not there, where PyTorch counts it as the least integer",
         r"logsumexp\([ui]\d+\[.*mask=(?!None)",
     )
+    yield Departure(
+        "value",
+        call(make.put([2**31 - 1] * 2, "int32"), 0),
+        "what is more than the greatest integer is cast to that, where PyTorch's becomes any",
+        r": (127|255|32767|2147483647|9223372036854775807) at",
+    )
+    yield Departure(
+        "accepted",
+        call(make.put([[1, 2]], "int8"), dim=[]),
+        "PyTorch loses the dimensions of integers where it is given an empty list of them",
+        "doesn't match the broadcast shape",
+    )
 
 
 def logaddexp_samples(make: Make) -> Iterator[Sample]:
