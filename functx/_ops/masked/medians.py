@@ -49,7 +49,7 @@ def median(
     input: ArrayOnly,
     dim: Dim = -1,
     *,
-    keepdim: bool | None = False,
+    keepdim: bool = False,
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:

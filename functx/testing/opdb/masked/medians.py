@@ -59,6 +59,7 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield from nothing_refusals(make)
     yield from mask_refusals(make)
     yield Refusal(call(make(2, dtype="complex64")), "expected real arrays", TypeError)
+    yield Refusal(call(make(2), keepdim=None), "`keepdim` must be a bool, got None", TypeError)
     nothing = make.put([[True, False], [False, False]], bool)
     kept = "`mask` must keep an element of every slice"
     yield Refusal(call(make(2, 2, dtype="int32"), mask=nothing), kept, ValueError)
