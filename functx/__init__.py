@@ -434,6 +434,7 @@ from ._ops.sorting.sorting import argsort as argsort, msort as msort, sort as so
 from ._ops.sorting.uniqueness import unique as unique, unique_consecutive as unique_consecutive
 from ._ops.special.modified_bessel import i0 as i0
 from ._ops.special.normal import erfc as erfc, erfinv as erfinv
+from ._ops.special.zeta import polygamma as polygamma
 
 
 _segment_reduce = segment_reduce

@@ -47,6 +47,7 @@ from ._ops.special.normal import (
     ndtr as ndtr,
     ndtri as ndtri,
 )
+from ._ops.special.zeta import polygamma as polygamma, zeta as zeta
 
 
 expit = _sigmoid

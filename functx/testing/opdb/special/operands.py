@@ -39,6 +39,19 @@ def in_double(reference: Callable[..., Any]) -> Callable[..., Any]:
     return rounded
 
 
+def pairs_in_double(reference: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of two, one of which may be a number, broadcasting."""
+
+    @quiet
+    @ft.wraps(reference)
+    def rounded(x: Any, y: Any) -> np.ndarray:
+        dtype = np.result_type(*[z.dtype for z in (x, y) if isinstance(z, np.ndarray)])
+        wide = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        return np.asarray(reference(*wide)).astype(dtype)
+
+    return rounded
+
+
 def no_complex(make: Make) -> Iterator[Refusal]:
     """Where halves are refused too."""
     halves = "expected bool, .*, float32 or float64 arrays, got"

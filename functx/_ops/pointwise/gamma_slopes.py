@@ -1,0 +1,41 @@
+"""The gamma function's logarithm and digamma, with the derivatives that they have everywhere."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core.rules import derivative_rules
+
+from .log_gamma import log_gamma
+from .trigamma import trigamma_above_zero
+
+
+def _digamma_forward(x: Array) -> Array:
+    return jnp.where(x == 0, jnp.copysign(jnp.inf, -x).astype(x.dtype), lax.digamma(x))
+
+
+def _trigamma(x: Array) -> Array:
+    # lax.polygamma is wrong below zero: by reflection, which JAX can differentiate further.
+    below = x < 0.5
+    infinite = jnp.isinf(x)
+    right = jnp.where(infinite, 1, jnp.where(below, 1 - x, x))
+    near = x - lax.stop_gradient(jnp.round(x))  # sin has few digits far from zero
+    sine = jnp.sin(jnp.pi * jnp.where(below, near, 0.5))
+    summed = trigamma_above_zero(right)
+    mirrored = (jnp.pi / sine) ** 2 - summed
+    out = jnp.where(below, mirrored, summed)
+    return jnp.where(infinite, jnp.where(x > 0, 0, jnp.nan), out)
+
+
+digamma_function = derivative_rules(
+    _digamma_forward,
+    jvp=lambda primals, output, tangents: tangents[0] * _trigamma(primals[0]),
+    name="digamma",
+)
+
+log_gamma_function = derivative_rules(
+    log_gamma,
+    jvp=lambda primals, output, tangents: tangents[0] * digamma_function(primals[0]),
+    name="lgamma",
+)

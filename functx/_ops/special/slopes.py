@@ -1,0 +1,38 @@
+"""Functions of several arrays whose slopes are given, each of which may be where others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core.rules import derivative_rules
+
+
+Function = Callable[..., Array]
+
+
+def with_slopes(
+    function: Function, slopes: Callable[..., tuple[Array, ...]], name: str
+) -> Function:
+    """`function`, whose partial derivatives are what `slopes` makes of arguments and result.
+
+    What is not differentiated adds nothing, though its slope be infinite or NaN.
+    """
+
+    def tangent(primals: tuple[Array, ...], output: Array, tangents: tuple[Any, ...]) -> Array:
+        total = jnp.zeros_like(output)
+        for slope, t in zip(slopes(*primals, output), tangents, strict=True):
+            total = total + jnp.where(t == 0, 0, t * slope)
+        return total
+
+    def cotangents(
+        primals: tuple[Array, ...], output: Array, cotangent: Array
+    ) -> tuple[Array, ...]:
+        # A cotangent of 0 is that of a slope which the forward rule has left out.
+        each = slopes(*primals, output)
+        return tuple(jnp.where(cotangent == 0, 0, cotangent * slope) for slope in each)
+
+    return derivative_rules(function, jvp=tangent, vjp=cotangents, name=name)

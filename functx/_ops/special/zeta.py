@@ -1,0 +1,111 @@
+"""Hurwitz' zeta function and the polygamma functions, which are its multiples."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+from typing import Any, overload
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote, refuse
+from functx._core.rules import derivative_rules
+from functx._ops.pointwise.gamma_slopes import digamma_function
+
+from .hurwitz import polygamma_sum, zeta_in_exponent
+from .slopes import with_slopes
+from .wide import widened
+
+
+__all__ = ["polygamma", "zeta"]
+
+
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+def zeta(input: ArrayLike, other: ArrayLike) -> Array:
+    r"""Hurwitz' zeta function, $\sum_{k \ge 0} (\mathrm{other} + k)^{-x}$, broadcasting.
+
+    For $x > 1$; infinite at 1, NaN below. Where `other` is a negative integer or 0 it is infinite,
+    at other negative numbers it needs a whole $x$, and is NaN beside any other. Where $x$ or
+    `other` is infinite it is the limit (in PyTorch often NaN). By Euler and Maclaurin's sum.
+
+    Derivatives: in `other` $-x\,\zeta(x + 1, \mathrm{other})$, in $x$ that of the sum, where
+    `other` is positive (PyTorch has none).
+
+    >>> functx.special.zeta(jnp.asarray([2.0, 4.0], "float32"), 1)
+    Array([1.644934 , 1.0823232], dtype=float32)
+    """
+    return _zeta(0, 0)(*jnp.broadcast_arrays(input, other))
+
+
+def _method_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """`Tensor.polygamma(x, n)`."""
+    if len(args) == 2 and isinstance(args[1], int) and hasattr(args[0], "dtype"):
+        args = args[::-1]
+    return args, kwargs
+
+
+@overload
+def polygamma(n: int, input: ArrayOnly) -> Array: ...
+@overload
+def polygamma(n: ArrayOnly, input: int) -> Array: ...
+@operator(
+    name="polygamma",
+    promote=Promote.INT_TO_FLOAT,
+    accepts=Accepts.REAL,
+    aliases=("special.polygamma",),
+    form=_method_form,
+)
+def polygamma(n: int, input: ArrayOnly) -> Array:
+    r"""Derivative of `digamma` of order $n \ge 0$: $(-1)^{n+1} n! \, \zeta(n + 1, x_i)$.
+
+    At 0 and at negative integers it is $+\infty$ for odd $n$, $-\infty$ for even ones, and what
+    `digamma` says for 0. It is 0 at infinity, where PyTorch has NaN, and for $n > 34$ it stays
+    finite in float32, where PyTorch's $n!$ does not. `polygamma(x, n)`, the order of PyTorch's
+    method, is understood if `x` is an array.
+
+    Errors: TypeError where `n` is no int, RuntimeError where it is negative.
+
+    >>> functx.polygamma(1, jnp.asarray([1.0, 2.0], "float32"))
+    Array([1.644934  , 0.64493406], dtype=float32)
+    """
+    if not isinstance(n, int) or isinstance(n, bool):
+        refuse(f"`n` must be an int, got {n!r}", error=TypeError)
+    if n < 0:
+        refuse(f"`n` must not be negative, got {n}")
+    return _polygamma(n)(input) if n else digamma_function(input)
+
+
+Function = Callable[..., Array]
+
+
+@ft.lru_cache
+def _zeta(order: int, offset: int) -> Function:
+    """The derivative of this order in the exponent, to which `offset` is added."""
+
+    def slopes(s: Array, q: Array, output: Array) -> tuple[Array, Array]:
+        # $\partial_q \partial_s^k \zeta(s, q) = \partial_s^k (-s \zeta(s + 1, q))$.
+        in_q = -(s + offset) * _zeta(order, offset + 1)(s, q)
+        if order:
+            in_q = in_q - order * _zeta(order - 1, offset + 1)(s, q)
+        return _zeta(order + 1, offset)(s, q), in_q
+
+    forward = widened(ft.partial(zeta_in_exponent, order, offset))
+    return with_slopes(forward, slopes, "special.zeta")
+
+
+@ft.lru_cache
+def _polygamma(n: int) -> Function:
+    """For $n > 0$."""
+
+    def forward(x: Array) -> Array:
+        out = widened(ft.partial(polygamma_sum, n))(x)
+        # There is no limit; PyTorch takes large numbers for poles where $n > 1$.
+        out = jnp.where(x == -jnp.inf, jnp.nan, out) if n == 1 else out
+        return out if n % 2 else -out
+
+    return derivative_rules(
+        forward,
+        jvp=lambda primals, output, tangents: tangents[0] * _polygamma(n + 1)(primals[0]),
+        name="polygamma",
+    )
