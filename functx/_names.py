@@ -35,7 +35,6 @@ COUNTERPARTS = {
     "lu": "jax.scipy.linalg.lu",
     "lu_solve": "jax.scipy.linalg.lu_solve",
     "matrix_exp": "jax.scipy.linalg.expm",
-    "mvlgamma": "jax.scipy.special.multigammaln",
     "pinverse": "jax.numpy.linalg.pinv",
     "softsign": "jax.nn.soft_sign",
     "triangular_solve": "jax.scipy.linalg.solve_triangular",
