@@ -82,12 +82,15 @@ def edge(*args: Any, **kwargs: Any) -> Sample:
 class Floor:
     """What results that cancel may be off by, besides ulps of each element, and why.
 
-    The floor is `ulps` of the largest magnitude in the result and the floating arguments.
+    The floor is `ulps` of the largest magnitude in the result and the floating arguments. Where
+    `elementwise`, a reference allows those of the magnitudes at the element, or of what `of` says
+    of the call's arguments, in NumPy.
     """
 
     ulps: float
     reason: str  # a fact
-    elementwise: bool = False  # of the magnitudes at the element, of the whole arrays otherwise
+    elementwise: bool = False
+    of: Callable[..., Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

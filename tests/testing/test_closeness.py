@@ -1,5 +1,7 @@
 """How close is close: in ulps of each element, and a floor only where one is stated."""
 
+import dataclasses
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -93,3 +95,13 @@ def test_a_floor_for_each_element_does_not_excuse_small_ones_beside_large_ones()
     got, want = [1.0001e-9, 1.0], [1e-9, 1.0]
     assert not off(got, want, stated(False))
     assert off(got, want, stated(True))
+
+
+def test_a_floor_may_be_of_what_the_arguments_say():
+    def stated(size):
+        floor = Floor(64, "a reason", elementwise=True, of=lambda x: np.full_like(x, size))
+        return dataclasses.replace(slightly_off(20), floor=floor)
+
+    run_cell(stated(1.0), "float32", "reference")
+    with pytest.raises(AssertionError, match="ulps"):
+        run_cell(stated(0.0), "float32", "reference")
