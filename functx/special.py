@@ -48,6 +48,20 @@ from ._ops.special.normal import (
     ndtr as ndtr,
     ndtri as ndtri,
 )
+from ._ops.special.orthogonal_polynomials import (
+    chebyshev_polynomial_t as chebyshev_polynomial_t,
+    chebyshev_polynomial_u as chebyshev_polynomial_u,
+    chebyshev_polynomial_v as chebyshev_polynomial_v,
+    chebyshev_polynomial_w as chebyshev_polynomial_w,
+    hermite_polynomial_h as hermite_polynomial_h,
+    hermite_polynomial_he as hermite_polynomial_he,
+    laguerre_polynomial_l as laguerre_polynomial_l,
+    legendre_polynomial_p as legendre_polynomial_p,
+    shifted_chebyshev_polynomial_t as shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u as shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_v as shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_w as shifted_chebyshev_polynomial_w,
+)
 from ._ops.special.zeta import polygamma as polygamma, zeta as zeta
 
 
