@@ -35,6 +35,18 @@ class Case(NamedTuple):
     intervals: tuple[Interval, ...]
     amplitude: Exact | None = None  # of what oscillates, where it does so
     arrays: int = 1
+    first: tuple[int, ...] = ()  # arguments before the arrays
+    last: tuple[int, ...] = ()  # and after them
+
+    @property
+    def label(self) -> str:
+        """The name, and the arguments that are no arrays."""
+        numbers = ", ".join(map(str, (*self.first, *self.last)))
+        return f"`{self.name}`" + f" of {numbers}" * bool(numbers)
+
+    def called(self, library: Any, arrays: Any) -> Any:
+        """The values of one library's function."""
+        return getattr(library.special, self.name)(*self.first, *arrays, *self.last)
 
 
 def airy_amplitude(x):
@@ -80,6 +92,16 @@ def cases() -> Iterator[Case]:
         yield Case(f"scaled_modified_bessel_k{n}", scaled(second, 1), (*falling, (80, 1e6)))
     yield Case("digamma", mp.digamma, ((-20, -1e-3), (1e-3, 3), (3, 1e6)))
     yield Case("gammaln", log_gamma, ((-20, -1e-3), (1e-3, 3), (3, 1e6)))
+    for n in range(1, 4):
+        yield Case(
+            "polygamma", of_order(mp.psi, n), ((-20, -1e-3), (1e-3, 3), (3, 1e6)), first=(n,)
+        )
+    yield Case("multigammaln", multivariate_log_gamma, ((1.001, 3), (3, 1e6)), last=(3,))
+    both = (1e-3, 1), (1, 30), (30, 1e4)
+    yield Case("gammainc", lower_gamma, both, arrays=2)
+    yield Case("gammaincc", upper_gamma, both, arrays=2)
+    yield Case("zeta", mp.zeta, ((1.001, 3), (3, 30)), arrays=2)
+    yield from polynomials(20)
     yield Case("erf", mp.erf, ((1e-6, 1), (1, 5)))
     yield Case("erfc", mp.erfc, ((-5, 0), (0, 3), (3, 26)))
     yield Case("erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), ((-9, 0), (0, 5), (5, 1e6)))
@@ -97,6 +119,54 @@ def cases() -> Iterator[Case]:
     pairs = (1e-6, 0.5), (0.5, 2), (2, 1e6)
     yield Case("xlog1py", lambda x, y: x * mp.log1p(y), pairs, arrays=2)
     yield Case("xlogy", lambda x, y: x * mp.log(y), pairs, arrays=2)
+
+
+def polynomials(n: int) -> Iterator[Case]:
+    """All of one degree, relative to the value and to what rounding the argument makes of it."""
+    chebyshev = {
+        "t": lambda x: mp.chebyt(n, x),
+        "u": lambda x: mp.chebyu(n, x),
+        "v": lambda x: mp.chebyu(n, x) - mp.chebyu(n - 1, x),
+        "w": lambda x: mp.chebyu(n, x) + mp.chebyu(n - 1, x),
+    }
+    for kind, exact in chebyshev.items():
+        yield polynomial(f"chebyshev_polynomial_{kind}", exact, n, (-1, 1), (1, 10))
+    for kind, exact in chebyshev.items():
+        shifted = of_shifted(exact)
+        yield polynomial(f"shifted_chebyshev_polynomial_{kind}", shifted, n, (0, 1), (1, 10))
+    root = mp.sqrt(2)
+    others = {
+        "hermite_polynomial_h": lambda x: mp.hermite(n, x),
+        "hermite_polynomial_he": lambda x: mp.hermite(n, x / root) / root**n,
+        "laguerre_polynomial_l": lambda x: mp.laguerre(n, 0, x),
+        "legendre_polynomial_p": lambda x: mp.legendre(n, x),
+    }
+    for name, exact in others.items():
+        yield polynomial(name, exact, n, (-1, 1), (1, 10))
+
+
+def polynomial(name: str, exact: Exact, n: int, *intervals: Interval) -> Case:
+    def size(x):
+        return abs(exact(x)) + abs(x * mp.diff(exact, x))
+
+    return Case(name, exact, intervals, size, last=(n,))
+
+
+def of_shifted(function: Exact) -> Exact:
+    return lambda x: function(2 * x - 1)
+
+
+def multivariate_log_gamma(x):
+    terms = (log_gamma(x - mp.mpf(j) / 2) for j in range(3))
+    return mp.fsum(terms) + mp.mpf(3) / 2 * mp.log(mp.pi)
+
+
+def lower_gamma(a, x):
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def upper_gamma(a, x):
+    return mp.gammainc(a, x, mp.inf, regularized=True)
 
 
 def of_order(function: Exact, n: int) -> Exact:
@@ -128,8 +198,7 @@ def largest_error(case: Case, interval: Interval, dtype: Any) -> tuple[float, fl
 
     seed = zlib.crc32(case.name.encode())
     arrays = [points(interval, seed + i, dtype) for i in range(case.arrays)]
-    ours = getattr(functx.special, case.name)(*arrays)
-    theirs = getattr(torch.special, case.name)(*map(torch.tensor, arrays))
+    ours, theirs = case.called(functx, arrays), case.called(torch, map(torch.tensor, arrays))
     worst = np.zeros(2)
     for *at, one, other in zip(*arrays, np.asarray(ours), theirs.numpy(), strict=True):
         exact, ulp = truth(case, [mp.mpf(float(x)) for x in at], dtype)
@@ -158,7 +227,7 @@ def tables(seconds: float) -> list[Table]:
             for low, high in case.intervals:
                 errors = [largest_error(case, (low, high), d) for d in (np.float32, np.float64)]
                 cells = [shown(error) for pair in errors for error in pair]
-                rows.append([f"`{case.name}`", f"{low:g} to {high:g}", *cells])
+                rows.append([case.label, f"{low:g} to {high:g}", *cells])
     note = f"The largest of the errors at {POINTS} random points, in ulps, against {DIGITS} digits."
     header = ["function", "on", "float32", "PyTorch", "float64", "PyTorch"]
     return [Table("Errors of special functions", note, header, rows)]
