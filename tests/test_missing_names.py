@@ -3,14 +3,22 @@
 import copy
 import importlib
 import inspect
+import json
 import operator
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
 import functx
-from functx._names import _PLACES, COUNTERPARTS
+from functx import _remedies
+from functx._names import _PLACES, counterpart, COUNTERPARTS
 from functx._remedies import REMEDIES
+
+
+RECORD = Path(__file__).parents[1] / "docs" / "ext" / "pytorch_functions.json"
+FUNCTIONS = json.loads(RECORD.read_text())  # PyTorch's, by namespace
 
 
 def refusal(path):
@@ -70,6 +78,25 @@ def test_counterparts_exist(name):
 def test_what_exists_needs_no_remedy(name):
     if name != "testing":
         assert name not in dir(functx), "it has come: strike it from the table"
+
+
+@pytest.mark.parametrize("space", ["masked", "signal.windows", "special"])
+def test_no_function_of_pytorchs_is_left_unexplained(space):
+    facade = f"functx.{space}"
+    lacking = [name for name in FUNCTIONS[space] if name not in _shown(facade)]
+    assert [name for name in lacking if not counterpart(facade, name)] == []
+
+
+@pytest.mark.parametrize("pattern", _remedies._BY_FAMILY)
+def test_a_family_has_members(pattern):
+    assert any(re.match(pattern, name) for names in FUNCTIONS.values() for name in names)
+
+
+@pytest.mark.parametrize("remedy", sorted({*REMEDIES.values(), *_remedies._BY_FAMILY.values()}))
+def test_a_remedy_names_what_exists(remedy):
+    for path in re.findall(r"functx((?:\.\w+)+)", remedy):
+        if path != ".testing":
+            assert operator.attrgetter(path.removeprefix("."))(functx)
 
 
 def test_plain_where_nothing_is_near():
