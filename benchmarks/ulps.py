@@ -97,9 +97,6 @@ def cases() -> Iterator[Case]:
             "polygamma", of_order(mp.psi, n), ((-20, -1e-3), (1e-3, 3), (3, 1e6)), first=(n,)
         )
     yield Case("multigammaln", multivariate_log_gamma, ((1.001, 3), (3, 1e6)), last=(3,))
-    both = (1e-3, 1), (1, 30), (30, 1e4)
-    yield Case("gammainc", lower_gamma, both, arrays=2)
-    yield Case("gammaincc", upper_gamma, both, arrays=2)
     yield Case("zeta", mp.zeta, ((1.001, 3), (3, 30)), arrays=2)
     yield from polynomials(20)
     yield Case("erf", mp.erf, ((1e-6, 1), (1, 5)))
@@ -159,14 +156,6 @@ def of_shifted(function: Exact) -> Exact:
 def multivariate_log_gamma(x):
     terms = (log_gamma(x - mp.mpf(j) / 2) for j in range(3))
     return mp.fsum(terms) + mp.mpf(3) / 2 * mp.log(mp.pi)
-
-
-def lower_gamma(a, x):
-    return mp.gammainc(a, 0, x, regularized=True)
-
-
-def upper_gamma(a, x):
-    return mp.gammainc(a, x, mp.inf, regularized=True)
 
 
 def of_order(function: Exact, n: int) -> Exact:

@@ -117,25 +117,3 @@ def _general(x: Array) -> Array:
     ratio = horner(_BETWEEN_ZEROS[x.dtype.name], t)
     between = (base - 1) * (base - 2) * ratio
     return jnp.where(near, jnp.where(below, between - step, between + step), lax.lgamma(x))
-
-
-def log_gamma_of_1_plus(x: Array) -> Array:
-    r"""$\ln\Gamma(1 + x)$ of float64 numbers from 0 to 10, with its digits near 0 and 1.
-
-    Plain code, whose derivatives of any order are those of Stirling's series.
-    """
-    shifted, product = x + (_SHIFT + 1), x + 1
-    for k in range(2, _SHIFT + 1):
-        product = product * (x + k)
-    inverse = 1 / shifted
-    series = inverse * horner(_STIRLING, inverse * inverse)
-    stirling = (shifted - 0.5) * jnp.log(shifted) - shifted + 0.5 * math.log(2 * math.pi)
-    stirling = stirling + series - jnp.log(product)
-    near = lax.stop_gradient(x)
-    near = near * (near - 1) * horner(_BETWEEN_ZEROS["float64"], (near - 0.5) / 0.75)
-    return jnp.where(x < 1.25, near + (stirling - lax.stop_gradient(stirling)), stirling)
-
-
-def stirling_correction(x: Array) -> Array:
-    r"""$\ln\Gamma(x) - (x - \tfrac12) \ln x + x - \tfrac12 \ln 2\pi$ of numbers above 8."""
-    return horner(_STIRLING, 1 / (x * x)) / x
