@@ -24,7 +24,8 @@ def where(mask: Any, new: Any, y: Any) -> Any:
 
 def constant(value: Any, y: Any) -> Any:
     """A number in the dtype of `y`."""
-    return np.asarray(value, y.dtype)
+    with np.errstate(over="ignore"):  # a number beyond the range is infinite there
+        return np.asarray(value, y.dtype)
 
 
 def on_leaves(change: Callable[[Any], Any], out: Any) -> Any:
