@@ -25,14 +25,18 @@ def with_slopes(
     def tangent(primals: tuple[Array, ...], output: Array, tangents: tuple[Any, ...]) -> Array:
         total = jnp.zeros_like(output)
         for slope, t in zip(slopes(*primals, output), tangents, strict=True):
-            total = total + jnp.where(t == 0, 0, t * slope)
+            total = total + t * _counted(slope, t)
         return total
 
     def cotangents(
         primals: tuple[Array, ...], output: Array, cotangent: Array
     ) -> tuple[Array, ...]:
-        # A cotangent of 0 is that of a slope which the forward rule has left out.
         each = slopes(*primals, output)
-        return tuple(jnp.where(cotangent == 0, 0, cotangent * slope) for slope in each)
+        return tuple(cotangent * _counted(slope, cotangent) for slope in each)
 
     return derivative_rules(function, jvp=tangent, vjp=cotangents, name=name)
+
+
+def _counted(slope: Array, factor: Array) -> Array:
+    """The slope, 0 if it is not finite beside a factor of 0; the product stays linear in this."""
+    return jnp.where((factor == 0) & ~jnp.isfinite(slope), 0, slope)
