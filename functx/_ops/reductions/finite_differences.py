@@ -60,7 +60,7 @@ def gradient(
     """
     if edge_order not in (1, 2):
         refuse(f"`edge_order` must be 1 or 2, got {edge_order}")
-    dims = axes_of(dim, input.ndim)
+    dims = () if dim == () else axes_of(dim, input.ndim)  # unlike in a sum, () is none of them
     for d in dims:
         if input.shape[d] <= edge_order:
             refuse(
