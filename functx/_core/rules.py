@@ -74,7 +74,7 @@ def derivative_rules(
     def function(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
         rules = _Rules(forward, jvp, vjp, name, tree)
-        call = Call(name, rules.forward, rules.linear)
+        call = Call(name, rules.forward, rules.linear, vjp is not None)
         operands = equally_varying([_strong(x, name) for x in leaves])
         outputs = function_call.bind(*operands, call=call)
         return jax.tree.unflatten(rules.out_tree, outputs)

@@ -66,7 +66,7 @@ class Call:
     """The meaning of one `function_call`. Compared by identity, and never kept in a table.
 
     A trace of the function is kept: it is lowered from there, in the state (precision, modes) in
-    which it was called.
+    which it was called. `has_reverse`: whether the reverse rule is given, not derived.
     """
 
     def __init__(
@@ -74,8 +74,10 @@ class Call:
         name: str,
         forward: Callable[..., Sequence[Array]],
         linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
+        has_reverse: bool,
     ) -> None:
         self.name, self._forward, self.linear = name, forward, linear
+        self.has_reverse = has_reverse
         self._traces: dict[tuple[Type, ...], jex.core.ClosedJaxpr] = {}
 
     def __repr__(self) -> str:
@@ -103,7 +105,7 @@ class Call:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
             return one.batched(dims, 0, tangent_dims)
 
-        return Call(self.name, jax.vmap(self.run, dims), linear)
+        return Call(self.name, jax.vmap(self.run, dims), linear, self.has_reverse)
 
 
 hold_weakly(Call, Linear)

@@ -86,10 +86,11 @@ def _everywhere(q: Array, odd: Array, s: Array, power: Map, above: Map) -> Array
     # The nearest two terms; of an odd power they cancel half way between integers.
     pair = 1 + sign * (near / (1 - near)) ** s
     pair = jnp.where(pair == 0, 0, pair * power(near))
-    rest = above(1 + near) + sign * above(2 - near)
-    mirrored = jnp.where(odd & (distance < 0), -1.0, 1.0) * (pair + rest)
-    mirrored = mirrored - sign * above(jnp.where(left, 1 - q, 1))
-    right = above(jnp.where(q > 0, q, 1))
+    # As one array, since the code of the sum is long.
+    places = [1 + near, 2 - near, jnp.where(left, 1 - q, 1), jnp.where(q > 0, q, 1)]
+    first, second, beyond, right = jax.vmap(above)(jnp.stack(places))
+    mirrored = jnp.where(odd & (distance < 0), -1.0, 1.0) * (pair + (first + sign * second))
+    mirrored = mirrored - sign * beyond
     out = jnp.where(q > 0, right, jnp.where(left, mirrored, jnp.inf))
     return jnp.where(q != q, jnp.nan, out)
 
