@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from functx._core import available, category
 from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
-from . import batching, composition, forward, numeric, randomness, scanning, sharding
+from . import batching, composition, forward, linearity, numeric, randomness, scanning, sharding
 from .conventions import check_conventions
 from .coverage import few_eager, first_of_sets, Select, telling, whole_entry
 from .dtypes import check_dtypes
@@ -211,6 +211,7 @@ CHECKS: dict[str, Check] = {
         _deep("vmap_pullback", composition.check_batched_cotangents),
         *_composed(composition.check_over_vmap, "", OVER_VMAP),
         *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, _never),
+        _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
         Check("second_gradient", numeric.check_second_gradient, _in_double, telling, _double),

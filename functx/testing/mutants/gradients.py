@@ -8,7 +8,7 @@ from typing import Any
 from functx.testing.calls import Calls, Given, replaced
 
 from .batching import Fault, mixes_lanes, mixes_tangents
-from .derivatives import bent, inexact, scaled, Spoil
+from .derivatives import bent, flat_at_zero, inexact, scaled, Spoil
 from .mutant import Mistake, Mutant, planted, touching, When
 from .subject import Subject
 
@@ -25,6 +25,7 @@ SECOND = {
     "second order, forward": bent(1.0, 0.0),
     "second order, both modes": bent(1.0, 1.0),
 }
+LINEARITY = {"second order, cotangents of 0": flat_at_zero()}
 
 
 def _present(calls: Calls, target: str) -> When:
@@ -54,9 +55,10 @@ def gradient_mutants(subject: Subject) -> Iterator[Mutant]:
         ("hessian_in_scan", narrow),
         ("conventions", narrow),
     )
+    zero = (("pullback_at_zero", narrow),)
     for target in subject.moved:
         when = _present(calls, target)
-        for spoils, cells in ((FIRST, first), (SECOND, second)):
+        for spoils, cells in ((FIRST, first), (SECOND, second), (LINEARITY, zero)):
             for kind, spoil in spoils.items():
                 op = planted(calls, when, spoiled(calls, target, spoil))
                 yield Mutant(kind, target, op, cells, _moving(subject, target))

@@ -17,6 +17,7 @@ _NARROW = "users get a result that holds fewer digits, or smaller numbers, than 
 _MIXED = "a dtype or rank in the other argument decides the result's dtype, unnoticed"
 _GRADIENT = "training goes wrong where this array is differentiated"
 _CURVATURE = "Hessians and gradient penalties are wrong where the derivative is right"
+_WEIGHT = "the derivative in a weight is 0 wherever the weight is exactly 0"
 _LANES = "vmap hands an example the result of another"
 _EDGE = "one such element and a result looks sound that is not"
 _NEAR = "digits are lost where an absolute tolerance does not look"
@@ -32,6 +33,7 @@ KINDS: dict[str, Kind] = {
     "second order, reverse": Kind("second order", _CURVATURE),
     "second order, forward": Kind("second order", _CURVATURE),
     "second order, both modes": Kind("second order", _CURVATURE),
+    "second order, cotangents of 0": Kind("second order", _WEIGHT),
     "gradient at ties": Kind("ties", "PyTorch's convention at a tie, a kink or 0 is not held"),
     "lanes, alone": Kind("lanes", _LANES),
     "lanes, last": Kind("lanes", _LANES),
