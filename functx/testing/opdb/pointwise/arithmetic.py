@@ -104,6 +104,7 @@ def lerp_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), make(2, 3), make(2, 1))
     yield call(make(2), make(2), 1)
     yield call(make(2), make(2), True)
+    yield call(make(3), 2, 0.25)
     yield call(make(), make(), 0.75)
     yield call(make(0, 3), make(3), 0.5)
     yield call(make(2), make(2), make(low=0, high=1, dtype="float64"))
