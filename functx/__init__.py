@@ -117,8 +117,15 @@ from ._ops.indexing.scattering import (
 )
 from ._ops.indexing.slices import index_copy as index_copy, index_fill as index_fill
 from ._ops.indexing.unraveling import unravel_index as unravel_index
-from ._ops.linalg.determinants import det as det, slogdet as slogdet
+from ._ops.linalg.cholesky import (
+    cholesky as cholesky,
+    cholesky_inverse as cholesky_inverse,
+    cholesky_solve as cholesky_solve,
+)
+from ._ops.linalg.determinants import det as det, logdet as logdet, slogdet as slogdet
+from ._ops.linalg.packed_lu import lu as lu, lu_solve as lu_solve, lu_unpack as lu_unpack
 from ._ops.linalg.solving import inv as _inv
+from ._ops.linalg.triangular import triangular_solve as triangular_solve
 from ._ops.nn.activation import relu as relu
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from ._ops.nn.dropout import dropout as dropout

@@ -30,14 +30,10 @@ COUNTERPARTS = {
     "hardsigmoid": "jax.nn.hard_sigmoid",
     "hardswish": "jax.nn.hard_swish",
     "hardtanh": "jax.nn.hard_tanh",
-    "logdet": "jax.numpy.linalg.slogdet",
     "logsigmoid": "jax.nn.log_sigmoid",
-    "lu": "jax.scipy.linalg.lu",
-    "lu_solve": "jax.scipy.linalg.lu_solve",
     "matrix_exp": "jax.scipy.linalg.expm",
     "pinverse": "jax.numpy.linalg.pinv",
     "softsign": "jax.nn.soft_sign",
-    "triangular_solve": "jax.scipy.linalg.solve_triangular",
 }
 _MODULES = "functx.nn.functional has functions; Equinox and Flax have modules with parameters"
 

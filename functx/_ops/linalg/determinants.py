@@ -22,7 +22,7 @@ from .matrix_arguments import adjoint, check_matrices
 from .singular_value_rules import decomposed
 
 
-__all__ = ["det", "slogdet"]
+__all__ = ["det", "logdet", "slogdet"]
 
 
 @operator(accepts=Accepts.LAPACK, aliases=("det",))
@@ -189,3 +189,22 @@ def _slogdet_tangent(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> 
 
 
 _slogdet = derivative_rules(_lu_slogdet, jvp=_slogdet_tangent, name="slogdet")
+
+
+@operator(name="logdet", accepts=Accepts.LAPACK)
+def logdet(input: ArrayLike) -> Array:
+    r"""Logarithm of the determinant of each matrix.
+
+    Shapes: `input: [..., n, n]` gives `[...]`.
+    Of real matrices, it is NaN where the determinant is negative, with a gradient of zeros. Of
+    complex ones, it is the principal value. Of singular ones, it is minus infinity, of complex
+    ones with a phase of NaN, and the gradient infinite or NaN.
+
+    >>> functx.logdet(jnp.asarray([[1.0, 0.0], [0.0, 1.0]], "float32"))
+    Array(0., dtype=float32)
+    """
+    check_matrices(input, square=True, name="input")
+    sign, size = _slogdet(input)
+    if jnp.iscomplexobj(sign):
+        return lax.complex(size, jnp.where(sign == 0, jnp.nan, jnp.angle(sign)))
+    return jnp.where(sign < 0, jnp.nan, size)

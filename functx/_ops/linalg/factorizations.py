@@ -11,7 +11,8 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, fail, operator, Promote, refuse, Requirement
 from functx._core.rules import derivative_rules
 
-from .matrix_arguments import adjoint, check_matrices, each_matrix, hermitian
+from .cholesky_factors import cholesky_factor, positive_definite
+from .matrix_arguments import adjoint, check_matrices, hermitian
 
 
 __all__ = ["cholesky", "eigh", "qr"]
@@ -19,9 +20,7 @@ __all__ = ["cholesky", "eigh", "qr"]
 
 def _positive_definite(*, A: Any, upper: bool, **_: Any) -> Iterator[Requirement]:
     if A.ndim > 1 and A.shape[-1]:
-        whole = hermitian(adjoint(A) if upper else A)
-        factor = lax.linalg.cholesky(whole, symmetrize_input=False)
-        yield each_matrix(~jnp.isnan(factor).any((-2, -1)), "positive definite")
+        yield positive_definite(A, upper=upper)
 
 
 @operator(accepts=Accepts.LAPACK, requires=_positive_definite, on_request=True)
@@ -38,9 +37,7 @@ def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
            [1., 3.]], dtype=float32)
     """
     check_matrices(A, square=True)
-    whole = hermitian(adjoint(A) if upper else A)
-    factor = lax.linalg.cholesky(whole, symmetrize_input=False)
-    return adjoint(factor) if upper else factor
+    return cholesky_factor(A, upper=upper)
 
 
 class EighResult(NamedTuple):

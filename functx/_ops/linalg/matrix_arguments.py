@@ -10,11 +10,11 @@ from functx._core import describe, refuse, Requirement
 from functx._core.rules import derivative_rules
 
 
-def check_matrices(A: Array, *, square: bool = False) -> None:
+def check_matrices(A: Array, *, square: bool = False, name: str = "A") -> None:
     """Refuses what is not `[..., m, n]`, or not `[..., n, n]` if `square`."""
     if A.ndim < 2 or (square and A.shape[-2] != A.shape[-1]):
         wanted = "[..., n, n]" if square else "[..., m, n]"
-        refuse(f"`A` must be {wanted}, got {describe(A)}")
+        refuse(f"`{name}` must be {wanted}, got {describe(A)}")
 
 
 class LinAlgError(np.linalg.LinAlgError, RuntimeError):
@@ -23,10 +23,10 @@ class LinAlgError(np.linalg.LinAlgError, RuntimeError):
     __module__ = "functx.linalg"
 
 
-def each_matrix(ok: Array, wanted: str) -> Requirement:
-    """What must hold of every matrix of the batch `A`, one bool for each."""
+def each_matrix(ok: Array, wanted: str, name: str = "A") -> Requirement:
+    """What must hold of every matrix of a batch, one bool for each."""
     number = jnp.arange(ok.size).reshape(ok.shape)
-    message = f"`A` must be {wanted}, which matrix {{got}} is not"
+    message = f"`{name}` must be {wanted}, which matrix {{got}} is not"
     return Requirement(ok, message, got=number, error=LinAlgError)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .square_matrices import square_refusals, square_samples
 
@@ -67,6 +68,50 @@ def slogdet_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def positive_samples(make: Make) -> Iterator[Sample]:
+    """Square matrices, the real ones of positive determinant."""
+    for sample in square_samples(make):
+        A = np.asarray(sample.args[0])
+        sign = np.linalg.det(A.astype(np.result_type(A.dtype, np.float64)))
+        if category(A.dtype) < 3 and A.size:
+            A = A * np.concatenate(
+                [np.sign(sign)[..., None, None], np.ones((*A.shape[:-2], A.shape[-1] - 1, 1))], -2
+            )
+        yield call(make.put(A))
+
+
+def np_logdet(input: Any) -> Any:
+    sign, size = np.linalg.slogdet(input)
+    if category(input.dtype) == 3:
+        return size + 1j * np.angle(sign)
+    return np.where(sign < 0, np.nan, size)
+
+
+def logdet_conventions(make: Make) -> Iterator[Convention]:
+    negative = call(make.put([[1.0, 0], [0, -2]]))
+    yield Convention("negative", negative, value=np.nan, gradient=np.zeros((2, 2)))
+    yield Convention(
+        "singular",
+        call(make.put([[1.0, 1], [1, 1]])),
+        value=-np.inf,
+        gradient=[[np.inf, -np.inf], [-np.inf, np.inf]],
+        modes=("reverse",),  # forward, infinities cancel
+    )
+    yield Convention(
+        "a complex phase",
+        call(make.put([[1j, 0], [0, -1]], "complex128")),
+        value=-0.5j * np.pi,
+        through=lambda out: out.real + 2 * out.imag,
+        gradient=[[-2 + 1j, 0], [0, -1 - 2j]],
+    )
+    nothing = complex(-np.inf, np.nan)
+    yield Convention("no phase", call(make.put(np.ones((2, 2)), "complex128")), value=nothing)
+
+
+def logdet_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3)), r"`input` must be \[..., n, n\], got f\d\d\[2,3\]")
+
+
 def singular_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
@@ -93,5 +138,13 @@ OPS = [
         square_refusals,
         floor=FACTORED,
         conventions=slogdet_conventions,
+    ),
+    OpInfo(
+        functx.logdet,
+        positive_samples,
+        np_logdet,
+        logdet_refusals,
+        floor=FACTORED,
+        conventions=logdet_conventions,
     ),
 ]
