@@ -7,12 +7,9 @@ from jax import Array, lax
 
 from functx._core.rules import derivative_rules
 
+from .digamma import digamma
 from .log_gamma import log_gamma
 from .trigamma import trigamma_above_zero
-
-
-def _digamma_forward(x: Array) -> Array:
-    return jnp.where(x == 0, jnp.copysign(jnp.inf, -x).astype(x.dtype), lax.digamma(x))
 
 
 def _trigamma(x: Array) -> Array:
@@ -29,7 +26,7 @@ def _trigamma(x: Array) -> Array:
 
 
 digamma_function = derivative_rules(
-    _digamma_forward,
+    digamma,
     jvp=lambda primals, output, tangents: tangents[0] * _trigamma(primals[0]),
     name="digamma",
 )

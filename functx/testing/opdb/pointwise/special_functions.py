@@ -76,6 +76,9 @@ def lgamma_conventions(make: Make) -> Iterator[Convention]:
     value += [0.1248717148923966, 0.811531653906724]
     for dtype in ("float32", "float64"):
         yield Convention(f"about its roots in {dtype}", call(make.put(near, dtype)), value=value)
+        below = make.put([-2.45703125, -3.14453125, -9.703125], dtype)
+        value_below = [-9.8690689990340986e-6, -0.0073723700968241695, -13.046597746533308]
+        yield Convention(f"roots below 0 in {dtype}", call(below), value=value_below, ulps=2)
 
 
 def digamma_conventions(make: Make) -> Iterator[Convention]:
@@ -87,6 +90,21 @@ def digamma_conventions(make: Make) -> Iterator[Convention]:
     for pole in (0.0, -1.0):
         yield Convention(f"second derivative at {pole}", call(make.put(pole)), hessian=-np.inf)
     yield Convention("slope at infinity", call(make.put(np.inf)), gradient=0)
+    ends = make.put([np.inf, -np.inf, np.nan, 1e-37, -1e-37], "float32")
+    yield Convention("ends", call(ends), value=[np.inf, np.nan, np.nan, -1e37, 1e37])
+    near = [1.4616321325302124, 1.4609375, -0.50390625, -1.57421875, -10.6875]
+    value = [-1.2036052549106669e-8, -0.0006724023902428804, 0.0015801581692077256]
+    value += [-0.0071647048931426735, 0.31598442669554435]
+    for dtype in ("float32", "float64"):
+        yield Convention(
+            f"about its roots in {dtype}",
+            call(make.put(near, dtype)),
+            value=value,
+            ulps=2,
+            departure="PyTorch subtracts rounded terms" if dtype == "float32" else "",
+        )
+    root = call(make.put(1.4616321449683622))
+    yield Convention("at its root", root, value=-9.2412655217294275e-17)
 
 
 def pole_departures(make: Make) -> Iterator[Departure]:
