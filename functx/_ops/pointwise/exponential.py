@@ -30,7 +30,7 @@ from functx._ops.quotients import quotient
 
 from .larger import larger_and_gap, log_add_exp
 from .logarithms import logarithm
-from .near_one import logarithm_of_1_plus
+from .near_one import exponential_less_1, logarithm_of_1_plus
 from .operands import check_floating
 from .other_bases import exponential_to_2, logarithm_to_2, logarithm_to_10
 
@@ -78,7 +78,7 @@ def expm1(input: ArrayLike) -> Array:
     >>> functx.expm1(jnp.asarray([0.0, 1e-8], "float32"))
     Array([0.e+00, 1.e-08], dtype=float32)
     """
-    return lax.expm1(input)
+    return exponential_less_1(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)

@@ -1,13 +1,15 @@
-"""The logarithm of one plus a number."""
+"""The logarithm of one plus a number, and the exponential less one."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import category
 from functx._core.rules import derivative_rules
 
+from . import compensated, rounded_once
 from .logarithms import loses_digits
 
 
@@ -18,10 +20,29 @@ def logarithm_of_1_plus(x: Array) -> Array:
     return _complex(x) if x.dtype == "complex128" else lax.log1p(x)
 
 
+def exponential_less_1(x: Array) -> Array:
+    r"""$e^x - 1$ of floating or complex numbers."""
+    return _exponential(x) if category(x.dtype) < 3 else lax.expm1(x)
+
+
 def _forward(x: Array) -> Array:
+    if x.dtype == np.float32:
+        return lax.platform_dependent(x, cpu=rounded_once.logarithm_of_1_plus, default=lax.log1p)
+    return lax.platform_dependent(
+        x, tpu=_logarithm_by_branches, default=compensated.logarithm_of_1_plus
+    )
+
+
+def _logarithm_by_branches(x: Array) -> Array:
     # In double precision, XLA's is off by 120 ulp there.
     low = x < -0.25
     return jnp.where(low, lax.log(1 + x), lax.log1p(jnp.where(low, 0, x)))
+
+
+def _exponential_forward(x: Array) -> Array:
+    if x.dtype == np.float32:
+        return lax.platform_dependent(x, cpu=rounded_once.exponential_less_1, default=lax.expm1)
+    return lax.platform_dependent(x, tpu=lax.expm1, default=compensated.exponential_less_1)
 
 
 def _forward_complex(z: Array) -> Array:
@@ -33,3 +54,8 @@ def _forward_complex(z: Array) -> Array:
 _slope = lambda primals, output, tangents: tangents[0] / (1 + primals[0])
 _real = derivative_rules(_forward, jvp=_slope, name="log1p")
 _complex = derivative_rules(_forward_complex, jvp=_slope, name="log1p")
+_exponential = derivative_rules(
+    _exponential_forward,
+    jvp=lambda primals, output, tangents: tangents[0] * (output + 1),
+    name="expm1",
+)

@@ -143,6 +143,9 @@ def log_conventions(make: Make) -> Iterator[Convention]:
 def log1p_conventions(make: Make) -> Iterator[Convention]:
     at = make.put([-1.0, 0.0, 1e-20])
     yield Convention("-1 and 0", call(at), value=[-np.inf, 0, 1e-20], gradient=[np.inf, 1, 1])
+    ends = call(make.put([-1.0, -2, -0.0, np.inf, -np.inf, np.nan, 1e-20], "float32"))
+    value = [-np.inf, np.nan, -0.0, np.inf, np.nan, np.nan, 1e-20]
+    yield Convention("ends in float32", ends, value=value)
     inside = make.put(-0.2344420710559351 + 0.0018756229611577233j, "complex128")
     value = -0.267147390837939863 + 0.00245000298138795405j
     yield Convention("within the unit circle", call(inside), value=value)
@@ -163,6 +166,8 @@ def expm1_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([np.inf, -np.inf, -0.0, 1e-20, 1e3]))
     value, gradient = [np.inf, -1, -0.0, 1e-20, np.inf], [np.inf, 0, 1, 1, np.inf]
     yield Convention("0 and far out", at, value=value, gradient=gradient)
+    ends = call(make.put([np.inf, -np.inf, -0.0, 1e-20, 1e3, np.nan, -200], "float32"))
+    yield Convention("ends in float32", ends, value=[*value, np.nan, -1])
 
 
 def base_conventions(base: int):
