@@ -20,6 +20,11 @@ from ._ops.linalg.triangular import solve_triangular as solve_triangular
 from ._ops.linalg.vandermonde import vander as vander
 from ._ops.linalg.vector_norms import vector_norm as vector_norm
 from ._ops.linalg.vector_products import cross as cross
+from ._ops.linalg.with_info import (
+    cholesky_ex as cholesky_ex,
+    inv_ex as inv_ex,
+    solve_ex as solve_ex,
+)
 from ._ops.products.matrices import matmul as matmul
 
 

@@ -106,7 +106,7 @@ def _onto(x: Array, m: int, n: int) -> Array:
     return jnp.pad(x, pads)
 
 
-def _eliminated(A: Array) -> tuple[Array, Array, Array]:
+def eliminated(A: Array) -> tuple[Array, Array, Array]:
     """Gaussian elimination in the order of the rows; a column of zeros needs none."""
     m, n = A.shape[-2:]
     rows, columns = jnp.arange(m), jnp.arange(n)
@@ -128,4 +128,4 @@ def _eliminated(A: Array) -> tuple[Array, Array, Array]:
 
 
 _with_exchanges = derivative_rules(lambda A: tuple(lax.linalg.lu(A)), jvp=_tangent, name="lu")
-_without_exchanges = derivative_rules(_eliminated, jvp=_tangent, name="lu")
+_without_exchanges = derivative_rules(eliminated, jvp=_tangent, name="lu")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Requirement
+from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
 
-from .matrix_arguments import check_matrices, each_matrix
+from .linear_systems import inverse, nonsingular, solution
 
 
 __all__ = ["inv", "solve"]
@@ -18,8 +17,7 @@ __all__ = ["inv", "solve"]
 
 def _nonsingular(*, A: Any, **_: Any) -> Iterator[Requirement]:
     if A.ndim > 1 and A.shape[-1]:
-        pivots = jnp.diagonal(lax.linalg.lu(A)[0], axis1=-2, axis2=-1)
-        yield each_matrix(jnp.all(pivots != 0, -1), "invertible")
+        yield nonsingular(A)
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular, on_request=True)
@@ -35,16 +33,7 @@ def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     >>> functx.linalg.solve(A, jnp.asarray([2.0, 2.0], "float32"))
     Array([1. , 0.5], dtype=float32)
     """
-    check_matrices(A, square=True)
-    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
-    if B.ndim == 0:
-        refuse(f"`B` must have at least 1 dimension, got {describe(B)}")
-    right = B[..., None] if vector else B
-    if right.shape[-2 if left else -1] != A.shape[-1]:
-        equation = "A X = B" if left else "X A = B"
-        refuse(f"`A` and `B` do not fit {equation}, got {describe(A)} and {describe(B)}")
-    out = jnp.linalg.solve(A, right) if left else jnp.linalg.solve(A.mT, right.mT).mT
-    return out[..., 0] if vector else out
+    return solution(A, B, left=left)
 
 
 @operator(accepts=Accepts.LAPACK, aliases=("inverse",), requires=_nonsingular, on_request=True)
@@ -59,5 +48,4 @@ def inv(A: ArrayLike) -> Array:
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    check_matrices(A, square=True)
-    return jnp.linalg.solve(A, jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype), A.shape))
+    return inverse(A)

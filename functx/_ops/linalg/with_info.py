@@ -1,0 +1,106 @@
+"""Operators that say in a number, beside the result, for which matrices they failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
+
+from .cholesky_factors import cholesky_factor, first_minor_not_positive, positive_definite
+from .linear_systems import inverse, nonsingular, singular_at, solution
+from .matrix_arguments import check_matrices
+
+
+__all__ = ["cholesky_ex", "inv_ex", "solve_ex"]
+
+
+def _nonsingular(*, A: Any, check_errors: bool, **_: Any) -> Iterator[Requirement]:
+    if check_errors and A.ndim > 1 and A.shape[-1]:
+        yield nonsingular(A)
+
+
+def _positive_definite(
+    *, A: Any, upper: bool, check_errors: bool, **_: Any
+) -> Iterator[Requirement]:
+    if check_errors and A.ndim > 1 and A.shape[-1]:
+        yield positive_definite(A, upper=upper)
+
+
+class CholeskyExResult(NamedTuple):
+    """The factor, and the order of the first leading minor that is not positive."""
+
+    L: Array
+    info: Array
+
+
+@operator(accepts=Accepts.LAPACK, requires=_positive_definite)
+def cholesky_ex(
+    A: ArrayLike, *, upper: bool = False, check_errors: bool = False
+) -> CholeskyExResult:
+    r"""Cholesky factor, as of `cholesky`, and which leading minor is not positive definite.
+
+    - `upper`: returns $U$ of $A = U^H U$ in the place of $L$ of $A = L L^H$.
+    - `check_errors`: refuses matrices that are not positive definite, with a `LinAlgError`.
+
+    Shapes: `A: [..., n, n]`, of which one triangle is read, gives `[..., n, n]` and `info: [...]`,
+    int32: the order of the first leading minor that is not positive, or 0. There the factor is
+    NaN; PyTorch leaves it half done.
+
+    >>> functx.linalg.cholesky_ex(jnp.asarray([[4.0, 2.0], [2.0, 1.0]], "float32")).info
+    Array(2, dtype=int32)
+    """
+    check_matrices(A, square=True)
+    factor = cholesky_factor(A, upper=upper)
+    return CholeskyExResult(factor, first_minor_not_positive(A, factor, upper=upper))
+
+
+class InvExResult(NamedTuple):
+    """The inverse, and the number of the first pivot that is zero."""
+
+    inverse: Array
+    info: Array
+
+
+@operator(accepts=Accepts.LAPACK, requires=_nonsingular)
+def inv_ex(A: ArrayLike, *, check_errors: bool = False) -> InvExResult:
+    """Inverse matrix, as of `inv`, and which pivot is zero.
+
+    - `check_errors`: refuses singular matrices, with a `LinAlgError`.
+
+    Shapes: `A: [..., n, n]` gives `[..., n, n]` and `info: [...]`, int32: the number of the first
+    pivot that is zero, counted from 1, or 0. There the inverse is infinite or NaN.
+
+    >>> functx.linalg.inv_ex(jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")).info
+    Array(2, dtype=int32)
+    """
+    return InvExResult(inverse(A), singular_at(A))
+
+
+class SolveExResult(NamedTuple):
+    """The solution, and the number of the first pivot that is zero."""
+
+    result: Array
+    info: Array
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular)
+def solve_ex(
+    A: ArrayLike, B: ArrayLike, *, left: bool = True, check_errors: bool = False
+) -> SolveExResult:
+    r"""Solution of a linear system, as of `solve`, and which pivot is zero.
+
+    - `left`: the system is $A X = B$, or $X A = B$ if not.
+    - `check_errors`: refuses singular matrices, with a `LinAlgError`.
+
+    Shapes: `A: [..., n, n]` and `B` as for `solve` give a result like `B` and `info: [...]`, as
+    long as the batch of `A`, int32: the number of the first pivot that is zero, counted
+    from 1, or 0. There the solution is infinite or NaN.
+
+    >>> A = jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")
+    >>> functx.linalg.solve_ex(A, jnp.asarray([1.0, 1.0], "float32")).info
+    Array(2, dtype=int32)
+    """
+    return SolveExResult(solution(A, B, left=left), singular_at(A))
