@@ -127,8 +127,14 @@ from ._ops.linalg.packed_lu import lu as lu, lu_solve as lu_solve, lu_unpack as 
 from ._ops.linalg.solving import inv as _inv
 from ._ops.linalg.triangular import triangular_solve as triangular_solve
 from ._ops.nn.activation import relu as relu
+from ._ops.nn.affine_grids import affine_grid_generator as affine_grid_generator
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from ._ops.nn.dropout import dropout as dropout
+from ._ops.nn.grid_sampling import (
+    grid_sampler as grid_sampler,
+    grid_sampler_2d as grid_sampler_2d,
+    grid_sampler_3d as grid_sampler_3d,
+)
 from ._ops.nn.normalization.batch import batch_norm as batch_norm
 from ._ops.nn.normalization.group import group_norm as group_norm
 from ._ops.nn.normalization.layer import layer_norm as layer_norm

@@ -6,6 +6,7 @@ import re
 
 
 _NOTHING_RECORDED = "nothing is recorded; functx.grad differentiates a function"
+_NO_COMPLEX32 = "XLA has no complex32; functx.cfloat, which is complex64, casts and is a dtype"
 _NO_CAST = "nothing is cast of itself; x.astype and dtype= cast"
 _STRICT = "no mode to set; errors are raised, and XLA chooses its algorithms for a platform"
 
@@ -13,8 +14,10 @@ REMEDIES = {
     "Tensor": "arrays are plain jax.Array's",
     "autograd": "functx.grad, functx.vjp and functx.jvp differentiate functions",
     "backward": "functx.grad differentiates functions",
+    "chalf": _NO_COMPLEX32,
     "choose_qparams_optimized": "quantized numbers are out of scope; AQT has them for JAX",
     "compile": "functx.jit compiles",
+    "complex32": _NO_COMPLEX32,
     "cond": "jax.lax.cond, or functx.where on arrays",
     "contiguous": "arrays have no strides; the array itself does",
     "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays",
@@ -90,7 +93,7 @@ _BY_FAMILY = {
     r"(cudnn|miopen|mkldnn)_": "XLA chooses the library; the operator without the prefix",
     r"(lstm|gru|rnn_(relu|tanh))(_cell)?$": "jax.lax.scan over a cell; Equinox and Flax have them",
     r"batch_norm_(\w+)$": "a part of PyTorch's kernels; functx.nn.functional.batch_norm_with_stats",
-    r"(affine_grid_generator|grid_sampler|convolution|conv_tbc|native_dropout"
+    r"(convolution|conv_tbc|native_dropout"
     r"|native_channel_shuffle|max_pool1d_with_indices|feature_dropout)": "a part of PyTorch's "
     "kernels; functx.nn.functional has the operator",
     r"(get_|set_|is_)?autocast|clear_autocast|(get|set|is)_autocast": _NO_CAST,

@@ -34,6 +34,7 @@ def refusal(path):
         ("Tensor", "jax.Array"),
         ("stack_module_state", "functx.stack_trees"),
         ("array", "jnp.array"),
+        ("chalf", "functx.cfloat"),
         ("gelu", "functx.nn.functional.gelu"),
         ("nn.functional.vmap", "functx.vmap"),
         ("Generator", "functx.random.Generator"),

@@ -6,10 +6,12 @@ from functx._names import equip as _equip
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
 from functx._ops.nn.activation import gelu as gelu, relu as relu, silu as silu, softplus as softplus
+from functx._ops.nn.affine_grids import affine_grid as affine_grid
 from functx._ops.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from functx._ops.nn.classification import cross_entropy as cross_entropy, nll_loss as nll_loss
 from functx._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from functx._ops.nn.dropout import dropout as dropout
+from functx._ops.nn.grid_sampling import grid_sample as grid_sample
 from functx._ops.nn.interpolation import interpolate as interpolate
 from functx._ops.nn.linear import linear as linear
 from functx._ops.nn.losses import (

@@ -33,6 +33,10 @@ WRONG_GRADIENTS = {
     "polar": "the slope in a negative absolute value has the wrong sign",
 }
 
+# Entries that PyTorch computes in halves, coordinates too, of which they hold few: its answer is
+# that of single precision, as of its kernels for GPUs.
+COARSE_HALVES = {"nn.functional.grid_sample", "grid_sampler_2d", "grid_sampler_3d"}
+
 
 def lookup(entry):
     """functx's operator of a PyTorch entry."""
@@ -91,6 +95,16 @@ class Call:
             return flat(op(*args, **kwargs))
 
         return [leaves[i] for i in where], call
+
+
+def in_single(call: Call) -> list:
+    """PyTorch's results of a call's halves as float32, rounded to halves."""
+    leaves, tree = tree_flatten((call.args, call.kwargs))
+    halves = (torch.float16, torch.bfloat16)
+    narrow = [x.dtype for x in leaves if isinstance(x, torch.Tensor) and x.dtype in halves]
+    wide = lambda x: x.float() if isinstance(x, torch.Tensor) and x.dtype in halves else x
+    args, kwargs = tree_unflatten(list(map(wide, leaves)), tree)
+    return [y.to(narrow[0]) for y in flat(call.entry.op(*args, **kwargs))]
 
 
 def detached(x: Any) -> Any:

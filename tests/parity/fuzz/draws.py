@@ -129,7 +129,7 @@ class Drawing:
         args, kwargs = self._structure(structure)
         if seed % VALUES or self.info.finite_only or structure.random() < 0.7:
             args, kwargs = self._values(values, (args, kwargs))
-        args, kwargs = _survived(*self._held(args, kwargs))
+        args, kwargs = _survived(*self._placed(*self._held(args, kwargs)))
         return Call(self.info, seed, args, kwargs)
 
     def _structure(self, rng: Rng) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -200,6 +200,14 @@ class Drawing:
                 else:
                     leaves[i] = revalued(rng, x, tame=id(x) in fixed and rng.random() < 0.7)
         return tree.unflatten(leaves)
+
+    def _placed(self, args: Any, kwargs: Any) -> Any:
+        """Points that lie somewhere: PyTorch's gradient at NaN reads any memory, and dies."""
+        grid = dict(zip(self.calls.parameters, args, strict=False)).get("grid", kwargs.get("grid"))
+        if not isinstance(grid, np.ndarray) or category(grid.dtype) != 2:
+            return args, kwargs
+        placed = np.clip(np.nan_to_num(grid.astype(np.float64)), -1e6, 1e6).astype(grid.dtype)
+        return jax.tree.map(lambda x: placed if x is grid else x, (args, kwargs))
 
     def _held(self, args: Any, kwargs: Any) -> Any:
         """Class numbers and counts for which there is memory."""
