@@ -145,6 +145,11 @@ from ._ops.nn.normalization.native import (
 )
 from ._ops.nn.padding import constant_pad_nd as constant_pad_nd
 from ._ops.nn.pooling.maximum import max_pool2d as max_pool2d
+from ._ops.nn.shuffling import (
+    channel_shuffle as channel_shuffle,
+    pixel_shuffle as pixel_shuffle,
+    pixel_unshuffle as pixel_unshuffle,
+)
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from ._ops.nn.sparse import embedding as embedding
 from ._ops.pointwise.arithmetic import (

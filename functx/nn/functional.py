@@ -31,6 +31,11 @@ from functx._ops.nn.pooling.adaptive import adaptive_avg_pool2d as adaptive_avg_
 from functx._ops.nn.pooling.average import avg_pool2d as avg_pool2d
 from functx._ops.nn.pooling.maximum import max_pool2d as max_pool2d
 from functx._ops.nn.scaling import normalize as normalize
+from functx._ops.nn.shuffling import (
+    channel_shuffle as channel_shuffle,
+    pixel_shuffle as pixel_shuffle,
+    pixel_unshuffle as pixel_unshuffle,
+)
 from functx._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
 from functx._ops.pointwise.exponential import sigmoid as sigmoid
