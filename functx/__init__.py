@@ -123,7 +123,15 @@ from ._ops.linalg.cholesky import (
     cholesky_solve as cholesky_solve,
 )
 from ._ops.linalg.determinants import det as det, logdet as logdet, slogdet as slogdet
+from ._ops.linalg.earlier_signatures import qr as qr, svd as svd
+from ._ops.linalg.exponential import matrix_exp as matrix_exp
+from ._ops.linalg.householder import (
+    geqrf as geqrf,
+    householder_product as _householder_product,
+    ormqr as ormqr,
+)
 from ._ops.linalg.packed_lu import lu as lu, lu_solve as lu_solve, lu_unpack as lu_unpack
+from ._ops.linalg.pseudoinverse import pinverse as pinverse
 from ._ops.linalg.solving import inv as _inv
 from ._ops.linalg.triangular import triangular_solve as triangular_solve
 from ._ops.nn.activation import relu as relu
@@ -490,6 +498,7 @@ narrow_copy = narrow
 negative = neg
 new_empty = new_zeros
 not_equal = ne
+orgqr = _householder_product
 permute_copy = permute
 row_stack = vstack
 select_copy = select

@@ -31,8 +31,6 @@ COUNTERPARTS = {
     "hardswish": "jax.nn.hard_swish",
     "hardtanh": "jax.nn.hard_tanh",
     "logsigmoid": "jax.nn.log_sigmoid",
-    "matrix_exp": "jax.scipy.linalg.expm",
-    "pinverse": "jax.numpy.linalg.pinv",
     "softsign": "jax.nn.soft_sign",
 }
 _MODULES = "functx.nn.functional has functions; Equinox and Flax have modules with parameters"

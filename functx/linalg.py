@@ -7,13 +7,16 @@ from ._ops.linalg.matrix_arguments import LinAlgError as LinAlgError
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
+from ._ops.linalg.exponential import matrix_exp as matrix_exp
 from ._ops.linalg.factorizations import cholesky as cholesky, eigh as eigh, qr as qr
+from ._ops.linalg.householder import householder_product as householder_product
 from ._ops.linalg.lu import (
     lu as lu,
     lu_factor as lu_factor,
     lu_factor_ex as lu_factor_ex,
     lu_solve as lu_solve,
 )
+from ._ops.linalg.pseudoinverse import pinv as pinv
 from ._ops.linalg.singular_values import svd as svd, svdvals as svdvals
 from ._ops.linalg.solving import inv as inv, solve as solve
 from ._ops.linalg.triangular import solve_triangular as solve_triangular

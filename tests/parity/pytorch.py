@@ -22,6 +22,7 @@ NO_FACTS = {
     "as_strided.partial_views": "reads storage outside of a view, which arrays do not have",
     "empty": "holds whatever was in memory",
     "empty_like": "holds whatever was in memory",
+    "linalg.pinv.singular": "a function of two matrices, of whose product the operator is taken",
     "new_empty": "holds whatever was in memory",
 }
 ENTRIES = [entry for entry in op_db if entry.name in NAMES and entry.full_name not in NO_FACTS]
@@ -30,8 +31,11 @@ WRONG_GRADIENTS = {
     "as_strided_scatter": "the only element of an array has a gradient though it is overwritten",
     "cholesky_inverse": "the triangle that is not read has a gradient",
     "cholesky_solve": "the triangle that is not read has a gradient",
+    "linalg.pinv.hermitian": "the triangle that is not read takes part in it",
     "polar": "the slope in a negative absolute value has the wrong sign",
 }
+# Entries whose values PyTorch has wrong, in a dtype.
+WRONG_VALUES = {("matrix_exp", "bfloat16"): "polynomials in half precision overflow"}
 
 # Entries that PyTorch computes in halves, coordinates too, of which they hold few: its answer is
 # that of single precision, as of its kernels for GPUs.

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, fail, operator, Promote, refuse, Requirement
-from functx._core.rules import derivative_rules
+from functx._core import Accepts, ArrayLike, operator, Promote, refuse, Requirement
 
 from .cholesky_factors import cholesky_factor, positive_definite
 from .matrix_arguments import adjoint, check_matrices, hermitian
+from .orthogonal_triangular import complete_qr, reduced_qr, triangle_of_qr
 
 
 __all__ = ["cholesky", "eigh", "qr"]
@@ -94,41 +94,7 @@ def qr(A: ArrayLike, mode: Literal["reduced", "complete", "r"] = "reduced") -> Q
         refuse(f"`mode` must be 'reduced', 'complete' or 'r', got {mode!r}")
     m, n = A.shape[-2:]
     if mode == "complete" and m > n:
-        return QRResult(*_complete(A))
+        return QRResult(*complete_qr(A, "linalg.qr", "mode='complete'", "mode='reduced'"))
     if mode == "r":
-        return QRResult(jnp.zeros((0,), A.dtype), _triangle(A))
-    return QRResult(*_reduced(A))
-
-
-def _reduced(A: Array) -> tuple[Array, Array]:
-    """The factors; of a wide matrix, those of its square part determine the rest.
-
-    `lax` has no derivative for the wide one.
-    """
-    m, n = A.shape[-2:]
-    Q, R = lax.linalg.qr(A[..., :m], full_matrices=False)
-    if n > m:
-        R = jnp.concatenate([R, adjoint(Q) @ A[..., m:]], axis=-1)
-    return Q, R
-
-
-def _refusal(message: str, hint: str):
-    def jvp(primals, output, tangents):
-        fail("linalg.qr", message, hint=hint)
-
-    return jvp
-
-
-_complete = derivative_rules(
-    lambda A: lax.linalg.qr(A, full_matrices=True),
-    jvp=_refusal(
-        "mode='complete' must not be differentiated for matrices with more rows than columns",
-        "their last columns of Q are arbitrary; mode='reduced' leaves them out",
-    ),
-    name="linalg.qr",
-)
-_triangle = derivative_rules(
-    lambda A: lax.linalg.qr(A, full_matrices=False)[1],
-    jvp=_refusal("mode='r' must not be differentiated", "take R of mode='reduced'"),
-    name="linalg.qr",
-)
+        return QRResult(jnp.zeros((0,), A.dtype), triangle_of_qr(A))
+    return QRResult(*reduced_qr(A))

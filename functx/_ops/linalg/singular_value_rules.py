@@ -26,7 +26,9 @@ def decomposed(
     return derivative_rules(forward, jvp=_jvp, vjp=_vjp, name="linalg.svd")(A)
 
 
-def singular_values(A: Array, algorithm: lax.linalg.SvdAlgorithm) -> Array:
+def singular_values(
+    A: Array, algorithm: lax.linalg.SvdAlgorithm = lax.linalg.SvdAlgorithm.DEFAULT
+) -> Array:
     """The singular values, for which the vectors are computed only under differentiation."""
 
     def forward(A: Array) -> Array:
@@ -38,6 +40,15 @@ def singular_values(A: Array, algorithm: lax.linalg.SvdAlgorithm) -> Array:
         return _values_tangent(U, Vh, *tangents)
 
     return derivative_rules(forward, jvp=jvp, name="linalg.svdvals")(A)
+
+
+def completed(U: Array) -> Array:
+    """Orthonormal columns, and constant ones that make them a basis."""
+    m, k = U.shape[-2:]
+    if m == k:
+        return U
+    basis, _ = lax.linalg.qr(lax.stop_gradient(U), full_matrices=True)
+    return jnp.concatenate([U, basis[..., k:]], axis=-1)
 
 
 def _values_tangent(U: Array, Vh: Array, dA: Array) -> Array:

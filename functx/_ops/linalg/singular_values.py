@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, Promote, refuse
 
 from .matrix_arguments import adjoint, check_matrices
-from .singular_value_rules import decomposed, singular_values
+from .singular_value_rules import completed, decomposed, singular_values
 
 
 __all__ = ["svd", "svdvals"]
@@ -53,7 +52,7 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
     check_matrices(A)
     U, S, Vh = decomposed(A, _algorithm(driver))
     if full_matrices:
-        U, Vh = _completed(U), adjoint(_completed(adjoint(Vh)))
+        U, Vh = completed(U), adjoint(completed(adjoint(Vh)))
     return SVDResult(U, S, Vh)
 
 
@@ -78,12 +77,3 @@ def _algorithm(driver: str | None) -> lax.linalg.SvdAlgorithm:
     if driver not in _ALGORITHMS:
         refuse(f"`driver` must be None, 'gesvd' or 'gesvdj', got {driver!r}")
     return _ALGORITHMS[driver]
-
-
-def _completed(U: Array) -> Array:
-    """Orthonormal columns, and constant ones that make them a basis."""
-    m, k = U.shape[-2:]
-    if m == k:
-        return U
-    basis, _ = lax.linalg.qr(lax.stop_gradient(U), full_matrices=True)
-    return jnp.concatenate([U, basis[..., k:]], axis=-1)

@@ -15,7 +15,7 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
-from .orthonormal import gram
+from .orthonormal import signless
 from .square_matrices import square_refusals
 
 
@@ -109,16 +109,6 @@ def np_qr(A: Any, mode: Any = "reduced") -> Any:
     if mode == "r":
         return np.zeros((0,), A.dtype), np.linalg.qr(A, mode)
     return tuple(np.linalg.qr(A, mode))
-
-
-def signless(out: Any) -> Any:
-    """`R` with a positive diagonal, and `Q` to match; of what completes `Q`, inner products."""
-    Q, R = out
-    k = min(R.shape[-2:])
-    diagonal = jnp.diagonal(R, axis1=-2, axis2=-1)[..., :k]
-    phase = jnp.where(jnp.real(diagonal) < 0, -1, 1).astype(R.dtype)
-    R = jnp.concatenate([phase[..., None] * R[..., :k, :], R[..., k:, :]], axis=-2)
-    return (Q[..., :k] * phase[..., None, :], R, gram(Q)) if Q.ndim > 1 else (Q, R)
 
 
 def cholesky_conventions(make: Make) -> Iterator[Convention]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import functx
@@ -14,7 +13,7 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
-from .orthonormal import gram
+from .orthonormal import diagonal_matrices, infinite_matrix, phaseless
 
 
 CUDA = frozenset({"cuda", "gpu"})
@@ -62,26 +61,6 @@ def np_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> 
 
 def np_svdvals(A: Any, *, driver: str | None = None) -> Any:
     return np.linalg.svd(A, compute_uv=False)
-
-
-def phaseless(out: Any) -> Any:
-    """Singular values, and matrices in which the phase of each pair of vectors cancels."""
-    U, S, Vh = out
-    k = S.shape[-1]
-    weights = jnp.arange(1, k + 1, dtype=U.dtype)
-    left = U[..., :k]
-    left = left * jnp.broadcast_to(weights, left.shape)
-    return left @ Vh[..., :k, :], S, left @ U[..., :k].conj().mT, gram(U), gram(Vh.conj().mT)
-
-
-def diagonal_matrices(make: Make) -> Iterator[tuple[str, Any]]:
-    for values in ([1, 1], [2, 0], [0, 0]):
-        yield f"singular values {values}", make.put(np.eye(3, 2) * values)
-
-
-def infinite_matrix(make: Make) -> Sample:
-    """LAPACK does not come back from it."""
-    return call(make.put([[-np.inf, 0, np.inf], [0, 30, -1.7e308], [0, -1e4, 1e-3]]))
 
 
 def svd_conventions(make: Make) -> Iterator[Convention]:

@@ -1,0 +1,50 @@
+"""QR decompositions, with derivatives where they have one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import fail
+from functx._core.rules import derivative_rules
+
+from .matrix_arguments import adjoint
+
+
+def reduced_qr(A: Array) -> tuple[Array, Array]:
+    """The factors; of a wide matrix, those of its square part determine the rest.
+
+    `lax` has no derivative for the wide one.
+    """
+    m, n = A.shape[-2:]
+    Q, R = lax.linalg.qr(A[..., :m], full_matrices=False)
+    if n > m:
+        R = jnp.concatenate([R, adjoint(Q) @ A[..., m:]], axis=-1)
+    return Q, R
+
+
+def complete_qr(A: Array, who: str, option: str, instead: str) -> tuple[Array, Array]:
+    """The factors of a tall matrix, with a basis of the whole space; not to be differentiated."""
+    refusal = _refusal(
+        who,
+        f"{option} must not be differentiated for matrices with more rows than columns",
+        f"their last columns of Q are arbitrary; {instead} leaves them out",
+    )
+    forward = lambda A: lax.linalg.qr(A, full_matrices=True)
+    return derivative_rules(forward, jvp=refusal, name=who)(A)
+
+
+def _refusal(who: str, message: str, hint: str) -> Any:
+    def jvp(primals: Any, output: Any, tangents: Any) -> Any:
+        fail(who, message, hint=hint)
+
+    return jvp
+
+
+triangle_of_qr = derivative_rules(
+    lambda A: lax.linalg.qr(A, full_matrices=False)[1],
+    jvp=_refusal("linalg.qr", "mode='r' must not be differentiated", "take R of mode='reduced'"),
+    name="linalg.qr",
+)
