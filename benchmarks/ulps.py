@@ -97,6 +97,8 @@ def cases() -> Iterator[Case]:
             "polygamma", of_order(mp.psi, n), ((-20, -1e-3), (1e-3, 3), (3, 1e6)), first=(n,)
         )
     yield Case("multigammaln", multivariate_log_gamma, ((1.001, 3), (3, 1e6)), last=(3,))
+    yield Case("gammainc", lower_gamma, ((1e-3, 1), (1, 30), (30, 1e3)), arrays=2)
+    yield Case("gammaincc", upper_gamma, ((1e-3, 1), (1, 30), (30, 1e3)), arrays=2)
     yield Case("zeta", mp.zeta, ((1.001, 3), (3, 30)), arrays=2)
     yield from polynomials(20)
     yield Case("erf", mp.erf, ((1e-6, 1), (1, 5)))
@@ -151,6 +153,14 @@ def polynomial(name: str, exact: Exact, n: int, *intervals: Interval) -> Case:
 
 def of_shifted(function: Exact) -> Exact:
     return lambda x: function(2 * x - 1)
+
+
+def lower_gamma(a, x):
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def upper_gamma(a, x):
+    return mp.gammainc(a, x, mp.inf, regularized=True)
 
 
 def multivariate_log_gamma(x):

@@ -458,7 +458,7 @@ from ._ops.sorting.membership import isin as isin
 from ._ops.sorting.searching import bucketize as bucketize, searchsorted as searchsorted
 from ._ops.sorting.sorting import argsort as argsort, msort as msort, sort as sort, topk as topk
 from ._ops.sorting.uniqueness import unique as unique, unique_consecutive as unique_consecutive
-from ._ops.special.gamma import mvlgamma as mvlgamma
+from ._ops.special.gamma import igamma as igamma, igammac as igammac, mvlgamma as mvlgamma
 from ._ops.special.modified_bessel import i0 as i0
 from ._ops.special.normal import erfc as erfc, erfinv as erfinv
 from ._ops.special.zeta import polygamma as polygamma

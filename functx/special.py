@@ -27,7 +27,7 @@ from ._ops.special.bessel import (
     spherical_bessel_j0 as spherical_bessel_j0,
 )
 from ._ops.special.entropies import entr as entr, xlog1py as xlog1py
-from ._ops.special.gamma import mvlgamma as _mvlgamma
+from ._ops.special.gamma import igamma as _igamma, igammac as _igammac, mvlgamma as _mvlgamma
 from ._ops.special.modified_bessel import (
     i0 as i0,
     i0e as i0e,
@@ -66,6 +66,8 @@ from ._ops.special.zeta import polygamma as polygamma, zeta as zeta
 
 
 expit = _sigmoid
+gammainc = _igamma
+gammaincc = _igammac
 gammaln = _lgamma
 multigammaln = _mvlgamma
 psi = digamma

@@ -15,7 +15,8 @@ from jax import Array
 from functx._ops.polynomials import horner
 
 from .exponential import times_exponential
-from .phases import exact_product, exact_sum, polar
+from .phases import polar
+from .roundoff import exact_product, exact_sum
 
 
 # Zeros of Ai and of Ai' between -4.5 and -2, and of Ai' from there on, in two parts.

@@ -6,27 +6,14 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
+
+from .roundoff import exact_product, exact_sum
 
 
 # $\pi / 4$ in parts: multiples below $2^{28}$ are exact, but for the last.
 _QUARTER = (0.7853981256484985, 3.774894707930798e-08, 2.6951514290790595e-15)
 _FAR = 2.0**27  # from where on cosine and sine reduce the phase
-
-
-def exact_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """The sum, and its rounding error."""
-    out = x + y
-    other = out - x
-    return out, (x - (out - other)) + (y - other)
-
-
-def exact_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """The product, and its rounding error."""
-    x0, y0 = lax.reduce_precision(x, 11, 25), lax.reduce_precision(y, 11, 25)
-    x1, y1 = x - x0, y - y0
-    out = x * y
-    return out, ((x0 * y0 - out) + x0 * y1 + x1 * y0) + x1 * y1
 
 
 def polar(
