@@ -139,8 +139,10 @@ def _never(info: OpInfo) -> bool:
 
 
 # Over vmap, the inner maps replaced by loops (T10 and T14 of the composition matrix).
-OVER_VMAP = [("vjp", "vmap"), ("jvp", "vmap"), ("vjp", "vjp", "vmap"), ("jvp", "vjp", "vmap")]
+OVER_VMAP = [("vjp", "vmap"), ("jvp", "vmap")]
 DEEP_OVER_VMAP = [
+    ("vjp", "vjp", "vmap"),
+    ("jvp", "vjp", "vmap"),
     ("vmap", "vjp", "vmap"),
     ("vmap", "jvp", "vmap"),
     ("vjp", "vmap", "vmap"),
@@ -205,7 +207,7 @@ CHECKS: dict[str, Check] = {
         Check("vmap_rule", batching.check_no_loop, _taking_arrays, first_of_sets, _in_one_dtype),
         *_composed(composition.check_projection, "", PROJECTIONS, _never),
         *_composed(composition.check_batched, "vmap_", BATCHED, _always_quick),
-        *_composed(composition.check_batched, "vmap_", BATCHED_TWICE),
+        *_composed(composition.check_batched, "vmap_", BATCHED_TWICE, _never),
         *_composed(composition.check_batched, "vmap_", [("grad",)], _never),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
         _deep("vmap_pullback", composition.check_batched_cotangents),

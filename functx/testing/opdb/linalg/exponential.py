@@ -12,15 +12,15 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 3, low=-1, high=1))
     yield call(make.put(np.asarray(make(2, 2, 2)) * [[[0.01]], [[1]]]))
-    yield call(make(2, 1, 2, 2))
-    yield call(make.small(2, 2))
-    yield call(make.put(np.diag([5, -2]) + np.diag([100], 1)))
+    yield edge(make(2, 1, 2, 2))
+    yield edge(make.small(2, 2))
+    yield edge(make.put(np.diag([5, -2]) + np.diag([100], 1)))
     yield call(make(1, 1))
     yield call(make(0, 0))
     yield call(make(2, 0, 0))
@@ -71,14 +71,15 @@ def series(A: Any) -> Any:
 
 
 def conventions(make: Make) -> Iterator[Convention]:
-    for what, A in [
-        ("zero", np.zeros((2, 2))),
-        ("nilpotent", np.diag([3, -2], 1)),
-        ("eigenvalues that coincide", np.diag([0.5, 0.5, 0.5]) + np.diag([1, 0], 1)),
-        ("diagonal", np.diag([0.5, -1, 0.25])),
-        ("of a tiny norm", np.asarray([[1e-9, 2e-9], [-1e-9, 0]])),
+    for what, order, A in [
+        ("zero", 2, np.zeros((2, 2))),
+        ("nilpotent", 1, np.diag([3, -2], 1)),
+        ("eigenvalues that coincide", 2, np.diag([0.5, 0.5, 0.5]) + np.diag([1, 0], 1)),
+        ("diagonal", 1, np.diag([0.5, -1, 0.25])),
+        ("of a tiny norm", 1, np.asarray([[1e-9, 2e-9], [-1e-9, 0]])),
     ]:
-        yield Convention(what, call(make.put(A)), like=series, ulps=50, floor=1e-14)
+        at = call(make.put(A))
+        yield Convention(what, at, like=series, order=order, ulps=50, floor=1e-14)
     e = math.e
     yield Convention(
         "far from normal",
