@@ -296,6 +296,24 @@ def bicubic_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def in_the_middle(ranks: tuple[int, ...], *options) -> Callable[[Make], Iterator[Convention]]:
+    """Of two elements along each dimension: coordinates that are equal, and 0."""
+
+    def conventions(make: Make) -> Iterator[Convention]:
+        for d in (rank - 2 for rank in ranks):
+            elements = np.arange(2.0**d).reshape(1, 1, *(2,) * d)
+            at = call(make.put(elements), make.put(np.zeros((*(1,) * (d + 1), d))), *options)
+            slopes = np.reshape([2.0**k / 2 for k in range(d)], (*(1,) * (d + 1), d))
+            yield Convention(
+                f"in the middle of {2**d}",
+                at,
+                value=np.full((1,) * (d + 2), elements.mean()),
+                gradient=(np.full(elements.shape, 0.5**d), slopes),
+            )
+
+    return conventions
+
+
 def image_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
@@ -344,6 +362,7 @@ OPS = [
         volume_samples,
         reference=np_grid_sample,
         variant="volumes",
+        conventions=in_the_middle((5,), "bilinear", "zeros", True),
         floor=PLACED,
     ),
     OpInfo(
@@ -351,6 +370,7 @@ OPS = [
         numbered_samples((4, 5)),
         reference=np_grid_sampler,
         refusals=numbered_refusals(),
+        conventions=in_the_middle((4, 5), 0, 0, True),
         floor=PLACED,
         departures=image_departures,
     ),
@@ -359,6 +379,7 @@ OPS = [
         numbered_samples((4,)),
         reference=np_grid_sampler,
         refusals=numbered_refusals(4),
+        conventions=in_the_middle((4,), 0, 0, True),
         floor=PLACED,
         departures=image_departures,
     ),
@@ -367,6 +388,7 @@ OPS = [
         numbered_samples((5,)),
         reference=np_grid_sampler,
         refusals=numbered_refusals(5),
+        conventions=in_the_middle((5,), 0, 0, True),
         floor=PLACED,
         departures=volume_departures,
     ),
