@@ -139,7 +139,11 @@ def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
     weight, target = make.put([1, 1, 0]), make.put([0, 2], "int64")
     weighed = call(make.put(np.ones((2, 3))), target, weight, reduction="sum")
     gradient = [[-2 / 3, 1 / 3, 1 / 3], [0, 0, 0]], [np.log(3), 0, np.log(3)]
-    yield Convention("equal weights and none", weighed, value=np.log(3), gradient=gradient)
+    none = "PyTorch has no derivative in the weights"
+    value = np.log(3)
+    yield Convention(
+        "equal weights and none", weighed, value=value, gradient=gradient, departure=none
+    )
 
 
 def probability_conventions(make: Make) -> Iterator[Convention]:
