@@ -61,6 +61,12 @@ def volume_samples(make: Make) -> Iterator[Sample]:
     for mode, padding, align_corners in itertools.product(MODES[:2], PADDINGS, (False, True)):
         yield call(*volume(make, 2, 3, 4), mode, padding, align_corners)
     yield call(*volume(make, 1, 2, 1), "bilinear", "reflection", True)
+    yield edge(make(1, 1, 2, 3, 4), nowhere(make), "bilinear", "zeros", True)
+
+
+def nowhere(make: Make):
+    """Points outside of all volumes."""
+    return make.put([[[[(np.nan, 0.0, 0.0), (0.5, np.inf, 0.0), (0.0, 0.5, -np.inf)]]]])
 
 
 # Each number once: derivatives in all combinations are looked at under their names.
@@ -78,6 +84,8 @@ def numbered_samples(ranks: tuple[int, ...]) -> Callable[[Make], Iterator[Sample
             for options in itertools.product(modes, range(3), (False, True)):
                 if options not in DIFFERENTIATED:
                     yield edge(*arrays(make, *shape), *options)
+            if rank == 5:
+                yield edge(make(1, 1, *shape), nowhere(make), 0, 0, True)
 
     return samples
 
@@ -292,7 +300,7 @@ def bicubic_conventions(make: Make) -> Iterator[Convention]:
         "on an element the slope is that of its neighbours",
         call(*_on_row(make, -0.25), "bicubic", "zeros", False),
         value=[[[[2]]]],
-        gradient=([[[[0, 1, 0, 0]]]], None),
+        gradient=([[[[0, 1, 0, 0]]]], _across(0.75 * (4 - 1) * 2)),
     )
 
 
