@@ -14,6 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from . import roundoff
+from .binary_exponents import as_number, nearest_exponent, power_of_two
+
 
 PI = Fraction(31415926535897932384626433833, 10**28)
 _LOW_BITS = 27
@@ -45,9 +48,7 @@ def parted(x: Array) -> TwoParts:
 
 def exact_sum(x: Array, y: Array | np.float64) -> TwoParts:
     """$x + y$ of float64 arrays, or of an array and a constant."""
-    total = x + y
-    back = total - x
-    return joined(total, (x - (total - back)) + (y - back))
+    return joined(*roundoff.exact_sum(x, y))
 
 
 def plus(x: TwoParts, y: TwoParts) -> TwoParts:
@@ -104,11 +105,8 @@ def series(coefficients: Sequence[TwoParts], tail: Sequence[TwoParts], x: TwoPar
 
 def logarithm(x: TwoParts) -> TwoParts:
     r"""$\ln x$ of numbers from 1e-300 to 1e300, as exact as a half of it or 1 is."""
-    bits = lax.bitcast_convert_type(x.first, np.int64)
-    root = np.sqrt(np.float64(0.5)).view(np.int64)
-    whole = (bits - root) >> np.int64(52)
-    scale = lax.bitcast_convert_type((np.int64(1023) - whole) << np.int64(52), np.float64)
-    power = lax.convert_element_type(lax.convert_element_type(whole, np.int32), np.float64)
+    whole = nearest_exponent(x.first)
+    scale, power = power_of_two(-whole), as_number(whole)
     # $2 \operatorname{artanh}((m - 1) / (m + 1))$ of what is left without the power of 2.
     first, rest = x.first * scale, x.rest * scale
     ratio = over(TwoParts(first - 1, rest), raised(TwoParts(first, rest), 1))

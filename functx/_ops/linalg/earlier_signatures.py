@@ -10,18 +10,11 @@ from jax import Array
 from functx._core import Accepts, ArrayLike, operator
 
 from .matrix_arguments import adjoint, check_matrices
-from .orthogonal_triangular import complete_qr, reduced_qr
+from .orthogonal_triangular import complete_qr, QRResult, reduced_qr
 from .singular_value_rules import completed, decomposed, singular_values
 
 
 __all__ = ["qr", "svd"]
-
-
-class QRResult(NamedTuple):
-    """Orthonormal columns `Q` and an upper triangular `R`."""
-
-    Q: Array
-    R: Array
 
 
 @operator(name="qr", accepts=Accepts.LAPACK)

@@ -12,7 +12,7 @@ from functx._core import Accepts, ArrayLike, operator, Promote, refuse, Requirem
 
 from .cholesky_factors import cholesky_factor, positive_definite
 from .matrix_arguments import adjoint, check_matrices, hermitian
-from .orthogonal_triangular import complete_qr, reduced_qr, triangle_of_qr
+from .orthogonal_triangular import complete_qr, QRResult, reduced_qr, triangle_of_qr
 
 
 __all__ = ["cholesky", "eigh", "qr"]
@@ -66,13 +66,6 @@ def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
     whole = hermitian(adjoint(A) if UPLO in "Uu" else A)
     vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
     return EighResult(values, vectors)
-
-
-class QRResult(NamedTuple):
-    """Orthonormal columns `Q` and an upper triangular `R`."""
-
-    Q: Array
-    R: Array
 
 
 @operator(accepts=Accepts.LAPACK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -11,6 +11,13 @@ from functx._core import fail
 from functx._core.rules import derivative_rules
 
 from .matrix_arguments import adjoint
+
+
+class QRResult(NamedTuple):
+    """Orthonormal columns `Q` and an upper triangular `R`."""
+
+    Q: Array
+    R: Array
 
 
 def reduced_qr(A: Array) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._ops.binary_exponents import as_number, nearest_exponent, power_of_two
 from functx._ops.polynomials import horner
 from functx._ops.two_parts import parted
 
@@ -32,10 +33,9 @@ _LN2 = 0.693147180559663, 2.8235290563031577e-13  # the first of 41 bits
 
 def logarithm_of_1_plus(x: Array) -> Array:
     r"""$\ln(1 + x)$ of float64 arrays."""
-    root = np.sqrt(np.float64(0.5)).view(np.int64)
-    whole = (lax.bitcast_convert_type(x + 1, np.int64) - root) >> np.int64(52)
-    power = lax.convert_element_type(lax.convert_element_type(whole, np.int32), np.float64)
-    scale = _power_of_two(-whole)
+    whole = nearest_exponent(x + 1)
+    power = as_number(whole)
+    scale = power_of_two(-whole)
     first, last = x * scale, scale - 1
     part = first + last
     back = part - first
@@ -68,14 +68,14 @@ def exponential_less_1(x: Array) -> Array:
     series = series + (((part - more) + square) + (rest + lost * (1 + part)))
     whole = lax.convert_element_type(lax.convert_element_type(power, np.int32), np.int64)
     # $2^k$ times what is added to 1, and to that the difference of 1 from $2^{-k}$.
-    inverse = _power_of_two(-lax.min(whole, np.int64(1000)))
+    inverse = power_of_two(-lax.min(whole, np.int64(1000)))
     one = 1 - inverse
     out = more + one
     back = out - more
     beyond = jnp.where(power > 53, inverse, 0)  # is lost in `one`
     series = series + (((more - (out - back)) + (one - back)) - beyond)
     half = whole >> np.int64(1)
-    out = (out + series) * _power_of_two(half) * _power_of_two(whole - half)
+    out = (out + series) * power_of_two(half) * power_of_two(whole - half)
     return jnp.where(lax.abs(x) < 1e-20, x, out)
 
 
@@ -83,7 +83,3 @@ def _half_square(x: Array) -> tuple[Array, Array]:
     """$x^2 / 2$ in two parts."""
     first, rest = parted(x)
     return 0.5 * first * first, rest * (0.5 * (x + first))
-
-
-def _power_of_two(k: Array) -> Array:
-    return lax.bitcast_convert_type((k + np.int64(1023)) << np.int64(52), np.float64)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._ops.binary_exponents import as_number, nearest_exponent, power_of_two
 from functx._ops.polynomials import horner
 
 
@@ -34,13 +35,10 @@ def logarithm_of_1_plus(x: Array) -> Array:
     with jax.enable_x64(True):
         wide = lax.convert_element_type(x, np.float64)
         one = np.float64(1)
-        bits = lax.bitcast_convert_type(wide + one, np.int64)
-        root = np.sqrt(np.float64(0.5)).view(np.int64)
-        whole = (bits - root) >> np.int64(52)
-        scale = _power_of_two(-whole)
+        whole = nearest_exponent(wide + one)
+        scale = power_of_two(-whole)
         part = wide * scale + (scale - one)
-        power = lax.convert_element_type(lax.convert_element_type(whole, np.int32), np.float64)
-        out = power * np.float64(math.log(2)) + part * horner(_LOGARITHM, part)
+        out = as_number(whole) * np.float64(math.log(2)) + part * horner(_LOGARITHM, part)
         out = lax.convert_element_type(out, np.float32)
     out = jnp.where(x <= -1, jnp.where(x == -1, -np.inf, np.nan), out)
     out = jnp.where(x == np.inf, x, out)
@@ -56,11 +54,7 @@ def exponential_less_1(x: Array) -> Array:
         power = lax.round(power, lax.RoundingMethod.TO_NEAREST_EVEN)
         part = wide - power * np.float64(math.log(2))
         whole = lax.convert_element_type(lax.convert_element_type(power, np.int32), np.int64)
-        scale = _power_of_two(whole)
+        scale = power_of_two(whole)
         out = scale * (part * horner(_EXPONENTIAL, part)) + (scale - np.float64(1))
         out = lax.convert_element_type(out, np.float32)
     return jnp.where(x == 0, x, out)  # -0.0, and what is flushed
-
-
-def _power_of_two(k: Array) -> Array:
-    return lax.bitcast_convert_type((k + np.int64(1023)) << np.int64(52), np.float64)

@@ -15,6 +15,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._ops import two_parts
+from functx._ops.binary_exponents import as_number, nearest_exponent
 from functx._ops.polynomials import horner
 from functx._ops.two_parts import constant, parted, PI, TwoParts
 
@@ -41,15 +42,13 @@ _STEPS = 10  # up to where Stirling's series is short of 2^-70
 
 def logarithm(x: Array) -> Array:
     """Of positive numbers in double precision."""
+    whole = nearest_exponent(x)
     bits = lax.bitcast_convert_type(x, np.int64)
-    root = np.sqrt(np.float64(0.5)).view(np.int64)
-    whole = (bits - root) >> np.int64(52)
     part = lax.bitcast_convert_type(bits - (whole << np.int64(52)), np.float64)
     ratio = (part - np.float64(1)) / (part + np.float64(1))
     # Not the quotient itself: XLA would write to memory what is dear and used twice.
     ratio = jnp.where(x == np.inf, np.float64(np.inf), ratio)
-    whole = lax.convert_element_type(lax.convert_element_type(whole, np.int32), np.float64)
-    out = whole + ratio * horner(_LOGARITHM, ratio * ratio)
+    out = as_number(whole) + ratio * horner(_LOGARITHM, ratio * ratio)
     return out * np.float64(math.log(2))
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from jax import Array
 
 from functx._ops.polynomials import horner
+from functx._ops.roundoff import exact_product, exact_sum
 
 from .exponential import times_exponential
 from .phases import polar
-from .roundoff import exact_product, exact_sum
 
 
 # Zeros of Ai and of Ai' between -4.5 and -2, and of Ai' from there on, in two parts.

@@ -14,8 +14,7 @@ import numpy as np
 from jax import Array
 
 from functx._ops.polynomials import horner
-
-from .roundoff import exact_product, exact_sum
+from functx._ops.roundoff import exact_product, exact_sum
 
 
 # $(1 / \Gamma(1 + z) - 1) / (z (1 - z))$ by powers of $2 z - 1$, for $z$ from 0 to 1: Chebyshev's

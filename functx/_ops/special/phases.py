@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from .roundoff import exact_product, exact_sum
+from functx._ops.roundoff import exact_product, exact_sum
 
 
 # $\pi / 4$ in parts: multiples below $2^{28}$ are exact, but for the last.

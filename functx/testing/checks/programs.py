@@ -41,7 +41,7 @@ class Request:
 # Yields requests and receives their results; returns False if there was nothing to check.
 Steps: TypeAlias = Generator[Sequence[Request], list[Any], bool | None]
 
-LARGEST = 100
+LARGEST = 100  # programs compiled as one: beyond, XLA gains nothing and a failure costs more
 
 
 def run_requests(requests: Sequence[Request]) -> list[Any]:

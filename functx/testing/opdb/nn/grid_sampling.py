@@ -7,17 +7,8 @@ import numpy as np
 
 import functx
 import functx.nn.functional as F
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Floor,
-    Make,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
 
 PLACED = Floor(24, "coordinates are rounded, and between elements the result follows them")

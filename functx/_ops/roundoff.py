@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from jax import Array, lax
 
 
-def exact_sum(x: Array, y: Array) -> tuple[Array, Array]:
+def exact_sum(x: Array, y: Array | np.float64) -> tuple[Array, Array]:
     """The sum, and its rounding error."""
     out = x + y
     other = out - x
