@@ -1,5 +1,6 @@
 """Options and settings of every test: `--profile`, `--device`, ...; 64 bit on, no mixing."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -19,6 +20,9 @@ import jax
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")  # a rule that mixes dtypes is a bug
 jax.config.update("jax_default_matmul_precision", "highest")
+
+
+gc.disable()  # JAX allocates so much that it costs a tenth of the time; `let_go` collects
 
 
 PROFILES = ("quick", "full", "exhaustive")

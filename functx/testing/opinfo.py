@@ -278,11 +278,11 @@ class OpInfo:
         default = {n: self.spec.signature.parameters[n].default for n in self.spec.measured}
         return [name for name in default if given.get(name, default[name]) == default[name]]
 
-    def measure(self, name: str, sample: Sample) -> int:
-        """A size that the sample's values decide."""
+    def measures(self, names: Sequence[str], sample: Sample) -> dict[str, jax.Array]:
+        """Sizes that the sample's values decide."""
         assert self.spec is not None
         given = self.spec.arguments(sample.args, sample.kwargs)
-        return int(run(self.spec, rule=self.spec.measured[name], **given))
+        return {name: run(self.spec, rule=self.spec.measured[name], **given) for name in names}
 
     def gap(self, check: str, dtype: str, platform: str = "cpu") -> Gap | None:
         """The declared reason why a check must fail here, if there is one."""

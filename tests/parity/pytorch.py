@@ -75,30 +75,28 @@ class Call:
     """One of PyTorch's inputs, split into the differentiable tensors and the rest."""
 
     entry: Any
+    dtype: torch.dtype
     args: tuple
     kwargs: dict
 
     def torch(self) -> Any:
         return self.entry.op(*tree_map(detached, self.args), **tree_map(detached, self.kwargs))
 
-    def functx(self) -> Any:
-        args, kwargs = tree_map(to_functx, (self.args, self.kwargs))
-        return lookup(self.entry)(*args, **kwargs)
-
-    def split(self, convert) -> tuple[list, Any]:
-        """The differentiable tensors, and how to call an operator with others in their place."""
+    def split(self, convert, dtype=None) -> tuple[list, Any]:
+        """Tensors of a dtype or the differentiable ones, and how to call with others for them."""
         leaves, tree = tree_flatten((self.args, self.kwargs))
-        where = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor) and x.requires_grad]
-        rest = [None if i in where else convert(x) for i, x in enumerate(leaves)]
+        here = lambda x: x.requires_grad if dtype is None else x.dtype == dtype
+        moved = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor) and here(x)]
+        rest = [None if i in moved else convert(x) for i, x in enumerate(leaves)]
 
         def call(op, moving):
             full = list(rest)
-            for i, x in zip(where, moving, strict=True):
+            for i, x in zip(moved, moving, strict=True):
                 full[i] = x
             args, kwargs = tree_unflatten(full, tree)
-            return flat(op(*args, **kwargs))
+            return op(*args, **kwargs)
 
-        return [leaves[i] for i in where], call
+        return [leaves[i] for i in moved], call
 
 
 def in_single(call: Call) -> list:
@@ -120,15 +118,16 @@ def flat(out: Any) -> list:
     return tree_flatten(tuple(out) if hasattr(out, "_fields") else out)[0]
 
 
-def calls(entry, dtype: torch.dtype, most: int) -> Iterator[Call]:
-    """At most `most` of PyTorch's inputs, spread evenly."""
+def calls(entry, name: str, most: int) -> Iterator[Call]:
+    """At most `most` of PyTorch's inputs in a dtype, spread evenly."""
+    dtype = getattr(torch, name)
     grad = entry.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
     found = list(entry.sample_inputs("cpu", dtype, requires_grad=grad))
     if len(found) > most:
         found = [found[(2 * i + 1) * len(found) // (2 * most)] for i in range(most)]
     for sample in found:
         kwargs = {k: v for k, v in sample.kwargs.items() if k not in NOT_HERE}
-        yield Call(entry, (sample.input, *sample.args), kwargs)
+        yield Call(entry, dtype, (sample.input, *sample.args), kwargs)
 
 
 def assert_agrees(got: Any, want: Any, what: str, tolerance: dict[str, float]) -> None:

@@ -1,5 +1,6 @@
 """Programs that checks ask for are compiled as few, and fail each for itself."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -33,6 +34,17 @@ def test_a_program_that_fails_fails_alone():
     sine, error, cosine = run_requests([p(np.zeros(())) for p in programs])
     assert float(sine) == 0 and float(cosine) == 1
     assert isinstance(error, ZeroDivisionError)
+
+
+def test_a_program_that_fails_while_it_runs_fails_alone():
+    def raises(x):
+        raise ZeroDivisionError("by design")
+
+    called_back = lambda x: jax.pure_callback(raises, x, x)
+    programs = [Program(f) for f in (jnp.sin, jnp.tan, called_back, jnp.cos)]
+    sine, _, error, cosine = run_requests([p(np.zeros(())) for p in programs])
+    assert float(sine) == 0 and float(cosine) == 1
+    assert "by design" in str(error)
 
 
 def test_a_program_may_run_with_64_bit_off():

@@ -16,7 +16,7 @@ import functx
 from functx._core import available, category
 from functx.testing.opinfo import OpInfo, Sample
 
-from .programs import Program
+from .programs import compiled, Program
 
 
 Function = Callable[..., Any]
@@ -117,13 +117,16 @@ def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
     return f, sample.arrays()
 
 
+@ft.lru_cache(maxsize=256)
 def sized(info: OpInfo, sample: Sample) -> Sample:
     """The sample with every size that depends on values given: the largest of all lanes."""
     missing = info.unmeasured(sample)
     if not missing:
         return sample
     lanes = sample.lanes or (sample,)
-    sizes = {name: max(info.measure(name, lane) for lane in lanes) for name in missing}
+    measure = compiled(lambda *arrays: info.measures(missing, sample.with_arrays(arrays)))
+    measured = [measure(*lane.arrays()) for lane in lanes]
+    sizes = {name: max(int(sizes[name]) for sizes in measured) for name in missing}
     assert info.spec is not None  # only declared operators measure sizes
     arguments = info.spec.arguments
 

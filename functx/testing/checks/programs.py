@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
+import gc
 import itertools
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import jaxpr_as_fun, jaxprs_in_params
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Request:
 # Yields requests and receives their results; returns False if there was nothing to check.
 Steps: TypeAlias = Generator[Sequence[Request], list[Any], bool | None]
 
-LARGEST = 100  # programs compiled as one: beyond, XLA gains nothing and a failure costs more
+LARGEST = 4000  # equations compiled as one: beyond, XLA's time grows faster than they
 
 
 def run_requests(requests: Sequence[Request]) -> list[Any]:
@@ -51,31 +53,67 @@ def run_requests(requests: Sequence[Request]) -> list[Any]:
         points.setdefault(request.program, []).append(request)
     results: dict[Request, Any] = {}
     for x64 in (True, False):
-        asked = [own for program, own in points.items() if program.x64 is x64]
-        for i in range(0, len(asked), LARGEST):
-            results |= _run(asked[i : i + LARGEST])
+        with jax.enable_x64(x64 and jax.config.read("jax_enable_x64")):
+            traced: list[_Traced] = []
+            for asked in (own for program, own in points.items() if program.x64 is x64):
+                try:
+                    traced.append(_Traced(asked))
+                except Exception as error:
+                    results |= dict.fromkeys(asked, error)
+            for group in _grouped(traced):
+                results |= _run(group)
     return [results[request] for request in requests]
 
 
-def _run(asked: list[list[Request]]) -> dict[Request, Any]:
+class _Traced:
+    """A program as equations, and the requests for it."""
+
+    def __init__(self, asked: list[Request]):
+        f, args = asked[0].program.f, _uncommitted(asked[0].args)
+        self.asked = asked
+        self._jaxpr, out = jax.make_jaxpr(f, return_shape=True)(*args)
+        self._tree = jax.tree.structure(out)
+        self.size = _equations(self._jaxpr.jaxpr)
+
+    def __call__(self, args: Any) -> Any:
+        return jax.tree.unflatten(self._tree, jaxpr_as_fun(self._jaxpr)(*jax.tree.leaves(args)))
+
+
+def _equations(jaxpr: Any) -> int:
+    """How many there are, those of inner calls counted wherever they are called."""
+    inner = (sub for eqn in jaxpr.eqns for sub in jaxprs_in_params(eqn.params))
+    return len(jaxpr.eqns) + sum(map(_equations, inner))
+
+
+def _grouped(programs: Sequence[_Traced]) -> Iterator[list[_Traced]]:
+    """The programs in order, as many together as are not too large."""
+    group: list[_Traced] = []
+    for program in programs:
+        if group and sum(p.size for p in group) + program.size > LARGEST:
+            yield group
+            group = []
+        group.append(program)
+    if group:
+        yield group
+
+
+def _run(programs: list[_Traced]) -> dict[Request, Any]:
     """Of programs that fail together, halves: the error belongs to one of them."""
     try:
-        return _merged(asked)
+        return _merged(programs)
     except Exception as error:
-        if len(asked) == 1:
-            return dict.fromkeys(asked[0], error)
-    middle = len(asked) // 2
-    return _run(asked[:middle]) | _run(asked[middle:])
+        if len(programs) == 1:
+            return dict.fromkeys(programs[0].asked, error)
+    middle = len(programs) // 2
+    return _run(programs[:middle]) | _run(programs[middle:])
 
 
-def _merged(asked: list[list[Request]]) -> dict[Request, Any]:
-    programs = [own[0].program for own in asked]
+def _merged(programs: list[_Traced]) -> dict[Request, Any]:
     results: dict[Request, Any] = {}
-    with jax.enable_x64(programs[0].x64 and jax.config.read("jax_enable_x64")):
-        step = compiled(lambda every: [p.f(*args) for p, args in zip(programs, every, strict=True)])
-        for k in range(max(map(len, asked))):
-            now = [own[k] if k < len(own) else own[0] for own in asked]
-            results |= zip(now, step([_uncommitted(request.args) for request in now]), strict=True)
+    step = compiled(lambda every: [p(args) for p, args in zip(programs, every, strict=True)])
+    for k in range(max(len(p.asked) for p in programs)):
+        now = [p.asked[k] if k < len(p.asked) else p.asked[0] for p in programs]
+        results |= zip(now, step([_uncommitted(request.args) for request in now]), strict=True)
     return results
 
 
@@ -121,3 +159,4 @@ def let_go(every: int) -> None:
     """Frees compiled programs now and then: each takes 2 MB, and few are met again."""
     if next(_ENDED) % every == 0:
         jax.clear_caches()
+        gc.collect()
