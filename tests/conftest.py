@@ -20,6 +20,7 @@ import jax
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")  # a rule that mixes dtypes is a bug
 jax.config.update("jax_default_matmul_precision", "highest")
+jax.config.update("jax_traceback_filtering", "off")  # of thousands of refusals, it takes its time
 
 
 gc.disable()  # JAX allocates so much that it costs a tenth of the time; `let_go` collects

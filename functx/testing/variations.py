@@ -19,7 +19,7 @@ Vary: TypeAlias = Callable[[Arrays], Iterator[Arrays]]
 
 def flattened(arrays: Arrays) -> Iterator[Arrays]:
     """Of rank 0: all of them, or the first alone."""
-    points = {name: jnp.ravel(x)[0] for name, x in arrays.items() if x.size}
+    points = {name: _put(np.ravel(x)[0]) for name, x in arrays.items() if x.size}
     first = next(iter(points), None)
     if first is not None:
         yield points
@@ -28,7 +28,10 @@ def flattened(arrays: Arrays) -> Iterator[Arrays]:
 
 def raised(arrays: Arrays) -> Iterator[Arrays]:
     """Of rank 4 or more: the first alone, or all that have as many dimensions as it."""
-    high = {name: x.reshape((1,) * (HIGH - x.ndim) + x.shape) for name, x in arrays.items()}
+    high = {
+        name: _put(np.asarray(x).reshape((1,) * (HIGH - x.ndim) + x.shape))
+        for name, x in arrays.items()
+    }
     first = next(iter(high), None)
     if first is not None:
         yield {first: high[first]}
@@ -41,7 +44,7 @@ def emptied(arrays: Arrays) -> Iterator[Arrays]:
     first = next(iter(arrays.values()), np.zeros(()))
     for axis in range(first.ndim):
         yield {
-            name: jnp.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
+            name: _put(np.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype))
             for name, x in arrays.items()
             if x.ndim > axis and x.shape[axis] == first.shape[axis]
         }
@@ -51,8 +54,13 @@ def narrowed(arrays: Arrays) -> Iterator[Arrays]:
     """One array with a first dimension of size 1, or without it."""
     for name, x in arrays.items():
         if len(arrays) > 1 and x.ndim and x.shape[0] > 1:
-            yield {name: x[:1]}
-            yield {name: x[0]}
+            yield {name: _put(np.asarray(x)[:1])}
+            yield {name: _put(np.asarray(x)[0])}
+
+
+def _put(x: Any) -> jax.Array:
+    """On the device; what is done before, NumPy does, which compiles nothing."""
+    return jax.device_put(np.asarray(x))
 
 
 def poked(array: Any, values: Sequence[Any]) -> jax.Array:
@@ -61,7 +69,7 @@ def poked(array: Any, values: Sequence[Any]) -> jax.Array:
     with np.errstate(all="ignore"):
         new = np.asarray(values)[: flat.size].astype(flat.dtype)
     flat[: len(new)] = new
-    return jnp.asarray(flat.reshape(np.shape(array)), array.dtype)
+    return _put(flat.reshape(np.shape(array)))
 
 
 def shrunk(array: Any, size: float) -> jax.Array:
@@ -69,7 +77,8 @@ def shrunk(array: Any, size: float) -> jax.Array:
     largest = float(np.abs(np.asarray(array)).max(initial=0))
     if largest == 0 or not np.isfinite(largest):
         return array
-    return array * np.asarray(2.0 ** np.floor(np.log2(size / largest)), array.dtype)
+    power = np.asarray(2.0 ** np.floor(np.log2(size / largest)), array.dtype)
+    return _put(np.multiply(array, power))
 
 
 def subnormal(array: Any, *, first: int = 0) -> jax.Array:
@@ -83,4 +92,4 @@ def subnormal(array: Any, *, first: int = 0) -> jax.Array:
         both = np.empty(array.size, array.dtype)
         both.real, both.imag = turned, np.resize(np.roll(values, -first - 4), array.size)
         turned = both
-    return jnp.asarray(turned.astype(array.dtype).reshape(array.shape))
+    return _put(turned.astype(array.dtype).reshape(array.shape))

@@ -103,8 +103,9 @@ def _hold(
     pulled: Sequence[Any],
     directions: Arrays,
 ) -> None:
+    above, below = (map(np.asarray, outputs) for outputs in moved)
     with np.errstate(invalid="ignore"):  # infinities, whose weights are zero
-        slope = [(np.asarray(up) - down) / (2 * STEP) for up, down in zip(*moved, strict=True)]
+        slope = [(up - down) / (2 * STEP) for up, down in zip(above, below, strict=True)]
     by_differences, by_jvp = _inner(weights, slope), _inner(weights, tangent)
     by_vjp = _inner(directions, pulled)
     scale = _inner([np.abs(w) for w in weights], [np.abs(t) for t in tangent])
