@@ -71,7 +71,7 @@ def _program(op: Function, c: Convention) -> Function:
 
 
 def _derivatives(
-    f: Function, point: np.ndarray, order: int, what: str, nests: Any = None
+    f: Function, point: jax.Array, order: int, what: str, nests: Any = None
 ) -> dict[str, jax.Array]:
     """The derivative tensor of this order, in every nest of modes; beyond 2, in two."""
     if nests is None:
@@ -101,9 +101,7 @@ def _not_refused(op: Function, c: Convention) -> Iterator[str]:
             yield f"differentiated in {mode} mode, expected an error"
 
 
-def _scalar(
-    op: Function, c: Convention, arrays: Sequence[jax.Array]
-) -> tuple[Function, np.ndarray]:
+def _scalar(op: Function, c: Convention, arrays: Sequence[jax.Array]) -> tuple[Function, jax.Array]:
     """The sum of what is differentiated, over the real numbers that the arrays are made of."""
     moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
     call = c.sample.over_arrays(op)
@@ -122,16 +120,16 @@ def _scalar(
     return scalar, _point([arrays[i] for i in moving])
 
 
-def _point(arrays: Sequence[jax.Array]) -> np.ndarray:
-    parts = [np.ravel(part) for x in arrays for part in _parts(np.asarray(x))]
-    return np.concatenate([part.astype(available("float64")) for part in parts] or [np.zeros(0)])
+def _point(arrays: Sequence[jax.Array]) -> jax.Array:
+    parts = [jnp.ravel(part) for x in arrays for part in _parts(x)]
+    return jnp.concatenate([part.astype(available("float64")) for part in parts] or [jnp.zeros(0)])
 
 
-def _parts(x: Any) -> tuple[Any, ...]:
-    return (x,) if category(x.dtype) < 3 else (x.real, x.imag)
+def _parts(x: jax.Array) -> tuple[jax.Array, ...]:
+    return (x,) if category(x.dtype) < 3 else (jnp.real(x), jnp.imag(x))
 
 
-def _rebuilt(point: Any, likes: Sequence[jax.Array]) -> Iterator[jax.Array]:
+def _rebuilt(point: jax.Array, likes: Sequence[jax.Array]) -> Iterator[jax.Array]:
     at = 0
     for like in likes:
         parts = []
