@@ -212,6 +212,9 @@ def test_nothing_is_planted_that_changes_nothing():
     assert not groups & {"gradients", "second order", "ties", "options", "randomness"}
     zeros = OpInfo(lambda x: jnp.zeros_like(x), few_of_one)
     assert not [m for m in mutants_of(zeros) if KINDS[m.kind].group == "lanes"]
+    nowhere = OpInfo(lambda x: jnp.zeros((2, x.ndim)), few_of_one)
+    kinds = {m.kind for m in mutants_of(nowhere)}
+    assert "rank 4 and more" in kinds and "rank 0" not in kinds
 
 
 def few_of_one(make):

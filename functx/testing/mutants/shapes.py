@@ -31,8 +31,10 @@ def shape_mutants(subject: Subject) -> Iterator[Mutant]:
         ("empty", _any_empty(calls), emptied, _raises),
         ("broadcasting", _unequal(calls), narrowed, off),
     ):
-        if any(subject.accepts(varied) for varied in _varied(subject, when, variations)):
-            op = planted(calls, when, mistake)
+        op = planted(calls, when, mistake)
+        varied = _varied(subject, when, variations)
+        # Results that are empty or NaN whatever the call show no mistake.
+        if any(subject.accepts(s) and subject.shows(s, op) for s in varied):
             yield Mutant(kind, "", op, cells, touching(calls, when), True)
 
 
