@@ -173,10 +173,13 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
         arrays = [converted(x, compute) for x in arrays]
     given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
-    if arrays:
-        for name, value in given.items():
-            if spec.parameters.roles[name].kind is Kind.SCALAR and value is not None:
-                given[name] = _scalar(value, arrays[0].dtype, name, spec.roles[name])
+    for name, value in given.items():
+        role = spec.parameters.roles[name]
+        if role.kind is Kind.SCALAR and value is not None:
+            if np.ndim(value):
+                refuse(f"`{name}` must be {role.words}, got {describe(value)}", error=TypeError)
+            if arrays:
+                given[name] = _scalar(value, arrays[0].dtype, name, role)
     return arrays, result
 
 

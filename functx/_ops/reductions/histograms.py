@@ -203,6 +203,9 @@ def _ends(points: Array, bins: Sequence[int], range: Any, edges: Any) -> list[Ar
     else:
         if len(range) != 2 * d:
             refuse(f"`range` must be {2 * d} numbers, got {len(range)}", error=ValueError)
+        for x in range:
+            if jnp.ndim(x):
+                refuse(f"`range` must hold numbers, got {describe(x)}", error=TypeError)
         bounds = [lax.convert_element_type(x, points.dtype) for x in range]
         low, high = bounds[::2], bounds[1::2]
     return [evenly_spaced(*_apart(low[i], high[i]), n + 1) for i, n in enumerate(bins)]

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 import jax
+import jax.numpy as jnp
 
 import functx
+from functx._core.roles import NUMBERS
 from functx.testing.calls import Calls, filled
 from functx.testing.opinfo import OpInfo, Refusal, Sample
 
@@ -21,6 +23,7 @@ def refusals(info: OpInfo) -> Iterator[Refusal]:
     first = next(info.samples(make), None)
     if first is not None:
         yield from _lists(info, first)
+        yield from _rows(info, first)
 
 
 def _lists(info: OpInfo, sample: Sample) -> Iterator[Refusal]:
@@ -35,6 +38,18 @@ def _lists(info: OpInfo, sample: Sample) -> Iterator[Refusal]:
             words = "(an array|a sequence of arrays|an array or a sequence of arrays)"
             what = rf"`{name.partition('[')[0]}(\[0\])?` must be {words}, got"
             yield Refusal(Sample(args, kwargs), what, TypeError)
+
+
+def _rows(info: OpInfo, sample: Sample) -> Iterator[Refusal]:
+    """Arrays of rank 1 in the place of each number."""
+    if info.spec is None:
+        return
+    calls = Calls(info.op)
+    given = calls.arguments(sample.args, sample.kwargs)
+    for name in filter(lambda name: calls.note(name) in NUMBERS, calls.parameters):
+        args, kwargs = calls.call_of(given | {name: jnp.ones(1, bool)})
+        what = f"`{name}` must be a number or a 0-d array, got"
+        yield Refusal(Sample(args, kwargs), what, TypeError)
 
 
 def check_refusals(info: OpInfo, sample: Sample) -> None:
