@@ -63,6 +63,7 @@ def new_full_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2), (0, 2), 1)
     yield call(make(2), (2,), 1.5, dtype="float64")
     yield call(make(2), size=(2,), fill_value=1.5j, dtype="complex64", device="cpu")
+    yield call(make(2), (2,), 2**24 + 1, dtype=functx.int64)
     yield call(make.small(2, 1, 3, 2), (2, 1, 1, 2), 1)
 
 
@@ -86,7 +87,7 @@ def new_full_conventions(make: Make) -> Iterator[Convention]:
 
 def new_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), (2, 3))
-    yield call(make(3), 2, 1)
+    yield call(make(), 2, 1)
     yield call(make(), [2, 0])
     yield call(make(2), ())
     yield call(make(2), 3, dtype="int16")

@@ -54,7 +54,7 @@ def logspace_samples(make: Make) -> Iterator[Sample]:
     within = lambda: make(low=0, high=2)
     yield call(within(), within(), 5, dtype=make.dtype)
     yield call(0, 2, 4, dtype=make.dtype)
-    base = make.put(2.5, real_of(make.dtype))
+    base = make(low=2, high=3, dtype=real_of(make.dtype))
     yield call(make.put(1, "int32"), 2, steps=3, base=base, dtype=make.dtype)
     yield call(1, -2.5, 2, 3)
     yield call(1.5, 2, 1, dtype=make.dtype)

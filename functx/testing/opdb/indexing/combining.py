@@ -93,10 +93,12 @@ def slices_with_zeros(make: Make) -> Iterator[Sample]:
     """None, one and several factors of a product are zero."""
     x, source = make.nonzero(3, 3), make.nonzero(4, 3)
     source = source * make.put([[0, 1, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]])
-    index = make.put(make.rng.permutation([0, 0, 0, 1]), "int64")
+    index = (make.rng.permutation([0, 0, 0, 1]) + make.rng.integers(3)) % 3
+    index = make.put(index, "int64")
     yield call(x, 0, index, source, "prod")
     yield call(x * make.put([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), 0, index, source, "prod")
     yield call(x, 0, index, source, "prod", include_self=False)
+    yield call(x, 0, index, make.small(4, 3), "prod")
 
 
 def index_reduce_refusals(make: Make) -> Iterator[Refusal]:

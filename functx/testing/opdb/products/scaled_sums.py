@@ -67,7 +67,7 @@ def addr_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 1), make(2), make(3), beta=0)
     yield call(make(), make(0), make(2))
     yield call(make(), make(1), make(1), alpha=number)
-    yield call(make(2, 3), make(2, dtype="int32"), make(3, dtype="bool"))
+    yield call(make(2, 3, high=250), make(2, dtype="int32"), make(3, dtype="bool"))
     yield edge(make.delicate(2, 8), make(2), make(8))
 
 

@@ -21,7 +21,7 @@ def inner_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 1, 3), make(3))
     yield call(make(2), make(2, 3, 2))
     yield call(make(2, 3), make())
-    yield call(make(), make(2, dtype="int32"))
+    yield call(make(low=130, high=250), make(2, dtype="int32"))
     yield call(make(), make())
     yield call(make(2, 0), make(3, 0))
     yield call(make(0, 2), make(2))

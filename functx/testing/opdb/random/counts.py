@@ -128,7 +128,7 @@ def poisson_conventions(make: Make) -> Iterator[Convention]:
 
 
 def binomial_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.put([3, 10, 7]), make(3, low=0.1, high=0.9))
+    yield call(make.put(make.rng.permutation([3, 10, 7])), make(3, low=0.1, high=0.9))
     yield call(make.put([[100], [60]]), make(3, low=0.3, high=0.7))
     yield call(make.put(5), make(2, low=0.2, high=0.8))
     yield call(make.put([40.0, 0.0, 3.0, 2.0]), make.put([0.5, 0.5, 0.0, 1.0]))
@@ -159,9 +159,9 @@ def binomial_conventions(make: Make) -> Iterator[Convention]:
             law = distributed_as(scipy.stats.binom(n, float(chance[0])))
             many = call(make.put(n, dtype), chance)
             yield Convention(f"shares of {n}, {p}, {dtype}", many, holds=law)
-    count = make.put([np.nan, 3, 3, 3, -1, np.inf, np.inf, np.inf])
-    prob = make.put([0.5, np.nan, -0.5, 1.5, 0.5, 0, 0.5, 1])
-    edges = [np.nan, np.nan, 0, 3, 0, 0, np.inf, np.inf]
+    count = make.put([np.nan, 3, 3, 3, -1, np.inf, np.inf, np.inf, 3, 3])
+    prob = make.put([0.5, np.nan, -0.5, 1.5, 0.5, 0, 0.5, 1, 3e4, np.inf])
+    edges = [np.nan, np.nan, 0, 3, 0, 0, np.inf, np.inf, 3, 3]
     never = "PyTorch never ends where a count is NaN or infinite"
     yield Convention("edges", call(count, prob), value=edges, departure=never)
     small = call(make.put(np.full(50, 1e4)), make.put(np.full(50, 5e-4)))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
@@ -80,10 +81,13 @@ def bincount_departures(make: Make) -> Iterator[Departure]:
 
 
 def histc_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.distinct(3, 4), 4)
+    yield call(make(3, 4), 4)
     yield call(make.distinct(9), min=-2, max=2)
-    yield call(make.distinct(2, 3, 2), bins=2, min=make.put(-1), max=make.put(2))
-    yield call(make.put([0.1, 0.3, 0.55, 0.55, 0.95]), 10, 0, 1)
+    low, high = make(low=-3, high=-1), make(low=1, high=3)
+    yield call(make.distinct(2, 3, 2), bins=5, min=low, max=high)
+    # Where intervals meet, halves are rounded.
+    least = 0.1 if jnp.finfo(make.dtype).bits > 16 else 0.15
+    yield call(make.put([least, least + 0.2, 0.55, 0.55, 0.95]), 10, 0, 1)
     yield call(make.put([0.25, 0.5, 1, 0, 0.75]), 4)
     yield call(make.distinct(), 3)
     yield call(make(0, 2), 3)
@@ -124,6 +128,9 @@ def histc_conventions(make: Make) -> Iterator[Convention]:
     edges = call(make.put([0, 1, 2, 3]), 3, 0, 3)
     yield Convention("the last interval takes in its end", edges, value=[1, 1, 2])
     yield Convention("all alike", call(make.put([5, 5]), 4), value=[0, 0, 2, 0])
+    halves = call(make.put([0.1, 0.3, 0.55, 0.95], "float16"), 10, 0, 1)
+    counted = [0, 1, 0, 1, 0, 1, 0, 0, 0, 1]
+    yield Convention("halves are rounded at each step", halves, value=counted)
     special = call(make.put([np.nan, np.inf, 1]), 2, 0, 2)
     yield Convention("NaN and infinities are outside", special, value=[0, 1])
 

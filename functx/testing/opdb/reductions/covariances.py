@@ -88,6 +88,9 @@ def cov_conventions(make: Make) -> Iterator[Convention]:
     )
     gradient = [[-4 / 3, -1 / 3, 5 / 3]]
     yield Convention("a variance", call(x[:1]), value=7 / 3, gradient=gradient)
+    alike = call(x[0], correction=0, aweights=make.put([1, 1, 2], "float64"))
+    gradient = ([-0.875, -0.375, 1.25], [0.34375, -0.28125, -0.03125])
+    yield Convention("equal weights", alike, value=1.6875, gradient=gradient)
 
 
 def corrcoef_samples(make: Make) -> Iterator[Sample]:

@@ -100,6 +100,10 @@ def renorm_conventions(make: Make) -> Iterator[Convention]:
     gone = call(x, 2, 0, 0)
     zeros = np.zeros((2, 2))
     yield Convention("to nothing", gone, value=zeros, gradient=[[1, 1], [0, 0]])
+    bound = call(x, 2, 0, make.put(0))
+    to_each = ([[1, 1], [0, 0]], 7 / (5 + 1e-7))
+    departure = "PyTorch's `maxnorm` is a number"
+    yield Convention("slopes in the bound", bound, gradient=to_each, departure=departure)
     far = call(make.put([[np.inf, 1], [np.nan, 1]]), 2, 0, 1)
     yield Convention("infinity and NaN", far, value=[[np.nan, 0], [np.nan, 1]])
     if category(make.dtype) == 2:

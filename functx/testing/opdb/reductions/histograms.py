@@ -10,13 +10,18 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 
+def ends_near(make: Make, *points: float):
+    """Ends of intervals, others in each lane."""
+    return make.put(np.array(points) + make.rng.uniform(0, 0.4, len(points)))
+
+
 def histogram_samples(make: Make) -> Iterator[Sample]:
-    ends = make.put([-3, -0.9, 0.1, 1.3, 2.9])
+    ends = ends_near(make, -3, -0.9, 0.1, 1.3, 2.9)
     yield call(make.distinct(2, 3), 4)
     yield call(make.distinct(9), 3, weight=make(9))
     yield call(make.distinct(7), ends)
     yield call(make.distinct(7), bins=ends, weight=make(7), density=True)
-    yield call(make.distinct(2, 5), 5, range=(-2, make.put(1.7)))
+    yield call(make.distinct(2, 5), 5, range=(-2, make(low=1.7, high=2.2)))
     yield call(make.distinct(8), 3, range=(-2, 2), weight=make(8, low=1), density=True)
     yield call(make.distinct(8))
     yield edge(make.distinct(), 2)  # which lies where two intervals meet
@@ -38,6 +43,7 @@ def histogram_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, 4, range=(0, np.inf)), finite)
     yield Refusal(call(make.put([1, np.nan]), 4), finite)
     yield Refusal(call(x, 4, range=(1,)), "`range` must be 2 numbers, got 1", ValueError)
+    yield Refusal(call(x, 4, range=(0, make(1))), "`range` must hold numbers", TypeError)
     for ends in (make(1), make(0), make(), make(2, 2)):
         yield Refusal(call(x, ends), "must have 1 dimension, and 2 elements or more")
     other = "float32" if make.dtype == np.float64 else "float64"
@@ -111,7 +117,7 @@ def histogramdd_samples(make: Make) -> Iterator[Sample]:
     yield call(make(5, 2), [2, 3])
     yield call(make(4, 3), (2, 1, 2), weight=make(4))
     yield call(make(3, 2, 2), 3, density=True)
-    yield call(make(6, 2), [make.put([-3, -0.4, 1.4, 2.9]), make.put([-3, 2.8])])
+    yield call(make(6, 2), [ends_near(make, -3, -0.4, 1.4, 2.9), ends_near(make, -3, 2.8)])
     yield call(make(6, 2), bins=(2, 2), range=(-2, 2.1, -1.9, 3))
     yield call(make(6, 1), [3], (-2.6, 2), make(6, low=1), True)
     yield call(make(0, 2), [2, 1])

@@ -17,7 +17,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), dx=0.75)
     yield call(make(3, 2), make(3), dim=0)
     yield call(make(3, 2), dim=-2, dx=2)
-    yield call(make(2, 3), dx=make.put(1.5, real_of(make.dtype)))
+    yield call(make(2, 3), dx=make(low=1, high=2, dtype=real_of(make.dtype)))
     yield call(make(2, 3, 2), make(1, 3, 2), dim=1)
     yield call(make(2, 3, 2), make(3, 2), dim=-2)
     yield call(make(2, 3), x=make(3, dtype="int32"))

@@ -116,6 +116,12 @@ def product_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN", lost, value=[[np.nan]])
 
 
+def block_conventions(make: Make) -> Iterator[Convention]:
+    x = make.put(np.zeros((9, 64)))
+    zeros = np.zeros((9, 64))
+    yield Convention("0", call(x, x, 1), value=np.zeros((9, 9)), gradient=(zeros, zeros))
+
+
 def cdist_departures(make: Make) -> Iterator[Departure]:
     x = make.put([[1, 2]], "float64")
     yield Departure(
@@ -145,5 +151,12 @@ OPS = [
         floor=CANCELLING,
         conventions=product_conventions,
     ),
-    OpInfo(functx.cdist, block_samples, reference=np_cdist, variant="blocks", floor=SUMS),
+    OpInfo(
+        functx.cdist,
+        block_samples,
+        reference=np_cdist,
+        variant="blocks",
+        floor=SUMS,
+        conventions=block_conventions,
+    ),
 ]

@@ -19,10 +19,10 @@ def samples(make: Make) -> Iterator[Sample]:
     cut = lambda *lengths, dtype="int64": make.put(lengths, dtype)
     for reduce in REDUCTIONS:
         x = make.distinct(6)
-        yield call(x, reduce, lengths=cut(3, 1, 2))
+        yield call(x, reduce, lengths=cut(*make.rng.permutation([3, 1, 2])))
         number = make(low=1, high=1.5)
         yield call(make.distinct(5, 2), reduce, lengths=cut(2, 0, 3), initial=number)
-        two = make.put([[0, 1, 3], [0, 2, 3]], "int64")
+        two = make.put(make.rng.permutation([[0, 1, 3], [0, 2, 3]]), "int64")
         yield call(make.distinct(2, 3, 2), reduce, offsets=two, axis=-2)
         three = make.put([[[1, 2]] * 2] * 2, "int32")
         yield call(make.distinct(2, 2, 3), reduce, lengths=three, axis=2, initial=0.5)

@@ -105,8 +105,7 @@ def general_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def exponential_samples(make: Make) -> Iterator[Sample]:
-    at = make.put(2.3)
-    yield call(6, center=at, tau=make.put(1.7), sym=False, dtype=make.dtype)
+    yield call(6, center=make(low=2, high=3), tau=make.put(1.7), sym=False, dtype=make.dtype)
     yield call(6, center=1.25, sym=False, dtype=make.dtype)
     yield edge(3, center=make.put(0.0), sym=False, dtype=make.dtype)
     yield from given("tau", 0.5, 3)(make)

@@ -34,8 +34,8 @@ def isin_samples(make: Make) -> Iterator[Sample]:
     yield edge(numbers, numbers.reshape(-1)[::2])
     if category(make.dtype) == 2:
         special = make.put([np.nan, np.inf, -np.inf, 0.0, -0.0, 1])
-        yield edge(special, make.put([np.nan, np.inf, -0.0]))
-        yield edge(special, make.put([*range(70), np.nan, -np.inf]))
+        yield edge(special, make.put([np.nan, -np.inf, -0.0]))
+        yield edge(special, make.put([*range(70), np.nan, -np.inf]), invert=True)
 
 
 def isin_refusals(make: Make) -> Iterator[Refusal]:
