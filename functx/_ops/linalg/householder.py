@@ -12,7 +12,15 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    describe,
+    equally_varying,
+    operator,
+    Promote,
+    refuse,
+)
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
@@ -79,8 +87,8 @@ def _by_definition(A: Array) -> tuple[Array, Array]:
         A = jnp.where(columns == i, x[..., None], A)
         return A, jnp.where(jnp.arange(tau.shape[-1]) == i, share[..., None], tau)
 
-    tau = jnp.zeros((*A.shape[:-2], min(m, n)), A.dtype)
-    return lax.fori_loop(0, min(m, n), reflect, (A, tau))
+    start = tuple(equally_varying([A, jnp.zeros((*A.shape[:-2], min(m, n)), A.dtype)]))
+    return lax.fori_loop(0, min(m, n), reflect, start)
 
 
 def _norm(alpha: Array, rest: Array, done: Array) -> Array:
