@@ -16,6 +16,7 @@ from functx._core import (
     as_dtype,
     category,
     describe,
+    equally_varying,
     LONG,
     operator,
     Other,
@@ -136,5 +137,5 @@ def _ends(input: Array, min: Any, max: Any) -> tuple[Array, Array]:
     low, high = (lax.convert_element_type(x, input.dtype) for x in (min, max))
     if input.size == 0:
         return low, high
-    flat = input.reshape(-1)
+    low, high, flat = equally_varying([low, high, input.reshape(-1)])
     return lax.cond(low == high, lambda: (least(flat, 0), greatest(flat, 0)), lambda: (low, high))
