@@ -190,6 +190,7 @@ CHECKS: dict[str, Check] = {
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
         Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),
+        Check("varying", sharding.check_varying, _not_random_taking_arrays, 1, _in_one_dtype),
         Check(
             "shard_map",
             sharding.check_shard_map,

@@ -10,9 +10,18 @@ from jax.sharding import AxisType, PartitionSpec
 
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import differentiable_case, sized, vjp_of, whole_function
+from .cases import Case, differentiable_case, sized, vjp_of, whole_function
 from .compare import assert_close, closeness, DERIVATIVES
 from .programs import Program, Steps
+
+
+def check_varying(info: OpInfo, sample: Sample) -> None:
+    """Inside `shard_map`, operators and pullbacks can be traced: what loops carry varies alike."""
+    f, arrays = whole_function(info, sized(info, sample))
+    jax.eval_shape(_on_one_device(f), *arrays)
+    case = differentiable_case(info, sample)
+    if case is not None:
+        jax.eval_shape(_pullback_on_one_device(case), *case.xs)
 
 
 def check_shard_map(info: OpInfo, sample: Sample) -> Steps:
@@ -24,10 +33,14 @@ def check_shard_map(info: OpInfo, sample: Sample) -> Steps:
     case = differentiable_case(info, sample)
     if case is None:
         return
-    pullback = vjp_of(case.f, len(case.xs))
-    inside = Program(_on_one_device(lambda *xs: pullback(*xs, *case.cotangents)))
+    inside = Program(_pullback_on_one_device(case))
     want, got = yield [case.pulled(*case.xs, *case.cotangents), inside(*case.xs)]
     assert_close(got, want, what=f"shard_map(vjp({case.what}))", close=DERIVATIVES)
+
+
+def _pullback_on_one_device(case: Case) -> Callable[..., Any]:
+    pullback = vjp_of(case.f, len(case.xs))
+    return _on_one_device(lambda *xs: pullback(*xs, *case.cotangents))
 
 
 def _on_one_device(f: Callable[..., Any]) -> Callable[..., Any]:
