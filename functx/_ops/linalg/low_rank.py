@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     broadcasts_to,
     describe,
     Key,
@@ -41,7 +42,7 @@ def svd_lowrank(
     A: ArrayLike,
     q: int | None = 6,
     niter: int | None = 2,
-    M: ArrayLike | None = None,
+    M: ArrayOnly | None = None,
     *,
     key: Key = None,
 ) -> LowRankSVD:

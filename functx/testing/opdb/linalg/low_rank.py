@@ -30,7 +30,7 @@ def of_rank(make: Make, rank: int, *shape: int, centered: bool = False) -> np.nd
 
 def svd_samples(make: Make) -> Iterator[Sample]:
     mean = np.asarray(make(4))
-    yield call(make.put(of_rank(make, 1, 3, 4) + mean), q=1, niter=0, M=make.put(mean))
+    yield call(make.put(of_rank(make, 2, 3, 4) + mean), q=2, niter=0, M=make.put(mean))
     yield call(make.matrix(2, 3))
     yield call(make.put(of_rank(make, 2, 4, 3)), 2, 1)
     yield call(make.put(of_rank(make, 3, 8, 7)))
@@ -40,9 +40,9 @@ def svd_samples(make: Make) -> Iterator[Sample]:
 
 
 def pca_samples(make: Make) -> Iterator[Sample]:
-    yield call(make.put(of_rank(make, 1, 3, 2, centered=True) + np.asarray(make(2))), 1, niter=0)
+    yield call(make.put(of_rank(make, 2, 3, 4, centered=True) + np.asarray(make(4))), 2, niter=0)
     yield call(make.matrix(3, 2), center=False)
-    yield call(make.put(of_rank(make, 2, 3, 4, centered=True) + np.asarray(make(4))), 2, True, 1)
+    yield call(make.put(of_rank(make, 1, 3, 2, centered=True) + np.asarray(make(2))), 1, True, 1)
     yield call(make.put(of_rank(make, 4, 7, 8, centered=True) + np.asarray(make(8))))
     yield edge(make.put(of_rank(make, 1, 2, 3, 2)), q=1, center=False)
     yield call(make.matrix(3, 2), 0)
@@ -109,6 +109,18 @@ def svd_conventions(make: Make) -> Iterator[Convention]:
         at = call(make.put(A), 2, niter)
         yield Convention(f"the subspace after {niter} steps", at, value=found, ulps=64)
     yield from leading_values(make)
+    u, v = np.asarray([[0.6], [0], [0.8]]), np.asarray([0.8, -0.6])
+    slope = 1e-4 * u * v
+    at = call(make.put(slope + 2e-5), 1, 0, make.put(np.full((3, 2), 2e-5)))
+    small = "small numbers, equal ones in `M`"
+    yield Convention(
+        small,
+        at,
+        value=(None, [1e-4], None),
+        through=lambda out: out.S,
+        gradient=(u * v, -u * v),
+        floor=1e-11,
+    )
     yield infinite(make)
 
 
@@ -118,6 +130,15 @@ def pca_conventions(make: Make) -> Iterator[Convention]:
         found = (None, of_the_draw(A - center * A.mean(0), 1, 0), None)
         at = call(make.put(A), 1, center, 0)
         yield Convention(f"the subspace, center={center}", at, value=found, ulps=64)
+    u, v = np.asarray([[-1], [1]]) / 2**0.5, np.asarray([1, -0.5]) / 1.25**0.5
+    yield Convention(
+        "small numbers, equal ones",
+        call(make.put([[1e-4, 2e-4], [3e-4, 1e-4]]), 1, niter=0),
+        value=(None, [2.5**0.5 * 1e-4], None),
+        through=lambda out: out.S,
+        gradient=u * v,
+        floor=1e-11,
+    )
     yield infinite(make)
 
 
