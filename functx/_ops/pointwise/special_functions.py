@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from jax import Array, lax
+from jax import Array
 
 from functx._core import Accepts, ArrayLike, operator, Promote
+from functx._ops.error_functions import error_function
 
 from .gamma_slopes import digamma_function, log_gamma_function
 
@@ -19,7 +20,7 @@ def erf(input: ArrayLike) -> Array:
     >>> functx.erf(jnp.asarray([0.0, jnp.inf], "float32"))
     Array([0., 1.], dtype=float32)
     """
-    return lax.erf(input)
+    return error_function(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.gammaln",))

@@ -45,6 +45,9 @@ def np_digamma(x):
 
 def erf_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("far out", call(make.put([1e3, np.inf])), value=[1, 1], gradient=[0, 0])
+    departure = "PyTorch has NaN, infinity times 0"
+    at = call(make.put(-np.inf))
+    yield Convention("the curve at infinity", at, hessian=0, departure=departure)
 
 
 def reflected(x):
