@@ -60,7 +60,7 @@ def np_logsumexp(x, dim=None, keepdim=False, dtype=None, mask=None):
 
     out = over_kept(of_row, wide, dim, keepdim, mask)
     if x.dtype.kind in "ui" and dtype is None:
-        limits = np.iinfo(x.dtype)
+        limits, out = np.iinfo(x.dtype), np.float32(out)
         below, above = out < limits.min, out >= float(limits.max)
         whole = np.where(below | above, 0, out).astype(x.dtype)
         out = np.where(below, limits.min, np.where(above, limits.max, whole))

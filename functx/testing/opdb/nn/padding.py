@@ -67,7 +67,8 @@ def np_number_pad(x, pad, value=0):
     pairs += list(zip(pad[::2], pad[1::2], strict=True))[::-1]
     cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pairs, strict=True))
     grown = [(max(a, 0), max(b, 0)) for a, b in pairs]
-    return np.pad(x[cut], grown, constant_values=value) if x.ndim else x
+    filling = np.asarray(value).astype(x.dtype)  # which may not fit where nothing is filled
+    return np.pad(x[cut], grown, constant_values=filling) if x.ndim else x
 
 
 def reflect_samples(make: Make) -> Iterator[Sample]:

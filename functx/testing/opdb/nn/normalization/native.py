@@ -169,13 +169,14 @@ OPS = [
         refusals=batch_refusals,
         conventions=batch_conventions,
         floor=SUMS,
-        own_dtypes=(
+        own_dtypes=tuple(
             OwnDtypes(
-                "bf16",
+                short,
                 "of nothing PyTorch has other statistics than of something, in float32",
                 "None, None, None, None, True",
-                frozenset({"bfloat16"}),
-            ),
+                frozenset({name}),
+            )
+            for short, name in (("f16", "float16"), ("bf16", "bfloat16"))
         ),
     ),
 ]
