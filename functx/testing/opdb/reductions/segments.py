@@ -108,9 +108,13 @@ def conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"{reduce}: ties share", at, gradient=[0, 0.5, 0.5, 1])
         at = call(make.put(tied), reduce, lengths=cut(3, 1), initial=make.put(2.0))
         alone = [0, 0.5, 0.5, 1] if reduce == "max" else [0, 0.5, 0.5, 0]
-        taken = 0 if reduce == "max" else 1
+        taken = int(reduce == "min")
         reason = "PyTorch's initial value is a number"
         what = f"{reduce}: a tie with `initial` is the elements'"
+        yield Convention(what, at, gradient=(alone, taken), departure=reason)
+        at = call(make.put([0, 0, 0, 1]), reduce, lengths=cut(3, 1), initial=make.put(0.0))
+        alone = [1 / 3] * 3 + [1 if reduce == "max" else 0]
+        what = f"{reduce}: a tie with `initial` at 0"
         yield Convention(what, at, gradient=(alone, taken), departure=reason)
         at = call(make.put([1, np.nan, 2, np.nan]), reduce, lengths=cut(3, 1))
         nan = [np.nan, np.nan]
