@@ -14,19 +14,20 @@ from jax import Array, lax
 from functx._core.rules import derivative_rules
 
 
-def _slope(x: Any) -> Array:
+def error_slope(x: Any) -> Array:
+    """That of `erf`; of `erfc` it is the negative."""
     x = jnp.clip(x, -30, 30)  # beyond it is 0, and so are the slopes of infinities
     return 2 / math.sqrt(math.pi) * jnp.exp(-x * x)
 
 
 error_function = derivative_rules(
     lax.erf,
-    jvp=lambda primals, output, tangents: tangents[0] * _slope(primals[0]),
+    jvp=lambda primals, output, tangents: tangents[0] * error_slope(primals[0]),
     name="erf",
 )
 
 complementary_error_function = derivative_rules(
     lax.erfc,
-    jvp=lambda primals, output, tangents: -tangents[0] * _slope(primals[0]),
+    jvp=lambda primals, output, tangents: -tangents[0] * error_slope(primals[0]),
     name="erfc",
 )

@@ -9,6 +9,7 @@ from jax import Array
 
 from functx._core import Accepts, ArrayLike, operator, Promote
 from functx._core.rules import derivative_rules
+from functx._ops.error_functions import error_slope
 
 from .gaussian_tails import (
     complement,
@@ -97,9 +98,7 @@ _FAR = 10.0  # from where on the derivative of `erfcx` comes from its expansion
 
 _erfc = derivative_rules(
     widened(complement),
-    jvp=lambda primals, output, tangents: (
-        tangents[0] * (_ERFC_SLOPE * jnp.exp(-(primals[0] * primals[0])))
-    ),
+    jvp=lambda primals, output, tangents: -tangents[0] * error_slope(primals[0]),
     name="erfc",
 )
 _erfinv = derivative_rules(

@@ -8,14 +8,13 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import jaxprs_in_params
 
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, Function, sized, stacked, whole_function
 from .compare import assert_close, Closeness, closeness
-from .programs import Program, Steps
+from .programs import equations_of, Program, Steps
 
 
 InDims = tuple[int | None, ...]
@@ -129,9 +128,4 @@ def assert_no_loop(f: Function, arrays: Arrays, what: str) -> None:
 
 def count_equations(f: Function, *args: Any) -> int:
     """How many primitive calls `f` makes, those inside of calls included."""
-
-    def count(jaxpr: Any) -> int:
-        inner = (sub for eqn in jaxpr.eqns for sub in jaxprs_in_params(eqn.params))
-        return len(jaxpr.eqns) + sum(map(count, inner))
-
-    return count(jax.make_jaxpr(f)(*args).jaxpr)
+    return equations_of(jax.make_jaxpr(f)(*args).jaxpr)

@@ -73,16 +73,16 @@ class _Traced:
         self.asked = asked
         self._jaxpr, out = jax.make_jaxpr(f, return_shape=True)(*args)
         self._tree = jax.tree.structure(out)
-        self.size = _equations(self._jaxpr.jaxpr)
+        self.size = equations_of(self._jaxpr.jaxpr)
 
     def __call__(self, args: Any) -> Any:
         return jax.tree.unflatten(self._tree, jaxpr_as_fun(self._jaxpr)(*jax.tree.leaves(args)))
 
 
-def _equations(jaxpr: Any) -> int:
+def equations_of(jaxpr: Any) -> int:
     """How many there are, those of inner calls counted wherever they are called."""
     inner = (sub for eqn in jaxpr.eqns for sub in jaxprs_in_params(eqn.params))
-    return len(jaxpr.eqns) + sum(map(_equations, inner))
+    return len(jaxpr.eqns) + sum(map(equations_of, inner))
 
 
 def _grouped(programs: Sequence[_Traced]) -> Iterator[list[_Traced]]:
