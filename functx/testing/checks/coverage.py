@@ -43,6 +43,24 @@ def telling(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     return found
 
 
+def telling_of_options(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """Of the telling samples those that show more than other ranks, shapes and signs of numbers."""
+    found, seen = [], set()
+    for sample in samples:
+        new = {f for f in features(info, sample) if _kind(f) not in _OF_SHAPES} - seen
+        if new:
+            found.append(sample)
+        seen |= new
+    return found
+
+
+_OF_SHAPES = {"broadcasting", "empty", "negative", "rank 0"}
+
+
+def _kind(feature: Hashable) -> Hashable:
+    return feature[0] if isinstance(feature, tuple) else feature
+
+
 def first_of_sets(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     """For each set of differentiable arguments, the first sample that gives them."""
     found: dict[frozenset[str], Sample] = {}

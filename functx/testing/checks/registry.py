@@ -14,7 +14,14 @@ from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
 from . import batching, composition, forward, linearity, numeric, randomness, scanning, sharding
 from .conventions import check_conventions
-from .coverage import few_eager, first_of_sets, Select, telling, whole_entry
+from .coverage import (
+    few_eager,
+    first_of_sets,
+    Select,
+    telling,
+    telling_of_options,
+    whole_entry,
+)
 from .dtypes import check_dtypes
 from .garbage import check_garbage
 from .own_rules import has_own_rules
@@ -36,7 +43,8 @@ class Check:
     """A named check: `run` is plain, or yields requests for programs (see `programs`).
 
     `samples` chooses what it looks at: a function of the samples, or how many; None: all.
-    The quick profile runs it `within` fewer dtypes, and `quick` says for which entries.
+    The quick profile runs it `within` fewer dtypes, `quick` says for which entries, and there
+    `quick_samples` chooses, if given.
     """
 
     name: str
@@ -45,6 +53,7 @@ class Check:
     samples: Select | int | None
     within: Applies
     quick: Callable[[OpInfo], bool] = lambda info: True
+    quick_samples: Select | None = None
 
     @property
     def summary(self) -> str:
@@ -58,6 +67,8 @@ class Check:
         """Those of an entry's samples that the check looks at."""
         if self.name not in LOOK_AT_DERIVED:
             samples = [sample for sample in samples if not sample.derived]
+        if profile == "quick" and self.quick_samples is not None:
+            return self.quick_samples(info, samples)
         if self.samples is None or (profile == "exhaustive" and self.samples in (telling, 1)):
             return list(samples)
         if isinstance(self.samples, int):
@@ -188,7 +199,14 @@ CHECKS: dict[str, Check] = {
         Check("sizes", check_sizes, _with_sizes, 1, _in_one_dtype),
         Check("strict", check_strict_promotion, _declared, few_eager, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
-        Check("x64_off", forward.check_x64_off, _in_one_dtype, telling, _in_one_dtype),
+        Check(
+            "x64_off",
+            forward.check_x64_off,
+            _in_one_dtype,
+            telling,
+            _in_one_dtype,
+            quick_samples=telling_of_options,
+        ),
         Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),
         Check("varying", sharding.check_varying, _not_random_taking_arrays, 1, _in_one_dtype),
         Check(
@@ -217,7 +235,14 @@ CHECKS: dict[str, Check] = {
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
-        Check("second_gradient", numeric.check_second_gradient, _in_double, telling, _double),
+        Check(
+            "second_gradient",
+            numeric.check_second_gradient,
+            _in_double,
+            telling,
+            _double,
+            quick_samples=telling_of_options,
+        ),
     ]
 }
 
