@@ -129,6 +129,7 @@ def logaddexp_samples(make: Make) -> Iterator[Sample]:
         yield call(integers, rows, input_mask=mask)
         yield call(integers, rows, input_mask=mask, other_mask=make.put([[True], [False]], bool))
         yield call(rows, integers, other_mask=mask)
+        yield call(rows, make.put(2, "int16"))
         yield edge(*make.edge_pairs(), **masks(1))
         far = make.put([0.0, 300.0, -300.0, 1.0]), make.put([-20.0, 300.0, -310.0, 1.0])
         yield call(*far, input_mask=make.put([True, True, True, False], bool))
