@@ -59,4 +59,6 @@ OPS = [
     OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals, floor=SUMS),
     OpInfo(functx.fft.rfft, samples, like(np.fft.rfft), real_refusals, floor=SUMS),
     OpInfo(functx.fft.irfft, samples, like(np.fft.irfft), half_refusals, floor=SUMS),
+    OpInfo(functx.fft.hfft, samples, like(np.fft.hfft), half_refusals, floor=SUMS),
+    OpInfo(functx.fft.ihfft, samples, like(np.fft.ihfft), real_refusals, floor=SUMS),
 ]

@@ -1,0 +1,87 @@
+"""Discrete Fourier transforms along several dimensions: lengths, norms, and XLA's transforms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import category, complex_of, DEFAULT_FLOAT, refuse
+
+
+_MOST = 3  # dimensions that XLA transforms at once
+_DIVIDED = ("ifft", "irfft")  # by XLA, by the number of elements
+
+
+class Signal(NamedTuple):
+    """The dimensions that a transform runs along, and how long the signal is in each."""
+
+    dims: tuple[int, ...]
+    lengths: tuple[int, ...]
+
+
+def signal_of(
+    input: Array,
+    dims: Sequence[int],
+    lengths: Sequence[int | None],
+    name: str,
+    *,
+    from_half: bool = False,
+) -> Signal:
+    """Lengths that are left out are the array's; of half a transform, 2 (m - 1) in the last."""
+    own = [input.shape[dim] for dim in dims]
+    if from_half:
+        own[-1] = 2 * (own[-1] - 1)
+    chosen = [n if given is None else given for n, given in zip(own, lengths, strict=True)]
+    for n in chosen:
+        if n < 1:
+            refuse(f"the length of the signal, `{name}`, must be at least 1, got {n}")
+    return Signal(tuple(dims), tuple(chosen))
+
+
+def floating(x: Array) -> Array:
+    """The dtype of a real signal: integers become floats."""
+    return lax.convert_element_type(x, DEFAULT_FLOAT) if category(x.dtype) < 2 else x
+
+
+def complex_signal(x: Array) -> Array:
+    """The dtype of any other signal."""
+    return lax.convert_element_type(floating(x), complex_of(floating(x).dtype))
+
+
+def transformed(kind: str, x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
+    """`lax.fft` of a kind along dimensions, after cutting and filling, scaled as `norm` says.
+
+    `inverse` says which of a transform and its inverse is called: the norm "backward" divides
+    the latter.
+    """
+    dims, lengths = signal
+    scale = _scale(norm, math.prod(lengths), inverse=inverse)
+    if kind in _DIVIDED:
+        scale *= math.prod(lengths)
+    widths = [*lengths[:-1], lengths[-1] // 2 + 1] if kind == "irfft" else lengths
+    cut = [(0, 0, 0)] * x.ndim
+    for dim, width in zip(dims, widths, strict=True):
+        cut[dim] = (0, width - x.shape[dim], 0)
+    x = lax.pad(x, jnp.zeros((), x.dtype), cut)
+    whole = "ifft" if kind in _DIVIDED else "fft"
+    rest = range(0, len(dims) - _MOST, _MOST)
+    steps = [(kind, slice(-_MOST, None))]
+    steps += [(whole, slice(k, min(k + _MOST, len(dims) - _MOST))) for k in rest]
+    for each, part in steps if kind != "irfft" else reversed(steps):
+        if dims[part]:
+            places = range(-len(dims[part]), 0)
+            x = lax.fft(jnp.moveaxis(x, dims[part], places), each, lengths[part])
+            x = jnp.moveaxis(x, places, dims[part])
+    return x if scale == 1 else x * scale
+
+
+def _scale(norm: str | None, n: int, *, inverse: bool) -> float:
+    if norm == "ortho":
+        return 1 / math.sqrt(n)
+    if norm not in (None, "backward", "forward"):
+        refuse(f"`norm` must be 'backward', 'ortho' or 'forward', got {norm!r}")
+    return 1 / n if (norm == "forward") != inverse else 1.0

@@ -1,0 +1,73 @@
+"""The frequencies that the elements of a Fourier transform belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    accumulator,
+    as_dtype,
+    category,
+    DEFAULT_FLOAT,
+    describe,
+    Device,
+    DType,
+    operator,
+    Other,
+    Promote,
+    refuse,
+)
+
+
+__all__ = ["fftfreq", "rfftfreq"]
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
+def fftfreq(
+    n: int, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    r"""Frequencies of `fft`, in cycles per unit: $0, 1, \dots, -2, -1$ over $n d$.
+
+    `d` is the distance of samples, a number or a 0-d array. Shapes: `[n]`. Dtypes: float32 unless
+    `dtype` says another floating one.
+
+    >>> functx.fft.fftfreq(4, 0.5)
+    Array([ 0. ,  0.5, -1. , -0.5], dtype=float32)
+    """
+    return _frequencies(
+        np.concatenate([np.arange(n - n // 2), np.arange(-(n // 2), 0)]), n, d, dtype
+    )
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
+def rfftfreq(
+    n: int, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    r"""Frequencies of `rfft`, in cycles per unit: $0, 1, \dots, \lfloor n / 2 \rfloor$ over $n d$.
+
+    `d` is the distance of samples, a number or a 0-d array. Shapes: `[n // 2 + 1]`. Dtypes:
+    float32 unless `dtype` says another floating one.
+
+    >>> functx.fft.rfftfreq(4, 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    return _frequencies(np.arange(n // 2 + 1), n, d, dtype)
+
+
+def _frequencies(cycles: np.ndarray, n: int, d: Any, dtype: Any) -> Array:
+    d = jnp.asarray(d)
+    if n < 0:
+        refuse(f"`n` must not be negative, got {n}")
+    if d.ndim or category(d.dtype) == 3:
+        refuse(f"`d` must be a real number or 0-d, got {describe(d)}", error=TypeError)
+    dtype = as_dtype(dtype or DEFAULT_FLOAT)
+    if category(dtype) != 2:
+        refuse(f"`dtype` must be floating, got {dtype.name}", error=TypeError)
+    compute = accumulator(dtype)
+    whole = np.asarray(n, compute) * lax.convert_element_type(d, compute)
+    return lax.convert_element_type(cycles.astype(compute) / whole, dtype)
