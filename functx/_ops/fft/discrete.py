@@ -42,22 +42,33 @@ def signal_of(
     return Signal(tuple(dims), tuple(chosen))
 
 
-def floating(x: Array) -> Array:
-    """The dtype of a real signal: integers become floats."""
+def fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
+    """The transform of any signal, or its inverse."""
+    return _transformed("ifft" if inverse else "fft", _complex(x), signal, norm, inverse=inverse)
+
+
+def half_fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
+    """Of a real signal the half that determines the rest."""
+    out = _transformed("rfft", _floating(x), signal, norm, inverse=inverse)
+    return lax.conj(out) if inverse else out
+
+
+def real_fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
+    """The real transform of what `x` is the half of."""
+    x = _complex(x) if inverse else lax.conj(_complex(x))
+    return _transformed("irfft", x, signal, norm, inverse=inverse)
+
+
+def _floating(x: Array) -> Array:
     return lax.convert_element_type(x, DEFAULT_FLOAT) if category(x.dtype) < 2 else x
 
 
-def complex_signal(x: Array) -> Array:
-    """The dtype of any other signal."""
-    return lax.convert_element_type(floating(x), complex_of(floating(x).dtype))
+def _complex(x: Array) -> Array:
+    return lax.convert_element_type(_floating(x), complex_of(_floating(x).dtype))
 
 
-def transformed(kind: str, x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
-    """`lax.fft` of a kind along dimensions, after cutting and filling, scaled as `norm` says.
-
-    `inverse` says which of a transform and its inverse is called: the norm "backward" divides
-    the latter.
-    """
+def _transformed(kind: str, x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
+    """`lax.fft` of a kind along dimensions, after cutting and filling, scaled as `norm` says."""
     dims, lengths = signal
     scale = _scale(norm, math.prod(lengths), inverse=inverse)
     if kind in _DIVIDED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
@@ -21,7 +21,7 @@ from functx._core import (
     Shape,
 )
 
-from .discrete import complex_signal, floating, Signal, signal_of, transformed
+from .discrete import fourier, half_fourier, real_fourier, Signal, signal_of
 
 
 __all__ = [
@@ -57,7 +57,7 @@ def fftn(
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return transformed("fft", complex_signal(input), _signal(input, s, dim), norm, inverse=False)
+    return fourier(input, _signal(input, s, dim), norm, inverse=False)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
@@ -72,7 +72,7 @@ def fft2(
     Array([[2.+0.j, 0.+0.j],
            [0.+0.j, 2.+0.j]], dtype=complex64)
     """
-    return transformed("fft", complex_signal(input), _signal(input, s, dim), norm, inverse=False)
+    return fourier(input, _signal(input, s, dim), norm, inverse=False)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
@@ -92,7 +92,7 @@ def ifftn(
     Array([[1.+0.j, 1.+0.j],
            [1.+0.j, 1.+0.j]], dtype=complex64)
     """
-    return transformed("ifft", complex_signal(input), _signal(input, s, dim), norm, inverse=True)
+    return fourier(input, _signal(input, s, dim), norm, inverse=True)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
@@ -107,7 +107,7 @@ def ifft2(
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 1.+0.j]], dtype=complex64)
     """
-    return transformed("ifft", complex_signal(input), _signal(input, s, dim), norm, inverse=True)
+    return fourier(input, _signal(input, s, dim), norm, inverse=True)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
@@ -128,7 +128,7 @@ def rfftn(
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return transformed("rfft", floating(input), _some(input, s, dim), norm, inverse=False)
+    return half_fourier(input, _some(input, s, dim), norm, inverse=False)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
@@ -142,7 +142,7 @@ def rfft2(
     >>> functx.fft.rfft2(jnp.ones((2, 3), "float32")).shape
     (2, 2)
     """
-    return transformed("rfft", floating(input), _some(input, s, dim), norm, inverse=False)
+    return half_fourier(input, _some(input, s, dim), norm, inverse=False)
 
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
@@ -164,8 +164,7 @@ def irfftn(
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    signal = _some(input, s, dim, from_half=True)
-    return transformed("irfft", complex_signal(input), signal, norm, inverse=True)
+    return real_fourier(input, _half(input, s, dim), norm, inverse=True)
 
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
@@ -179,8 +178,7 @@ def irfft2(
     >>> functx.fft.irfft2(jnp.ones((2, 2), "float32"), s=(2, 3)).shape
     (2, 3)
     """
-    signal = _some(input, s, dim, from_half=True)
-    return transformed("irfft", complex_signal(input), signal, norm, inverse=True)
+    return real_fourier(input, _half(input, s, dim), norm, inverse=True)
 
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
@@ -204,8 +202,7 @@ def hfftn(
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    signal = _some(input, s, dim, from_half=True)
-    return transformed("irfft", lax.conj(complex_signal(input)), signal, norm, inverse=False)
+    return real_fourier(input, _half(input, s, dim), norm, inverse=False)
 
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
@@ -219,8 +216,7 @@ def hfft2(
     >>> functx.fft.hfft2(jnp.ones((2, 2), "float32"), s=(2, 3)).shape
     (2, 3)
     """
-    signal = _some(input, s, dim, from_half=True)
-    return transformed("irfft", lax.conj(complex_signal(input)), signal, norm, inverse=False)
+    return real_fourier(input, _half(input, s, dim), norm, inverse=False)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
@@ -242,8 +238,7 @@ def ihfftn(
     Array([[1.-0.j, 1.-0.j],
            [1.-0.j, 1.-0.j]], dtype=complex64)
     """
-    signal = _some(input, s, dim)
-    return lax.conj(transformed("rfft", floating(input), signal, norm, inverse=True))
+    return half_fourier(input, _some(input, s, dim), norm, inverse=True)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
@@ -257,8 +252,7 @@ def ihfft2(
     >>> functx.fft.ihfft2(jnp.ones((2, 3), "float32")).shape
     (2, 2)
     """
-    signal = _some(input, s, dim)
-    return lax.conj(transformed("rfft", floating(input), signal, norm, inverse=True))
+    return half_fourier(input, _some(input, s, dim), norm, inverse=True)
 
 
 Sizes: TypeAlias = tuple[int, ...] | None
@@ -270,6 +264,10 @@ def _some(input: Array, s: Sizes, dim: Sizes, *, from_half: bool = False) -> Sig
         refuse(f"`dim` must name at least 1 dimension, got {dim} for {describe(input)}")
     lengths = [None if n == -1 else n for n in s or [-1] * len(dims)]
     return signal_of(input, dims, lengths, "s", from_half=from_half)
+
+
+def _half(input: Array, s: Sizes, dim: Sizes) -> Signal:
+    return _some(input, s, dim, from_half=True)
 
 
 def _signal(input: Array, s: Sizes, dim: Sizes) -> Signal:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from jax import Array, lax
+from jax import Array
 
 from functx._core import Accepts, ArrayLike, describe, Dim, operator, Promote, refuse
 
-from .discrete import complex_signal, floating, Signal, signal_of, transformed
+from .discrete import fourier, half_fourier, real_fourier, Signal, signal_of
 
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
@@ -25,7 +25,7 @@ def fft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None 
     >>> functx.fft.fft(jnp.asarray([1.0, 1.0], "float32"))
     Array([2.+0.j, 0.+0.j], dtype=complex64)
     """
-    return transformed("fft", complex_signal(input), _along(input, dim, n), norm, inverse=False)
+    return fourier(input, _along(input, dim, n), norm, inverse=False)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
@@ -41,7 +41,7 @@ def ifft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     >>> functx.fft.ifft(jnp.asarray([2.0, 0.0], "float32"))
     Array([1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return transformed("ifft", complex_signal(input), _along(input, dim, n), norm, inverse=True)
+    return fourier(input, _along(input, dim, n), norm, inverse=True)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
@@ -57,7 +57,7 @@ def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     >>> functx.fft.rfft(jnp.asarray([1.0, 1.0], "float32"))
     Array([2.+0.j, 0.+0.j], dtype=complex64)
     """
-    return transformed("rfft", floating(input), _along(input, dim, n), norm, inverse=False)
+    return half_fourier(input, _along(input, dim, n), norm, inverse=False)
 
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
@@ -75,8 +75,7 @@ def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | Non
     >>> functx.fft.irfft(jnp.asarray([2.0, 0.0], "float32"))
     Array([1., 1.], dtype=float32)
     """
-    signal = _along(input, dim, n, from_half=True)
-    return transformed("irfft", complex_signal(input), signal, norm, inverse=True)
+    return real_fourier(input, _along(input, dim, n, from_half=True), norm, inverse=True)
 
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
@@ -94,9 +93,7 @@ def hfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     >>> functx.fft.hfft(jnp.asarray([1.0, 1.0], "float32"))
     Array([2., 0.], dtype=float32)
     """
-    signal = _along(input, dim, n, from_half=True)
-    mirrored = lax.conj(complex_signal(input))
-    return transformed("irfft", mirrored, signal, norm, inverse=False)
+    return real_fourier(input, _along(input, dim, n, from_half=True), norm, inverse=False)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
@@ -112,8 +109,7 @@ def ihfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | Non
     >>> functx.fft.ihfft(jnp.asarray([2.0, 0.0], "float32"))
     Array([1.-0.j, 1.-0.j], dtype=complex64)
     """
-    half = transformed("rfft", floating(input), _along(input, dim, n), norm, inverse=True)
-    return lax.conj(half)
+    return half_fourier(input, _along(input, dim, n), norm, inverse=True)
 
 
 def _along(input: Array, dim: int, n: int | None, *, from_half: bool = False) -> Signal:
