@@ -139,6 +139,7 @@ from ._ops.nn.activation import relu as relu
 from ._ops.nn.affine_grids import affine_grid_generator as affine_grid_generator
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from ._ops.nn.dropout import dropout as dropout
+from ._ops.nn.exponential_units import celu as celu, selu as selu
 from ._ops.nn.grid_sampling import (
     grid_sampler as grid_sampler,
     grid_sampler_2d as grid_sampler_2d,
@@ -153,6 +154,12 @@ from ._ops.nn.normalization.native import (
     native_layer_norm as native_layer_norm,
 )
 from ._ops.nn.padding import constant_pad_nd as constant_pad_nd
+from ._ops.nn.piecewise_linear import (
+    hardshrink as hardshrink,
+    prelu as prelu,
+    rrelu as rrelu,
+    threshold as threshold,
+)
 from ._ops.nn.pooling.maximum import max_pool2d as max_pool2d
 from ._ops.nn.shuffling import (
     channel_shuffle as channel_shuffle,

@@ -11,6 +11,16 @@ from functx._ops.nn.attention import scaled_dot_product_attention as scaled_dot_
 from functx._ops.nn.classification import cross_entropy as cross_entropy, nll_loss as nll_loss
 from functx._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
 from functx._ops.nn.dropout import dropout as dropout
+from functx._ops.nn.exponential_units import (
+    celu as celu,
+    elu as elu,
+    glu as glu,
+    logsigmoid as logsigmoid,
+    mish as mish,
+    selu as selu,
+    softsign as softsign,
+    tanhshrink as tanhshrink,
+)
 from functx._ops.nn.grid_sampling import grid_sample as grid_sample
 from functx._ops.nn.interpolation import interpolate as interpolate
 from functx._ops.nn.linear import linear as linear
@@ -27,6 +37,18 @@ from functx._ops.nn.normalization.batch import (
 from functx._ops.nn.normalization.group import group_norm as group_norm
 from functx._ops.nn.normalization.layer import layer_norm as layer_norm
 from functx._ops.nn.padding import pad as pad
+from functx._ops.nn.piecewise_linear import (
+    hardshrink as hardshrink,
+    hardsigmoid as hardsigmoid,
+    hardswish as hardswish,
+    hardtanh as hardtanh,
+    leaky_relu as leaky_relu,
+    prelu as prelu,
+    relu6 as relu6,
+    rrelu as rrelu,
+    softshrink as softshrink,
+    threshold as threshold,
+)
 from functx._ops.nn.pooling.adaptive import adaptive_avg_pool2d as adaptive_avg_pool2d
 from functx._ops.nn.pooling.average import avg_pool2d as avg_pool2d
 from functx._ops.nn.pooling.maximum import max_pool2d as max_pool2d
@@ -36,7 +58,11 @@ from functx._ops.nn.shuffling import (
     pixel_shuffle as pixel_shuffle,
     pixel_unshuffle as pixel_unshuffle,
 )
-from functx._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from functx._ops.nn.softmax import (
+    log_softmax as log_softmax,
+    softmax as softmax,
+    softmin as softmin,
+)
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
 from functx._ops.pointwise.exponential import sigmoid as sigmoid
 from functx._ops.pointwise.hyperbolic import tanh as tanh

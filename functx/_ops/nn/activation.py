@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Literal
 
-import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, Factor, operator, refuse
 from functx._core.order import negative, nonzero
-from functx._core.rules import derivative_rules
 from functx._ops.error_functions import complementary_error_function
 from functx._ops.quotients import quotient
+
+from .gates import gated
 
 
 __all__ = ["gelu", "relu", "silu", "softplus"]
@@ -44,9 +43,9 @@ def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Arr
     Array([ 0., 10.], dtype=float32)
     """
     if approximate == "none":
-        return _gated(lambda x: 0.5 * complementary_error_function(-x * math.sqrt(0.5)), input)
+        return gated(lambda x: 0.5 * complementary_error_function(-x * math.sqrt(0.5)), input)
     if approximate == "tanh":
-        return _gated(_share_by_tanh, input)
+        return gated(_share_by_tanh, input)
     refuse(f"`approximate` must be 'none' or 'tanh', got {approximate!r}", error=ValueError)
 
 
@@ -59,24 +58,13 @@ def silu(input: ArrayLike, inplace: bool = False) -> Array:
     >>> functx.nn.functional.silu(jnp.asarray([0.0, 20.0], "float32"))
     Array([ 0., 20.], dtype=float32)
     """
-    return _gated(lax.logistic, input)
+    return gated(lax.logistic, input)
 
 
 def _share_by_tanh(x: Array) -> Array:
     x = jnp.clip(x, -30, 30)  # beyond, the share is 0 or 1, and powers leave the range
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return lax.logistic(2 * inner)  # (1 + tanh) / 2, which cancels
-
-
-def _gated(gate: Callable[[Array], Array], x: Array) -> Array:
-    """`x * gate(x)`. Its slope takes in no cotangent before it is whole: `x` may be great."""
-
-    def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
-        (x,) = primals
-        share, change = jax.jvp(gate, (x,), (jnp.ones_like(x),))
-        return (share + x * change) * tangents[0]
-
-    return derivative_rules(lambda x: x * gate(x), jvp=jvp, name="gated")(x)
 
 
 @operator(accepts=Accepts.FLOATING)

@@ -24,7 +24,7 @@ from functx._core import (
 from .normalized_exponentials import log_probabilities, probabilities
 
 
-__all__ = ["log_softmax", "softmax"]
+__all__ = ["log_softmax", "softmax", "softmin"]
 
 
 def _dtype_may_come_third(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -86,6 +86,20 @@ def log_softmax(
     Array([0.], dtype=float32)
     """
     return _along(dim, rounded_first(input, dtype), log_probabilities)
+
+
+@operator(accepts=Accepts.ANY, autocast=Autocast.FLOAT32, promote=Promote.DEFAULT)
+def softmin(
+    input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Array:
+    r"""Softmax of the negative: $y_i = e^{-x_i} / \sum_j e^{-x_j}$.
+
+    `dim`, `_stacklevel` and `dtype` are as in `softmax`. Bytes do not wrap, as PyTorch's do.
+
+    >>> functx.nn.functional.softmin(jnp.asarray([0.0, 1000.0], "float32"), dim=0)
+    Array([1., 0.], dtype=float32)
+    """
+    return _along(dim, rounded_first(-input, dtype), probabilities)
 
 
 def _along(dim: int | None, x: Array, f: Callable[[Array, int], Array]) -> Array:

@@ -25,6 +25,20 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 2), 0)
 
 
+def softmin_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), 1)
+    yield call(make(2, 3, 2))
+    yield call(make(2, 3, low=-500, high=500), -2)
+    yield call(make(), 0)
+    yield call(make(0, 2), 0, 5)
+
+
+def softmin_with_dtype(make: Make) -> Iterator[Sample]:
+    dtype = functx.float64 if make.dtype == np.float64 else functx.float32
+    yield call(make(2, 3), 1, dtype=functx.float64)
+    yield call(make(2, 3), 0, 5, dtype)
+
+
 def with_dtype(make: Make) -> Iterator[Sample]:
     # Not narrower than the input, or finite differences would see the rounding.
     dtype = functx.float64 if make.dtype == np.float64 else functx.float32
@@ -53,6 +67,10 @@ def np_softmax(x, dim=None, *_, dtype=None):
     return np.exp(np_log_softmax(x, dim))
 
 
+def np_softmin(x, dim=None, *_, dtype=None):
+    return np_softmax(-x.astype(np.result_type(x, np.float64)), dim)
+
+
 INEXACT = Accepts.INEXACT.value
 
 
@@ -65,6 +83,17 @@ def softmax_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
     nothing = call(make.put([-inf, -inf]), 0)
     yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+
+
+def softmin_conventions(make: Make) -> Iterator[Convention]:
+    some = call(make.put([0.0, np.inf]), 0)
+    yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
+    large = call(make.put([-7e4, 0]), 0, dtype="float16")
+    yield Convention("the input is cast first", large, value=[np.nan, np.nan])
+    whole = call(make.put([0, 3, 9], "uint8"), 0, dtype="float32")
+    value = np.exp([0.0, -3, -9]) / np.exp([0.0, -3, -9]).sum()
+    departure = "PyTorch negates bytes, which wrap, and casts then"
+    yield Convention("bytes do not wrap", whole, value=value, departure=departure)
 
 
 def log_softmax_conventions(make: Make) -> Iterator[Convention]:
@@ -125,6 +154,23 @@ OPS = [
         variant="with_dtype",
         departures=third_departures,
         dtypes=Accepts.REAL.value,
+        floor=SUMS,
+    ),
+    OpInfo(
+        F.softmin,
+        softmin_samples,
+        reference=np_softmin,
+        refusals=refusals,
+        dtypes=INEXACT,
+        floor=SUMS,
+        conventions=softmin_conventions,
+    ),
+    OpInfo(
+        F.softmin,
+        softmin_with_dtype,
+        reference=np_softmin,
+        variant="with_dtype",
+        dtypes=Accepts.REAL_NUMBER.value,
         floor=SUMS,
     ),
 ]

@@ -1,0 +1,154 @@
+"""Smooth activation functions, of exponentials and quotients, and gated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    describe,
+    Dim,
+    Factor,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
+from functx._core.order import nonzero, positive
+from functx._core.rules import derivative_rules
+from functx._ops.magnitude import magnitude
+
+from .gates import gated
+
+
+__all__ = ["celu", "elu", "glu", "logsigmoid", "mish", "selu", "softsign", "tanhshrink"]
+
+
+@operator(accepts=Accepts.FLOATING)
+def elu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
+    r"""$x$ where it is positive, else $\alpha (e^x - 1)$ (Clevert et al., 2016).
+
+    At 0 the derivative is $\alpha$ and the second 0. `inplace` has no effect: arrays are
+    immutable.
+
+    >>> functx.nn.functional.elu(jnp.asarray([-100.0, 2.0], "float32"), 0.5)
+    Array([-0.5,  2. ], dtype=float32)
+    """
+    return _exponential_below(input, alpha, 1)
+
+
+def _nonzero(*, alpha: Any, **_: Any) -> Iterator[Requirement]:
+    alpha = jnp.asarray(alpha)
+    yield Requirement(alpha != 0, "`alpha` must not be 0, got {got}", got=alpha)
+
+
+@operator(accepts=Accepts.FLOATING, requires=_nonzero, aliases=("celu",))
+def celu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
+    r"""$x$ where it is positive, else $\alpha (e^{x / \alpha} - 1)$ (Barron, 2017).
+
+    At 0 the derivative is 1 and the second 0. `inplace` has no effect: arrays are immutable.
+
+    >>> functx.celu(jnp.asarray([-100.0, 2.0], "float32"), 0.5)
+    Array([-0.5,  2. ], dtype=float32)
+    """
+    return _exponential_below(input, alpha, alpha)
+
+
+@operator(accepts=Accepts.FLOATING, aliases=("selu",))
+def selu(input: ArrayLike, inplace: bool = False) -> Array:
+    r"""$s x$ where $x$ is positive, else $s \alpha (e^x - 1)$ (Klambauer et al., 2017).
+
+    $s = 1.0507009873554805$, $\alpha = 1.6732632423543772$: layers of it keep a mean of 0 and a
+    variance of 1. At 0 the derivative is $s \alpha$ and the second 0. `inplace` has no effect:
+    arrays are immutable.
+
+    >>> functx.selu(jnp.asarray([-100.0, 2.0], "float32"))
+    Array([-1.7580993,  2.101402 ], dtype=float32)
+    """
+    return 1.0507009873554805 * _exponential_below(input, 1.6732632423543772, 1)
+
+
+@operator(accepts=Accepts.FLOATING)
+def logsigmoid(input: ArrayLike) -> Array:
+    r"""The logarithm of the sigmoid, without overflow: $y = -\log(1 + e^{-x})$.
+
+    >>> functx.nn.functional.logsigmoid(jnp.asarray([-1000.0, 1000.0], "float32"))
+    Array([-1000.,     0.], dtype=float32)
+    """
+    return _log_sigmoid(input)
+
+
+_log_sigmoid = derivative_rules(
+    lambda x: jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x))),
+    jvp=lambda primals, output, tangents: tangents[0] * lax.logistic(-primals[0]),
+    name="logsigmoid",
+)
+
+
+@operator(accepts=Accepts.FLOATING)
+def mish(input: ArrayLike, inplace: bool = False) -> Array:
+    r"""$y = x \tanh(\log(1 + e^x))$ (Misra, 2019). `inplace` has no effect: arrays are immutable.
+
+    >>> functx.nn.functional.mish(jnp.asarray([0.0, 20.0], "float32"))
+    Array([ 0., 20.], dtype=float32)
+    """
+    return gated(_mish_share, input)
+
+
+def _mish_share(x: Array) -> Array:
+    r"""$\tanh(\log(1 + e^x))$, of powers that do not overflow, and whose slopes do not cancel."""
+    below = x < 0
+    power = jnp.exp(jnp.where(below, x, -x))
+    odds = power * (power + 2)
+    rest = 2 * power * power / (1 + 2 * power + 2 * power * power)
+    return jnp.where(below, odds / (odds + 2), 1 - rest)
+
+
+@operator(accepts=Accepts.NUMBER, promote=Promote.INT_TO_FLOAT)
+def softsign(input: ArrayLike) -> Array:
+    r"""$y = x / (1 + |x|)$. At 0 the derivative is 1 and the second 0.
+
+    >>> functx.nn.functional.softsign(jnp.asarray([-1.0, 3.0], "float32"))
+    Array([-0.5 ,  0.75], dtype=float32)
+    """
+    return input / lax.convert_element_type(1 + magnitude(input), input.dtype)
+
+
+@operator(accepts=Accepts.NUMBER, promote=Promote.INT_TO_FLOAT)
+def tanhshrink(input: ArrayLike) -> Array:
+    r"""$y = x - \tanh x$.
+
+    >>> functx.nn.functional.tanhshrink(jnp.asarray([0.0, 100.0], "float32"))
+    Array([ 0., 99.], dtype=float32)
+    """
+    return input - jnp.tanh(input)
+
+
+@operator(accepts=Accepts.FLOATING)
+def glu(input: ArrayLike, dim: Dim = -1) -> Array:
+    r"""Gated linear unit: $y = a \cdot \sigma(b)$ of the halves $a, b$ of `input` along `dim`.
+
+    Dauphin et al. (2017). Shapes: `[..., 2 n, ...] -> [..., n, ...]`.
+
+    >>> functx.nn.functional.glu(jnp.asarray([3.0, 100.0], "float32"))
+    Array([3.], dtype=float32)
+    """
+    if not input.ndim:
+        refuse(f"`input` must have a dimension, got {describe(input)}")
+    if input.shape[dim] % 2:
+        refuse(f"`input` must be even in dimension {dim}, got {describe(input)}")
+    value, gate = jnp.split(input, 2, dim)
+    return value * lax.logistic(gate)
+
+
+def _exponential_below(x: Array, alpha: Any, scale: Any) -> Array:
+    """At 0, whose second derivative PyTorch has as 0, a straight line."""
+    straight = positive(x) | ~nonzero(x)
+    level = jnp.where(straight, x, 0) * (alpha / scale)
+    power = alpha * jnp.expm1(jnp.where(straight, -1, x) / scale)
+    return jnp.where(positive(x), x, jnp.where(straight, level, power))

@@ -1,0 +1,178 @@
+"""Samples of smooth activation functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+import functx.nn.functional as F
+from functx._core import category
+from functx.testing.floors import AT_ROOTS
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+
+
+NAN, INF = np.nan, np.inf
+
+
+def unary(make: Make) -> Iterator[Sample]:
+    yield call(make.nonzero(2, 3))
+    yield call(make(8, low=-12, high=12))
+    yield call(make.nonzero())
+    yield call(make(2, 0))
+    if category(make.dtype) == 2:
+        yield edge(make.edges())
+
+
+def maybe_in_place(make: Make) -> Iterator[Sample]:
+    yield from unary(make)
+    yield call(make.nonzero(3), inplace=True)
+
+
+def with_alpha(make: Make) -> Iterator[Sample]:
+    yield call(make.nonzero(2, 3))
+    yield call(make(4, low=-3, high=-1), make(low=1, high=2))
+    yield call(make.nonzero(), alpha=-0.5)
+    yield call(make.nonzero(3), 2, True)
+    yield call(make(2, 0))
+    yield edge(make.edges(), 1.5)
+
+
+def glu_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 4))
+    yield call(make(4, 3), 0)
+    yield call(make(2, 2, 3), dim=-2)
+    yield call(make(2))
+    yield call(make(3, 0))
+    yield edge(make.put([1.0, 2, -3, 100, 0.5, -100]))
+
+
+def np_elu(x: Any, alpha: Any = 1.0, inplace: bool = False) -> Any:
+    return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0, x)))
+
+
+def np_celu(x: Any, alpha: Any = 1.0, inplace: bool = False) -> Any:
+    return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0, x / alpha)))
+
+
+def np_selu(x: Any, inplace: bool = False) -> Any:
+    return 1.0507009873554804934193349852946 * np_elu(x, 1.6732632423543772848170429916717)
+
+
+def np_mish(x: Any, inplace: bool = False) -> Any:
+    return x * np.tanh(np.logaddexp(0, x))
+
+
+def np_softsign(x: Any) -> Any:
+    x = x.astype(np.result_type(x, "float32" if category(x.dtype) == 1 else x.dtype))
+    return x / (1 + np.abs(x))
+
+
+def np_tanhshrink(x: Any) -> Any:
+    x = x.astype(np.result_type(x, "float64"))
+    return x - np.tanh(x)
+
+
+def np_glu(x: Any, dim: int = -1) -> Any:
+    value, gate = np.split(x, 2, dim)
+    return value * scipy.special.expit(gate)
+
+
+def celu_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3), 0), "`alpha` must not be 0, got 0")
+    yield Refusal(call(make(3, dtype="int64")), "expected floating arrays, got i64", TypeError)
+
+
+def glu_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3)), r"`input` must be even in dimension 1, got \w+\[2,3\]")
+    yield Refusal(call(make()), r"`input` must have a dimension, got \w+\[\]")
+    yield Refusal(call(make(2, 4), 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
+
+
+def no_bools(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3, dtype=bool)), "expected number arrays, got bool", TypeError)
+
+
+def elu_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, -0.0, -INF, INF]), 2.0)
+    value, gradient = [0, -0.0, -2, INF], [2, 2, 0, 1]
+    yield Convention("0 and far out", at, value=value, gradient=gradient)
+    yield Convention("no curvature at 0", call(make.put([0.0]), 2.0), hessian=0)
+    at = call(make.put([0.0, 1.0, -INF]), make.put(2.0))
+    untraced = "PyTorch's numbers have no gradient"
+    yield Convention("the slope of alpha", at, gradient=([2, 1, 0], -1), departure=untraced)
+    small = call(make.put([5e-310, -5e-310]), 2.0)
+    yield Convention("subnormal numbers", small, gradient=[1, 2])
+
+
+def celu_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, -0.0, -INF, INF]), 2.0)
+    value, gradient = [0, -0.0, -2, INF], [1, 1, 0, 1]
+    yield Convention("0 and far out", at, value=value, gradient=gradient)
+    yield Convention("no curvature at 0", call(make.put([0.0]), 2.0), hessian=0)
+
+
+def selu_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, -0.0, -INF, INF]))
+    steep = 1.758099340847377
+    value, gradient = [0, -0.0, -steep, INF], [steep, steep, 0, 1.0507009873554805]
+    yield Convention("0 and far out", at, value=value, gradient=gradient)
+    yield Convention("no curvature at 0", call(make.put([0.0])), hessian=0)
+
+
+def logsigmoid_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([-INF, -1e3, 0.0, 1e3, INF]))
+    value, gradient = [-INF, -1e3, -np.log(2), 0, 0], [1, 1, 0.5, 0, 0]
+    yield Convention("far out", at, value=value, gradient=gradient)
+    for x in (-INF, 1e3, INF):
+        yield Convention(f"no curvature at {x}", call(make.put([x])), hessian=0)
+    yield Convention("curvature at 0", call(make.put([0.0])), hessian=-0.25)
+
+
+def mish_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, 1e3, -1e3]))
+    yield Convention("0 and far out", at, value=[0, 1e3, -0.0], gradient=[0.6, 1, 0])
+    for x, bend in ((0.0, 0.64), (1e3, 0.0)):
+        departure = "PyTorch's power overflows" if x else None
+        what = f"curvature at {x}"
+        yield Convention(what, call(make.put([x])), hessian=bend, departure=departure)
+
+
+def softsign_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, -0.0]))
+    yield Convention("zeros", at, value=[0, -0.0], gradient=[1, 1])
+    yield Convention("no curvature at 0", call(make.put([0.0])), hessian=0)
+    yield Convention("infinity", call(make.put([INF])), value=[NAN])
+    yield Convention(
+        "complex 0",
+        call(make.put([0j], "complex64")),
+        value=[0],
+        gradient=[1],
+        through=lambda y: y.real,
+    )
+
+
+def glu_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([2.0, 0.0]))
+    yield Convention("half open", at, value=[1], gradient=[0.5, 0.5])
+
+
+OPS = [
+    OpInfo(F.elu, with_alpha, np_elu, conventions=elu_conventions),
+    OpInfo(F.celu, with_alpha, np_celu, celu_refusals, conventions=celu_conventions),
+    OpInfo(F.selu, maybe_in_place, np_selu, conventions=selu_conventions),
+    OpInfo(
+        F.logsigmoid,
+        unary,
+        reference=lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
+        conventions=logsigmoid_conventions,
+        signed_zeros=False,  # far out PyTorch has either
+    ),
+    OpInfo(F.mish, maybe_in_place, np_mish, conventions=mish_conventions),
+    OpInfo(F.softsign, unary, np_softsign, no_bools, conventions=softsign_conventions),
+    OpInfo(F.tanhshrink, unary, np_tanhshrink, no_bools, floor=AT_ROOTS),
+    OpInfo(F.glu, glu_samples, np_glu, glu_refusals, conventions=glu_conventions),
+]
