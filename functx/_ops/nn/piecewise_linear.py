@@ -59,7 +59,7 @@ def hardtanh(
 ) -> Array:
     r"""$y = \min(\max(x, \mathrm{min\_val}), \mathrm{max\_val})$.
 
-    The derivative at both bounds, and at NaN, is 0. `inplace` has no effect: arrays are immutable.
+    The derivative at both bounds is 0. `inplace` has no effect: arrays are immutable.
     Raises `ValueError` where `min_val` is greater than `max_val`.
 
     >>> functx.nn.functional.hardtanh(jnp.asarray([-3.0, 0.5, 2.0], "float32"))
@@ -72,7 +72,7 @@ def hardtanh(
 def relu6(input: ArrayLike, inplace: bool = False) -> Array:
     r"""Rectified linear unit with a ceiling: $y = \min(\max(x, 0), 6)$.
 
-    The derivative at 0, at 6 and at NaN is 0. `inplace` has no effect: arrays are immutable.
+    The derivative at 0 and at 6 is 0. `inplace` has no effect: arrays are immutable.
 
     >>> functx.nn.functional.relu6(jnp.asarray([-3.0, 0.5, 8.0], "float32"))
     Array([0. , 0.5, 6. ], dtype=float32)
@@ -84,7 +84,7 @@ def relu6(input: ArrayLike, inplace: bool = False) -> Array:
 def hardsigmoid(input: ArrayLike, inplace: bool = False) -> Array:
     r"""A sigmoid of straight pieces: $y = \min(\max(x + 3, 0), 6) / 6$ (Howard et al., 2019).
 
-    The derivative at -3, at 3 and at NaN is 0. `inplace` has no effect: arrays are immutable.
+    The derivative at -3 and at 3 is 0. `inplace` has no effect: arrays are immutable.
 
     >>> functx.nn.functional.hardsigmoid(jnp.asarray([-3.0, 0.0, 8.0], "float32"))
     Array([0. , 0.5, 1. ], dtype=float32)
@@ -111,7 +111,7 @@ def hardswish(input: ArrayLike, inplace: bool = False) -> Array:
 def hardshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
     r"""$x$ where $|x|$ exceeds $\lambda$ (`lambd`), else 0.
 
-    The derivative at $\pm\lambda$ and at NaN is 0.
+    The derivative at $\pm\lambda$ is 0.
 
     >>> functx.nn.functional.hardshrink(jnp.asarray([-0.5, 0.2, 2.0], "float32"))
     Array([0., 0., 2.], dtype=float32)
@@ -131,7 +131,7 @@ def _not_negative(*, lambd: Any, **_: Any) -> Iterator[Requirement]:
 def softshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
     r"""$x$ moved towards 0 by $\lambda$ (`lambd`), and 0 where $|x| \le \lambda$.
 
-    The derivative at $\pm\lambda$ and at NaN is 0. `lambd` must not be negative.
+    The derivative at $\pm\lambda$ is 0. `lambd` must not be negative.
 
     >>> functx.nn.functional.softshrink(jnp.asarray([-0.5, 0.2, 2.0], "float32"))
     Array([0. , 0. , 1.5], dtype=float32)
@@ -234,7 +234,7 @@ def threshold(input: ArrayLike, threshold: Factor, value: Factor, inplace: bool 
 
 
 def _clipped(x: Array, low: Any, high: Any) -> Array:
-    """Between the bounds; at them, and at NaN, flat in `x`."""
+    """Between the bounds; at them flat in `x`."""
     low, high = (jnp.asarray(bound).astype(x.dtype) for bound in (low, high))
     out = jnp.where(less(x, low), low, lax.stop_gradient(x))
     out = jnp.where(less(high, x), high, out)

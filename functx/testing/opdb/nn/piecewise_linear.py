@@ -193,9 +193,9 @@ def threshold_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def hardtanh_conventions(make: Make) -> Iterator[Convention]:
-    at = call(make.put([-1.0, 1.0, -0.0, NAN, INF]))
-    value, gradient = [-1, 1, -0.0, NAN, 1], [0, 0, 1, 0, 0]
-    yield Convention("the bounds and NaN", at, value=value, gradient=gradient)
+    at = call(make.put([-1.0, 1.0, -0.0, INF]))
+    yield Convention("the bounds", at, value=[-1, 1, -0.0, 1], gradient=[0, 0, 1, 0])
+    yield Convention("NaN", call(make.put([NAN])), value=[NAN])
     at = call(make.put([-2.0, 0.5, 2.0]), make.put(-1.0), make.put(1.0))
     yield Convention("slopes of the bounds", at, gradient=([0, 1, 0], 1, 1), departure=UNTRACED)
     at = call(make.put([-1.0, 0.5, 1.0]), make.put(-1.0), make.put(1.0))
@@ -214,14 +214,15 @@ UNTRACED = "PyTorch's numbers have no gradient"
 
 
 def relu6_conventions(make: Make) -> Iterator[Convention]:
-    at = call(make.put([0.0, -0.0, 6.0, NAN, INF]))
-    yield Convention("the bounds and NaN", at, value=[0, -0.0, 6, NAN, 6], gradient=[0, 0, 0, 0, 0])
+    at = call(make.put([0.0, -0.0, 6.0, INF]))
+    yield Convention("the bounds", at, value=[0, -0.0, 6, 6], gradient=[0, 0, 0, 0])
+    yield Convention("NaN", call(make.put([NAN])), value=[NAN])
 
 
 def hardsigmoid_conventions(make: Make) -> Iterator[Convention]:
-    at = call(make.put([-3.0, 0.0, 3.0, NAN, -INF]))
-    gradient = [0, 1 / 6, 0, 0, 0]
-    yield Convention("the bounds and NaN", at, value=[0, 0.5, 1, NAN, 0], gradient=gradient)
+    at = call(make.put([-3.0, 0.0, 3.0, -INF]))
+    yield Convention("the bounds", at, value=[0, 0.5, 1, 0], gradient=[0, 1 / 6, 0, 0])
+    yield Convention("NaN", call(make.put([NAN])), value=[NAN])
 
 
 def hardswish_conventions(make: Make) -> Iterator[Convention]:
@@ -258,11 +259,13 @@ def leaky_relu_conventions(make: Make) -> Iterator[Convention]:
 def prelu_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([0.0, 2.0, -3.0]), make.put(0.25))
     gradient = [0.25, 1, 0.25], -3
-    yield Convention("0", at, value=[0, 2, -0.75], gradient=gradient, hessian=PRELU_HESSIAN)
+    yield Convention("0", at, value=[0, 2, -0.75], gradient=gradient)
+    at = call(make.put([1.0, 2.0, -3.0]), make.put(0.25))
+    yield Convention("mixed second derivatives", at, hessian=PRELU_HESSIAN)
 
 
 PRELU_HESSIAN = np.zeros((4, 4))
-PRELU_HESSIAN[[0, 2, 3, 3], [3, 3, 0, 2]] = 1
+PRELU_HESSIAN[[2, 3], [3, 2]] = 1
 
 
 def rrelu_conventions(make: Make) -> Iterator[Convention]:
