@@ -20,10 +20,10 @@ from functx._core import (
     Requirement,
 )
 from functx._core.order import nonzero, positive
-from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
 
 from .gates import gated
+from .log_sigmoids import log_sigmoid
 
 
 __all__ = ["celu", "elu", "glu", "logsigmoid", "mish", "selu", "softsign", "tanhshrink"]
@@ -80,14 +80,7 @@ def logsigmoid(input: ArrayLike) -> Array:
     >>> functx.nn.functional.logsigmoid(jnp.asarray([-1000.0, 1000.0], "float32"))
     Array([-1000.,     0.], dtype=float32)
     """
-    return _log_sigmoid(input)
-
-
-_log_sigmoid = derivative_rules(
-    lambda x: jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x))),
-    jvp=lambda primals, output, tangents: tangents[0] * lax.logistic(-primals[0]),
-    name="logsigmoid",
-)
+    return log_sigmoid(input)
 
 
 @operator(accepts=Accepts.FLOATING)

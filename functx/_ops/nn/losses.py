@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
@@ -32,10 +32,10 @@ from functx._core import (
     Scalar,
 )
 from functx._core.order import at_least_zero
-from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
 
+from .log_sigmoids import log_sigmoid
 from .reduction import reduced, reduction_of
 
 
@@ -173,14 +173,6 @@ def smooth_l1_loss(
     square = quotient(0.5 * near * near, jnp.where(beta == 0, 1, beta))
     loss = jnp.where(linear, distance - 0.5 * beta, square)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
-
-
-# Both pieces have a kink at 0 where the whole has none, so the derivative is given.
-log_sigmoid = derivative_rules(
-    lambda x: jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x))),
-    jvp=lambda primals, output, tangents: lax.logistic(-primals[0]) * tangents[0],
-    name="log_sigmoid",
-)
 
 
 @operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)
