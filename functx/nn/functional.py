@@ -23,9 +23,16 @@ from functx._ops.nn.exponential_units import (
 )
 from functx._ops.nn.grid_sampling import grid_sample as grid_sample
 from functx._ops.nn.interpolation import interpolate as interpolate
+from functx._ops.nn.likelihoods import (
+    binary_cross_entropy as binary_cross_entropy,
+    gaussian_nll_loss as gaussian_nll_loss,
+    kl_div as kl_div,
+    poisson_nll_loss as poisson_nll_loss,
+)
 from functx._ops.nn.linear import linear as linear
 from functx._ops.nn.losses import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+    huber_loss as huber_loss,
     l1_loss as l1_loss,
     mse_loss as mse_loss,
     smooth_l1_loss as smooth_l1_loss,

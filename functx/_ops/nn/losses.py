@@ -13,6 +13,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayLike,
+    ArrayOnly,
     Autocast,
     available,
     broadcasts_to,
@@ -31,7 +32,7 @@ from functx._core import (
     result_dtype,
     Scalar,
 )
-from functx._core.order import at_least_zero
+from functx._core.order import at_least_zero, positive
 from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
 
@@ -39,7 +40,13 @@ from .log_sigmoids import log_sigmoid
 from .reduction import reduced, reduction_of
 
 
-__all__ = ["binary_cross_entropy_with_logits", "l1_loss", "mse_loss", "smooth_l1_loss"]
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "l1_loss",
+    "mse_loss",
+    "smooth_l1_loss",
+]
 
 
 # What the loss promotes to and what its weight does are two questions, hence `Promote.NONE`.
@@ -173,6 +180,50 @@ def smooth_l1_loss(
     square = quotient(0.5 * near * near, jnp.where(beta == 0, 1, beta))
     loss = jnp.where(linear, distance - 0.5 * beta, square)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
+
+
+def _delta_is_positive(*, delta: Any, **_: Any) -> Iterator[Requirement]:
+    yield Requirement(positive(delta), "`delta` must be positive, got {got}", delta)
+
+
+@operator(
+    accepts=Accepts.REAL,
+    autocast=Autocast.FLOAT32,
+    requires=_delta_is_positive,
+)
+def huber_loss(
+    input: ArrayOnly,
+    target: ArrayOnly,
+    reduction: str = "mean",
+    delta: Scalar = 1.0,
+    weight: Other | None = None,
+) -> Array:
+    r"""Squared error below `delta`, absolute error above (Huber, 1964).
+
+    With $d = x - t$: $\ell = d^2 / 2$ where $|d| < \delta$, else $\delta (|d| - \delta / 2)$;
+    times `weight`, which has the input's shape. The mean is that of the products.
+    Dtypes: the common one, which must be floating.
+
+    >>> functx.nn.functional.huber_loss(jnp.asarray([3.0], "float32"), jnp.zeros(1, "float32"))
+    Array(2.5, dtype=float32)
+    """
+    if category(input.dtype) != 2:
+        refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
+    difference = input - target
+    distance = magnitude(difference)
+    linear = (distance >= delta) | (delta != delta)
+    near = jnp.where(linear, 0, difference)
+    loss = jnp.where(linear, delta * (distance - 0.5 * delta), 0.5 * near * near)
+    if weight is not None:
+        weight = jnp.asarray(weight)
+        if weight.shape != input.shape:
+            refuse(
+                f"`weight` must have the shape of `input`, {describe(input)}, "
+                f"got {describe(weight)}",
+                error=ValueError,
+            )
+        loss = loss * converted(weight, loss.dtype)
+    return reduced(loss, reduction_of(None, None, reduction))
 
 
 @operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)

@@ -11,6 +11,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
 from .extremes import smooth_at_extremes
+from .reduced import np_reduced, refusals
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -37,11 +38,6 @@ def smooth_samples(make: Make) -> Iterator[Sample]:
     yield from samples(make)
     yield call(make.distinct(2, 3), make(2, 3, low=0, high=0.4), beta=2.0)
     yield call(make.distinct(2, 3), make(2, 3, low=0, high=0.4), beta=0)
-
-
-def refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(2, 3), make(4)), "shapes do not fit")
-    yield Refusal(call(make(3), make(3), reduction="max"), "`reduction` must be", ValueError)
 
 
 def weighted_refusals(make: Make) -> Iterator[Refusal]:
@@ -76,6 +72,26 @@ def smooth_departures(make: Make) -> Iterator[Departure]:
         "`beta` is 0",
         r"beta=(0|0\.0|False)\b.*expected real arrays, got c",
     )
+
+
+def huber_samples(make: Make) -> Iterator[Sample]:
+    target = lambda *shape: make(*shape, low=0, high=0.4)
+    yield call(make.distinct(2, 3), target(2, 3))
+    yield call(make.distinct(2, 3), target(3), "sum", make(low=1, high=2))
+    yield call(make.distinct(2, 3), target(2, 3), reduction="none", delta=0.5)
+    yield call(make.nonzero(), target())
+    yield call(make.distinct(2, 3), target(3), weight=make.nonzero(2, 3))
+    yield call(make.distinct(3), target(3), "sum", 2, make.index(3, 3, dtype="int32"))
+
+
+def huber_refusals(make: Make) -> Iterator[Refusal]:
+    yield from refusals(make)
+    integers = make(3, dtype="int64")
+    yield Refusal(call(integers, integers), "a floating common dtype", TypeError)
+    for delta in (0, -1.0, np.nan):
+        yield Refusal(call(make(3), make(3), delta=delta), f"`delta` must be positive, got {delta}")
+    at = call(make(2, 3), make(3), weight=make(3))
+    yield Refusal(at, "`weight` must have the shape of `input`", ValueError)
 
 
 def logits_samples(make: Make) -> Iterator[Sample]:
@@ -123,15 +139,6 @@ def logits_departures(make: Make) -> Iterator[Departure]:
     )
 
 
-def np_reduced(loss, reduction, size_average=None, reduce=None, weight=None):
-    if weight is not None:
-        loss = loss * weight
-        return loss.sum() / weight.sum() if reduction == "mean" else loss.sum()
-    if reduce is False or reduction == "none":
-        return loss
-    return loss.sum() if size_average is False or reduction == "sum" else loss.mean()
-
-
 def np_mse(x, y, size_average=None, reduce=None, reduction="mean", weight=None):
     return np_reduced((x - y) ** 2, reduction, size_average, reduce, weight)
 
@@ -150,6 +157,12 @@ def np_smooth_l1(x, y, size_average=None, reduce=None, reduction="mean", beta=1.
     d = np.abs(x - y)
     loss = np.where(d < beta, d**2 / (2 * beta or 1), d - beta / 2)
     return np_reduced(loss, reduction, size_average, reduce)
+
+
+def np_huber(x, y, reduction="mean", delta=1.0, weight=1):
+    d = np.abs(x - y)
+    loss = np.where(d < delta, d**2 / 2, delta * (d - delta / 2))
+    return np_reduced(loss * weight, reduction)
 
 
 def np_logits(x, t, weight=1, size_average=None, reduce=None, reduction="mean", pos_weight=1):
@@ -199,6 +212,23 @@ def smooth_l1_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("integers beside floats", call(*beside), value=1.8125, gradient=[0.25, -0.5])
 
 
+def huber_conventions(make: Make) -> Iterator[Convention]:
+    x, y = make.put([0.0, 1.0, -1.0]), make.put([0.0, 0.0, 0.0])
+    sample = call(x, y, "sum")
+    yield Convention("a hit and the corner", sample, gradient=([0, 1, -1], [0, -1, 1]))
+    corner = call(make.put(1.0), make.put(0.0))
+    yield Convention("no curvature at the corner", corner, hessian=np.zeros((2, 2)))
+    untraced = "PyTorch's numbers have no gradient"
+    corner = call(make.put(1.0), make.put(0.0), "sum", make.put(1.0))
+    yield Convention("delta at the corner", corner, gradient=(1, -1, 0), departure=untraced)
+    weighed = call(make.put([1.0, 2.0]), make.put([1.0, 0.0]), "sum", weight=make.put([0.0, 1.0]))
+    yield Convention("a weight of 0", weighed, gradient=([0, 1], [0, -1], [0, 1.5]))
+    far = call(make.put([np.inf, -np.inf]), make.put([0.0, 1.0]), "sum")
+    yield Convention("infinite", far, gradient=([1, -1], [-1, 1]))
+    nowhere = call(make.put([np.nan]), make.put([0.0]), "none")
+    yield Convention("NaN", nowhere, value=[np.nan], gradient=([np.nan], [np.nan]))
+
+
 def logits_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, np.full((2, 3), 0.5, "float32"))
     x, y = make.put([0.0, -100.0, 1e3, -1e3]), make.put([0.0, 0.0, 1.0, 0.0])
@@ -224,6 +254,8 @@ NUMBERS_IN_MSE = (
     OwnDtypes("c128", _ARRAYS_ONLY, _COMPLEX_NUMBER, frozenset({"float64"})),
     OwnDtypes("c64", _ARRAYS_ONLY, _COMPLEX_NUMBER),
 )
+
+OF_INPUT = "PyTorch's result has the dtype of `input`, however wide `target` is"
 
 OPS = [
     OpInfo(
@@ -264,6 +296,25 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         floor=SUMS,
         conventions=smooth_l1_conventions,
+    ),
+    OpInfo(
+        F.huber_loss,
+        huber_samples,
+        reference=np_huber,
+        refusals=huber_refusals,
+        dtypes=Accepts.FLOATING.value,
+        floor=SUMS,
+        conventions=huber_conventions,
+        own_dtypes=(
+            OwnDtypes("^", OF_INPUT, r"\(b?f16, \*\)"),
+            OwnDtypes("^", OF_INPUT, r"\(\*, b?f16\)", frozenset({"float16", "bfloat16"})),
+            OwnDtypes(
+                "^",
+                OF_INPUT,
+                r"\(f64\[\], \*\)|\(\*, f64\)",
+                frozenset({"float16", "bfloat16", "float32"}),
+            ),
+        ),
     ),
     OpInfo(
         F.binary_cross_entropy_with_logits,

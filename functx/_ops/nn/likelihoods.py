@@ -1,0 +1,222 @@
+"""Losses that are negative logarithms of probabilities, element by element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    ArrayOnly,
+    Autocast,
+    broadcasts_to,
+    category,
+    converted,
+    describe,
+    is_probability,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+)
+from functx._core.order import at_least_zero
+from functx._core.rules import derivative_rules
+from functx._ops.quotients import quotient
+
+from .reduction import reduced, reduction_of
+
+
+__all__ = ["binary_cross_entropy", "gaussian_nll_loss", "kl_div", "poisson_nll_loss"]
+
+
+def _probabilities(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement]:
+    yield is_probability(input, "input")
+    yield is_probability(target, "target")
+
+
+@operator(
+    accepts=Accepts.FLOATING,
+    promote=Promote.SAME,
+    autocast=Autocast.FLOAT32,
+    requires=_probabilities,
+)
+def binary_cross_entropy(
+    input: ArrayOnly,
+    target: ArrayOnly,
+    weight: Other | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    r"""Cross entropy of probabilities: $\ell = -w\,(t \log x + (1 - t) \log(1 - x))$.
+
+    Logarithms below -100 count as -100, and $x (1 - x)$, by which the gradient in `input` is
+    divided, as 1e-12 at least: at 0 and 1 it is large, but finite. So is that in `target`, where
+    PyTorch's is infinite. Shapes: `target` has the input's, to which `weight` broadcasts.
+    Raises `RuntimeError` where `input` or `target` is no probability.
+
+    >>> F = functx.nn.functional
+    >>> F.binary_cross_entropy(jnp.asarray([0.5, 0.5], "float32"), jnp.ones(2, "float32"))
+    Array(0.6931472, dtype=float32)
+    """
+    if input.shape != target.shape:
+        refuse(
+            f"`target` must have the shape of `input`, {describe(input)}, got {describe(target)}",
+            error=ValueError,
+        )
+    loss = _cross_entropy(input, target)
+    if weight is not None:
+        weight = jnp.asarray(weight)
+        if category(weight.dtype) == 3:
+            refuse(f"`weight` must hold real numbers, got {describe(weight)}", error=TypeError)
+        if not broadcasts_to(weight.shape, input.shape):
+            refuse(f"`weight` must broadcast to {describe(input)}, got {describe(weight)}")
+        loss = loss * converted(weight, input.dtype)
+    return reduced(loss, reduction_of(size_average, reduce, reduction))
+
+
+def _logarithms(x: Array) -> tuple[Array, Array]:
+    return jnp.maximum(jnp.log(x), -100), jnp.maximum(jnp.log1p(-x), -100)
+
+
+def _entropy(x: Array, t: Array) -> Array:
+    one, other = _logarithms(x)
+    return -(t * one + (1 - t) * other)
+
+
+def _entropy_jvp(primals: Any, output: Array, tangents: Any) -> Array:
+    x, t = primals
+    one, other = _logarithms(x)
+    slope = quotient(x - t, jnp.maximum(x * (1 - x), 1e-12))
+    return tangents[0] * slope + tangents[1] * (other - one)
+
+
+_cross_entropy = derivative_rules(_entropy, jvp=_entropy_jvp, name="binary_cross_entropy")
+
+
+@operator(accepts=Accepts.REAL, autocast=Autocast.FLOAT32)
+def kl_div(
+    input: ArrayOnly,
+    target: ArrayOnly,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Array:
+    r"""Kullback and Leibler's divergence, of logarithms $x$: $\ell = t\,(\log t - x)$.
+
+    With `log_target` the target is a logarithm too: $\ell = e^t (t - x)$. Where $t = 0$ and
+    $x = -\infty$ it is 0 (PyTorch: NaN). The reduction `"batchmean"` divides the sum by the size
+    of dimension 0, and is what the divergence is in mathematics.
+    Shapes: `input` and `target` broadcast. Dtypes: the common one, which must be floating.
+
+    >>> F = functx.nn.functional
+    >>> F.kl_div(jnp.log(jnp.asarray([0.5, 0.5], "float32")), jnp.asarray([1.0, 0.0], "float32"))
+    Array(0.34657362, dtype=float32)
+    """
+    if category(input.dtype) != 2:
+        refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
+    if log_target:
+        loss = jnp.exp(target) * (target - input)
+    else:
+        nothing = (target == 0) & (input == -jnp.inf)
+        loss = _x_log_x(target) - target * jnp.where(nothing, 0, input)
+    if size_average is None and reduce is None and reduction == "batchmean":
+        total = jnp.sum(loss)
+        return quotient(total, jnp.asarray(input.shape[0], total.dtype)) if input.ndim else total
+    return reduced(loss, reduction_of(size_average, reduce, reduction))
+
+
+_x_log_x = derivative_rules(
+    lambda x: jnp.where(x == 0, 0, x * lax.log(jnp.where(x == 0, 1, x))),
+    jvp=lambda primals, output, tangents: tangents[0] * (lax.log(primals[0]) + 1),
+    name="x_log_x",
+)
+
+
+@operator(accepts=Accepts.REAL, promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+def poisson_nll_loss(
+    input: ArrayOnly,
+    target: ArrayOnly,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: Scalar = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    r"""Of counts $t$ of Poisson's distribution: $\ell = e^x - t x$, where $x$ is a logarithm.
+
+    Else, without `log_input`, $\ell = x - t \log(x + \epsilon)$. `full` adds Stirling's
+    $\log t!$, which is $t \log t - t + \tfrac12 \log 2 \pi t$, where $t > 1$.
+    Shapes: `input` and `target` broadcast.
+
+    >>> F = functx.nn.functional
+    >>> F.poisson_nll_loss(jnp.zeros(2, "float32"), jnp.ones(2, "float32"))
+    Array(1., dtype=float32)
+    """
+    if log_input:
+        loss = jnp.exp(input) - target * input
+    else:
+        loss = input - target * jnp.log(input + eps)
+    if full:
+        many = target > 1
+        count = jnp.where(many, target, 2)
+        factorial = count * jnp.log(count) - count + 0.5 * jnp.log(2 * math.pi * count)
+        loss = loss + jnp.where(many, factorial, 0)
+    return reduced(loss, reduction_of(size_average, reduce, reduction))
+
+
+def _variances(*, var: Any, **_: Any) -> Iterator[Requirement]:
+    ok = at_least_zero(var) | (var != var)
+    yield Requirement(ok, "`var` must not be negative, got {got}", var, error=ValueError)
+
+
+@operator(
+    accepts=Accepts.REAL,
+    promote=Promote.INT_TO_FLOAT,
+    autocast=Autocast.FLOAT32,
+    requires=_variances,
+)
+def gaussian_nll_loss(
+    input: ArrayOnly,
+    target: ArrayLike,
+    var: ArrayLike,
+    full: bool = False,
+    eps: Scalar = 1e-6,
+    reduction: str = "mean",
+) -> Array:
+    r"""Of normal samples: $\ell = \tfrac12 (\log v + (x - t)^2 / v)$.
+
+    $v$ is `var`, or `eps` where that is more; the gradient in `var` is that in $v$ all the same.
+    `full` adds $\tfrac12 \log 2 \pi$.
+    Shapes: `var` is a number or has the input's shape, or one less at its end, or 1 in one
+    dimension; `input` and `target` broadcast. Raises `ValueError` where `var` is negative.
+
+    >>> one = jnp.ones(2, "float32")
+    >>> functx.nn.functional.gaussian_nll_loss(one, 3 * one, one)
+    Array(2., dtype=float32)
+    """
+    others = [m for n, m in zip(input.shape, var.shape, strict=False) if m != n]
+    if var.ndim and var.shape == input.shape[:-1]:
+        var = var[..., None]
+    elif var.ndim and (var.ndim != input.ndim or others not in ([], [1])):
+        refuse(
+            f"`var` must be a number or fit the shape of `input`, {describe(input)}, "
+            f"got {describe(var)}",
+            error=ValueError,
+        )
+    least = jnp.asarray(eps, var.dtype)
+    held = least + (var - lax.stop_gradient(var))
+    variance = jnp.where(var >= least, var, held)  # or NaN
+    difference = input - target
+    loss = 0.5 * (jnp.log(variance) + quotient(difference * difference, variance))
+    loss = loss + 0.5 * math.log(2 * math.pi) if full else loss
+    return reduced(loss, reduction_of(None, None, reduction))
