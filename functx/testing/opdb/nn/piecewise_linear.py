@@ -12,7 +12,7 @@ import functx.nn.functional as F
 from functx._core import category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 NAN, INF = np.nan, np.inf
@@ -223,6 +223,14 @@ def hardsigmoid_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([-3.0, 0.0, 3.0, -INF]))
     yield Convention("the bounds", at, value=[0, 0.5, 1, 0], gradient=[0, 1 / 6, 0, 0])
     yield Convention("NaN", call(make.put([NAN])), value=[NAN])
+
+
+def hardsigmoid_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "gradient",
+        call(make.put([0.5], "float64")),
+        "PyTorch's slope in float64 is a sixth in float32",
+    )
 
 
 def hardswish_conventions(make: Make) -> Iterator[Convention]:
