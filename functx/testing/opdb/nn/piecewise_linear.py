@@ -230,6 +230,7 @@ def hardsigmoid_departures(make: Make) -> Iterator[Departure]:
         "gradient",
         call(make.put([0.5], "float64")),
         "PyTorch's slope in float64 is a sixth in float32",
+        r"f64\[",
     )
 
 
@@ -317,7 +318,12 @@ OPS = [
     ),
     OpInfo(F.relu6, unary, np_relu6, conventions=relu6_conventions),
     OpInfo(
-        F.hardsigmoid, unary, np_hardsigmoid, conventions=hardsigmoid_conventions, floor=AT_ROOTS
+        F.hardsigmoid,
+        unary,
+        np_hardsigmoid,
+        conventions=hardsigmoid_conventions,
+        departures=hardsigmoid_departures,
+        floor=AT_ROOTS,
     ),
     OpInfo(F.hardswish, unary, np_hardswish, conventions=hardswish_conventions, floor=AT_ROOTS),
     OpInfo(F.hardshrink, hardshrink_samples, np_hardshrink, conventions=hardshrink_conventions),
