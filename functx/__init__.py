@@ -138,6 +138,10 @@ from ._ops.linalg.triangular import triangular_solve as triangular_solve
 from ._ops.nn.activation import relu as relu
 from ._ops.nn.affine_grids import affine_grid_generator as affine_grid_generator
 from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
+from ._ops.nn.distances import (
+    cosine_similarity as cosine_similarity,
+    pairwise_distance as pairwise_distance,
+)
 from ._ops.nn.dropout import dropout as dropout
 from ._ops.nn.exponential_units import celu as celu, selu as selu
 from ._ops.nn.grid_sampling import (
@@ -352,7 +356,7 @@ from ._ops.reductions.moments import (
     var_mean as var_mean,
 )
 from ._ops.reductions.norms import norm as norm
-from ._ops.reductions.pairwise_distances import cdist as cdist
+from ._ops.reductions.pairwise_distances import cdist as cdist, pdist as pdist
 from ._ops.reductions.quantiles import nanquantile as nanquantile, quantile as quantile
 from ._ops.reductions.scans import (
     cummax as cummax,

@@ -10,6 +10,10 @@ from functx._ops.nn.affine_grids import affine_grid as affine_grid
 from functx._ops.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from functx._ops.nn.classification import cross_entropy as cross_entropy, nll_loss as nll_loss
 from functx._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
+from functx._ops.nn.distances import (
+    cosine_similarity as cosine_similarity,
+    pairwise_distance as pairwise_distance,
+)
 from functx._ops.nn.dropout import dropout as dropout
 from functx._ops.nn.exponential_units import (
     celu as celu,
@@ -36,6 +40,14 @@ from functx._ops.nn.losses import (
     l1_loss as l1_loss,
     mse_loss as mse_loss,
     smooth_l1_loss as smooth_l1_loss,
+)
+from functx._ops.nn.margins import (
+    cosine_embedding_loss as cosine_embedding_loss,
+    hinge_embedding_loss as hinge_embedding_loss,
+    margin_ranking_loss as margin_ranking_loss,
+    multilabel_soft_margin_loss as multilabel_soft_margin_loss,
+    soft_margin_loss as soft_margin_loss,
+    triplet_margin_loss as triplet_margin_loss,
 )
 from functx._ops.nn.normalization.batch import (
     batch_norm as batch_norm,
@@ -73,6 +85,7 @@ from functx._ops.nn.softmax import (
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
 from functx._ops.pointwise.exponential import sigmoid as sigmoid
 from functx._ops.pointwise.hyperbolic import tanh as tanh
+from functx._ops.reductions.pairwise_distances import pdist as pdist
 
 
 # End of operators.

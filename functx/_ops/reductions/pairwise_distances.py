@@ -7,6 +7,7 @@ from typing import Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayOnly, Autocast, describe, operator, Promote, refuse
@@ -14,7 +15,7 @@ from functx._core import Accepts, ArrayOnly, Autocast, describe, operator, Promo
 from .power_norms import vector_norm
 
 
-__all__ = ["cdist"]
+__all__ = ["cdist", "pdist"]
 
 _FEW = 25  # vectors, of which PyTorch subtracts each from each
 _SMALL = 2**12  # elements of a block of differences
@@ -80,6 +81,31 @@ def cdist(
     )
     each = max(most // max(len(x1), 1), 1)
     return jax.vmap(lambda x1, x2: _by_rows(x1, x2, p, each))(x1, x2).reshape(shape)
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.LAPACK_REAL,
+    autocast=Autocast.FLOAT32,
+    aliases=("nn.functional.pdist",),
+)
+def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
+    r"""Distance of each vector to each after it: $y = |x_i - x_j|_p$ for all $i < j$, in order.
+
+    `p` is as in `cdist`, and so are gradients. Shapes: `[n, k] -> [n (n - 1) / 2]`.
+
+    >>> functx.pdist(jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32"))
+    Array([5.], dtype=float32)
+    """
+    if input.ndim != 2:
+        refuse(f"`input` must have 2 dimensions, got {describe(input)}")
+    if not p >= 0:
+        refuse(f"`p` must not be negative, got {p}")
+    n = len(input)
+    first, second = np.triu_indices(n, 1)
+    if input.size == 0:
+        return jnp.zeros(first.shape, input.dtype)
+    return _by_rows(input, input, p, max(_SMALL, input.size + n * n))[first, second]
 
 
 def _by_rows(x1: Array, x2: Array, p: float, most: int) -> Array:

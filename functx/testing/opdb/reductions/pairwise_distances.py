@@ -63,6 +63,37 @@ def cdist_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(halves, halves), "expected float32 or float64", TypeError)
 
 
+def pairs_samples(make: Make) -> Iterator[Sample]:
+    for p in (2.0, 1, 0.5, 3, math.inf, 0):
+        yield call(make.distinct(4, 2), p)
+    yield call(make.distinct(3, 3))
+    yield call(make(1, 3), p=1)
+    yield call(make(3, 0))
+    yield call(make(0, 2), math.inf)
+
+
+def pairs_refusals(make: Make) -> Iterator[Refusal]:
+    for shape in ((3,), (2, 3, 2)):
+        yield Refusal(call(make(*shape)), "`input` must have 2 dimensions")
+    for p in (-1, math.nan):
+        yield Refusal(call(make(3, 2), p), f"`p` must not be negative, got {p}")
+    halves = make(2, 3, dtype="float16")
+    yield Refusal(call(halves), "expected float32 or float64", TypeError)
+
+
+def np_pdist(x, p=2.0):
+    return np_cdist(x, x, p)[np.triu_indices(len(x), 1)]
+
+
+def pairs_conventions(make: Make) -> Iterator[Convention]:
+    x = make.put([[1, 2], [1, 2], [1, 5]])
+    for p in (2, 1, 3, 0.5, 0, math.inf):
+        one, three = (0, 1) if p == 0 else (1, 3)
+        gradient = [[0, -one], [0, -one], [0, 2 * one]]
+        what = f"p={p}, equal vectors"
+        yield Convention(what, call(x, p), value=[0, three, three], gradient=gradient)
+
+
 def np_cdist(x1, x2, p=2.0, compute_mode=None):
     difference = x1[..., :, None, :] - x2[..., None, :, :]
     if difference.shape[-1] == 0:
@@ -158,5 +189,13 @@ OPS = [
         variant="blocks",
         floor=SUMS,
         conventions=block_conventions,
+    ),
+    OpInfo(
+        functx.pdist,
+        pairs_samples,
+        np_pdist,
+        pairs_refusals,
+        floor=SUMS,
+        conventions=pairs_conventions,
     ),
 ]

@@ -1,0 +1,84 @@
+"""How far vectors are from each other, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayOnly,
+    canonical_dim,
+    operator,
+    Promote,
+    Real,
+    Requirement,
+    Scalar,
+)
+from functx._core.order import at_least_zero
+from functx._ops.quotients import quotient
+from functx._ops.reductions.power_norms import vector_norm
+
+from .vector_distances import distance
+
+
+__all__ = ["cosine_similarity", "pairwise_distance"]
+
+
+def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
+    yield Requirement(at_least_zero(jnp.asarray(eps)), "`eps` must not be negative, got {got}", eps)
+
+
+@operator(
+    accepts=Accepts.FLOATING,
+    ranked=False,
+    requires=_eps_is_not_negative,
+    aliases=("cosine_similarity",),
+)
+def cosine_similarity(x1: ArrayOnly, x2: ArrayOnly, dim: int = 1, eps: Scalar = 1e-8) -> Array:
+    r"""Cosine of the angle of vectors along `dim`: $x_1 \cdot x_2 / (|x_1| |x_2|)$.
+
+    A norm counts as `eps` at least, which must not be negative; its gradient is that of the norm
+    all the same, and 0 at 0.
+    Shapes: `x1` and `x2` broadcast, and lose `dim`, which counts theirs after that.
+
+    >>> one = jnp.ones((1, 4), "float32")
+    >>> functx.cosine_similarity(one, -one)
+    Array([-1.], dtype=float32)
+    """
+    x1, x2 = jnp.broadcast_arrays(jnp.atleast_1d(x1), jnp.atleast_1d(x2))
+    dim = canonical_dim(dim, x1.ndim)
+    units = []
+    for x in (x1, x2):
+        norm = jnp.expand_dims(vector_norm(x, 2, (dim,)), dim)
+        held = eps + (norm - lax.stop_gradient(norm))
+        units.append(quotient(x, jnp.where(norm >= eps, norm, held)))
+    return jnp.sum(units[0] * units[1], axis=dim)
+
+
+@operator(
+    accepts=Accepts.NUMBER,
+    promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
+    aliases=("pairwise_distance",),
+)
+def pairwise_distance(
+    x1: ArrayOnly,
+    x2: ArrayOnly,
+    p: float = 2.0,  # static: it chooses how to compute
+    eps: Real = 1e-6,
+    keepdim: bool = False,
+) -> Array:
+    r"""Distance of vectors along the last dimension: $|x_1 - x_2 + \epsilon|_p$.
+
+    `eps` is added to each difference, so that equal vectors have a gradient.
+    Shapes: `x1` and `x2` broadcast, and lose their last dimension, unless `keepdim`. Dtypes: real.
+
+    >>> x = jnp.asarray([[0.0, 0.0]], "float32")
+    >>> functx.pairwise_distance(x, x + 3.0, p=1, eps=0.0)
+    Array([6.], dtype=float32)
+    """
+    out = distance(x1, x2, p, eps)
+    return out[..., None] if keepdim else out
