@@ -189,6 +189,10 @@ def l1_conventions(make: Make) -> Iterator[Convention]:
     nowhere = call(make.put([np.nan, np.inf]), make.put([1.0, np.inf]), reduction="none")
     value, gradient = [np.nan, np.nan], ([0, 0], [0, 0])
     yield Convention("NaN has no slope", nowhere, value=value, gradient=gradient)
+    hit, weight = make.put([0.5, -3.0]), make.put([0.5, 1.0])
+    weighed = call(hit, make.put([0.0, 0.0]), weight=weight)
+    gradient = [1 / 3, -2 / 3], [-1 / 3, 2 / 3], [-10 / 9, 5 / 9]
+    yield Convention("a weight as large as the error", weighed, gradient=gradient)
     integers = make.put([1, -3], "int32"), make.put([2, 2], "int32")
     yield Convention("the sum of integers", call(*integers, reduction="sum"), value=6)
     beside = make.put([0.5, -3.0]), make.put([2, 2], "int32")

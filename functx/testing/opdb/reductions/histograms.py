@@ -118,7 +118,7 @@ def histogramdd_samples(make: Make) -> Iterator[Sample]:
     yield call(make(4, 3), (2, 1, 2), weight=make(4))
     yield call(make(3, 2, 2), 3, density=True)
     yield call(make(6, 2), [ends_near(make, -3, -0.4, 1.4, 2.9), ends_near(make, -3, 2.8)])
-    yield call(make(6, 2), bins=(2, 2), range=(-2, 2.1, -1.9, 3))
+    yield call(make(6, 2), bins=(2, 2), range=(-2, make(low=2.05, high=2.2), -1.9, 3))
     yield call(make(6, 1), [3], (-2.6, 2), make(6, low=1), True)
     yield call(make(0, 2), [2, 1])
     yield call(make.put([[2, 1], [2, 0]]), 2)
@@ -141,6 +141,13 @@ def histogramdd_refusals(make: Make) -> Iterator[Refusal]:
 def histogramdd_conventions(make: Make) -> Iterator[Convention]:
     points = call(make.put([[0, 1], [2, 2], [5, 0]]), [2, 1], (0, 2, 0, 2))
     yield Convention("outside in one", points, value=([[1], [1]], [0, 1, 2], [0, 2]))
+    yield Convention(
+        "each weight has the gradient of its box",
+        call(make.put([[1], [0], [2]]), [2], weight=make.put([1, 2, 3])),
+        through=lambda out: out.hist[1],
+        gradient=([[0], [0], [0]], [1, 0, 1]),
+        departure="PyTorch has no gradient here",
+    )
 
 
 OPS = [
