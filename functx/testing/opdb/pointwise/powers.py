@@ -34,6 +34,8 @@ def pow_samples(make: Make) -> Iterator[Sample]:
         yield call(make.put([3, 7, 3]), make.put([5, 2, greatest]))  # wraps
     if make.dtype.kind == "i":
         yield call(make.put([1, -1, -1, 2, 0]), make.put([-2, -1, -2, -1, -1]))
+        ends = np.iinfo(make.dtype)
+        yield call(make.put([ends.min, ends.max, ends.max]), make.put([1, 1, 2]))
 
 
 def float_power_samples(make: Make) -> Iterator[Sample]:
