@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.opinfo import (
@@ -68,6 +70,14 @@ def batch_norm_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a constant", constant, value=[[0], [0]], gradient=[[0], [0]])
 
 
+def stats_conventions(make: Make) -> Iterator[Convention]:
+    x, mean, var = make.put([[0.0, 1.0], [2.0, 0.0]]), make.put([0.0, 1.0]), make.put([1.0, 3.0])
+    at = call(x, mean, var, eps=1)
+    slope, by_var = np.sqrt([0.5, 0.25]), [-0.5 * np.sqrt(0.5), 0.0625]
+    gradient = [slope, slope], -2 * slope, by_var
+    yield Convention("a mean in the input", at, through=lambda out: out[0], gradient=gradient)
+
+
 def batch_norm_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
@@ -106,6 +116,7 @@ OPS = [
         reference=np_batch_norm_with_stats,
         refusals=batch_norm_refusals,
         floor=SUMS,
+        conventions=stats_conventions,
         own_dtypes=(
             OwnDtypes("*", "PyTorch writes the statistics in place and gives the result alone"),
         ),
