@@ -14,9 +14,7 @@ from functx._core import (
     ArrayLike,
     ArrayOnly,
     Autocast,
-    broadcasts_to,
     category,
-    converted,
     describe,
     is_probability,
     operator,
@@ -30,6 +28,7 @@ from functx._core.order import at_least_zero
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
+from .loss_arguments import factor_of, of_one_shape
 from .reduction import reduced, reduction_of
 
 
@@ -66,19 +65,10 @@ def binary_cross_entropy(
     >>> F.binary_cross_entropy(jnp.asarray([0.5, 0.5], "float32"), jnp.ones(2, "float32"))
     Array(0.6931472, dtype=float32)
     """
-    if input.shape != target.shape:
-        refuse(
-            f"`target` must have the shape of `input`, {describe(input)}, got {describe(target)}",
-            error=ValueError,
-        )
+    of_one_shape(input, target=target)
     loss = _cross_entropy(input, target)
-    if weight is not None:
-        weight = jnp.asarray(weight)
-        if category(weight.dtype) == 3:
-            refuse(f"`weight` must hold real numbers, got {describe(weight)}", error=TypeError)
-        if not broadcasts_to(weight.shape, input.shape):
-            refuse(f"`weight` must broadcast to {describe(input)}, got {describe(weight)}")
-        loss = loss * converted(weight, input.dtype)
+    factor = factor_of("weight", weight, input)
+    loss = loss if factor is None else loss * factor
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 
 

@@ -16,7 +16,6 @@ from functx._core import (
     ArrayOnly,
     Autocast,
     available,
-    broadcasts_to,
     category,
     compute_and_result,
     converted,
@@ -37,6 +36,7 @@ from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
 
 from .log_sigmoids import log_sigmoid
+from .loss_arguments import factor_of, of_one_shape
 from .reduction import reduced, reduction_of
 
 
@@ -122,11 +122,7 @@ def _weighted(
                 f"expected a floating common dtype for a mean, got {dtype.name}", error=TypeError
             )
         return _in_dtype(reduced(loss, reduction), dtype, reduction)
-    if weight.shape != input.shape:
-        refuse(
-            f"`weight` must have the shape of `input`, {describe(input)}, got {describe(weight)}",
-            error=ValueError,
-        )
+    of_one_shape(input, weight=weight)
     both: Any = (jax.ShapeDtypeStruct(loss.shape, dtype), weight)
     compute, dtype = compute_and_result(Promote.DEFAULT, result_dtype(both, ranked=False))
     loss, weight = converted(loss, compute), converted(weight, compute)
@@ -216,12 +212,7 @@ def huber_loss(
     loss = jnp.where(linear, delta * (distance - 0.5 * delta), 0.5 * near * near)
     if weight is not None:
         weight = jnp.asarray(weight)
-        if weight.shape != input.shape:
-            refuse(
-                f"`weight` must have the shape of `input`, {describe(input)}, "
-                f"got {describe(weight)}",
-                error=ValueError,
-            )
+        of_one_shape(input, weight=weight)
         loss = loss * converted(weight, loss.dtype)
     return reduced(loss, reduction_of(None, None, reduction))
 
@@ -246,26 +237,12 @@ def binary_cross_entropy_with_logits(
     >>> F.binary_cross_entropy_with_logits(jnp.zeros(2, "float32"), jnp.ones(2, "float32"))
     Array(0.6931472, dtype=float32)
     """
-    if input.shape != target.shape:
-        refuse(
-            f"`target` must have the shape of `input`, {describe(input)}, got {describe(target)}",
-            error=ValueError,
-        )
-    weight, pos_weight = _factor("weight", weight, input), _factor("pos_weight", pos_weight, input)
+    of_one_shape(input, target=target)
+    weight, pos_weight = (
+        factor_of("weight", weight, input),
+        factor_of("pos_weight", pos_weight, input),
+    )
     log_weight = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
     loss = (1 - target) * input - log_sigmoid(input) * log_weight
     loss = loss if weight is None else loss * weight
     return reduced(loss, reduction_of(size_average, reduce, reduction))
-
-
-def _factor(name: str, factor: Any, input: Array) -> Array | None:
-    """A weight in the dtype of computation."""
-    if factor is None:
-        return None
-    factor = jnp.asarray(factor)
-    kind = category(factor.dtype)
-    if kind == 3 or (kind == 0 and name == "pos_weight"):
-        refuse(f"`{name}` must hold real numbers, got {describe(factor)}", error=TypeError)
-    if not broadcasts_to(factor.shape, input.shape):
-        refuse(f"`{name}` must broadcast to {describe(input)}, got {describe(factor)}")
-    return converted(factor, input.dtype)

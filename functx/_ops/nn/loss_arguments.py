@@ -1,0 +1,33 @@
+"""What losses ask of the arrays beside their input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import broadcasts_to, category, converted, describe, refuse
+
+
+def of_one_shape(input: Array, **others: Array) -> None:
+    """Refuses arrays, by name, of another shape than the input's."""
+    for name, x in others.items():
+        if x.shape != input.shape:
+            refuse(
+                f"`{name}` must have the shape of `input`, {describe(input)}, got {describe(x)}",
+                error=ValueError,
+            )
+
+
+def factor_of(name: str, factor: Any, input: Array) -> Array | None:
+    """A weight in the dtype of computation."""
+    if factor is None:
+        return None
+    factor = jnp.asarray(factor)
+    kind = category(factor.dtype)
+    if kind == 3 or (kind == 0 and name == "pos_weight"):
+        refuse(f"`{name}` must hold real numbers, got {describe(factor)}", error=TypeError)
+    if not broadcasts_to(factor.shape, input.shape):
+        refuse(f"`{name}` must broadcast to {describe(input)}, got {describe(factor)}")
+    return converted(factor, input.dtype)
