@@ -164,7 +164,13 @@ from ._ops.nn.piecewise_linear import (
     rrelu as rrelu,
     threshold as threshold,
 )
-from ._ops.nn.pooling.maximum import max_pool2d as max_pool2d
+from ._ops.nn.pooling.adaptive import adaptive_avg_pool1d as adaptive_avg_pool1d
+from ._ops.nn.pooling.average import avg_pool1d as avg_pool1d
+from ._ops.nn.pooling.maximum import (
+    max_pool1d as max_pool1d,
+    max_pool2d as max_pool2d,
+    max_pool3d as max_pool3d,
+)
 from ._ops.nn.shuffling import (
     channel_shuffle as channel_shuffle,
     pixel_shuffle as pixel_shuffle,

@@ -68,9 +68,40 @@ from functx._ops.nn.piecewise_linear import (
     softshrink as softshrink,
     threshold as threshold,
 )
-from functx._ops.nn.pooling.adaptive import adaptive_avg_pool2d as adaptive_avg_pool2d
-from functx._ops.nn.pooling.average import avg_pool2d as avg_pool2d
-from functx._ops.nn.pooling.maximum import max_pool2d as max_pool2d
+from functx._ops.nn.pooling.adaptive import (
+    adaptive_avg_pool1d as adaptive_avg_pool1d,
+    adaptive_avg_pool2d as adaptive_avg_pool2d,
+    adaptive_avg_pool3d as adaptive_avg_pool3d,
+)
+from functx._ops.nn.pooling.adaptive_maximum import (
+    adaptive_max_pool1d as adaptive_max_pool1d,
+    adaptive_max_pool2d as adaptive_max_pool2d,
+    adaptive_max_pool3d as adaptive_max_pool3d,
+)
+from functx._ops.nn.pooling.average import (
+    avg_pool1d as avg_pool1d,
+    avg_pool2d as avg_pool2d,
+    avg_pool3d as avg_pool3d,
+)
+from functx._ops.nn.pooling.fractional import (
+    fractional_max_pool2d as fractional_max_pool2d,
+    fractional_max_pool3d as fractional_max_pool3d,
+)
+from functx._ops.nn.pooling.maximum import (
+    max_pool1d as max_pool1d,
+    max_pool2d as max_pool2d,
+    max_pool3d as max_pool3d,
+)
+from functx._ops.nn.pooling.norms import (
+    lp_pool1d as lp_pool1d,
+    lp_pool2d as lp_pool2d,
+    lp_pool3d as lp_pool3d,
+)
+from functx._ops.nn.pooling.unpooling import (
+    max_unpool1d as max_unpool1d,
+    max_unpool2d as max_unpool2d,
+    max_unpool3d as max_unpool3d,
+)
 from functx._ops.nn.scaling import normalize as normalize
 from functx._ops.nn.shuffling import (
     channel_shuffle as channel_shuffle,

@@ -10,10 +10,29 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, available, category, LONG, operator, refuse
 from functx._ops.quotients import quotient
 
-from .placement import placed
+from .placement import placed, Windows
+from .totals import elements, sums
 
 
-__all__ = ["avg_pool2d"]
+__all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d"]
+
+
+@operator(accepts=Accepts.REAL_NUMBER, aliases=("avg_pool1d",))
+def avg_pool1d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Array:
+    """The mean of each window; see `avg_pool2d`. Shapes as for `max_pool1d`.
+
+    >>> functx.avg_pool1d(jnp.arange(4, dtype="float32").reshape(1, 4), 2)
+    Array([[0.5, 2.5]], dtype=float32)
+    """
+    windows = placed(input, kernel_size, stride, padding, 1, ceil_mode, n=1)
+    return _means(input, windows, count_include_pad)
 
 
 @operator(accepts=Accepts.REAL_NUMBER)
@@ -28,6 +47,7 @@ def avg_pool2d(
 ) -> Array:
     """The mean of each window. Shapes as for `max_pool2d`.
 
+    - `stride`: `kernel_size` unless given.
     - `padding`: zeros, at most half of the kernel on either side.
     - `ceil_mode`: keeps a last window that reaches beyond the padding; what lies there is never
       counted.
@@ -39,42 +59,39 @@ def avg_pool2d(
     >>> functx.nn.functional.avg_pool2d(jnp.arange(4, dtype="float32").reshape(1, 2, 2), 2)
     Array([[[1.5]]], dtype=float32)
     """
+    windows = placed(input, kernel_size, stride, padding, 1, ceil_mode, n=2)
+    return _means(input, windows, count_include_pad, divisor_override)
+
+
+@operator(accepts=Accepts.REAL_NUMBER)
+def avg_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean of each window; see `avg_pool2d`. Shapes as for `max_pool3d`.
+
+    >>> functx.nn.functional.avg_pool3d(jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2), 2)
+    Array([[[[3.5]]]], dtype=float32)
+    """
+    windows = placed(input, kernel_size, stride, padding, 1, ceil_mode, n=3)
+    return _means(input, windows, count_include_pad, divisor_override)
+
+
+def _means(
+    input: Array, windows: Windows, count_include_pad: bool, divisor_override: int | None = None
+) -> Array:
     if divisor_override == 0:
         refuse("`divisor_override` must not be 0", error=ValueError)
-    windows = placed(input, kernel_size, stride, padding, 1, ceil_mode, n=2)
-    whole = (1,) * (input.ndim - 2)
     integral = category(input.dtype) == 1
-    x = input.astype(available(LONG)) if integral else input
-    total = lax.reduce_window(
-        x,
-        np.zeros((), x.dtype),
-        lax.add,
-        (*whole, *windows.kernel),
-        (*whole, *windows.strides),
-        (*[(0, 0)] * len(whole), *windows.pads),
-    )
+    total = sums(input.astype(available(LONG)) if integral else input, windows)
     if divisor_override is not None:
         counts = np.asarray(divisor_override)
     else:
-        rows, columns = (
-            _counted(*each, with_padding=count_include_pad) for each in zip(*windows, strict=True)
-        )
-        counts = rows[:, None] * columns
-    counts = np.broadcast_to(counts.astype(x.dtype), total.shape)
+        counts = elements(windows, with_padding=count_include_pad)
+    counts = np.broadcast_to(counts.astype(total.dtype), total.shape)
     return lax.div(total, counts).astype(input.dtype) if integral else quotient(total, counts)
-
-
-def _counted(
-    size: int,
-    kernel: int,
-    stride: int,
-    padding: int,
-    dilation: int,
-    windows: int,
-    *,
-    with_padding: bool,
-) -> np.ndarray:
-    """How many positions of each window count, along one dimension."""
-    starts = np.arange(windows) * stride - padding
-    ends = np.minimum(starts + kernel, size + padding)
-    return ends - starts if with_padding else np.minimum(ends, size) - np.maximum(starts, 0)

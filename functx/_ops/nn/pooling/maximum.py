@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
-from functx._core import Accepts, ArrayLike, available, category, LONG, lowest, operator, Promote
-from functx._core.order import greatest_key, ordered_bits
+from functx._core import Accepts, ArrayLike, operator, Promote
 
+from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
 from .placement import placed, Windows
 
 
-__all__ = ["max_pool2d"]
+__all__ = ["max_pool1d", "max_pool2d", "max_pool3d"]
 
 
-class MaxPoolResult(NamedTuple):
-    """The greatest values, and where they are in each flattened image."""
+@overload
+def max_pool1d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: Literal[False] = False,
+) -> Array: ...
+@overload
+def max_pool1d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    *,
+    return_indices: Literal[True],
+) -> MaxPoolResult: ...
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, aliases=("max_pool1d",))
+def max_pool1d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The greatest element of each window, over one dimension; see `max_pool2d`.
 
-    output: Array
-    indices: Array
+    Shapes: `[N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']`.
+
+    >>> functx.max_pool1d(jnp.arange(4, dtype="float32").reshape(1, 4), 2)
+    Array([[1., 3.]], dtype=float32)
+    """
+    windows = placed(input, kernel_size, stride, padding, dilation, ceil_mode, n=1)
+    return _pooled(input, windows, return_indices)
 
 
 @overload
@@ -76,21 +110,59 @@ def max_pool2d(
     Array([[[3.]]], dtype=float32)
     """
     windows = placed(input, kernel_size, stride, padding, dilation, ceil_mode, n=2)
-    batch = input.shape[:-2]
-    images = input.reshape(math.prod(batch), *windows.sizes)
-    where = _positions_of_greatest(images, windows)
-    out = jnp.take_along_axis(
-        images.reshape(len(images), math.prod(windows.sizes)),
-        where.reshape(len(images), math.prod(windows.counts)),
-        axis=1,
-        mode="fill",
-        fill_value=lowest(input.dtype),
-    )
-    out = out.reshape(*batch, *windows.counts)
-    if not return_indices:
-        return out
+    return _pooled(input, windows, return_indices)
+
+
+@overload
+def max_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: Literal[False] = False,
+) -> Array: ...
+@overload
+def max_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    *,
+    return_indices: Literal[True],
+) -> MaxPoolResult: ...
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER, aliases=("max_pool3d",))
+def max_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The greatest element of each window, over three dimensions; see `max_pool2d`.
+
+    Shapes: `[N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, D', H', W']` or `[C, D', H', W']`.
+
+    >>> functx.max_pool3d(jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2), (1, 2, 2))
+    Array([[[[3.]],
+    <BLANKLINE>
+            [[7.]]]], dtype=float32)
+    """
+    windows = placed(input, kernel_size, stride, padding, dilation, ceil_mode, n=3)
+    return _pooled(input, windows, return_indices)
+
+
+def _pooled(input: Array, windows: Windows, return_indices: bool) -> Array | MaxPoolResult:
+    images = as_images(input, len(windows.sizes))
+    where = positions_of_greatest(images, windows)
+    out = read_at(images, where)
     where = _where_nothing_is(windows, where)
-    return MaxPoolResult(out, where.astype(available(LONG)).reshape(out.shape))
+    return answer(input, out, where, return_indices=return_indices)
 
 
 def _where_nothing_is(windows: Windows, where: jax.Array) -> jax.Array:
@@ -103,31 +175,3 @@ def _where_nothing_is(windows: Windows, where: jax.Array) -> jax.Array:
         empty = empty | ~((places >= 0) & (places < n)).any(1).reshape(along)
         begin = begin * np.int32(n) + first.astype(np.int32).reshape(along)
     return jnp.where(empty, begin, where) if empty.any() else where
-
-
-def _positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
-    """The position in its flattened image of the element that each window picks."""
-    nowhere = np.int32(np.iinfo(np.int32).max)
-    positions = np.arange(images.shape[1] * images.shape[2], dtype=np.int32)
-    positions = jnp.broadcast_to(positions.reshape(1, *images.shape[1:]), images.shape)
-    keys = ordered_bits(lax.stop_gradient(images))  # the positions carry no tangent
-    nan = greatest_key(keys.dtype) if category(images.dtype) == 2 else None
-
-    def pick(a, b):
-        # Any order of comparisons gives the same: values first, then positions.
-        (x, i), (y, j) = a, b
-        first = j < i if nan is None else (j < i) != (y == nan)
-        later = (y > x) | ((y == x) & first)
-        return lax.select(later, y, x), lax.select(later, j, i)
-
-    init = (jnp.asarray(np.iinfo(keys.dtype).min, keys.dtype), nowhere)
-    _, where = lax.reduce_window(
-        (keys, positions),
-        init,
-        pick,
-        (1, *windows.kernel),
-        (1, *windows.strides),
-        ((0, 0), *windows.pads),
-        window_dilation=(1, *windows.dilation),
-    )
-    return where

@@ -39,7 +39,7 @@ def placed(
     n: int,
 ) -> Windows:
     """The windows over the `n` trailing dimensions, of which there must be some."""
-    _require_image(input, n)
+    require_image(input, n)
     kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
     given = stride is not None and stride != ()
     strides = per_dimension(stride, n, "stride", least=1) if given else kernel
@@ -65,7 +65,7 @@ def placed(
     return Windows(sizes, kernel, strides, pads, dilations, counts)
 
 
-def _require_image(input: jax.Array, n: int) -> None:
+def require_image(input: jax.Array, n: int) -> None:
     """Refuses what is not `[N, C, *sizes]` or `[C, *sizes]`, with elements in each of the C."""
     if input.ndim not in (n + 1, n + 2):
         refuse(

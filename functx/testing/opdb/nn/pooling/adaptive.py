@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+
+from .windows import adaptive, boxes
 
 
 def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
@@ -20,21 +23,40 @@ def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
 
 
 def adaptive_avg_pool2d_refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(2, 2), 2), r"`input` must be \[N, C, H, W\] or \[C, H, W\]")
+    yield Refusal(call(make(2, 2), 2), r"`input` must have 3 dimensions, or 4 with a batch")
     yield Refusal(call(make(1, 2, 2), (2,)), r"`output_size` must be an int or 2", ValueError)
     yield Refusal(call(make(1, 2, 2), -1), r"`output_size` must be at least 0", ValueError)
     yield Refusal(call(make(1, 2, 2), None), r"`output_size` must be an int or", TypeError)
 
 
-def np_adaptive_avg_pool2d(x, output_size):
-    several = isinstance(output_size, (tuple, list))
-    sizes = output_size if several else (output_size, output_size)
-    height, width = (n if m is None else m for n, m in zip(x.shape[-2:], sizes, strict=True))
-    out = np.zeros((*x.shape[:-2], height, width))
-    for i, j in np.ndindex(height, width):
-        top, bottom = i * x.shape[-2] // height, -(-(i + 1) * x.shape[-2] // height)
-        left, right = j * x.shape[-1] // width, -(-(j + 1) * x.shape[-1] // width)
-        out[..., i, j] = x[..., top:bottom, left:right].mean((-2, -1))
+def line_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 4), 2)
+    yield call(make(2, 2, 5), (3,))
+
+
+def volume_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 3, 4), 2)
+    yield call(make(1, 2, 3, 2, 2), (None, 2, 1))
+    yield call(make(0, 1, 2, 2, 2), [1, 1, 1])
+
+
+def line_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(4), 2), r"`input` must have 2 dimensions, or 3 with a batch")
+    yield Refusal(
+        call(make(1, 4), (None,)), r"`output_size` must be an int or a sequence of ints", TypeError
+    )
+
+
+def volume_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 2, 0, 2), 2), r"elements in each channel, got f\d+\[1,2,0,2\]")
+    yield Refusal(call(make(1, 2, 2, 2), (2, 2)), r"`output_size` must be an int or 3", ValueError)
+
+
+def np_adaptive_avg_pool(x, output_size, *, n):
+    along = adaptive(x, output_size, n=n)
+    out = np.zeros((*x.shape[:-n], *map(len, along)))
+    for index, places in boxes(along):
+        out[(..., *index)] = np.mean([x[(..., *place)] for place in places], 0)
     return out
 
 
@@ -48,7 +70,7 @@ def adaptive_avg_pool2d_departures(make: Make) -> Iterator[Departure]:
         "refused",
         call(make(2, 3), 1),
         "PyTorch takes the mean for an output of size 1 before it looks at the rank",
-        r"must be \[N, C, H, W\]",
+        r"must have 3 dimensions, or 4",
     )
     yield Departure(
         "refused",
@@ -60,9 +82,23 @@ def adaptive_avg_pool2d_departures(make: Make) -> Iterator[Departure]:
 
 OPS = [
     OpInfo(
+        F.adaptive_avg_pool1d,
+        line_samples,
+        reference=ft.partial(np_adaptive_avg_pool, n=1),
+        refusals=line_refusals,
+        floor=SUMS,
+    ),
+    OpInfo(
+        F.adaptive_avg_pool3d,
+        volume_samples,
+        reference=ft.partial(np_adaptive_avg_pool, n=3),
+        refusals=volume_refusals,
+        floor=SUMS,
+    ),
+    OpInfo(
         F.adaptive_avg_pool2d,
         adaptive_avg_pool2d_samples,
-        reference=np_adaptive_avg_pool2d,
+        reference=ft.partial(np_adaptive_avg_pool, n=2),
         refusals=adaptive_avg_pool2d_refusals,
         floor=SUMS,
         conventions=adaptive_avg_pool2d_conventions,

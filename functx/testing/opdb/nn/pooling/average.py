@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,7 +9,7 @@ import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
 
-from .windows import positions
+from .windows import boxes, inside, positions
 
 
 def avg_pool2d_samples(make: Make) -> Iterator[Sample]:
@@ -24,7 +25,30 @@ def avg_pool2d_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(1, 2, 2), 3), r"the window is larger than the input")
 
 
-def np_avg_pool2d(
+def line_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 4), 2)
+    yield call(make(1, 2, 5), (3,), 2, 1, True, False)
+    yield call(make(1, 5), 2, stride=(2,), ceil_mode=True)
+
+
+def volume_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 2, 3), 2)
+    yield call(make(1, 1, 3, 3, 2), (2, 3, 1), 2, (1, 1, 0), True, False)
+    yield call(make(1, 2, 3, 2), 2, stride=(1, 2, 1), ceil_mode=True)
+    yield call(make(1, 2, 2, 2), (1, 2, 2), stride=1, divisor_override=3)
+
+
+def line_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 2), 3), r"the window is larger than the input")
+    yield Refusal(call(make(1, 2, 4), (2, 2)), r"`kernel_size` must be an int or 1", ValueError)
+
+
+def volume_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 2, 2, 2), 2, divisor_override=0), r"must not be 0", ValueError)
+    yield Refusal(call(make(1, 2, 2, 2), 3), r"the window is larger than the input")
+
+
+def np_avg_pool(
     x,
     kernel_size,
     stride=None,
@@ -32,19 +56,17 @@ def np_avg_pool2d(
     ceil_mode=False,
     count_include_pad=True,
     divisor_override=None,
+    *,
+    n,
 ):
-    rows, columns = positions(x, kernel_size, stride, padding, 1, ceil_mode)
-    vertical, horizontal = np.broadcast_to(padding, 2)
-    height, width = x.shape[-2:]
-    out = np.zeros((*x.shape[:-2], len(rows), len(columns)))
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
-            inside = [(r, c) for r in row for c in column if 0 <= r < height and 0 <= c < width]
-            padded = [
-                1 for r in row for c in column if r < height + vertical and c < width + horizontal
-            ]
-            count = divisor_override or len(padded if count_include_pad else inside)
-            out[..., i, j] = sum(x[..., r, c].astype(out.dtype) for r, c in inside) / count
+    along = positions(x, kernel_size, stride, padding, 1, ceil_mode, n=n)
+    ends = np.asarray(x.shape[-n:]) + np.broadcast_to(padding, n)
+    out = np.zeros((*x.shape[:-n], *map(len, along)))
+    for index, places in boxes(along):
+        seen = inside(places, x.shape[-n:])
+        padded = [place for place in places if np.all(place < ends)]
+        count = divisor_override or len(padded if count_include_pad else seen)
+        out[(..., *index)] = sum(x[(..., *place)].astype(out.dtype) for place in seen) / count
     return out if np.issubdtype(x.dtype, np.inexact) else np.trunc(out).astype(x.dtype)
 
 
@@ -59,20 +81,33 @@ def avg_pool2d_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("infinity stays in its window", call(image, (1, 2)), value=[[[np.inf, 1]]])
 
 
+NO_BYTES = OwnDtypes("*", "PyTorch has no kernel for bytes", dtypes=frozenset({"uint8"}))
+
+
 OPS = [
+    OpInfo(
+        F.avg_pool1d,
+        line_samples,
+        reference=ft.partial(np_avg_pool, n=1),
+        refusals=line_refusals,
+        floor=SUMS,
+        own_dtypes=(NO_BYTES,),
+    ),
+    OpInfo(
+        F.avg_pool3d,
+        volume_samples,
+        reference=ft.partial(np_avg_pool, n=3),
+        refusals=volume_refusals,
+        floor=SUMS,
+        own_dtypes=(NO_BYTES,),
+    ),
     OpInfo(
         F.avg_pool2d,
         avg_pool2d_samples,
-        reference=np_avg_pool2d,
+        reference=ft.partial(np_avg_pool, n=2),
         refusals=avg_pool2d_refusals,
         floor=SUMS,
         conventions=avg_pool2d_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "*",
-                "PyTorch has no kernel for bytes",
-                dtypes=frozenset({"uint8"}),
-            ),
-        ),
+        own_dtypes=(NO_BYTES,),
     ),
 ]

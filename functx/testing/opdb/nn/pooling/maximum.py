@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,7 +8,10 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
-from .windows import positions
+from .windows import greatest, positions
+
+
+INF, NAN = np.inf, np.nan
 
 
 def max_pool2d_samples(make: Make) -> Iterator[Sample]:
@@ -29,36 +33,56 @@ def max_pool2d_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, 2, stride=0), r"`stride` must be at least 1", ValueError)
 
 
-def np_max_pool2d(
-    x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+def line_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(1, 4), 2)
+    yield call(make.distinct(1, 2, 4), 2, 1, 1, return_indices=True)
+    yield call(make.distinct(1, 6), (3,), stride=2, padding=1, ceil_mode=True)
+    yield call(make.distinct(1, 5), 2, stride=1, dilation=(2,))
+
+
+def volume_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.distinct(1, 2, 3, 4), 2)
+    yield call(make.distinct(1, 2, 2, 2, 3), 2, 1, 1, return_indices=True)
+    yield call(make.distinct(1, 2, 4, 3), (1, 3, 2), stride=2, padding=(0, 1, 0), ceil_mode=True)
+    yield call(make.distinct(1, 3, 2, 3), 2, stride=1, dilation=(2, 1, 2))
+
+
+def np_max_pool(
+    x,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+    *,
+    n,
 ):
-    rows, columns = positions(x, kernel_size, stride, padding, dilation, ceil_mode)
-    height, width = x.shape[-2:]
-    where = np.zeros((*x.shape[:-2], len(rows), len(columns)), "int64")
-    flat = x.reshape(*x.shape[:-2], height * width)
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
-            seen = np.asarray(
-                [r * width + c for r in row for c in column if 0 <= r < height and 0 <= c < width]
-            )
-            where[..., i, j] = seen[flat[..., seen].argmax(-1)]
-    values = np.take_along_axis(
-        flat, where.reshape(*x.shape[:-2], len(rows) * len(columns)), -1
-    ).reshape(where.shape)
+    along = positions(x, kernel_size, stride, padding, dilation, ceil_mode, n=n)
+    values, where = greatest(x, along)
     return (values, where) if return_indices else values
 
 
+def line_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(4), 2), r"`input` must have 2 dimensions, or 3")
+    yield Refusal(call(make(1, 4, dtype="int64"), 2), "expected floating arrays", TypeError)
+
+
+def volume_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(4, 4, 4), 2), r"`input` must have 4 dimensions, or 5")
+    yield Refusal(call(make(1, 4, 4, 4), (2, 2)), r"`kernel_size` must be an int or 3", ValueError)
+
+
 def max_pool2d_conventions(make: Make) -> Iterator[Convention]:
-    nan, inf = np.nan, np.inf
     for what, image, gradient in [
         ("all equal", [[1, 1], [1, 1]], [[1, 0], [0, 0]]),
         ("two greatest", [[0, 2], [2, 1]], [[0, 1], [0, 0]]),
-        ("the last of two NaN", [[nan, 3], [nan, 4]], [[0, 0], [1, 0]]),
-        ("nothing but -inf", [[-inf, -inf], [-inf, -inf]], [[1, 0], [0, 0]]),
+        ("the last of two NaN", [[NAN, 3], [NAN, 4]], [[0, 0], [1, 0]]),
+        ("nothing but -inf", [[-INF, -INF], [-INF, -INF]], [[1, 0], [0, 0]]),
     ]:
         yield Convention(what, call(make.put([image]), 2), gradient=[gradient])
     beside = call(make.put(np.ones((1, 3, 4))), 2, 1, 1, 4, return_indices=True)
-    nothing = ([[[-np.inf, -np.inf]]], [[[15, 12]]])
+    nothing = ([[[-INF, -INF]]], [[[15, 12]]])
     yield Convention("windows beside the image", beside, value=nothing)
     overlapping = make.put([[[0, 1, 0], [1, 5, 1], [0, 1, 0]]])
     gradient = [[[0, 0, 0], [0, 4, 0], [0, 0, 0]]]
@@ -71,11 +95,43 @@ def max_pool2d_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def line_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([[NAN, 3, NAN, 4, -INF, -INF]]), 2)
+    gradient = [[1, 0, 1, 0, 1, 0]]
+    yield Convention("NaN, -inf", at, value=[[NAN, NAN, -INF]], gradient=gradient)
+    at = call(make.put([[1, 1, NAN, NAN]]), 2)
+    yield Convention("ties", at, value=[[1, NAN]], gradient=[[1, 0, 0, 1]])
+
+
+def volume_conventions(make: Make) -> Iterator[Convention]:
+    for what, image, gradient in [
+        ("all equal", [[1, 1], [1, 1]], [[1, 0], [0, 0]]),
+        ("the last of two NaN", [[NAN, 3], [NAN, 4]], [[0, 0], [1, 0]]),
+        ("nothing but -inf", [[-INF, -INF], [-INF, -INF]], [[1, 0], [0, 0]]),
+    ]:
+        at = call(make.put([[image]]), (1, 2, 2))
+        yield Convention(what, at, gradient=[[gradient]])
+
+
 OPS = [
+    OpInfo(
+        F.max_pool1d,
+        line_samples,
+        reference=ft.partial(np_max_pool, n=1),
+        refusals=line_refusals,
+        conventions=line_conventions,
+    ),
+    OpInfo(
+        F.max_pool3d,
+        volume_samples,
+        reference=ft.partial(np_max_pool, n=3),
+        refusals=volume_refusals,
+        conventions=volume_conventions,
+    ),
     OpInfo(
         F.max_pool2d,
         max_pool2d_samples,
-        reference=np_max_pool2d,
+        reference=ft.partial(np_max_pool, n=2),
         refusals=max_pool2d_refusals,
         conventions=max_pool2d_conventions,
     ),

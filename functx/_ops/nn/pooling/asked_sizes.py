@@ -1,0 +1,20 @@
+"""How many windows an adaptive pooling is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from functx._core import refuse
+from functx._ops.nn.windows import per_dimension
+
+
+def asked_sizes(output_size: int | Sequence[int | None], sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """One number for each of `sizes`; None, where there are several, keeps that of the input."""
+    n = len(sizes)
+    several = isinstance(output_size, (tuple, list))
+    asked = tuple(output_size) if several else (output_size,) * n
+    if len(asked) != n:
+        refuse(f"`output_size` must be an int or {n} of them, got {output_size}", error=ValueError)
+    if several and n > 1:
+        asked = tuple(m if a is None else a for a, m in zip(asked, sizes, strict=True))
+    return per_dimension(asked, n, "output_size")

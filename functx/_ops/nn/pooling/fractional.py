@@ -1,0 +1,196 @@
+"""Pooling whose windows lie at random, so that sizes shrink by any ratio."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, describe, Key, operator, Promote, refuse
+from functx._ops.nn.windows import per_dimension
+
+from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
+from .placement import require_image, Windows
+
+
+__all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
+
+
+def _draws(_random_samples: Any = None, **_: Any) -> bool:
+    return _random_samples is None
+
+
+@overload
+def fractional_max_pool2d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: Literal[False] = False,
+    _random_samples: ArrayLike | None = None,
+    *,
+    key: Key = None,
+) -> Array: ...
+@overload
+def fractional_max_pool2d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    *,
+    return_indices: Literal[True],
+    _random_samples: ArrayLike | None = None,
+    key: Key = None,
+) -> MaxPoolResult: ...
+@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, random=True, draws=_draws)
+def fractional_max_pool2d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: ArrayLike | None = None,
+    *,
+    key: Key = None,
+) -> Any:
+    r"""The greatest element of each of windows that lie at random (Graham, 2014).
+
+    Along a dimension of $n$, $m$ windows of $k$ begin at
+    $\lfloor (i + u) a \rfloor - \lfloor u a \rfloor$ with $a = (n - k) / (m - 1)$, the last at
+    $n - k$; each image and dimension draws its $u$ from [0, 1).
+    Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C, *output_size]` or `[C, *output_size]`.
+
+    - `output_size`, or else `output_ratio`: how many windows, or their share of the input's size.
+    - `return_indices`: also gives each result's position `row * W + column` in its image.
+    - `_random_samples`: $u$ instead of drawn ones, `[N, C, 2]`, for the columns first; one value
+      for each of the dimensions. It has no derivative.
+
+    >>> x = jnp.arange(16, dtype="float32").reshape(1, 4, 4)
+    >>> u = jnp.full((1, 1, 2), 0.5, "float32")
+    >>> functx.nn.functional.fractional_max_pool2d(x, 2, 3, _random_samples=u)
+    Array([[[ 5.,  6.,  7.],
+            [ 9., 10., 11.],
+            [13., 14., 15.]]], dtype=float32)
+    """
+    sizes = _sizes(2, input, output_size, output_ratio)
+    return _pooled(2, input, kernel_size, sizes, return_indices, _random_samples, key)
+
+
+@overload
+def fractional_max_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: Literal[False] = False,
+    _random_samples: ArrayLike | None = None,
+    *,
+    key: Key = None,
+) -> Array: ...
+@overload
+def fractional_max_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    *,
+    return_indices: Literal[True],
+    _random_samples: ArrayLike | None = None,
+    key: Key = None,
+) -> MaxPoolResult: ...
+@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, random=True, draws=_draws)
+def fractional_max_pool3d(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: ArrayLike | None = None,
+    *,
+    key: Key = None,
+) -> Any:
+    """The greatest element of each of windows that lie at random, over three dimensions.
+
+    See `fractional_max_pool2d`; `_random_samples`, `[N, C, 3]`, has the dimensions in their order.
+
+    >>> x = jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2)
+    >>> functx.nn.functional.fractional_max_pool3d(x, 2, 1, key=jax.random.key(0))
+    Array([[[[7.]]]], dtype=float32)
+    """
+    sizes = _sizes(3, input, output_size, output_ratio)
+    return _pooled(3, input, kernel_size, sizes, return_indices, _random_samples, key)
+
+
+def _sizes(n: int, input: Array, output_size: Any, output_ratio: Any) -> tuple[int, ...]:
+    require_image(input, n)
+    if output_size is not None:
+        return per_dimension(output_size, n, "output_size")
+    if output_ratio is None:
+        refuse("`output_size` or `output_ratio` must be given", error=ValueError)
+    ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n
+    if len(ratios) != n:
+        refuse(f"`output_ratio` must be a number or {n} of them, got {ratios}", error=ValueError)
+    return per_dimension(
+        tuple(int(size * ratio) for size, ratio in zip(input.shape[-n:], ratios, strict=True)),
+        n,
+        "output_ratio",
+    )
+
+
+def _pooled(
+    n: int,
+    input: Array,
+    kernel_size: Any,
+    sizes: tuple[int, ...],
+    return_indices: bool,
+    samples: Array | None,
+    key: Key,
+) -> Array | MaxPoolResult:
+    kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
+    for size, k, m in zip(input.shape[-n:], kernel, sizes, strict=True):
+        if m + k - 1 > size:
+            refuse(
+                f"{m} windows of {k} need at least {m + k - 1} elements, got {describe(input)}",
+            )
+    images = as_images(input, n)
+    if samples is None:
+        samples = jax.random.uniform(key, (len(images), n), np.result_type(input.dtype, "float32"))
+    else:
+        samples = _for_each_image(n, input, samples)
+    starts = [
+        _starts(u, size, m, k)
+        for u, size, m, k in zip(samples.T, input.shape[-n:], sizes, kernel, strict=True)
+    ]
+    ones, counts = (1,) * n, tuple(s - k + 1 for s, k in zip(input.shape[-n:], kernel, strict=True))
+    everywhere = Windows(input.shape[-n:], kernel, ones, (0,) * n, ones, counts)
+    where = positions_of_greatest(images, everywhere)
+    for axis, start in enumerate(starts, 1):
+        at = lax.expand_dims(start, [d for d in range(1, n + 1) if d != axis])
+        where = jnp.take_along_axis(where, at, axis, mode="clip")
+    return answer(input, read_at(images, where), where, return_indices=return_indices)
+
+
+def _for_each_image(n: int, input: Array, samples: Array) -> Array:
+    """Given ones as `[N * C, n]`, in the order of the dimensions."""
+    lead = input.shape[:-n] if input.ndim == n + 2 else (1, *input.shape[:-n])
+    if samples.shape != (*lead, n):
+        refuse(
+            f"`_random_samples` must be {[*lead, n]} for {describe(input)}, got {describe(samples)}"
+        )
+    samples = lax.stop_gradient(samples).reshape(math.prod(lead), n)
+    return samples[:, ::-1] if n == 2 else samples
+
+
+def _starts(u: Array, size: int, m: int, k: int) -> Array:
+    """Where the windows of each image begin, `[B, m]`."""
+    u = u.astype(np.result_type(u.dtype, "float32"))
+    step = jnp.asarray((size - k) / max(m - 1, 1), u.dtype)
+    i = jnp.arange(max(m - 1, 0), dtype=u.dtype)
+    starts = jnp.floor((i + u[:, None]) * step) - jnp.floor(u[:, None] * step)
+    last = jnp.full((len(u), min(m, 1)), size - k, "int32")
+    return jnp.concatenate([starts.astype("int32"), last], 1)

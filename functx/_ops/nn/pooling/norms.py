@@ -1,0 +1,100 @@
+"""Pooling: the norm of each window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, operator, refuse
+from functx._core.order import nonzero
+
+from .greatest import as_images, positions_of_greatest, read_at
+from .placement import placed
+from .totals import elements, sums
+
+
+__all__ = ["lp_pool1d", "lp_pool2d", "lp_pool3d"]
+
+
+@operator(accepts=Accepts.FLOATING)
+def lp_pool1d(
+    input: ArrayLike,
+    norm_type: float,  # static: it chooses how to compute
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Array:
+    """The norm of each window, over one dimension; see `lp_pool2d`. Shapes as for `max_pool1d`.
+
+    >>> x = jnp.asarray([[3.0, 4.0]], "float32")
+    >>> functx.nn.functional.lp_pool1d(x, 2, kernel_size=2)
+    Array([[5.]], dtype=float32)
+    """
+    return _norms(1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@operator(accepts=Accepts.FLOATING)
+def lp_pool2d(
+    input: ArrayLike,
+    norm_type: float,  # static: it chooses how to compute
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Array:
+    r"""The norm of each window: $(\sum_i x_i^p)^{1/p}$, with $p$ the `norm_type`.
+
+    The powers are of the elements as they are, not of their sizes. The norms of $\infty$ and
+    $-\infty$ are the greatest and the least of the sizes.
+    Of a window that `ceil_mode` lets reach beyond the input, the sum is scaled up to a whole one.
+    Shapes as for `max_pool2d`. The gradient at a sum of 0 is 0.
+
+    >>> functx.nn.functional.lp_pool2d(jnp.ones((1, 2, 2), "float32"), 2, kernel_size=2)
+    Array([[[2.]]], dtype=float32)
+    """
+    return _norms(2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@operator(accepts=Accepts.FLOATING)
+def lp_pool3d(
+    input: ArrayLike,
+    norm_type: float,  # static: it chooses how to compute
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Array:
+    """The norm of each window, over three dimensions; see `lp_pool2d`. Shapes as for `max_pool3d`.
+
+    >>> functx.nn.functional.lp_pool3d(jnp.ones((1, 2, 2, 1), "float32"), 2, (2, 2, 1))
+    Array([[[[2.]]]], dtype=float32)
+    """
+    return _norms(3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def _norms(
+    n: int,
+    input: Array,
+    p: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None,
+    ceil_mode: bool,
+) -> Array:
+    if p == 0 or math.isnan(p):
+        refuse(f"`norm_type` must not be 0 or NaN, got {p}", error=ValueError)
+    windows = placed(input, kernel_size, stride, 0, 1, ceil_mode, n=n)
+    if math.isinf(p):
+        sign = math.copysign(1, p)
+        images = as_images(sign * lax.abs(input), n)
+        out = sign * read_at(images, positions_of_greatest(images, windows))
+        return out.reshape(*input.shape[:-n], *windows.counts)
+    scale = math.prod(windows.kernel) / elements(windows, with_padding=False)
+    total = sums(_power(input, p), windows) * scale.astype(input.dtype)
+    zero = ~nonzero(total)
+    root = _power(jnp.where(zero, 1, total), 1 / p)
+    return jnp.where(zero, 0.0 if p > 0 else math.inf, root)
+
+
+def _power(x: Array, p: float) -> Array:
+    return lax.integer_pow(x, int(p)) if p == int(p) else jnp.power(x, p)

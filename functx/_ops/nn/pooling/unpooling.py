@@ -1,0 +1,174 @@
+"""What pooling left, put back where it was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    describe,
+    Index,
+    index_in_range,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
+from functx._ops.indexing.addressing import as_index, write_along
+from functx._ops.nn.windows import per_dimension
+
+from .greatest import as_images
+from .placement import require_image
+
+
+__all__ = ["max_unpool1d", "max_unpool2d", "max_unpool3d"]
+
+
+def _inside(n: int) -> Any:
+    def requires(
+        *,
+        input: Any,
+        indices: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        output_size: Any = None,
+        **_: Any,
+    ) -> Iterator[Requirement]:
+        sizes = _sizes_before(n, input, kernel_size, stride, padding, output_size)
+        yield index_in_range(indices, math.prod(sizes), name="indices")
+
+    return requires
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_inside(1))
+def max_unpool1d(
+    input: ArrayLike,
+    indices: Index,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """The inverse of `max_pool1d(..., return_indices=True)`; see `max_unpool2d`.
+
+    Shapes: `[N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']` with
+    `L' = (L - 1) stride - 2 padding + kernel_size`.
+
+    >>> x = jnp.asarray([[1.0, 2.0]], "float32")
+    >>> functx.nn.functional.max_unpool1d(x, jnp.asarray([[0, 3]]), 2)
+    Array([[1., 0., 0., 2.]], dtype=float32)
+    """
+    return _put_back(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_inside(2))
+def max_unpool2d(
+    input: ArrayLike,
+    indices: Index,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """The inverse of `max_pool2d(..., return_indices=True)`: zeros where it left nothing.
+
+    Shapes: `[N, C, H, W]` or `[C, H, W]`, and `indices` of the same shape, give `[N, C, H', W']`
+    or `[C, H', W']` with `H' = (H - 1) stride - 2 padding + kernel_size`; an `output_size` less
+    than a stride away says otherwise, with or without the two sizes before it.
+
+    - `indices`: positions `row * W' + column`, int64 or int32. Of several elements for one
+      position, one stays, and it alone gets the gradient, where PyTorch gives it to all.
+
+    Errors: IndexError for a position outside of the result; under `jit` it is dropped.
+
+    >>> x, where = jnp.asarray([[[5.0]]], "float32"), jnp.asarray([[[2]]])
+    >>> functx.nn.functional.max_unpool2d(x, where, 2)
+    Array([[[0., 0.],
+            [5., 0.]]], dtype=float32)
+    """
+    return _put_back(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_inside(3))
+def max_unpool3d(
+    input: ArrayLike,
+    indices: Index,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """The inverse of `max_pool3d(..., return_indices=True)`; see `max_unpool2d`.
+
+    >>> x, where = jnp.asarray([[[[5.0]]]], "float32"), jnp.asarray([[[[1]]]])
+    >>> functx.nn.functional.max_unpool3d(x, where, (1, 1, 2))
+    Array([[[[0., 5.]]]], dtype=float32)
+    """
+    return _put_back(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _put_back(
+    n: int,
+    input: Array,
+    indices: Any,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None,
+    padding: int | Sequence[int],
+    output_size: Sequence[int] | None,
+) -> Array:
+    require_image(input, n)
+    indices = as_index(indices, "indices")
+    if indices.shape != input.shape:
+        refuse(
+            f"`indices` must have the shape of `input`, got {describe(indices)} for "
+            f"{describe(input)}"
+        )
+    sizes = _sizes_before(n, input, kernel_size, stride, padding, output_size)
+    images, where = as_images(input, n), as_images(indices, n)
+    zeros = jnp.zeros((len(images), math.prod(sizes)), input.dtype)
+    each = (len(images), math.prod(images.shape[1:]))
+    out = write_along(zeros, where.reshape(each), images.reshape(each), 1)
+    return out.reshape(*input.shape[:-n], *sizes)
+
+
+def _sizes_before(
+    n: int, input: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> tuple[int, ...]:
+    """The sizes of the images that were pooled."""
+    kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
+    strides = kernel if stride is None else per_dimension(stride, n, "stride", least=1)
+    pads = per_dimension(padding, n, "padding")
+    usual = tuple(
+        (size - 1) * s - 2 * p + k
+        for size, s, p, k in zip(input.shape[-n:], strides, pads, kernel, strict=True)
+    )
+    if output_size is None:
+        asked = usual
+    else:
+        asked = tuple(output_size)
+        if len(asked) not in (n, n + 2):
+            refuse(
+                f"`output_size` must be {n} ints, or {n + 2} with the sizes before them, got "
+                f"{output_size}",
+                error=ValueError,
+            )
+        asked = per_dimension(asked[-n:], n, "output_size")
+    for size, about, s in zip(asked, usual, strides, strict=True):
+        if not about - s < size < about + s:
+            refuse(
+                f"`output_size` must be less than a stride away from {list(usual)}, got "
+                f"{list(asked)}",
+                error=ValueError,
+            )
+    if math.prod(asked) >= 2**60:
+        refuse(f"images of {list(asked)} are more than memory holds", error=MemoryError)
+    if min(asked) < 0:
+        refuse(f"`padding` must leave a size that is not negative, got {padding}", error=ValueError)
+    return asked
