@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, overload
 
 import jax
@@ -11,7 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, Key, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    describe,
+    is_probability,
+    Key,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
 from functx._ops.nn.windows import per_dimension
 
 from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
@@ -19,6 +29,11 @@ from .placement import require_image, Windows
 
 
 __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
+
+
+def _in_unit_interval(*, _random_samples: Any = None, **_: Any) -> Iterator[Requirement]:
+    if _random_samples is not None:
+        yield is_probability(_random_samples, "_random_samples")
 
 
 def _draws(_random_samples: Any = None, **_: Any) -> bool:
@@ -47,7 +62,13 @@ def fractional_max_pool2d(
     _random_samples: ArrayLike | None = None,
     key: Key = None,
 ) -> MaxPoolResult: ...
-@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, random=True, draws=_draws)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    requires=_in_unit_interval,
+    random=True,
+    draws=_draws,
+)
 def fractional_max_pool2d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
@@ -68,7 +89,7 @@ def fractional_max_pool2d(
     - `output_size`, or else `output_ratio`: how many windows, or their share of the input's size.
     - `return_indices`: also gives each result's position `row * W + column` in its image.
     - `_random_samples`: $u$ instead of drawn ones, `[N, C, 2]`, for the columns first; one value
-      for each of the dimensions. It has no derivative.
+      for each of the dimensions. Refused outside of [0, 1]; it has no derivative.
 
     >>> x = jnp.arange(16, dtype="float32").reshape(1, 4, 4)
     >>> u = jnp.full((1, 1, 2), 0.5, "float32")
@@ -103,7 +124,13 @@ def fractional_max_pool3d(
     _random_samples: ArrayLike | None = None,
     key: Key = None,
 ) -> MaxPoolResult: ...
-@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, random=True, draws=_draws)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    requires=_in_unit_interval,
+    random=True,
+    draws=_draws,
+)
 def fractional_max_pool3d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],

@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools as ft
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
@@ -89,6 +90,9 @@ def plane_refusals(make: Make) -> Iterator[Refusal]:
     shares = make(1, 2, 2)
     given = call(x, 2, 2, _random_samples=shares)
     yield Refusal(given, r"`_random_samples` must be \[1, 1, 2\] for")
+    for share in (-0.5, INF, NAN):
+        given = call(x, 2, 2, _random_samples=make.put(np.full((1, 1, 2), share)))
+        yield Refusal(given, rf"`_random_samples` must lie in \[0, 1\], got {share}")
     yield Refusal(call(make(4, 4), 2, 2), "`input` must have 3 dimensions, or 4 with a batch")
     yield Refusal(call(make(1, 4, 4, dtype="int64"), 2, 2), "expected floating arrays", TypeError)
 
@@ -96,6 +100,16 @@ def plane_refusals(make: Make) -> Iterator[Refusal]:
 def volume_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(1, 2, 2, 2), 2, 2), "2 windows of 2 need at least 3 elements")
     yield Refusal(call(make(2, 2, 2), 1, 1), "`input` must have 4 dimensions, or 5 with a batch")
+
+
+def whole_conventions(make: Make, *, n: int) -> Iterator[Convention]:
+    sizes = (*[1] * (n - 1), 32)
+    for dtype in ("float32", "float64"):
+        x = make.delicate(32).astype(dtype).reshape(1, *sizes)
+        alike = lambda y, x=x: (y == x) | (jnp.isnan(y) & jnp.isnan(x))
+        yield Convention(f"windows of 1 everywhere, {dtype}", call(x, 1, sizes), holds=alike)
+    x = make.small(1, *sizes)
+    yield Convention("small ones", call(x, 1, sizes), value=np.asarray(x))
 
 
 def conventions(make: Make, *, n: int) -> Iterator[Convention]:
@@ -121,7 +135,11 @@ OPS = [
     ]
     for entry in (
         OpInfo(
-            operator, ft.partial(drawn, n=n), moments=ft.partial(moments, n=n), refusals=refusals
+            operator,
+            ft.partial(drawn, n=n),
+            moments=ft.partial(moments, n=n),
+            refusals=refusals,
+            conventions=ft.partial(whole_conventions, n=n),
         ),
         OpInfo(
             operator,

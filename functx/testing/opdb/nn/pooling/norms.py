@@ -17,7 +17,7 @@ INF = np.inf
 
 def line_samples(make: Make) -> Iterator[Sample]:
     yield call(make.nonzero(1, 4), 2, 2)
-    yield call(abs(make.nonzero(1, 2, 5)), 1.5, 2, 1, True)
+    yield call(abs(make.nonzero(1, 2, 6)), 1.5, 3, 2, True)
     yield call(make.distinct(1, 4), INF, 2)
     yield edge(make(1, 4), 3.0, kernel_size=2)
 
@@ -32,7 +32,7 @@ def plane_samples(make: Make) -> Iterator[Sample]:
 
 def volume_samples(make: Make) -> Iterator[Sample]:
     yield call(make.nonzero(1, 2, 3, 2), 2, 2)
-    yield call(abs(make.nonzero(1, 1, 3, 2, 3)), 3.0, (2, 2, 1), (2, 1, 1), True)
+    yield call(abs(make.nonzero(1, 1, 3, 2, 4)), 3.0, (2, 2, 1), (2, 1, 3), True)
     yield call(make.distinct(1, 2, 2, 2), INF, 2)
 
 
