@@ -111,6 +111,13 @@ def histogram_conventions(make: Make) -> Iterator[Convention]:
         gradient=([0, 0, 0], [1, 0, 1]),
         departure="PyTorch has no gradient here",
     )
+    yield Convention(
+        "a range that ends at 0",
+        call(make.put([-1.5, -0.25]), 2, range=(-2, make.put(0.0))),
+        through=lambda out: out.bin_edges,
+        gradient=([0, 0], 1.5),
+        departure="PyTorch has no gradient here",
+    )
 
 
 def histogramdd_samples(make: Make) -> Iterator[Sample]:
@@ -143,9 +150,16 @@ def histogramdd_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("outside in one", points, value=([[1], [1]], [0, 1, 2], [0, 2]))
     yield Convention(
         "each weight has the gradient of its box",
-        call(make.put([[1], [0], [2]]), [2], weight=make.put([1, 2, 3])),
+        call(make.put([[1], [0], [2]]), [2], weight=make.put([1, 2, 0])),
         through=lambda out: out.hist[1],
         gradient=([[0], [0], [0]], [1, 0, 1]),
+        departure="PyTorch has no gradient here",
+    )
+    yield Convention(
+        "a range that ends at 0",
+        call(make.put([[-1.5], [-0.25]]), [2], (-2, make.put(0.0))),
+        through=lambda out: out.bin_edges[0],
+        gradient=([[0], [0]], 1.5),
         departure="PyTorch has no gradient here",
     )
 
