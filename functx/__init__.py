@@ -137,7 +137,12 @@ from ._ops.linalg.solving import inv as _inv
 from ._ops.linalg.triangular import triangular_solve as triangular_solve
 from ._ops.nn.activation import relu as relu
 from ._ops.nn.affine_grids import affine_grid_generator as affine_grid_generator
-from ._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
+from ._ops.nn.convolution import (
+    conv1d as conv1d,
+    conv2d as conv2d,
+    conv3d as conv3d,
+    conv_tbc as conv_tbc,
+)
 from ._ops.nn.distances import (
     cosine_similarity as cosine_similarity,
     pairwise_distance as pairwise_distance,
@@ -178,6 +183,11 @@ from ._ops.nn.shuffling import (
 )
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from ._ops.nn.sparse import embedding as embedding
+from ._ops.nn.transposed_convolution import (
+    conv_transpose1d as conv_transpose1d,
+    conv_transpose2d as conv_transpose2d,
+    conv_transpose3d as conv_transpose3d,
+)
 from ._ops.pointwise.arithmetic import (
     abs as abs,
     add as add,

@@ -25,7 +25,6 @@ _PLACES = {
 }
 # Operators that JAX has under another name.
 COUNTERPARTS = {
-    "conv3d": "jax.lax.conv_general_dilated",
     "hann": "jax.numpy.hanning",
     "hardsigmoid": "jax.nn.hard_sigmoid",
     "hardswish": "jax.nn.hard_swish",
@@ -71,6 +70,8 @@ def counterpart(facade: str, name: str) -> str:
         return REMEDIES[name]
     if facade == "functx.masked" and (function := _in_jax(facade, name)):
         return f"{_still_to_come(function)} with where=mask"
+    if name.endswith("_with_indices") and name[:-13] in _facades["functx.nn.functional"]:
+        return f"functx.nn.functional.{name[:-13]}(..., return_indices=True)"
     if elsewhere := [f"{other}.{name}" for other, names in _facades.items() if name in names]:
         return f"it is {' or '.join(elsewhere)}"
     if name.endswith("_") and name[:-1] in _facades[facade]:

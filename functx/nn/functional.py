@@ -9,7 +9,12 @@ from functx._ops.nn.activation import gelu as gelu, relu as relu, silu as silu, 
 from functx._ops.nn.affine_grids import affine_grid as affine_grid
 from functx._ops.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from functx._ops.nn.classification import cross_entropy as cross_entropy, nll_loss as nll_loss
-from functx._ops.nn.convolution import conv1d as conv1d, conv2d as conv2d
+from functx._ops.nn.convolution import (
+    conv1d as conv1d,
+    conv2d as conv2d,
+    conv3d as conv3d,
+    conv_tbc as conv_tbc,
+)
 from functx._ops.nn.distances import (
     cosine_similarity as cosine_similarity,
     pairwise_distance as pairwise_distance,
@@ -114,6 +119,11 @@ from functx._ops.nn.softmax import (
     softmin as softmin,
 )
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
+from functx._ops.nn.transposed_convolution import (
+    conv_transpose1d as conv_transpose1d,
+    conv_transpose2d as conv_transpose2d,
+    conv_transpose3d as conv_transpose3d,
+)
 from functx._ops.pointwise.exponential import sigmoid as sigmoid
 from functx._ops.pointwise.hyperbolic import tanh as tanh
 from functx._ops.reductions.pairwise_distances import pdist as pdist

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from functx._core import (
-    Accepts,
-    accumulator,
-    ArrayLike,
-    Autocast,
-    category,
-    describe,
-    operator,
-    Promote,
-    refuse,
-)
+from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
 
-from .windows import per_dimension, windows
+from .correlations import correlation, Steps
+from .windows import per_dimension
 
 
-__all__ = ["conv1d", "conv2d"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc"]
 
 
 @operator(
@@ -83,6 +73,49 @@ def conv2d(
     return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@operator(
+    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, aliases=("conv3d",)
+)
+def conv3d(
+    input: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Array:
+    r"""Convolution over three dimensions; see `conv1d`.
+
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]`, `weight: [F, C / groups, kD, kH, kW]`,
+    `bias: [F]`; the result is `[N, F, D', H', W']` or `[F, D', H', W']`.
+
+    >>> x, w = jnp.ones((1, 2, 2, 3), "float32"), jnp.ones((1, 1, 2, 2, 2), "float32")
+    >>> functx.conv3d(x, w)
+    Array([[[[8., 8.]]]], dtype=float32)
+    """
+    return _convolution(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, aliases=("conv_tbc",))
+def conv_tbc(input: ArrayLike, weight: ArrayLike, bias: ArrayLike, pad: int = 0) -> Array:
+    """Convolution over time, which comes first: `conv1d` of arrays laid out otherwise.
+
+    Shapes: `input: [T, N, C]`, `weight: [k, C, F]`, `bias: [F]` give `[T + 2 pad - k + 1, N, F]`.
+
+    >>> x, w = jnp.arange(3, dtype="float32").reshape(3, 1, 1), jnp.ones((2, 1, 1), "float32")
+    >>> functx.conv_tbc(x, w, jnp.zeros(1, "float32")).ravel()
+    Array([1., 3.], dtype=float32)
+    """
+    if input.ndim != 3 or weight.ndim != 3:
+        refuse(
+            f"`input` and `weight` must have 3 dimensions, got {describe(input)} and "
+            f"{describe(weight)}"
+        )
+    x, w = jnp.moveaxis(input, 0, 2), jnp.moveaxis(weight, 0, 2).swapaxes(0, 1)
+    return jnp.moveaxis(_convolution(1, x, w, bias, 1, pad, 1, 1), 2, 0)
+
+
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     _check_shapes(n, input, weight, bias, groups)
     strides = per_dimension(stride, n, "stride", least=1)
@@ -96,18 +129,7 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
                 f"the padded input must be at least as large as the dilated kernel, got "
                 f"{size + before + after} for {d * (k - 1) + 1}",
             )
-    if category(x.dtype) < 2:
-        out = _integer_convolution(x, weight, strides, pads, dilations, groups)
-    else:
-        out = lax.conv_general_dilated(
-            x,
-            weight,
-            strides,
-            pads,
-            rhs_dilation=dilations,
-            feature_group_count=groups,
-            preferred_element_type=accumulator(x.dtype),
-        )
+    out = correlation(x, weight, Steps(strides, pads, dilations), groups)
     if bias is not None:
         out = out + bias.astype(out.dtype).reshape(-1, *[1] * n)
     return out if input.ndim == n + 2 else out[0]
@@ -149,24 +171,3 @@ def _paddings(n, kernel, strides, padding, dilations):
         refuse(f"`padding='same'` needs stride 1, got stride={strides}", error=ValueError)
     totals = [d * (k - 1) for k, d in zip(kernel, dilations, strict=True)]
     return [(total // 2, total - total // 2) for total in totals]
-
-
-def _integer_convolution(
-    x: jax.Array,
-    weight: jax.Array,
-    strides: Sequence[int],
-    pads: Sequence[tuple[int, int]],
-    dilations: Sequence[int],
-    groups: int,
-) -> jax.Array:
-    """As a product with the windows: convolutions of integers exist on few devices."""
-    n = len(strides)
-    x = jnp.pad(x, [(0, 0), (0, 0), *pads])
-    for i in range(n):
-        x = windows(x, 2 + 2 * i, weight.shape[2 + i], strides[i], dilations[i])
-    x = x.reshape(x.shape[0], groups, weight.shape[1], *x.shape[2:])
-    weight = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
-    outer, inner = "xyz"[:n], "ijk"[:n]
-    spread = "".join(o + i for o, i in zip(outer, inner, strict=True))
-    out = jnp.einsum(f"ngc{spread},gfc{inner}->ngf{outer}", x, weight)
-    return out.reshape(out.shape[0], groups * out.shape[2], *out.shape[3:])

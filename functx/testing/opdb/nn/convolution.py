@@ -26,6 +26,18 @@ def conv2d_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 1, 3, 3), make(1, 1, 2, 2))
 
 
+def conv3d_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 2, 3, 2), make(2, 2, 2, 2, 1), make(2))
+    yield call(make(2, 2, 3, 2, 3), make(2, 1, 2, 1, 2), None, (2, 1, 1), (0, 1, 0), 1, 2)
+    yield call(make(1, 2, 3, 2), make(1, 1, 1, 2, 2), padding="same", dilation=(1, 2, 1))
+    yield call(make(1, 1, 3, 2, 2), make(1, 1, 2, 1, 1), stride=2, padding="valid")
+
+
+def conv_tbc_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(4, 1, 2), make(2, 2, 3), make(3))
+    yield call(make(3, 2, 1), make(2, 1, 2), make(2), 1)
+
+
 def conv1d_refusals(make: Make) -> Iterator[Refusal]:
     x, w = make(1, 2, 4), make(4, 2, 2)
     yield Refusal(call(x, make(2, 2)), r"`weight` 3, got f32\[1,2,4\] and f32\[2,2\]")
@@ -46,6 +58,27 @@ def conv2d_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, make(2, 2, 2)), r"`weight` 4")
     yield Refusal(call(x, w, dilation=(1, 1, 1)), r"`dilation` must be an int or 2", ValueError)
     yield Refusal(call(x, w, stride=1.5), r"`stride` must be an int or", TypeError)
+
+
+def conv3d_refusals(make: Make) -> Iterator[Refusal]:
+    x, w = make(1, 2, 2, 2, 2), make(2, 2, 1, 1, 1)
+    yield Refusal(call(x, make(2, 2, 2)), r"`weight` 5")
+    yield Refusal(call(x, w, stride=(1, 1)), r"`stride` must be an int or 3", ValueError)
+
+
+def conv_tbc_refusals(make: Make) -> Iterator[Refusal]:
+    x, w, b = make(4, 1, 2), make(2, 2, 3), make(3)
+    yield Refusal(call(x[0], w, b), r"`input` and `weight` must have 3 dimensions, got")
+    yield Refusal(call(x, make(2, 1, 3), b), r"takes 1 channels, got f32\[1,2,4\]")
+    yield Refusal(call(x, w, make(2)), r"`bias` must be \[3\]")
+    yield Refusal(call(x, w, b, -1), r"`padding` must be at least 0", ValueError)
+    integers = make(4, 1, 2, dtype="int64")
+    yield Refusal(call(integers, w, b), "expected floating arrays, got i64", TypeError)
+
+
+def np_conv_tbc(x, weight, bias, pad=0):
+    out = np_conv(x.transpose(1, 2, 0), weight.transpose(2, 1, 0), bias, padding=pad)
+    return out.transpose(2, 0, 1)
 
 
 def np_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
@@ -114,5 +147,20 @@ OPS = [
         refusals=conv2d_refusals,
         floor=SUMS,
         departures=infinity_departures(2),
+    ),
+    OpInfo(
+        F.conv3d,
+        conv3d_samples,
+        reference=np_conv,
+        refusals=conv3d_refusals,
+        floor=SUMS,
+        departures=infinity_departures(3),
+    ),
+    OpInfo(
+        F.conv_tbc,
+        conv_tbc_samples,
+        reference=np_conv_tbc,
+        refusals=conv_tbc_refusals,
+        floor=SUMS,
     ),
 ]

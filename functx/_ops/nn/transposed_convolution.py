@@ -1,0 +1,173 @@
+"""Transposed convolutions: the gradients of convolutions with respect to their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
+
+from .correlations import correlation, Steps
+from .windows import per_dimension
+
+
+__all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    aliases=("conv_transpose1d",),
+)
+def conv_transpose1d(
+    input: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Array:
+    r"""Transposed convolution over one dimension: each element of the input adds the kernel, times
+    it, to the result, $y_{f,\,si + dj - p} \mathrel{+}= \sum_c w_{cfj}\, x_{ci}$.
+
+    Shapes: `input: [N, C, L]` or `[C, L]`, `weight: [C, F / groups, k]`, `bias: [F]`; the result
+    is `[N, F, L']` or `[F, L']` with
+    `L' = (L - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1`.
+
+    - `padding`: what is cut off on either side.
+    - `output_padding`: what is not cut at the end; less than the stride, or than the dilation.
+    - `groups`: channels in so many groups, each convolved on its own.
+
+    Dtypes, errors: as for `conv1d`.
+
+    >>> x, w = jnp.arange(3, dtype="float32"), jnp.ones(2, "float32")
+    >>> functx.conv_transpose1d(x[None], w[None, None], stride=2)
+    Array([[0., 0., 1., 1., 2., 2.]], dtype=float32)
+    """
+    steps = stride, padding, output_padding, dilation
+    return _transposed(1, input, weight, bias, steps, groups)
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    aliases=("conv_transpose2d",),
+)
+def conv_transpose2d(
+    input: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Array:
+    r"""Transposed convolution over two dimensions; see `conv_transpose1d`.
+
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]`, `weight: [C, F / groups, kH, kW]`, `bias: [F]`;
+    the result is `[N, F, H', W']` or `[F, H', W']`.
+
+    >>> x, w = jnp.ones((1, 2, 2), "float32"), jnp.ones((1, 1, 2, 2), "float32")
+    >>> functx.conv_transpose2d(x, w)[0]
+    Array([[1., 2., 1.],
+           [2., 4., 2.],
+           [1., 2., 1.]], dtype=float32)
+    """
+    steps = stride, padding, output_padding, dilation
+    return _transposed(2, input, weight, bias, steps, groups)
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    aliases=("conv_transpose3d",),
+)
+def conv_transpose3d(
+    input: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Array:
+    r"""Transposed convolution over three dimensions; see `conv_transpose1d`.
+
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]`, `weight: [C, F / groups, kD, kH, kW]`,
+    `bias: [F]`; the result is `[N, F, D', H', W']` or `[F, D', H', W']`.
+
+    >>> x, w = jnp.ones((1, 1, 1, 2), "float32"), jnp.ones((1, 1, 1, 1, 2), "float32")
+    >>> functx.conv_transpose3d(x, w)
+    Array([[[[1., 2., 1.]]]], dtype=float32)
+    """
+    steps = stride, padding, output_padding, dilation
+    return _transposed(3, input, weight, bias, steps, groups)
+
+
+def _transposed(n, input, weight, bias, steps, groups):
+    _check_shapes(n, input, weight, bias, groups)
+    stride, padding, output_padding, dilation = steps
+    strides = per_dimension(stride, n, "stride", least=1)
+    cut = per_dimension(padding, n, "padding")
+    longer = per_dimension(output_padding, n, "output_padding")
+    dilations = per_dimension(dilation, n, "dilation", least=1)
+    for o, s, d in zip(longer, strides, dilations, strict=True):
+        if o >= max(s, d):
+            refuse(
+                f"`output_padding` must be less than the stride or the dilation, got "
+                f"{output_padding} for stride={stride} and dilation={dilation}",
+            )
+    reach = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
+    pads = [(r - p, r - p + o) for r, p, o in zip(reach, cut, longer, strict=True)]
+    x = input if input.ndim == n + 2 else input[None]
+    sizes = [
+        (size - 1) * s + 1 + before + after - r
+        for size, s, (before, after), r in zip(x.shape[2:], strides, pads, reach, strict=True)
+    ]
+    if min(sizes) < 1:
+        refuse(f"`padding` must leave something, got {padding}, which leaves {sizes}")
+    out = correlation(x, _turned(weight, groups), Steps((1,) * n, pads, dilations, strides), groups)
+    if bias is not None:
+        out = out + bias.astype(out.dtype).reshape(-1, *[1] * n)
+    return out if input.ndim == n + 2 else out[0]
+
+
+def _turned(weight: Array, groups: int) -> Array:
+    """From `[C, F / groups, *kernel]` to `[F, C / groups, *kernel]`, the kernels backwards."""
+    channels, filters, *kernel = weight.shape
+    weight = weight.reshape(groups, channels // groups, filters, *kernel).swapaxes(1, 2)
+    weight = weight.reshape(groups * filters, channels // groups, *kernel)
+    return jnp.flip(weight, range(2, weight.ndim))
+
+
+def _check_shapes(n, input, weight, bias, groups):
+    if weight.ndim != n + 2 or input.ndim not in (n + 1, n + 2):
+        refuse(
+            f"`input` must have {n + 1} dimensions, or {n + 2} with a batch, and `weight` {n + 2}, "
+            f"got {describe(input)} and {describe(weight)}"
+        )
+    if groups < 1:
+        refuse(f"`groups` must be at least 1, got {groups}", error=ValueError)
+    channels = input.shape[input.ndim - n - 1]
+    if channels != weight.shape[0] or channels % groups:
+        refuse(
+            f"`weight` {describe(weight)} takes {weight.shape[0]} channels, which must be a "
+            f"multiple of groups={groups}, got {describe(input)}"
+        )
+    if 0 in input.shape[input.ndim - n - 1 :] or 0 in weight.shape[1:]:
+        refuse(
+            f"`input` and `weight` must not be empty except in the batch, got {describe(input)} "
+            f"and {describe(weight)}"
+        )
+    filters = weight.shape[1] * groups
+    if bias is not None and bias.shape != (filters,):
+        refuse(f"`bias` must be [{filters}], one for each filter, got {describe(bias)}")
