@@ -147,13 +147,19 @@ from ._ops.nn.distances import (
     cosine_similarity as cosine_similarity,
     pairwise_distance as pairwise_distance,
 )
-from ._ops.nn.dropout import dropout as dropout
+from ._ops.nn.dropout import (
+    alpha_dropout as alpha_dropout,
+    dropout as dropout,
+    dropout2d as _dropout2d,
+    feature_alpha_dropout as feature_alpha_dropout,
+)
 from ._ops.nn.exponential_units import celu as celu, selu as selu
 from ._ops.nn.grid_sampling import (
     grid_sampler as grid_sampler,
     grid_sampler_2d as grid_sampler_2d,
     grid_sampler_3d as grid_sampler_3d,
 )
+from ._ops.nn.linear import bilinear as bilinear
 from ._ops.nn.normalization.batch import batch_norm as batch_norm
 from ._ops.nn.normalization.group import group_norm as group_norm
 from ._ops.nn.normalization.layer import layer_norm as layer_norm
@@ -513,6 +519,7 @@ divide = div
 empty = zeros
 empty_like = zeros_like
 expand_copy = expand
+feature_dropout = _dropout2d
 fix = trunc
 ger = outer
 greater = gt

@@ -19,7 +19,14 @@ from functx._ops.nn.distances import (
     cosine_similarity as cosine_similarity,
     pairwise_distance as pairwise_distance,
 )
-from functx._ops.nn.dropout import dropout as dropout
+from functx._ops.nn.dropout import (
+    alpha_dropout as alpha_dropout,
+    dropout as dropout,
+    dropout1d as dropout1d,
+    dropout2d as dropout2d,
+    dropout3d as dropout3d,
+    feature_alpha_dropout as feature_alpha_dropout,
+)
 from functx._ops.nn.exponential_units import (
     celu as celu,
     elu as elu,
@@ -38,7 +45,7 @@ from functx._ops.nn.likelihoods import (
     kl_div as kl_div,
     poisson_nll_loss as poisson_nll_loss,
 )
-from functx._ops.nn.linear import linear as linear
+from functx._ops.nn.linear import bilinear as bilinear, linear as linear
 from functx._ops.nn.losses import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
     huber_loss as huber_loss,
@@ -61,6 +68,7 @@ from functx._ops.nn.normalization.batch import (
 from functx._ops.nn.normalization.group import group_norm as group_norm
 from functx._ops.nn.normalization.layer import layer_norm as layer_norm
 from functx._ops.nn.padding import pad as pad
+from functx._ops.nn.patches import fold as fold, unfold as unfold
 from functx._ops.nn.piecewise_linear import (
     hardshrink as hardshrink,
     hardsigmoid as hardsigmoid,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from functx._core import accumulator, category
@@ -18,9 +17,8 @@ class Steps(NamedTuple):
     """How a kernel steps over an image: a number, or a pair, for each dimension."""
 
     strides: Sequence[int]
-    pads: Sequence[tuple[int, int]]  # zeros before and after; less than none cuts
+    pads: Sequence[tuple[int, int]]  # zeros before and after
     dilations: Sequence[int]  # of the kernel
-    spread: Sequence[int] | None = None  # of the image: zeros come between its elements
 
 
 def correlation(x: Array, weight: Array, steps: Steps, groups: int) -> Array:
@@ -35,7 +33,6 @@ def correlation(x: Array, weight: Array, steps: Steps, groups: int) -> Array:
         weight,
         steps.strides,
         steps.pads,
-        lhs_dilation=steps.spread,
         rhs_dilation=steps.dilations,
         feature_group_count=groups,
         preferred_element_type=accumulator(x.dtype),
@@ -45,9 +42,7 @@ def correlation(x: Array, weight: Array, steps: Steps, groups: int) -> Array:
 def _of_integers(x: Array, weight: Array, steps: Steps, groups: int) -> Array:
     """As a product with the windows: convolutions of integers exist on few devices."""
     n = len(steps.strides)
-    between = [s - 1 for s in steps.spread or (1,) * n]
-    padding = [(0, 0, 0)] * 2 + [(*p, b) for p, b in zip(steps.pads, between, strict=True)]
-    x = lax.pad(x, np.zeros((), x.dtype), padding)
+    x = jnp.pad(x, [(0, 0), (0, 0), *steps.pads])
     for i in range(n):
         kernel = weight.shape[2 + i]
         x = windows(x, 2 + 2 * i, kernel, steps.strides[i], steps.dilations[i])

@@ -1,4 +1,4 @@
-"""Dropout."""
+"""Dropout: of elements, and of whole channels."""
 
 from __future__ import annotations
 
@@ -12,20 +12,30 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayLike,
+    category,
     converted,
+    describe,
     is_probability,
     Key,
     operator,
     peek,
     Real,
+    refuse,
     Requirement,
 )
 
 
-__all__ = ["dropout"]
+__all__ = [
+    "alpha_dropout",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+]
 
 
-def _drops(training: bool, p: Any, **_: Any) -> bool:
+def _drops(p: Any, training: bool, **_: Any) -> bool:
     known = peek(p)
     return bool(training) and (known is None or bool(((0 < known) & (known < 1)).any()))
 
@@ -57,9 +67,165 @@ def dropout(
     >>> functx.nn.functional.dropout(jnp.ones(2, "float32"), training=False)
     Array([1., 1.], dtype=float32)
     """
+    return _scaled(input, input.shape, p, training, key)
+
+
+@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
+def dropout1d(
+    input: ArrayLike,
+    p: Real = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    key: Key = None,
+) -> Array:
+    r"""`dropout` of whole channels. Shapes: `[N, C, L]` or `[C, L]`.
+
+    >>> x = jnp.ones((1, 4, 2), "float32")
+    >>> y = functx.nn.functional.dropout1d(x, key=jax.random.key(0))
+    >>> bool((y[..., 0] == y[..., 1]).all())
+    True
+    """
+    if input.ndim not in (2, 3):
+        refuse(f"`input` must have 2 dimensions, or 3 with a batch, got {describe(input)}")
+    return _scaled(input, (*input.shape[:-1], 1), p, training, key)
+
+
+@operator(
+    accepts=Accepts.INEXACT,
+    requires=_options_fit,
+    random=True,
+    draws=_drops,
+    synonyms={"train": "training"},
+    aliases=("feature_dropout",),
+)
+def dropout2d(
+    input: ArrayLike,
+    p: Real = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    key: Key = None,
+) -> Array:
+    r"""`dropout` of whole channels. Shapes: `[N, C, ...]`, a batch always, as in PyTorch.
+
+    >>> x = jnp.ones((1, 4, 2, 2), "float32")
+    >>> y = functx.nn.functional.dropout2d(x, key=jax.random.key(0))
+    >>> bool((y[..., :1, :1] == y).all())
+    True
+    """
+    return _scaled(input, _of_channels(input), p, training, key)
+
+
+@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
+def dropout3d(
+    input: ArrayLike,
+    p: Real = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    key: Key = None,
+) -> Array:
+    r"""`dropout` of whole channels. Shapes: `[C, D, H, W]`, or `[N, C, ...]` of another rank.
+
+    >>> x = jnp.ones((4, 2, 2, 2), "float32")
+    >>> y = functx.nn.functional.dropout3d(x, key=jax.random.key(0))
+    >>> bool((y[:, :1, :1, :1] == y).all())
+    True
+    """
+    kept = (len(input), 1, 1, 1) if input.ndim == 4 else _of_channels(input)
+    return _scaled(input, kept, p, training, key)
+
+
+@operator(
+    accepts=Accepts.FLOATING,
+    requires=_options_fit,
+    random=True,
+    draws=_drops,
+    synonyms={"train": "training"},
+    aliases=("alpha_dropout",),
+)
+def alpha_dropout(
+    input: ArrayLike,
+    p: Real = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    key: Key = None,
+) -> Array:
+    r"""Dropout that keeps mean 0 and variance 1, for `selu` (Klambauer et al., 2017).
+
+    Each element becomes $\alpha' = -1.758...$, the least that `selu` gives, with probability `p`;
+    then all are $a x + b$ with $a = ((1 - p)(1 + p \alpha'^2))^{-1/2}$ and $b = -a \alpha' p$. With
+    `p=1`, zeros. Without `training`, the input as it is.
+
+    >>> functx.nn.functional.alpha_dropout(jnp.ones(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    return _self_normalizing(input, input.shape, p, training, key)
+
+
+@operator(
+    requires=_options_fit,
+    random=True,
+    draws=_drops,
+    synonyms={"train": "training"},
+    aliases=("feature_alpha_dropout",),
+)
+def feature_alpha_dropout(
+    input: ArrayLike,
+    p: Real = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    key: Key = None,
+) -> Array:
+    """`alpha_dropout` of whole channels. Shapes: `[N, C, ...]`, a batch always.
+
+    Dtypes: any without `training`, floating with it.
+
+    >>> x = jnp.ones((1, 4, 2), "float32")
+    >>> y = functx.nn.functional.feature_alpha_dropout(x, training=True, key=jax.random.key(0))
+    >>> bool((y[..., 0] == y[..., 1]).all())
+    True
+    """
+    if training and category(input.dtype) != 2:
+        refuse(f"`training` needs a floating array, got {describe(input)}", error=TypeError)
+    kept = _of_channels(input) if training else input.shape
+    return _self_normalizing(input, kept, p, training, key)
+
+
+def _of_channels(input: Array) -> tuple[int, ...]:
+    """The shape of one number for each channel."""
+    if input.ndim < 2:
+        refuse(f"`input` must be [N, C, ...], got {describe(input)}")
+    return (*input.shape[:2], *[1] * (input.ndim - 2))
+
+
+def _kept(shape: tuple[int, ...], p: Any, dtype: Any, key: Array) -> Array:
+    """1 with probability $1 - p$, else 0."""
+    kept = jax.random.bernoulli(key, jnp.asarray(1 - p, "float32"), shape)
+    return converted(kept, dtype)
+
+
+def _scaled(input: Array, shape: tuple[int, ...], p: Any, training: bool, key: Any) -> Array:
     if not training:
         return input
     if key is None:  # nothing is drawn where p is 0 or 1
         return jnp.where(p == 0, input, input * (1 - p))
-    kept = jax.random.bernoulli(key, jnp.asarray(1 - p, "float32"), input.shape)
-    return input * (converted(kept, input.dtype) / jnp.where(p == 1, 1, 1 - p))
+    return input * (_kept(shape, p, input.dtype, key) / jnp.where(p == 1, 1, 1 - p))
+
+
+_LEAST = -1.7580993408473766  # of selu: scale times alpha, negated
+
+
+def _self_normalizing(
+    input: Array, shape: tuple[int, ...], p: Any, training: bool, key: Any
+) -> Array:
+    if not training:
+        return input
+    if key is None:  # nothing is drawn where p is 0 or 1
+        return jnp.where(p == 0, input, input * (1 - p))
+    kept = _kept(shape, p, input.dtype, key)
+    a = jnp.where(p == 1, 0, ((1 - jnp.where(p == 1, 0, p)) * (1 + p * _LEAST**2)) ** -0.5)
+    return a * (input * kept + (_LEAST * (1 - kept) - _LEAST * p))

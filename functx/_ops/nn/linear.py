@@ -1,7 +1,8 @@
-"""Affine maps of the last dimension."""
+"""Affine and bilinear maps of the last dimension."""
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
@@ -17,7 +18,7 @@ from functx._core import (
 )
 
 
-__all__ = ["linear"]
+__all__ = ["bilinear", "linear"]
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
@@ -55,3 +56,46 @@ def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -
     if not broadcasts_to(bias.shape, out.shape):
         refuse(f"`bias` must broadcast to {list(out.shape)}, got {describe(bias)}")
     return out + bias.astype(out.dtype)
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.REAL_NUMBER,
+    autocast=Autocast.WIDEST,
+    aliases=("bilinear",),
+)
+def bilinear(
+    input1: ArrayOnly, input2: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None
+) -> Array:
+    r"""Bilinear map of last dimensions: $y_o = \sum_{ij} w_{oij}\, x_i\, x'_j + b_o$.
+
+    Shapes: `input1: [..., n]`, `input2: [..., k]`, `weight: [m, n, k]`, `bias: [m]` give
+    `[..., m]`; what comes before the last dimension is the same in both.
+    Dtypes: all arrays have the same one. Halves are summed in float32.
+
+    >>> x, y = jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0], "float32")
+    >>> functx.nn.functional.bilinear(x, y, jnp.ones((1, 2, 1), "float32"))
+    Array([9.], dtype=float32)
+    """
+    fits = (
+        weight.ndim == 3
+        and input1.ndim > 0
+        and input1.shape[:-1] == input2.shape[:-1]
+        and (*input1.shape[-1:], *input2.shape[-1:]) == weight.shape[1:]
+    )
+    if not fits:
+        refuse(
+            f"`input1` must be [..., n], `input2` [..., k] and `weight` [m, n, k], got "
+            f"{describe(input1)}, {describe(input2)} and {describe(weight)}"
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        refuse(f"`bias` must be [{weight.shape[0]}], got {describe(bias)}")
+    wide = accumulator(input1.dtype)
+    mixed = lax.dot_general(
+        input1,
+        weight,
+        (((input1.ndim - 1,), (1,)), ((), ())),
+        preferred_element_type=wide,
+    )
+    out = jnp.einsum("...ok,...k->...o", mixed, input2.astype(wide), preferred_element_type=wide)
+    return out if bias is None else out + bias.astype(wide)

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayLike,
+    Autocast,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
 
-from .correlations import correlation, Steps
-from .windows import per_dimension
+from .overlaps import overlap_add
+from .windows import per_dimension, require_countable
 
 
 __all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
@@ -126,27 +135,41 @@ def _transposed(n, input, weight, bias, steps, groups):
                 f"`output_padding` must be less than the stride or the dilation, got "
                 f"{output_padding} for stride={stride} and dilation={dilation}",
             )
-    reach = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
-    pads = [(r - p, r - p + o) for r, p, o in zip(reach, cut, longer, strict=True)]
     x = input if input.ndim == n + 2 else input[None]
-    sizes = [
-        (size - 1) * s + 1 + before + after - r
-        for size, s, (before, after), r in zip(x.shape[2:], strides, pads, reach, strict=True)
+    whole = [
+        (size - 1) * s + d * (k - 1) + 1 + o
+        for size, s, d, k, o in zip(
+            x.shape[2:], strides, dilations, weight.shape[2:], longer, strict=True
+        )
     ]
+    sizes = [size - 2 * p for size, p in zip(whole, cut, strict=True)]
     if min(sizes) < 1:
         refuse(f"`padding` must leave something, got {padding}, which leaves {sizes}")
-    out = correlation(x, _turned(weight, groups), Steps((1,) * n, pads, dilations, strides), groups)
+    require_countable(whole)
+    out = _products(x, weight, groups)
+    for i in range(n):
+        steps = {"stride": strides[i], "dilation": dilations[i]}
+        out = overlap_add(out, 2, n + 3, size=whole[i], **steps)
+        out = lax.slice_in_dim(out, cut[i], whole[i] - cut[i], axis=n + 2)
+    out = jnp.moveaxis(out.reshape(groups * out.shape[1], *out.shape[2:]), 1, 0)
     if bias is not None:
         out = out + bias.astype(out.dtype).reshape(-1, *[1] * n)
     return out if input.ndim == n + 2 else out[0]
 
 
-def _turned(weight: Array, groups: int) -> Array:
-    """From `[C, F / groups, *kernel]` to `[F, C / groups, *kernel]`, the kernels backwards."""
-    channels, filters, *kernel = weight.shape
-    weight = weight.reshape(groups, channels // groups, filters, *kernel).swapaxes(1, 2)
-    weight = weight.reshape(groups * filters, channels // groups, *kernel)
-    return jnp.flip(weight, range(2, weight.ndim))
+def _products(x: Array, weight: Array, groups: int) -> Array:
+    """Each element's kernels, times it: `[groups, F / groups, *kernel, N, *sizes]`.
+
+    XLA's own convolution would spread the input with zeros, and multiply these with what is
+    infinite in the kernel.
+    """
+    channels = weight.shape[0] // groups
+    return lax.dot_general(
+        weight.reshape(groups, channels, *weight.shape[1:]),
+        x.reshape(len(x), groups, channels, *x.shape[2:]),
+        (((1,), (2,)), ((0,), (1,))),
+        preferred_element_type=accumulator(x.dtype),
+    )
 
 
 def _check_shapes(n, input, weight, bias, groups):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -26,6 +28,12 @@ def per_dimension(value: Any, n: int, name: str, *, least: int = 0) -> tuple[int
     if min(ints) < least:
         refuse(f"`{name}` must be at least {least}, got {value}", error=ValueError)
     return tuple(ints) * (n if len(ints) == 1 else 1)
+
+
+def require_countable(sizes: Sequence[int]) -> None:
+    """Refuses images of so many elements that 64 bits do not count their bytes."""
+    if math.prod(sizes) >= 2**60:
+        refuse(f"images of {list(sizes)} are more than memory holds", error=MemoryError)
 
 
 def windows(x: jax.Array, axis: int, kernel: int, stride: int, dilation: int) -> jax.Array:

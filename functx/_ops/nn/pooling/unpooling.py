@@ -21,7 +21,7 @@ from functx._core import (
     Requirement,
 )
 from functx._ops.indexing.addressing import as_index, write_along
-from functx._ops.nn.windows import per_dimension
+from functx._ops.nn.windows import per_dimension, require_countable
 
 from .greatest import as_images
 from .placement import require_image
@@ -167,8 +167,7 @@ def _sizes_before(
                 f"{list(asked)}",
                 error=ValueError,
             )
-    if math.prod(asked) >= 2**60:
-        refuse(f"images of {list(asked)} are more than memory holds", error=MemoryError)
+    require_countable(asked)
     if min(asked) < 0:
         refuse(f"`padding` must leave a size that is not negative, got {padding}", error=ValueError)
     return asked

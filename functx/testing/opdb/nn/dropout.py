@@ -62,6 +62,93 @@ def dropout_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def line_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 2, 3))
+    yield call(make(4, 3), 0.25)
+    yield call(make(2, 3), p=0.5, training=False)
+    yield call(make(2, 3), 1.0)
+
+
+def image_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 3, 2))
+    yield call(make(2, 3), 0.25)
+    yield call(make(2, 2, 2), p=0.5, training=False)
+    yield call(make(2, 2, 2), 0.0)
+
+
+def volume_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 1, 2, 2))
+    yield call(make(3, 1, 2, 2), 0.25)
+    yield call(make(2, 2, 3), p=0.75)
+    yield call(make(2, 2, 1, 2), p=0.5, training=False)
+
+
+def alpha_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), training=True)
+    yield call(make(2, 2, 2), 0.25, True)
+    yield call(make(2, 3))
+    yield call(make(2, 3), 1.0, True)
+
+
+def channel_moments(x, p=0.5, training=True, inplace=False):
+    return moments(x, p) if training and p < 1 else (x * (not training), 0 * x)
+
+
+LEAST = -1.7580993408473766
+
+
+def alpha_moments(x, p=0.5, training=False, inplace=False):
+    if not training or p == 1:
+        return x * (not training), 0 * x
+    a = 1 / np.sqrt((1 - p) * (1 + p * LEAST**2))
+    return a * (1 - p) * x, a * np.abs(x - LEAST) * np.sqrt(p * (1 - p))
+
+
+def line_refusals(make: Make) -> Iterator[Refusal]:
+    yield from channel_refusal_of_p(make)
+    yield Refusal(call(make(3)), "`input` must have 2 dimensions, or 3 with a batch, got")
+
+
+def channel_refusals(make: Make) -> Iterator[Refusal]:
+    yield from channel_refusal_of_p(make)
+    yield Refusal(call(make(3)), r"`input` must be \[N, C, ...\], got f\d+\[3\]")
+
+
+def channel_refusal_of_p(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), 1.5), r"`p` must lie in \[0, 1\], got 1.5", ValueError)
+
+
+def alpha_refusals(make: Make) -> Iterator[Refusal]:
+    yield from channel_refusal_of_p(make)
+    integers = make(2, 3, dtype="int64")
+    yield Refusal(call(integers), "expected floating arrays, got i64", TypeError)
+
+
+def feature_refusals(make: Make) -> Iterator[Refusal]:
+    yield from channel_refusal_of_p(make)
+    integers = make(2, 3, dtype="int64")
+    needs = r"`training` needs a floating array, got i64\[2,3\]"
+    yield Refusal(call(integers, training=True), needs, TypeError)
+    yield Refusal(call(make(3), training=True), r"`input` must be \[N, C, ...\], got f\d+\[3\]")
+
+
+def whole_channels(shape: tuple[int, ...], mapped: int):
+    """Channels are kept or dropped whole, and not all alike."""
+
+    def conventions(make: Make) -> Iterator[Convention]:
+        x = make.put(np.ones(shape))
+        rest = tuple(range(mapped, len(shape)))
+        alike = lambda y: jnp.all(y.max(rest) == y.min(rest)) & (y.max() > y.min())
+        yield Convention("whole channels", call(x, 0.5, True), holds=alike)
+        for dtype in ("float32", "float64"):
+            x = make.delicate(32).reshape(32, *[1] * (len(shape) - 1)).astype(dtype)
+            unchanged = lambda y, x=x: same(y, x)
+            what = f"large, small and NaN without training, {dtype}"
+            yield Convention(what, call(x, 0.5, False), holds=unchanged)
+
+    return conventions
+
+
 OPS = [
     OpInfo(
         F.dropout,
@@ -73,4 +160,34 @@ OPS = [
         departures=dropout_departures,
     ),
     OpInfo(F.dropout, without_draw, reference=np_without_draw, variant="without_draw"),
+    *(
+        OpInfo(
+            operator,
+            draws,
+            refusals=bad,
+            moments=channel_moments,
+            dtypes=Accepts.INEXACT.value,
+            conventions=conventions,
+        )
+        for operator, draws, bad, conventions in [
+            (F.dropout1d, line_samples, line_refusals, whole_channels((4, 8, 3), 2)),
+            (F.dropout2d, image_samples, channel_refusals, whole_channels((4, 8, 2, 2), 2)),
+            (F.dropout3d, volume_samples, channel_refusals, whole_channels((32, 2, 1, 2), 1)),
+        ]
+    ),
+    OpInfo(
+        F.alpha_dropout,
+        alpha_samples,
+        refusals=alpha_refusals,
+        moments=alpha_moments,
+        conventions=whole_channels((32,), 1),
+    ),
+    OpInfo(
+        F.feature_alpha_dropout,
+        alpha_samples,
+        refusals=feature_refusals,
+        moments=alpha_moments,
+        dtypes=Accepts.FLOATING.value,
+        conventions=whole_channels((4, 8, 3), 2),
+    ),
 ]

@@ -19,6 +19,32 @@ def linear_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3), make(3), make())
 
 
+def bilinear_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), make(2, 2), make(4, 3, 2), make(4))
+    yield call(make(3), make(1), make(2, 3, 1))
+    yield call(make(2, 1, 3), make(2, 1, 2), make(1, 3, 2), bias=make(1))
+    yield call(make(0, 3), make(0, 2), make(2, 3, 2))
+
+
+def bilinear_refusals(make: Make) -> Iterator[Refusal]:
+    x, y, w = make(2, 3), make(2, 2), make(4, 3, 2)
+    message = r"`input1` must be \[..., n\], `input2` \[..., k\] and `weight` \[m, n, k\], got "
+    yield Refusal(call(x, y[:1], w), message + r"f32\[2,3\], f32\[1,2\] and f32\[4,3,2\]")
+    yield Refusal(call(x, x, w), message)
+    yield Refusal(call(y, y, w), message)
+    yield Refusal(call(x, y, w[0]), message)
+    yield Refusal(call(make(), make(), w), message)
+    yield Refusal(call(x, y, w, make(3)), r"`bias` must be \[4\], got f32\[3\]")
+    yield Refusal(call(x, y, make(4, 3, 2, dtype="float16")), r"the same dtype", TypeError)
+
+
+def np_bilinear(x, y, weight, bias=None):
+    out = np.zeros((*x.shape[:-1], len(weight)), x.dtype)
+    for o, plane in enumerate(weight):
+        out[..., o] = np.sum(np.sum(x[..., None] * plane, -2) * y, -1)
+    return out if bias is None else out + bias
+
+
 def linear_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3), make(4, 2)), r"last dimensions of the same size")
     yield Refusal(call(make(2, 3), make(4, 2, 3)), r"`weight` \[m, n\] or \[n\]")
@@ -57,5 +83,12 @@ OPS = [
         refusals=linear_refusals,
         departures=linear_departures,
         floor=SUMS,
-    )
+    ),
+    OpInfo(
+        F.bilinear,
+        bilinear_samples,
+        reference=np_bilinear,
+        refusals=bilinear_refusals,
+        floor=SUMS,
+    ),
 ]

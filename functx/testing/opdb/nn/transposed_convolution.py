@@ -11,7 +11,8 @@ from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 
 def line_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(1, 2, 3), make(2, 2, 2), make(2))
+    yield call(make(1, 2, 3), make(2, 2, 1), make(2))
+    yield call(make(1, 2, 3), make(2, 1, 2))
     yield call(make(2, 4, 2), make(4, 1, 3), make(2), 3, (1,), 2, 2)
     yield call(make(1, 3), make(1, 2, 2), stride=2, dilation=3, output_padding=(1,))
     yield call(make(1, 1, 2), make(1, 1, 1), padding=0, output_padding=1, dilation=2)
@@ -19,14 +20,14 @@ def line_samples(make: Make) -> Iterator[Sample]:
 
 
 def plane_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(1, 2, 2, 3), make(2, 1, 2, 2), make(1))
+    yield call(make(1, 2, 2, 3), make(2, 1, 1, 1), make(1))
     yield call(make(2, 2, 2, 2), make(2, 1, 3, 2), None, (3, 2), (1, 0), (1, 0), 2, (1, 2))
     yield call(make(1, 2, 2), make(1, 2, 2, 1), make(2), stride=2, output_padding=(0, 1))
-    yield call(make(1, 1, 3, 3), make(1, 1, 1, 2), padding=(1, 2))
+    yield call(make(1, 1, 3, 3), make(1, 1, 1, 2), padding=(1, 0))
 
 
 def volume_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(1, 2, 2, 1, 2), make(2, 1, 1, 2, 2), make(1))
+    yield call(make(1, 2, 2, 1, 2), make(2, 1, 1, 1, 1), make(1))
     yield call(make(1, 2, 2, 2, 1), make(2, 1, 2, 1, 2), None, (2, 1, 3), (1, 0, 0), (0, 0, 2), 2)
     yield call(make(1, 2, 1, 2), make(1, 2, 1, 2, 2), make(2), dilation=(1, 1, 2))
 
@@ -85,7 +86,13 @@ def np_conv_transpose(
 
 
 OPS = [
-    OpInfo(operator, samples, reference=np_conv_transpose, refusals=refusals, floor=SUMS)
+    OpInfo(
+        operator,
+        samples,
+        reference=np_conv_transpose,
+        refusals=refusals,
+        floor=SUMS,
+    )
     for operator, samples, refusals in [
         (F.conv_transpose1d, line_samples, line_refusals),
         (F.conv_transpose2d, plane_samples, plane_refusals),

@@ -1,0 +1,124 @@
+"""Images as the columns of their patches, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, category, describe, operator, Promote, refuse
+
+from .overlaps import overlap_add
+from .windows import per_dimension, require_countable
+
+
+__all__ = ["fold", "unfold"]
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY)
+def unfold(
+    input: ArrayLike,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Array:
+    """The patches of images, each a column.
+
+    Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C * kH * kW, L]` or `[C * kH * kW, L]`, with
+    one of the `L` columns for each place of the kernel, row by row.
+
+    >>> x = jnp.arange(6, dtype="float32").reshape(1, 2, 3)
+    >>> functx.nn.functional.unfold(x, 2)
+    Array([[0., 1.],
+           [1., 2.],
+           [3., 4.],
+           [4., 5.]], dtype=float32)
+    """
+    if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
+        refuse(
+            "`input` must have 3 dimensions, or 4 with a batch, and elements in each image, got "
+            f"{describe(input)}"
+        )
+    kernel, dilations, pads, strides = _placing(kernel_size, dilation, padding, stride)
+    require_countable([n + 2 * p for n, p in zip(input.shape[-2:], pads, strict=True)])
+    x = input if input.ndim == 4 else input[None]
+    counts = _counts(x.shape[2:], kernel, dilations, pads, strides)
+    x = lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * 2 + [(p, p, 0) for p in pads])
+    for i, axis in enumerate((2, 4)):
+        k, s, d, n = kernel[i], strides[i], dilations[i], counts[i]
+        rows = [lax.slice_in_dim(x, j * d, j * d + (n - 1) * s + 1, s, axis=axis) for j in range(k)]
+        x = jnp.stack(rows, axis)
+    x = x.transpose(0, 1, 2, 4, 3, 5)  # [N, C, kH, kW, rows, columns]
+    x = x.reshape(len(x), math.prod(x.shape[1:4]), math.prod(counts))
+    return x if input.ndim == 4 else x[0]
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY)
+def fold(
+    input: ArrayLike,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Array:
+    """Images of which each element is the sum of what patches have there: `unfold` transposed.
+
+    Shapes: `[N, C * kH * kW, L]` or `[C * kH * kW, L]` gives `[N, C, *output_size]` or
+    `[C, *output_size]`; `L` is what `unfold` makes of that. Dtypes: bools are joined by "or".
+
+    >>> columns = jnp.ones((4, 2), "float32")
+    >>> functx.nn.functional.fold(columns, (2, 3), 2)
+    Array([[[1., 2., 1.],
+            [1., 2., 1.]]], dtype=float32)
+    """
+    if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
+        refuse(
+            "`input` must have 2 dimensions, or 3 with a batch, and elements in each image, got "
+            f"{describe(input)}"
+        )
+    sizes = per_dimension(output_size, 2, "output_size", least=1)
+    kernel, dilations, pads, strides = _placing(kernel_size, dilation, padding, stride)
+    counts = _counts(sizes, kernel, dilations, pads, strides)
+    x = input if input.ndim == 3 else input[None]
+    if x.shape[1] % math.prod(kernel) or x.shape[2] != math.prod(counts):
+        refuse(
+            f"`input` must be [C * {math.prod(kernel)}, {math.prod(counts)}], or have a batch "
+            f"before that, for output_size={output_size}, got {describe(input)}"
+        )
+    channels = x.shape[1] // math.prod(kernel)
+    x = x.reshape(len(x), channels, *kernel, *counts)
+    join = jnp.logical_or if category(x.dtype) == 0 else jnp.add
+    for i in range(2):
+        size, p = sizes[i] + 2 * pads[i], pads[i]
+        steps = {"stride": strides[i], "dilation": dilations[i]}
+        x = overlap_add(x, 2, 4, size=size, **steps, join=join)
+        x = lax.slice_in_dim(x, p, size - p, axis=3)
+    return x if input.ndim == 3 else x[0]
+
+
+def _placing(kernel_size, dilation, padding, stride):
+    return (
+        per_dimension(kernel_size, 2, "kernel_size", least=1),
+        per_dimension(dilation, 2, "dilation", least=1),
+        per_dimension(padding, 2, "padding"),
+        per_dimension(stride, 2, "stride", least=1),
+    )
+
+
+def _counts(sizes, kernel, dilations, pads, strides) -> tuple[int, ...]:
+    """Of the places of the kernel, along each dimension."""
+    counts = tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, d, p, s in zip(sizes, kernel, dilations, pads, strides, strict=True)
+    )
+    if min(counts) < 1:
+        refuse(
+            f"the dilated kernel must fit into the padded images, got {list(kernel)} with "
+            f"dilation {list(dilations)} and padding {list(pads)} for {list(sizes)}"
+        )
+    return counts
