@@ -42,9 +42,16 @@ WRONG_GRADIENTS = {
 # Entries whose values PyTorch has wrong, in a dtype.
 WRONG_VALUES = {("matrix_exp", "bfloat16"): "polynomials in half precision overflow"}
 
-# Entries that PyTorch computes in halves, coordinates too, of which they hold few: its answer is
-# that of single precision, as of its kernels for GPUs.
-COARSE_HALVES = {"nn.functional.grid_sample", "grid_sampler_2d", "grid_sampler_3d"}
+# Entries that PyTorch computes in halves, coordinates too, of which they hold few, or sums of
+# products: its answer is that of single precision, as of its kernels for GPUs.
+COARSE_HALVES = {
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    "nn.functional.conv_transpose1d",
+    "nn.functional.conv_transpose2d",
+    "nn.functional.conv_transpose3d",
+    "nn.functional.grid_sample",
+}
 
 
 def lookup(entry):

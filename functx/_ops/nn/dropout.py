@@ -11,14 +11,17 @@ from jax import Array
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     category,
     converted,
     describe,
+    Factor,
     is_probability,
     Key,
     operator,
     peek,
+    Promote,
     Real,
     refuse,
     Requirement,
@@ -166,6 +169,7 @@ def alpha_dropout(
 
 
 @operator(
+    promote=Promote.NONE,
     requires=_options_fit,
     random=True,
     draws=_drops,
@@ -174,7 +178,7 @@ def alpha_dropout(
 )
 def feature_alpha_dropout(
     input: ArrayLike,
-    p: Real = 0.5,
+    p: Factor = 0.5,  # floating beside integers too
     training: bool = False,
     inplace: bool = False,
     *,
@@ -191,8 +195,10 @@ def feature_alpha_dropout(
     """
     if training and category(input.dtype) != 2:
         refuse(f"`training` needs a floating array, got {describe(input)}", error=TypeError)
-    kept = _of_channels(input) if training else input.shape
-    return _self_normalizing(input, kept, p, training, key)
+    if not training:
+        return input
+    x = input.astype(accumulator(input.dtype))
+    return _self_normalizing(x, _of_channels(input), p, training, key).astype(input.dtype)
 
 
 def _of_channels(input: Array) -> tuple[int, ...]:

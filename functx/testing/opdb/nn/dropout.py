@@ -65,14 +65,14 @@ def dropout_departures(make: Make) -> Iterator[Departure]:
 def line_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2, 3))
     yield call(make(4, 3), 0.25)
-    yield call(make(2, 3), p=0.5, training=False)
+    yield call(make(2, 3), 0.5, False, True)
     yield call(make(2, 3), 1.0)
 
 
 def image_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 2, 3, 2))
     yield call(make(2, 3), 0.25)
-    yield call(make(2, 2, 2), p=0.5, training=False)
+    yield call(make(2, 2, 2), 0.5, False, True)
     yield call(make(2, 2, 2), 0.0)
 
 
@@ -80,12 +80,12 @@ def volume_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 2, 1, 2, 2))
     yield call(make(3, 1, 2, 2), 0.25)
     yield call(make(2, 2, 3), p=0.75)
-    yield call(make(2, 2, 1, 2), p=0.5, training=False)
+    yield call(make(2, 2, 1, 2), 0.5, False, True)
 
 
 def alpha_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), training=True)
-    yield call(make(2, 2, 2), 0.25, True)
+    yield call(make(2, 2, 2), 0.25, True, True)
     yield call(make(2, 3))
     yield call(make(2, 3), 1.0, True)
 

@@ -9,7 +9,7 @@ import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
-from .windows import adaptive, boxes
+from .windows import adaptive, boxes, line_refusals
 
 
 def adaptive_avg_pool2d_samples(make: Make) -> Iterator[Sample]:
@@ -38,13 +38,6 @@ def volume_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 2, 3, 4), 2)
     yield call(make(1, 2, 3, 2, 2), (None, 2, 1))
     yield call(make(0, 1, 2, 2, 2), [1, 1, 1])
-
-
-def line_refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(4), 2), r"`input` must have 2 dimensions, or 3 with a batch")
-    yield Refusal(
-        call(make(1, 4), (None,)), r"`output_size` must be an int or a sequence of ints", TypeError
-    )
 
 
 def volume_refusals(make: Make) -> Iterator[Refusal]:

@@ -8,7 +8,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
-from .windows import adaptive, greatest
+from .windows import adaptive, greatest, line_refusals
 
 
 INF, NAN = np.inf, np.nan
@@ -34,13 +34,6 @@ def volume_samples(make: Make) -> Iterator[Sample]:
 def np_adaptive_max_pool(x, output_size, return_indices=False, *, n):
     values, where = greatest(x, adaptive(x, output_size, n=n))
     return (values, where) if return_indices else values
-
-
-def line_refusals(make: Make) -> Iterator[Refusal]:
-    yield Refusal(call(make(4), 2), r"`input` must have 2 dimensions, or 3 with a batch")
-    yield Refusal(
-        call(make(1, 4), (None,)), r"`output_size` must be an int or a sequence of ints", TypeError
-    )
 
 
 def plane_refusals(make: Make) -> Iterator[Refusal]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from functx.testing.opinfo import call, Make, Refusal
+
 
 Along = list[list[int]]  # of one dimension, the positions in each of the windows
 
@@ -81,3 +83,11 @@ def greatest(x: np.ndarray, along: list[Along]) -> tuple[np.ndarray, np.ndarray]
         where[(..., *index)] = best
         out[(..., *index)] = np.take_along_axis(flat, best[..., None], -1)[..., 0]
     return out, where
+
+
+def line_refusals(make: Make) -> Iterator[Refusal]:
+    """What adaptive pooling over lines refuses."""
+    yield Refusal(call(make(4), 2), r"`input` must have 2 dimensions, or 3 with a batch")
+    yield Refusal(
+        call(make(1, 4), (None,)), r"`output_size` must be an int or a sequence of ints", TypeError
+    )
