@@ -118,6 +118,9 @@ def bytes_for_classes(make: Make) -> Iterator[Convention]:
     yield Convention("class 156", at, value=1e3)
 
 
+EQUAL_WEIGHTS, UNWEIGHTED = "equal weights and none", "PyTorch has no derivative in the weights"
+
+
 def nll_conventions(make: Make) -> Iterator[Convention]:
     yield from bytes_for_classes(make)
     yield from all_ignored(make)
@@ -128,6 +131,10 @@ def nll_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("one class in an array", flat, value=-2)
     refused = "PyTorch's backward refuses the shape that its forward takes"
     yield Convention("its gradient", flat, value=-2, gradient=[0, -1, 0], departure=refused)
+    x, weight = make.put([[-1, -2, -3], [-4, -5, -6]]), make.put([1, 1, 0])
+    weighed = call(x, make.put([0, 2], "int64"), weight, reduction="sum")
+    gradient = [[-1, 0, 0], [0, 0, 0]], [1, 0, 6]
+    yield Convention(EQUAL_WEIGHTS, weighed, value=1, gradient=gradient, departure=UNWEIGHTED)
 
 
 def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
@@ -139,15 +146,18 @@ def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
     weight, target = make.put([1, 1, 0]), make.put([0, 2], "int64")
     weighed = call(make.put(np.ones((2, 3))), target, weight, reduction="sum")
     gradient = [[-2 / 3, 1 / 3, 1 / 3], [0, 0, 0]], [np.log(3), 0, np.log(3)]
-    none = "PyTorch has no derivative in the weights"
     value = np.log(3)
-    yield Convention(
-        "equal weights and none", weighed, value=value, gradient=gradient, departure=none
-    )
+    yield Convention(EQUAL_WEIGHTS, weighed, value=value, gradient=gradient, departure=UNWEIGHTED)
 
 
 def probability_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, np.full((2, 3), 1 / 3, "float32"))
+    x, t = np.array([[0.5, 0.5, 0.0]]), np.array([[0.25, 0.25, 0.5]])
+    weight = np.array([1.0, 1.0, 0.0])
+    p = np.exp(x) / np.exp(x).sum()
+    gradient = p * (weight * t).sum() - weight * t, -weight * np.log(p), (-t * np.log(p))[0]
+    at = call(make.put(x), make.put(t), make.put(weight), reduction="sum")
+    yield Convention(EQUAL_WEIGHTS, at, gradient=gradient)
 
 
 def class_departures(make: Make) -> Iterator[Departure]:

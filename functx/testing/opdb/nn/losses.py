@@ -234,6 +234,19 @@ def huber_conventions(make: Make) -> Iterator[Convention]:
 
 
 def logits_conventions(make: Make) -> Iterator[Convention]:
+    x, t = np.array([0.5, 0.5, -1.0]), np.array([0.5, 0.5, 0.25])
+    weight, positive = np.array([2.0, 2.0, 0.0]), np.array([3.0, 3.0, 1.0])
+    softplus = np.log1p(np.exp(-x))
+    gradient = (
+        weight * (1 - t - (1 + (positive - 1) * t) / (1 + np.exp(x))),
+        weight * ((positive - 1) * softplus - x),
+        (1 - t) * x + (1 + (positive - 1) * t) * softplus,
+        weight * t * softplus,
+    )
+    arrays = map(make.put, (x, t, weight))
+    at = call(*arrays, reduction="sum", pos_weight=make.put(positive))
+    none = "PyTorch has no derivative in the weights"
+    yield Convention("equal elements", at, gradient=gradient, departure=none)
     yield from smooth_at_extremes(make, np.full((2, 3), 0.5, "float32"))
     x, y = make.put([0.0, -100.0, 1e3, -1e3]), make.put([0.0, 0.0, 1.0, 0.0])
     gradient = [0.5, 0, 0, 0], None

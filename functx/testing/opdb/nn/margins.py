@@ -40,6 +40,7 @@ def hinge_samples(make: Make) -> Iterator[Sample]:
         make(6, low=-1, high=1), make.put([1, -1, -1, -1, 1, 0], "int32"), make(low=1, high=2)
     )
     yield edge(make(6), make.put([1.0, -1, 0, 1e-4, 1e-5, 2e4]))
+    yield edge(make(3), make.put([3e-4, 1e-5, -1e-6]))
     yield call(make(2, 3), make.put([1, -1, 0], "int32"), margin=-0.5)
     yield from reductions(make, make(3), make.put([1, -1, -1], "int32"))
     yield call(make(), make.put(-1, "int32"))
@@ -233,7 +234,7 @@ def classes_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("far out", at, value=np.log(2) / 3, gradient=gradient, floor=1e-30)
 
     x, t = np.array([[0.5, 0.0]]), np.array([[0.5, 1.0]])
-    weight = np.array([0.5, 1.0])
+    weight = np.array([0.5, 0.5])
     share = 1 / (1 + np.exp(-x))
     loss = (1 - t) * x - np.log(share)
     gradient = weight * (share - t) / 2, -weight * x / 2, loss[0] / 2
