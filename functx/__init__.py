@@ -133,6 +133,7 @@ from ._ops.linalg.householder import (
 from ._ops.linalg.low_rank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
 from ._ops.linalg.packed_lu import lu as lu, lu_solve as lu_solve, lu_unpack as lu_unpack
 from ._ops.linalg.pseudoinverse import pinverse as pinverse
+from ._ops.linalg.repeated_products import matrix_power as matrix_power
 from ._ops.linalg.solving import inv as _inv
 from ._ops.linalg.triangular import triangular_solve as triangular_solve
 from ._ops.nn.activation import relu as relu
@@ -162,7 +163,7 @@ from ._ops.nn.grid_sampling import (
 from ._ops.nn.linear import bilinear as bilinear
 from ._ops.nn.normalization.batch import batch_norm as batch_norm
 from ._ops.nn.normalization.group import group_norm as group_norm
-from ._ops.nn.normalization.layer import layer_norm as layer_norm
+from ._ops.nn.normalization.layer import layer_norm as layer_norm, rms_norm as rms_norm
 from ._ops.nn.normalization.native import (
     native_batch_norm as native_batch_norm,
     native_group_norm as native_group_norm,

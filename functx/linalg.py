@@ -7,8 +7,14 @@ from ._ops.linalg.matrix_arguments import LinAlgError as LinAlgError
 # Operators, written by `python -m functx.cli.facades`.
 # isort: split
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
+from ._ops.linalg.diagonals import diagonal as diagonal
 from ._ops.linalg.exponential import matrix_exp as matrix_exp
-from ._ops.linalg.factorizations import cholesky as cholesky, eigh as eigh, qr as qr
+from ._ops.linalg.factorizations import (
+    cholesky as cholesky,
+    eigh as eigh,
+    eigvalsh as eigvalsh,
+    qr as qr,
+)
 from ._ops.linalg.householder import householder_product as householder_product
 from ._ops.linalg.lu import (
     lu as lu,
@@ -16,9 +22,12 @@ from ._ops.linalg.lu import (
     lu_factor_ex as lu_factor_ex,
     lu_solve as lu_solve,
 )
+from ._ops.linalg.products import multi_dot as multi_dot, vecdot as vecdot
 from ._ops.linalg.pseudoinverse import pinv as pinv
+from ._ops.linalg.repeated_products import matrix_power as matrix_power
 from ._ops.linalg.singular_values import svd as svd, svdvals as svdvals
 from ._ops.linalg.solving import inv as inv, solve as solve
+from ._ops.linalg.tensor_equations import tensorinv as tensorinv, tensorsolve as tensorsolve
 from ._ops.linalg.triangular import solve_triangular as solve_triangular
 from ._ops.linalg.vandermonde import vander as vander
 from ._ops.linalg.vector_norms import vector_norm as vector_norm

@@ -41,6 +41,7 @@ def refusal(path):
         ("add_", "x = functx.add(x)"),
         ("nn.Linear", "functx.nn.functional has functions"),
         ("masked.nansum", "jnp.nansum with where=mask"),
+        ("nn.functional.max_pool2d_with_indices", "max_pool2d(..., return_indices=True)"),
         ("vmpa", "did you mean vmap"),
         ("linalg.sovle", "did you mean solve"),
     ],

@@ -66,7 +66,7 @@ from functx._ops.nn.normalization.batch import (
     batch_norm_with_stats as batch_norm_with_stats,
 )
 from functx._ops.nn.normalization.group import group_norm as group_norm
-from functx._ops.nn.normalization.layer import layer_norm as layer_norm
+from functx._ops.nn.normalization.layer import layer_norm as layer_norm, rms_norm as rms_norm
 from functx._ops.nn.padding import pad as pad
 from functx._ops.nn.patches import fold as fold, unfold as unfold
 from functx._ops.nn.piecewise_linear import (

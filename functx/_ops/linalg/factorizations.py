@@ -15,7 +15,7 @@ from .matrix_arguments import adjoint, check_matrices, hermitian
 from .orthogonal_triangular import complete_qr, QRResult, reduced_qr, triangle_of_qr
 
 
-__all__ = ["cholesky", "eigh", "qr"]
+__all__ = ["cholesky", "eigh", "eigvalsh", "qr"]
 
 
 def _positive_definite(*, A: Any, upper: bool, **_: Any) -> Iterator[Requirement]:
@@ -60,12 +60,29 @@ def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
     >>> functx.linalg.eigh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32")).eigenvalues
     Array([1., 2.], dtype=float32)
     """
+    vectors, values = lax.linalg.eigh(_from_triangle(A, UPLO), symmetrize_input=False)
+    return EighResult(values, vectors)
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real
+def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
+    r"""Eigenvalues of a Hermitian matrix, ascending; see `eigh`.
+
+    Shapes: `A: [..., n, n]` gives `[..., n]`. Dtypes: real.
+    The gradient is finite where eigenvalues coincide: that of one of the bases of eigenvectors.
+
+    >>> functx.linalg.eigvalsh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32"))
+    Array([1., 2.], dtype=float32)
+    """
+    return lax.linalg.eigh(_from_triangle(A, UPLO), symmetrize_input=False)[1]
+
+
+def _from_triangle(A: Array, UPLO: str) -> Array:
+    """The Hermitian matrix of which one triangle is given."""
     check_matrices(A, square=True)
     if UPLO not in ("L", "l", "U", "u"):
         refuse(f"`UPLO` must be 'L' or 'U', got {UPLO!r}")
-    whole = hermitian(adjoint(A) if UPLO in "Uu" else A)
-    vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
-    return EighResult(values, vectors)
+    return hermitian(adjoint(A) if UPLO in "Uu" else A)
 
 
 @operator(accepts=Accepts.LAPACK)

@@ -95,8 +95,7 @@ def fold(
     join = jnp.logical_or if category(x.dtype) == 0 else jnp.add
     for i in range(2):
         size, p = sizes[i] + 2 * pads[i], pads[i]
-        steps = {"stride": strides[i], "dilation": dilations[i]}
-        x = overlap_add(x, 2, 4, size=size, **steps, join=join)
+        x = overlap_add(x, 2, 4, size=size, stride=strides[i], dilation=dilations[i], join=join)
         x = lax.slice_in_dim(x, p, size - p, axis=3)
     return x if input.ndim == 3 else x[0]
 

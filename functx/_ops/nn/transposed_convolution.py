@@ -148,8 +148,7 @@ def _transposed(n, input, weight, bias, steps, groups):
     require_countable(whole)
     out = _products(x, weight, groups)
     for i in range(n):
-        steps = {"stride": strides[i], "dilation": dilations[i]}
-        out = overlap_add(out, 2, n + 3, size=whole[i], **steps)
+        out = overlap_add(out, 2, n + 3, size=whole[i], stride=strides[i], dilation=dilations[i])
         out = lax.slice_in_dim(out, cut[i], whole[i] - cut[i], axis=n + 2)
     out = jnp.moveaxis(out.reshape(groups * out.shape[1], *out.shape[2:]), 1, 0)
     if bias is not None:

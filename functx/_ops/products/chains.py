@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools as ft
 from collections.abc import Sequence
 from typing import overload
 
@@ -19,6 +18,8 @@ from functx._core import (
     refuse,
 )
 from functx._ops.shape.listing import listed_form
+
+from .cheapest_order import chained
 
 
 __all__ = ["chain_matmul"]
@@ -50,33 +51,4 @@ def chain_matmul(matrices: ArraysOnly) -> Array:
                 f"`matrices[{i}]` must have {matrices[i - 1].shape[1]} rows, "
                 f"got {describe(x)} beside {describe(matrices[i - 1])}"
             )
-    return _product(matrices, _best_cuts([x.shape[0] for x in matrices] + [x.shape[1]]))
-
-
-def _product(matrices: Sequence[Array], cuts: dict[tuple[int, int], int]) -> Array:
-    def between(first: int, last: int) -> Array:
-        if last - first == 1:
-            return matrices[first]
-        cut = cuts[first, last]
-        return between(first, cut) @ between(cut, last)
-
-    return between(0, len(matrices))
-
-
-def _best_cuts(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to cut each product `[first, last)` of several matrices in two."""
-    cost = {(i, i + 1): 0 for i in range(len(sizes) - 1)}
-    cuts = {}
-    for length in range(2, len(sizes)):
-        for first in range(len(sizes) - length):
-            last = first + length
-            whole = ft.partial(_cost, cost, sizes, first, last)
-            cuts[first, last] = cut = min(range(first + 1, last), key=whole)
-            cost[first, last] = whole(cut)
-    return cuts
-
-
-def _cost(
-    known: dict[tuple[int, int], int], sizes: Sequence[int], first: int, last: int, cut: int
-) -> int:
-    return known[first, cut] + known[cut, last] + sizes[first] * sizes[cut] * sizes[last]
+    return chained(matrices)

@@ -6,20 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import (
-    ArrayLike,
-    ArrayOnly,
-    canonical_dim,
-    category,
-    converted,
-    describe,
-    operator,
-    Promote,
-    refuse,
-)
-from functx._core.rules import derivative_rules
+from functx._core import ArrayLike, ArrayOnly, converted, describe, operator, Promote, refuse
 
 from .models import check_source
+from .planes import embedded, laid_out, length_of, on_diagonal, plane_of, read_diagonal
 
 
 __all__ = ["diag", "diag_embed", "diagflat", "diagonal", "diagonal_scatter", "tril", "triu"]
@@ -39,8 +29,8 @@ def diag(input: ArrayLike, diagonal: int = 0) -> Array:
     if input.ndim not in (1, 2):
         refuse(f"`input` must have 1 or 2 dimensions, got {describe(input)}")
     if input.ndim == 2:
-        return _diagonal(input, diagonal)
-    return _embedded(input, diagonal)
+        return read_diagonal(input, diagonal)
+    return embedded(input, diagonal)
 
 
 @operator(promote=Promote.NO_OPMATH)
@@ -59,8 +49,8 @@ def diag_embed(input: ArrayLike, offset: int = 0, dim1: int = -2, dim2: int = -1
     """
     if not input.ndim:
         refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
-    plane = _plane(input.ndim + 1, dim1, dim2, input)
-    return jnp.moveaxis(_embedded(input, offset), (-2, -1), plane)
+    plane = plane_of(input.ndim + 1, dim1, dim2, input)
+    return jnp.moveaxis(embedded(input, offset), (-2, -1), plane)
 
 
 @operator(promote=Promote.NO_OPMATH)
@@ -73,41 +63,7 @@ def diagflat(input: ArrayLike, offset: int = 0) -> Array:
     Array([[1., 0.],
            [0., 2.]], dtype=float32)
     """
-    return _embedded(lax.reshape(input, (input.size,)), offset)
-
-
-def _embedded(diagonals: Array, offset: int) -> Array:
-    """Square matrices of the diagonals in the last dimension."""
-    size = diagonals.shape[-1] + abs(offset)
-    return _laid_out(diagonals, size, size, offset)
-
-
-def _laid_out(diagonals: Array, m: int, n: int, offset: int) -> Array:
-    """Matrices `[..., m, n]` of zeros but for a diagonal."""
-
-    def forward(diagonals: Array) -> Array:
-        *batch, length = diagonals.shape
-        zero, first = np.zeros((), diagonals.dtype), max(-offset, 0)
-        # A row has one element of the diagonal at most: no scatter, which costs more.
-        ends = [(0, 0, 0)] * len(batch) + [(first, m - first - length, 0)]
-        of_rows = jnp.expand_dims(lax.pad(diagonals, zero, ends), -1)
-        return jnp.where(_on_diagonal(m, n, offset), of_rows, zero)
-
-    if not diagonals.shape[-1]:
-        return jnp.zeros((*diagonals.shape[:-1], m, n), diagonals.dtype)
-    if category(diagonals.dtype) < 2:
-        return forward(diagonals)
-    return derivative_rules(
-        forward,
-        jvp=lambda primals, output, tangents: _laid_out(tangents[0], m, n, offset),
-        vjp=lambda primals, output, cotangent: (_diagonal(cotangent, offset),),
-        name="laid_out",
-    )(diagonals)
-
-
-def _on_diagonal(m: int, n: int, offset: int) -> Array:
-    row, column = (lax.broadcasted_iota("int32", (m, n), axis) for axis in (0, 1))
-    return column - row == offset
+    return embedded(lax.reshape(input, (input.size,)), offset)
 
 
 @operator(promote=Promote.NO_OPMATH, aliases=("diagonal_copy",))
@@ -119,8 +75,8 @@ def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) ->
     >>> functx.diagonal(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([1., 4.], dtype=float32)
     """
-    rows, columns = _plane(input.ndim, dim1, dim2, input)
-    return _diagonal(jnp.moveaxis(input, (rows, columns), (-2, -1)), offset)
+    rows, columns = plane_of(input.ndim, dim1, dim2, input)
+    return read_diagonal(jnp.moveaxis(input, (rows, columns), (-2, -1)), offset)
 
 
 @operator(promote=Promote.NONE)
@@ -136,52 +92,16 @@ def diagonal_scatter(
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    plane = _plane(input.ndim, dim1, dim2, input)
+    plane = plane_of(input.ndim, dim1, dim2, input)
     matrices = jnp.moveaxis(input, plane, (-2, -1))
     *batch, m, n = matrices.shape
-    expected = [*batch, _length(m, n, offset)]
+    expected = [*batch, length_of(m, n, offset)]
     check_source(src, expected)
     if not expected[-1]:
         return input
-    diagonals = _laid_out(converted(src, input.dtype), m, n, offset)
-    out = jnp.where(_on_diagonal(m, n, offset), diagonals, matrices)
+    diagonals = laid_out(converted(src, input.dtype), m, n, offset)
+    out = jnp.where(on_diagonal(m, n, offset), diagonals, matrices)
     return jnp.moveaxis(out, (-2, -1), plane)
-
-
-def _plane(ndim: int, dim1: int, dim2: int, input: Array) -> tuple[int, int]:
-    """The dimensions of rows and columns."""
-    rows = canonical_dim(dim1, ndim, "dim1")
-    columns = canonical_dim(dim2, ndim, "dim2")
-    if rows == columns:
-        refuse(f"`dim1` and `dim2` must differ, got {dim1} and {dim2} for {describe(input)}")
-    return rows, columns
-
-
-def _length(m: int, n: int, offset: int) -> int:
-    return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
-
-
-def _diagonal(matrices: Array, offset: int) -> Array:
-    *batch, m, n = matrices.shape
-    size = _length(m, n, offset)
-
-    def forward(matrices: Array) -> Array:
-        # A slice with stride n + 1 of the rows laid end to end.
-        first = offset if offset >= 0 else -offset * n
-        last = first + (size - 1) * (n + 1)
-        flat = lax.reshape(matrices, (*batch, m * n))
-        return lax.slice_in_dim(flat, first, last + 1, n + 1, axis=len(batch))
-
-    if not size:
-        return jnp.zeros((*batch, 0), matrices.dtype)
-    if category(matrices.dtype) < 2:
-        return forward(matrices)
-    return derivative_rules(
-        forward,
-        jvp=lambda primals, output, tangents: _diagonal(tangents[0], offset),
-        vjp=lambda primals, output, cotangent: (_laid_out(cotangent, m, n, offset),),
-        name="diagonal",
-    )(matrices)
 
 
 @operator(promote=Promote.NO_OPMATH)

@@ -80,6 +80,10 @@ def np_eigh(A: Any, UPLO: str = "L") -> Any:
     return tuple(np.linalg.eigh(np_hermitian(A, UPLO in "Uu")))
 
 
+def np_eigvalsh(A: Any, UPLO: str = "L") -> Any:
+    return np.linalg.eigvalsh(np_hermitian(A, UPLO in "Uu"))
+
+
 def spectral_gauge(out: Any) -> Any:
     """Eigenvalues, and a matrix in which each vector's phase cancels."""
     values, vectors = out
@@ -151,6 +155,22 @@ def eigh_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def eigvalsh_conventions(make: Make) -> Iterator[Convention]:
+    """One triangle is read, and the gradient is symmetric."""
+    A = np.asarray([[2, np.nan], [2, 5]])
+    for UPLO, matrix in (("L", A), ("U", A.T)):
+        yield Convention(
+            f"UPLO={UPLO!r}",
+            call(make.put(matrix), UPLO),
+            value=[1, 6],
+            through=lambda values: values[1],
+            gradient=[[0.2, 0.4], [0.4, 0.8]],
+            ulps=100,
+        )
+    meeting = call(make.put(np.eye(2)))
+    yield Convention("values that meet have the gradient of their sum", meeting, gradient=np.eye(2))
+
+
 def qr_conventions(make: Make) -> Iterator[Convention]:
     tall = make.put([[1, 2], [3, 4], [5, 7]])
     for mode in ("r", "complete"):
@@ -181,6 +201,15 @@ OPS = [
         gauge=spectral_gauge,
         floor=FACTORED,
         conventions=eigh_conventions,
+    ),
+    OpInfo(
+        functx.linalg.eigvalsh,
+        eigh_samples,
+        np_eigvalsh,
+        eigh_refusals,
+        directions=hermitian_part,
+        floor=FACTORED,
+        conventions=eigvalsh_conventions,
     ),
     OpInfo(
         functx.linalg.qr,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -56,7 +57,48 @@ def layer_norm_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def rms_norm_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 3), (3,), make(3), 0.25)
+    yield call(make(2, 2, 3), [2, 3], make(2, 3), eps=0.5)
+    yield call(make(2, 3), (3,), eps=1e-3)
+    yield call(make(0, 3), (3,), eps=1.0)
+
+
+def rms_norm_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(2, 3), [2]), r"must end in normalized_shape=\[2\], got f32\[2,3\]")
+    yield Refusal(call(make(2, 3), (3,), make(2)), r"`weight` must be of shape \[3\]")
+    wide = make(3, dtype="float64")
+    yield Refusal(call(make(2, 3), (3,), wide), r"`weight` must have the dtype", TypeError)
+    integers = make(2, 3, dtype="int64")
+    yield Refusal(call(integers, (3,)), "expected inexact arrays", TypeError)
+
+
+def np_rms_norm(x, normalized_shape, weight=None, eps=None):
+    axes = tuple(range(-len(normalized_shape), 0))
+    out = x / np.sqrt(np.mean(x * x, axes, keepdims=True) + eps)
+    return out if weight is None else out * weight
+
+
+def rms_norm_conventions(make: Make) -> Iterator[Convention]:
+    at = call(make.put([0.0, 0.0]), (2,), eps=0.25)
+    yield Convention("zeros", at, value=[0, 0], gradient=[2, 2])
+    for dtype, eps in (("float32", 2**-23), ("float64", 2**-52), ("bfloat16", 2**-23)):
+        x = 2.0**-12 if eps > 1e-9 else 2.0**-26
+        want = x / math.sqrt(x * x + eps)
+        near = lambda y, want=want: abs(y / want - 1) < 2**-8
+        at = call(make.put([x, x], dtype), (2,))
+        yield Convention(f"no eps given, {dtype}", at, holds=near)
+
+
 OPS = [
+    OpInfo(
+        F.rms_norm,
+        rms_norm_samples,
+        reference=np_rms_norm,
+        refusals=rms_norm_refusals,
+        floor=SUMS,
+        conventions=rms_norm_conventions,
+    ),
     OpInfo(
         F.layer_norm,
         layer_norm_samples,
