@@ -61,6 +61,7 @@ def soft_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), signs(make, 2, 3))
     yield call(make(2, 3, low=-90, high=90), make(3))
     yield edge(make(3), make.put([1e-4, 1e-5, 2e4]))
+    yield edge(make(3), make.put([3e-4, 1e-5, -1e-6]))
     yield from reductions(make, make(3), signs(make, 3))
     yield call(make(), make())
 
