@@ -1,4 +1,4 @@
-"""Products of vectors along a dimension, of many matrices, of one with itself."""
+"""Products of vectors along a dimension, and of many matrices."""
 
 from __future__ import annotations
 

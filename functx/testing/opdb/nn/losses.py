@@ -178,6 +178,10 @@ def mse_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("integers beside floats", call(*beside), value=8.125, gradient=[0.5, -4])
     weighted = call(*beside, weight=make.put([1, 3], "int32"))
     yield Convention("weighed by integers", weighted, value=12.0625)
+    x, weight = make.put([0.5, 0.5, -3.0]), make.put([1.0, 1.0, 0.0])
+    at = call(x, make.put([0.0, 0.0, 0.0]), reduction="sum", weight=weight)
+    gradient = [1, 1, 0], [-1, -1, 0], [0.25, 0.25, 9]
+    yield Convention("equal weights and none", at, value=0.5, gradient=gradient)
 
 
 def l1_conventions(make: Make) -> Iterator[Convention]:
