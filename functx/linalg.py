@@ -8,6 +8,7 @@ from ._ops.linalg.matrix_arguments import LinAlgError as LinAlgError
 # isort: split
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
 from ._ops.linalg.diagonals import diagonal as diagonal
+from ._ops.linalg.eigenvalues import eig as eig, eigvals as eigvals
 from ._ops.linalg.exponential import matrix_exp as matrix_exp
 from ._ops.linalg.factorizations import (
     cholesky as cholesky,
@@ -16,14 +17,22 @@ from ._ops.linalg.factorizations import (
     qr as qr,
 )
 from ._ops.linalg.householder import householder_product as householder_product
+from ._ops.linalg.ldl import (
+    ldl_factor as ldl_factor,
+    ldl_factor_ex as ldl_factor_ex,
+    ldl_solve as ldl_solve,
+)
+from ._ops.linalg.least_squares import lstsq as lstsq
 from ._ops.linalg.lu import (
     lu as lu,
     lu_factor as lu_factor,
     lu_factor_ex as lu_factor_ex,
     lu_solve as lu_solve,
 )
+from ._ops.linalg.matrix_norms import cond as cond, matrix_norm as matrix_norm, norm as norm
 from ._ops.linalg.products import multi_dot as multi_dot, vecdot as vecdot
 from ._ops.linalg.pseudoinverse import pinv as pinv
+from ._ops.linalg.ranks import matrix_rank as matrix_rank
 from ._ops.linalg.repeated_products import matrix_power as matrix_power
 from ._ops.linalg.singular_values import svd as svd, svdvals as svdvals
 from ._ops.linalg.solving import inv as inv, solve as solve

@@ -8,6 +8,10 @@ from functx._names import equip as _equip
 from functx._ops.nn.activation import gelu as gelu, relu as relu, silu as silu, softplus as softplus
 from functx._ops.nn.affine_grids import affine_grid as affine_grid
 from functx._ops.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
+from functx._ops.nn.class_margins import (
+    multi_margin_loss as multi_margin_loss,
+    multilabel_margin_loss as multilabel_margin_loss,
+)
 from functx._ops.nn.classification import cross_entropy as cross_entropy, nll_loss as nll_loss
 from functx._ops.nn.convolution import (
     conv1d as conv1d,
@@ -27,6 +31,7 @@ from functx._ops.nn.dropout import (
     dropout3d as dropout3d,
     feature_alpha_dropout as feature_alpha_dropout,
 )
+from functx._ops.nn.embedding_bags import embedding_bag as embedding_bag
 from functx._ops.nn.exponential_units import (
     celu as celu,
     elu as elu,
@@ -38,7 +43,13 @@ from functx._ops.nn.exponential_units import (
     tanhshrink as tanhshrink,
 )
 from functx._ops.nn.grid_sampling import grid_sample as grid_sample
-from functx._ops.nn.interpolation import interpolate as interpolate
+from functx._ops.nn.gumbel import gumbel_softmax as gumbel_softmax
+from functx._ops.nn.interpolation import (
+    interpolate as interpolate,
+    upsample as upsample,
+    upsample_bilinear as upsample_bilinear,
+    upsample_nearest as upsample_nearest,
+)
 from functx._ops.nn.likelihoods import (
     binary_cross_entropy as binary_cross_entropy,
     gaussian_nll_loss as gaussian_nll_loss,
@@ -61,12 +72,18 @@ from functx._ops.nn.margins import (
     soft_margin_loss as soft_margin_loss,
     triplet_margin_loss as triplet_margin_loss,
 )
+from functx._ops.nn.multi_head import multi_head_attention_forward as multi_head_attention_forward
 from functx._ops.nn.normalization.batch import (
     batch_norm as batch_norm,
     batch_norm_with_stats as batch_norm_with_stats,
 )
 from functx._ops.nn.normalization.group import group_norm as group_norm
+from functx._ops.nn.normalization.instance import (
+    instance_norm as instance_norm,
+    instance_norm_with_stats as instance_norm_with_stats,
+)
 from functx._ops.nn.normalization.layer import layer_norm as layer_norm, rms_norm as rms_norm
+from functx._ops.nn.normalization.local_response import local_response_norm as local_response_norm
 from functx._ops.nn.padding import pad as pad
 from functx._ops.nn.patches import fold as fold, unfold as unfold
 from functx._ops.nn.piecewise_linear import (
@@ -127,6 +144,7 @@ from functx._ops.nn.softmax import (
     softmin as softmin,
 )
 from functx._ops.nn.sparse import embedding as embedding, one_hot as one_hot
+from functx._ops.nn.temporal_classification import ctc_loss as ctc_loss
 from functx._ops.nn.transposed_convolution import (
     conv_transpose1d as conv_transpose1d,
     conv_transpose2d as conv_transpose2d,

@@ -210,9 +210,9 @@ class OpInfo:
     gaps: tuple[Gap, ...] = ()
     # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
     gauge: Callable[[Any], Any] | None = None
-    # The directions in which derivatives are held against differences, as a function of any:
-    # Hermitian ones, where one triangle is read and the gradient is spread over both.
-    directions: Callable[[Any], Any] | None = None
+    # The directions in which derivatives are held against differences, as a function of any, and
+    # of where: Hermitian ones, where one triangle is read and the gradient is spread over both.
+    directions: Callable[[Any, Any], Any] | None = None
     # Options that devices of these platforms alone take. Refusals show it on the others.
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     # For random operators: the (mean, standard deviation) of each element, same arguments.

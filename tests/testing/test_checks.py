@@ -184,8 +184,8 @@ def test_differences_are_taken_along_the_directions_of_the_entry():
     for name in ("gradient", "second_gradient"):
         for directions, factor, right in [
             (None, 1, False),
-            (lambda x: x + transposed(x), 1, True),
-            (lambda x: x + transposed(x), 2, False),
+            (lambda x, at: x + transposed(x), 1, True),
+            (lambda x, at: x + transposed(x), 2, False),
         ]:
             entry = OpInfo(spread(factor), matrices, directions=directions)
             if right:

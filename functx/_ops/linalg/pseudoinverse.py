@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, overload
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from functx._core import Accepts, ArrayLike, category, describe, operator, Other, Real, refuse
-from functx._core.rules import derivative_rules
+from functx._core import Accepts, ArrayLike, operator, Other, Real
 
-from .full_precision import product
-from .matrix_arguments import adjoint, check_matrices, hermitian, nan_beside_infinities
+from .matrix_arguments import check_matrices
+from .pseudoinverses import pseudoinverse
+from .tolerances import tolerance, tolerances
 
 
 __all__ = ["pinv", "pinverse"]
@@ -61,14 +61,7 @@ def pinv(
            [0. , 0. ]], dtype=float32)
     """
     check_matrices(A, square=hermitian and A.size > 0)
-    real = jnp.finfo(A.dtype).dtype
-    default = max(A.shape[-2:]) * float(jnp.finfo(real).eps)
-    atol_ = _tolerance(atol, "atol", real)
-    if rtol is None:
-        rtol_ = jnp.where(atol_ > 0, 0, jnp.asarray(default, real))
-    else:
-        rtol_ = _tolerance(rtol, "rtol", real)
-    return _pinv(A, atol_, rtol_, hermitian)
+    return pseudoinverse(A, *tolerances(A, atol, rtol), of_hermitian=hermitian)
 
 
 @operator(name="pinverse", accepts=Accepts.LAPACK)
@@ -83,62 +76,4 @@ def pinverse(input: ArrayLike, rcond: Real = 1e-15) -> Array:
     """
     check_matrices(input, name="input")
     real = jnp.finfo(input.dtype).dtype
-    return _pinv(input, jnp.zeros((), real), _tolerance(rcond, "rcond", real), False)
-
-
-def _tolerance(x: Any, name: str, dtype: Any) -> Array:
-    x = jnp.asarray(0.0 if x is None else x)
-    if category(x.dtype) == 3:
-        refuse(f"`{name}` must be real, got {describe(x)}")
-    return lax.convert_element_type(lax.stop_gradient(x), dtype)
-
-
-def _pinv(A: Array, atol: Array, rtol: Array, of_hermitian: bool) -> Array:
-    if A.size == 0:
-        return A.mT
-    *batch, m, n = A.shape
-    shape = jnp.broadcast_shapes(tuple(batch), atol.shape, rtol.shape)
-    if of_hermitian:
-        A = _whole(A)
-    A = jnp.broadcast_to(A, (*shape, m, n))
-    atol, rtol = jnp.broadcast_to(atol, shape), jnp.broadcast_to(rtol, shape)
-    if m < n:  # the rule below multiplies matrices as large as the second dimension
-        return adjoint(_of_svd(adjoint(A), atol, rtol))
-    return (_of_eigh if of_hermitian else _of_svd)(A, atol, rtol)
-
-
-def _by_svd(A: Array, atol: Array, rtol: Array) -> Array:
-    U, S, Vh = lax.linalg.svd(nan_beside_infinities(A), full_matrices=False)
-    return product(adjoint(Vh) * _inverses(S, S, atol, rtol, A.dtype), adjoint(U))
-
-
-def _by_eigh(A: Array, atol: Array, rtol: Array) -> Array:
-    vectors, values = lax.linalg.eigh(nan_beside_infinities(A), symmetrize_input=False)
-    inverses = _inverses(values, jnp.abs(values), atol, rtol, A.dtype)
-    return product(vectors * inverses, adjoint(vectors))
-
-
-def _inverses(values: Array, sizes: Array, atol: Array, rtol: Array, dtype: Any) -> Array:
-    """The inverses of what is large enough, as a row; 0 for the others."""
-    largest = jnp.max(sizes, -1, keepdims=True)
-    kept = sizes > jnp.maximum(atol[..., None], rtol[..., None] * largest)
-    inverses = jnp.where(kept, 1 / jnp.where(kept, values, 1), 0)
-    return inverses[..., None, :].astype(dtype)
-
-
-def _tangent(primals: tuple[Any, ...], P: Any, tangents: tuple[Any, ...]) -> Array:
-    """The formula of Golub and Pereyra, for matrices that are not wide."""
-    A, dA = primals[0], adjoint(tangents[0])
-    left = product(product(P, adjoint(P)), dA)
-    right = product(dA, adjoint(P), P)
-    return (
-        -product(P, tangents[0], P)
-        + (left - product(left, A, P))
-        + (right - product(product(P, A), right))
-    )
-
-
-# PyTorch differentiates as if all of the matrix were read.
-_whole = derivative_rules(hermitian, jvp=lambda primals, output, tangents: tangents[0])
-_of_svd = derivative_rules(_by_svd, jvp=_tangent, name="linalg.pinv")
-_of_eigh = derivative_rules(_by_eigh, jvp=_tangent, name="linalg.pinv")
+    return pseudoinverse(input, jnp.zeros((), real), tolerance(rcond, "rcond", real))

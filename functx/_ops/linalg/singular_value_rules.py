@@ -36,10 +36,17 @@ def singular_values(
         return lax.linalg.svd(A, compute_uv=False, algorithm=algorithm)
 
     def jvp(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Array:
-        U, _, Vh = decomposed(*primals, algorithm)
-        return _values_tangent(U, Vh, *tangents)
+        return moved_values(*primals, *tangents, algorithm)
 
     return derivative_rules(forward, jvp=jvp, name="linalg.svdvals")(A)
+
+
+def moved_values(
+    A: Array, dA: Array, algorithm: lax.linalg.SvdAlgorithm = lax.linalg.SvdAlgorithm.DEFAULT
+) -> Array:
+    """The tangent of the singular values."""
+    U, _, Vh = decomposed(A, algorithm)
+    return _values_tangent(U, Vh, dA)
 
 
 def completed(U: Array) -> Array:
@@ -82,12 +89,12 @@ def _tangent(output: Any, finite: Array, dA: Array) -> tuple[Array, Array, Array
     differences = s[..., None, :] - s[..., :, None]
     sums = s[..., None, :] + s[..., :, None]
     everywhere = finite[..., None, None]
-    turn = (M + adjoint(M)) / 2 / _divisor(differences, same | everywhere)
+    turn = (M + adjoint(M)) / 2 / divisor(differences, same | everywhere)
     turn = jnp.where(same, 0, turn)
     # Real matrices have nothing on this diagonal, whatever its divisor.
-    twist = (M - adjoint(M)) / 2 / _divisor(sums, everywhere | (same & jnp.isrealobj(M)))
+    twist = (M - adjoint(M)) / 2 / divisor(sums, everywhere | (same & jnp.isrealobj(M)))
     dU, dV = U @ (turn + twist), V @ (turn - twist)
-    lengths = _divisor(s, finite[..., None])[..., None, :]
+    lengths = divisor(s, finite[..., None])[..., None, :]
     if U.shape[-2] > s.shape[-1]:
         dU += _outside(U, dA @ V) / lengths
     if V.shape[-2] > s.shape[-1]:
@@ -100,6 +107,6 @@ def _outside(U: Array, x: Array) -> Array:
     return x - U @ (adjoint(U) @ x)
 
 
-def _divisor(x: Array, finite: Array) -> Array:
+def divisor(x: Array, finite: Array) -> Array:
     """`x`, but 1 instead of a 0 that `finite` forbids."""
     return jnp.where((x == 0) & finite, 1, x)

@@ -35,7 +35,7 @@ from .resampling import (
 )
 
 
-__all__ = ["interpolate"]
+__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "lanczos": (4,)}
 _ALIGNABLE = {"linear", "bilinear", "trilinear", "bicubic"}
@@ -80,6 +80,68 @@ def interpolate(
     >>> functx.nn.functional.interpolate(x, scale_factor=2, mode="linear")
     Array([[[1. , 1.5, 2.5, 3. ]]], dtype=float32)
     """
+    return _interpolated(
+        input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+    )
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+def upsample(
+    input: ArrayLike,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: Literal["nearest", "linear", "bilinear", "bicubic", "trilinear"] = "nearest",
+    align_corners: bool | None = None,
+) -> Array:
+    """`interpolate`, by its older name. Shapes, options: as there.
+
+    >>> functx.nn.functional.upsample(jnp.asarray([[[1.0, 3.0]]], "float32"), 4)
+    Array([[[1., 1., 3., 3.]]], dtype=float32)
+    """
+    return _interpolated(input, size, scale_factor, mode, align_corners)
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+def upsample_nearest(
+    input: ArrayLike,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Array:
+    """`interpolate` by the nearest element. Shapes: as there.
+
+    >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
+    >>> functx.nn.functional.upsample_nearest(x, scale_factor=2)
+    Array([[[1., 1., 3., 3.]]], dtype=float32)
+    """
+    return _interpolated(input, size, scale_factor, "nearest")
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+def upsample_bilinear(
+    input: ArrayLike,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Array:
+    """`interpolate` of images, linear in both dimensions, with `align_corners`.
+
+    Shapes: `[N, C, height, width]` gives `[N, C, *size]`.
+
+    >>> x = jnp.asarray([[[[1.0, 3.0]]]], "float32")
+    >>> functx.nn.functional.upsample_bilinear(x, (1, 3))
+    Array([[[[1., 2., 3.]]]], dtype=float32)
+    """
+    return _interpolated(input, size, scale_factor, "bilinear", True)
+
+
+def _interpolated(
+    input: jax.Array,
+    size: Any,
+    scale_factor: Any,
+    mode: str,
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> jax.Array:
     _check_mode(input, mode, align_corners, antialias)
     n = input.ndim - 2
     sizes, scales = _sizes_and_scales(input, n, size, scale_factor)

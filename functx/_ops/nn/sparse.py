@@ -9,7 +9,6 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import (
-    accumulator,
     ArrayLike,
     available,
     category,
@@ -22,13 +21,11 @@ from functx._core import (
     operator,
     Promote,
     Real,
-    real_of,
     refuse,
     Requirement,
-    rounded_first,
 )
-from functx._core.rules import derivative_rules
-from functx._ops.reductions.power_norms import vector_norm
+
+from .table_rows import rows_of_table
 
 
 __all__ = ["embedding", "one_hot"]
@@ -117,55 +114,9 @@ def embedding(
     Array([[2.],
            [2.]], dtype=float32)
     """
-    index = jnp.asarray(input)
-    if category(index.dtype) != 1:
-        refuse(f"`input` must hold integers, got {describe(index)}", error=TypeError)
-    if weight.ndim != 2:
-        refuse(f"`weight` must have 2 dimensions, got {describe(weight)}")
-    rows = weight.shape[0]
-    if padding_idx is not None:
-        if not -rows <= padding_idx < rows:
-            refuse(
-                f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
-                error=IndexError,
-            )
-        padding = (jnp.arange(rows) == padding_idx % rows)[:, None]
-        weight = jnp.where(padding, lax.stop_gradient(weight), weight)
-    beyond = jnp.where(index < 0, rows, index)
-    fill = jnp.nan if category(weight.dtype) >= 2 else 0
-    if rows == 0:
-        return jnp.full((*index.shape, weight.shape[1]), fill, weight.dtype)
-    out = weight.at[beyond].get(mode="fill", fill_value=fill)
-    if max_norm is not None:
-        if category(weight.dtype) < 2:
-            refuse(f"`max_norm` is for floating tables, got {describe(weight)}", error=TypeError)
-        # No derivative goes through the clipped rows: of their norms some have none.
-        seen, limit = lax.stop_gradient((out, max_norm))
-        out = _in_place_of(out, _clipped(seen, limit, norm_type))
-    if scale_grad_by_freq:
-        counts = jnp.zeros(rows, out.dtype).at[beyond.ravel()].add(1, mode="drop")
-        share = 1 / counts.at[beyond].get(mode="fill", fill_value=1)[..., None]
-        out = _with_share(out, share)
-    return out
-
-
-# Values as they are, gradients of something else.
-_in_place_of = derivative_rules(
-    lambda raw, clipped: clipped, jvp=lambda p, output, t: t[0], name="in_place_of"
-)
-_with_share = derivative_rules(
-    lambda x, share: x, jvp=lambda p, output, t: t[0] * p[1], name="with_share"
-)
-
-
-def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
-    wide = rows.astype(accumulator(rows.dtype))
-    norms = vector_norm(wide, norm_type, (rows.ndim - 1,))[..., None]
-    # PyTorch's norm has the table's dtype, and its limit and its scale more digits.
-    norms = rounded_first(norms, real_of(rows.dtype))
-    limit = lax.convert_element_type(max_norm, norms.dtype)
-    scaled = (wide * (limit / (norms + 1e-7)).astype(wide.dtype)).astype(rows.dtype)
-    return jnp.where(norms > limit, scaled, rows)
+    return rows_of_table(
+        jnp.asarray(input), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq
+    )
 
 
 def _count_classes(tensor: Index, num_classes: int = -1) -> Array:

@@ -29,7 +29,7 @@ def check_gradient(info: OpInfo, sample: Sample) -> Steps:
     case = differentiable_case(info, sample)
     if case is None:
         return False
-    xs, tangents, weights = case.xs, _allowed(info, case.tangents), case.cotangents
+    xs, tangents, weights = case.xs, _allowed(info, case.tangents, case.xs), case.cotangents
     asked = [case.value(*xs), *_around(case.value, xs, tangents), case.pushed(*xs, *tangents)]
     out, above, below, tangent, pulled = yield [*asked, case.pulled(*xs, *weights)]
     if not _finite(out):
@@ -51,7 +51,7 @@ def check_second_gradient(info: OpInfo, sample: Sample) -> Steps:
     for program, xs in outer.values():
         directions, weights = random_like(xs, seed=1), random_like(_shapes(program, xs), seed=2)
         n = len(case.xs)
-        directions = [*_allowed(info, directions[:n]), *directions[n:]]
+        directions = [*_allowed(info, directions[:n], xs[:n]), *directions[n:]]
         both = Program(_tangent_and_cotangent(program.f))
         given.append((both, xs, directions, weights))
         asked += [program(*xs), *_around(program, xs, directions), both(xs, directions, weights)]
@@ -65,8 +65,8 @@ def check_second_gradient(info: OpInfo, sample: Sample) -> Steps:
         _hold(f"{name}({case.what})", weights, (above, below), tangent, pulled, directions)
 
 
-def _allowed(info: OpInfo, directions: Arrays) -> Arrays:
-    return directions if info.directions is None else list(map(info.directions, directions))
+def _allowed(info: OpInfo, directions: Arrays, at: Arrays) -> Arrays:
+    return directions if info.directions is None else list(map(info.directions, directions, at))
 
 
 def _tangent_and_cotangent(f: Function) -> Function:

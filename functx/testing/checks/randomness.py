@@ -77,13 +77,13 @@ def check_moments(info: OpInfo, sample: Sample) -> Steps:
     draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
     many = lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS))
     [drawn] = yield [Program(many)(np.asarray(1))]
-    draws = np.asarray(drawn)
+    draws = _joined(drawn, 1)
     if not np.iscomplexobj(draws):
         draws = draws.astype(np.float64)
     base = draws[0]  # so that large numbers keep their differences
     draws = draws - base
     mean, std = (
-        np.asarray(m)
+        _joined(m, 0)
         for m in sample.over_arrays(info.moments)(*(np.asarray(x) for x in sample.arrays()))
     )
     what, error = f"{info.id}{sample!r}", SIGMAS / np.sqrt(DRAWS)
@@ -94,6 +94,14 @@ def check_moments(info: OpInfo, sample: Sample) -> Steps:
     assert (spread <= 1e-3 * (1 + std)).all(), (
         f"{what}: standard deviation {draws.std(0)}, not {std}"
     )
+
+
+def _joined(output: Any, batch: int) -> np.ndarray:
+    """An array, or several in one, with so many dimensions of a batch."""
+    several = [np.asarray(x) for x in jax.tree.leaves(output)]
+    if len(several) == 1:
+        return several[0]
+    return np.concatenate([x.reshape(*x.shape[:batch], -1) for x in several], axis=-1)
 
 
 def _excess(draws: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from functx.testing import Departure, OpInfo
 from functx.testing.dtype_facts import Case, dtype_named, REFUSED
 
 from .draws import Call, without_nan
-from .gradients import apart, gradients
+from .gradients import apart, gradients, moving
 from .judging import exact, Finding
 from .slopes import along_directions, pytorchs_is_no_derivative
 
@@ -134,8 +134,8 @@ def _no_direction(call: Call, finding: Finding) -> bool:
         return False
     both = gradients(call)
     return both is not None and not any(
-        apart(call, along_directions(call, g), along_directions(call, w))
-        for g, w in zip(*both, strict=True)
+        apart(call, along_directions(call, g, x), along_directions(call, w, x))
+        for g, w, x in zip(*both, moving(call), strict=True)
     )
 
 

@@ -10,7 +10,7 @@ from jax import Array, lax
 from functx._core import describe, glanced, refuse, Requirement
 from functx._core.order import at_least_zero
 
-from .standardization import affine, moments, per_channel, require_like, wide
+from .standardization import affine, moments, per_channel, require_vector, wide
 
 
 def _eps_at_hand(*args: Any, eps: Any = 1e-5, **_: Any) -> bool:
@@ -41,7 +41,7 @@ def normalized_batch(
     for name, value in given.items():
         if value is None and not training and input.size:
             refuse(f"`{name}` must be given where `training` is false")
-        _require_vector(value, channels, name, input)
+        require_vector(value, channels, name, input)
     if (running_mean is None) != (running_var is None):
         refuse("`running_mean` and `running_var` must both be given, or neither", error=ValueError)
     count = input.size // channels if channels else 0
@@ -65,11 +65,3 @@ def normalized_batch(
     mean, var = mean.reshape(channels), var.reshape(channels) * (count / (count - 1))
     mean, var = momentum * mean, momentum * var
     return out, keep * wide(running_mean) + mean, keep * wide(running_var) + var
-
-
-def _require_vector(value: Any, channels: int, name: str, input: Array) -> None:
-    if value is None:
-        return
-    if value.shape != (channels,):
-        refuse(f"`{name}` must be [{channels}], one for each channel, got {describe(value)}")
-    require_like(value, name, input)

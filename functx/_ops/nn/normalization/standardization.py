@@ -59,6 +59,15 @@ def require_like(value: Any, name: str, x: jax.Array) -> None:
         )
 
 
+def require_vector(value: Any, channels: int, name: str, input: jax.Array) -> None:
+    """Refuses a statistic, if given, that is not one number for each channel."""
+    if value is None:
+        return
+    if value.shape != (channels,):
+        refuse(f"`{name}` must be [{channels}], one for each channel, got {describe(value)}")
+    require_like(value, name, input)
+
+
 def refuse_other_shapes(input: jax.Array, normalized_shape: tuple[int, ...]) -> None:
     """Refuses an input that does not end in these sizes."""
     if not normalized_shape or input.shape[input.ndim - len(normalized_shape) :] != (

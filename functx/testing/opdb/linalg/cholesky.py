@@ -14,6 +14,7 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
+from .directions import hermitian_part
 from .triangular_matrices import dominant, np_adjoint, np_triangle
 
 
@@ -26,10 +27,6 @@ def cholesky_samples(make: Make) -> Iterator[Sample]:
     yield call(make.positive_definite(0, 2, 2))
     yield call(make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1))
     yield call(make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1), upper=True)
-
-
-def hermitian_part(A: Any) -> Any:
-    return (A + A.conj().mT) / 2
 
 
 def np_cholesky(input: Any, upper: bool = False) -> Any:

@@ -15,6 +15,7 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
+from .directions import hermitian_part
 from .orthonormal import signless
 from .square_matrices import square_refusals
 
@@ -34,10 +35,6 @@ def one_triangle(make: Make) -> tuple[jax.Array, jax.Array]:
     """Matrices whose other triangle holds something else, and is not read: lower, upper."""
     lower = make.positive_definite(3, 3) + jnp.triu(make(3, 3), 1)
     return lower, make.positive_definite(3, 3) + jnp.tril(make(3, 3), -1)
-
-
-def hermitian_part(A: Any) -> Any:
-    return (A + A.conj().mT) / 2
 
 
 def np_hermitian(A: Any, upper: bool) -> Any:

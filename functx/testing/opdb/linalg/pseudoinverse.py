@@ -14,6 +14,8 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
+from .directions import hermitian_part
+
 
 def shapes(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(3, 2))
@@ -74,10 +76,6 @@ def pinverse_samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(2, 3), rcond=1e-3)
     yield edge(make.matrix(3, 3), 0.6)
     yield edge(make.put([[2, 0], [0, 0]]))
-
-
-def hermitian_part(A: Any) -> Any:
-    return (A + A.conj().mT) / 2 if A.ndim > 1 else A
 
 
 def pinv_refusals(make: Make) -> Iterator[Refusal]:

@@ -14,6 +14,7 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
+from .directions import hermitian_part
 from .square_matrices import square_refusals, square_samples
 from .triangular_matrices import np_adjoint
 
@@ -26,10 +27,6 @@ def cholesky_ex_samples(make: Make) -> Iterator[Sample]:
     yield call(make.positive_definite(0, 0))
     yield call(make.positive_definite(2, 0, 0))
     yield call(make.positive_definite(0, 2, 2))
-
-
-def hermitian_part(A: Any) -> Any:
-    return (A + A.conj().mT) / 2
 
 
 def np_cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:

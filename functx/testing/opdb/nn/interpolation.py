@@ -55,6 +55,31 @@ def bytes_samples(make: Make) -> Iterator[Sample]:
         yield call(x, (2, 7), mode=mode, antialias=True)
 
 
+def upsample_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 3), 5)
+    yield call(make(1, 1, 2, 3), scale_factor=1.5, mode="bilinear", align_corners=True)
+    yield call(make(1, 1, 3), None, 2, "linear")
+
+
+def block_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 2, 3), 5)
+    yield call(make(1, 1, 2, 3), None, (1.5, 2))
+
+
+def plane_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(1, 1, 2, 3), (3, 4))
+    yield call(make(1, 2, 2, 2), scale_factor=1.6)
+
+
+def one_size_refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(1, 1, 4, 4)), "exactly one of `size` and `scale_factor`", ValueError)
+
+
+def plane_refusals(make: Make) -> Iterator[Refusal]:
+    yield from one_size_refusals(make)
+    yield Refusal(call(make(1, 1, 4), 2), r"inputs \[N, C, ...\] of 4 dimensions", ValueError)
+
+
 def interpolate_refusals(make: Make) -> Iterator[Refusal]:
     x, image = make(1, 1, 4), make(1, 1, 4, 4)
     yield Refusal(call(x), r"exactly one of `size` and `scale_factor`", ValueError)
@@ -238,5 +263,31 @@ OPS = [
             ("antialias", antialias_samples, FLOATS),
             ("bytes", bytes_samples, ("uint8",)),
         )
+    ),
+    OpInfo(
+        F.upsample,
+        upsample_samples,
+        reference=np_interpolate,
+        refusals=one_size_refusals,
+        dtypes=FLOATS,
+        floor=WEIGHTED,
+    ),
+    OpInfo(
+        F.upsample_nearest,
+        block_samples,
+        reference=np_interpolate,
+        refusals=one_size_refusals,
+        dtypes=("uint8", *FLOATS),
+        floor=WEIGHTED,
+    ),
+    OpInfo(
+        F.upsample_bilinear,
+        plane_samples,
+        reference=lambda *args, **kwargs: np_interpolate(
+            *args, **kwargs, mode="bilinear", align_corners=True
+        ),
+        refusals=plane_refusals,
+        dtypes=("uint8", *FLOATS),
+        floor=WEIGHTED,
     ),
 ]

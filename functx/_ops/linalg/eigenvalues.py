@@ -1,0 +1,125 @@
+r"""Eigenvalues and eigenvectors of matrices that need not be Hermitian.
+
+With $P = V^{-1} dA\, V$ and $E_{ij} = \lambda_j - \lambda_i$, $d\lambda = \operatorname{diag} P$
+and $dV = V (P / E)$ off the diagonal, less what changes lengths (Boeddeker et al., "On the
+computation of complex-valued gradients with application to statistically optimum beamforming",
+2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
+from functx._core.rules import derivative_rules
+
+from .full_precision import product
+from .matrix_arguments import check_matrices, each_matrix
+from .singular_value_rules import divisor
+
+
+__all__ = ["eig", "eigvals"]
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues `[..., n]`, in no order, and eigenvectors `[..., n, n]` in columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+def _finite(*, A: Any, **_: Any) -> Iterator[Requirement]:
+    if A.ndim > 1:
+        yield each_matrix(jnp.all(jnp.isfinite(A), (-2, -1)), "finite")
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite)
+def eig(A: ArrayLike) -> EigResult:
+    r"""Eigenvalues and eigenvectors: $A V = V \operatorname{diag}(\lambda)$.
+
+    Shapes: `A: [..., n, n]` gives `[..., n]`, in no order, and `[..., n, n]`, of lengths 1.
+    Dtypes: complex.
+    Errors: `LinAlgError` where `A` holds NaN or infinity; under `jit` and on accelerators the
+    result is NaN there.
+
+    Eigenvectors are determined up to a phase. Derivatives are those of functions that do not depend
+    on it (Boeddeker et al., 2017). Where eigenvalues coincide, the vectors have no derivative, and
+    what depends on them gets infinities or NaNs.
+
+    >>> functx.linalg.eig(jnp.asarray([[0.0, 1.0], [-1.0, 0.0]], "float32")).eigenvalues
+    Array([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    check_matrices(A, square=True)
+    return EigResult(*_decomposed(A))
+
+
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite)
+def eigvals(A: ArrayLike) -> Array:
+    r"""Eigenvalues of a matrix that need not be Hermitian, in no order; see `eig`.
+
+    Shapes: `A: [..., n, n]` gives `[..., n]`. Dtypes: complex.
+    Errors: as for `eig`. The gradient is finite where eigenvalues coincide, if there is a basis of
+    eigenvectors: it is that of the one that is computed.
+
+    >>> functx.linalg.eigvals(jnp.asarray([[0.0, 1.0], [-1.0, 0.0]], "float32"))
+    Array([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    check_matrices(A, square=True)
+    return _values(A)
+
+
+def _computed(A: Array, *, vectors: bool) -> tuple[Array, ...]:
+    """The eigenvalues, and if asked the eigenvectors; NaN of matrices that are not finite."""
+    finite = jnp.all(jnp.isfinite(A), (-2, -1))
+    given = jnp.where(finite[..., None, None], A, 0)
+    found = lax.linalg.eig(
+        given, compute_left_eigenvectors=False, compute_right_eigenvectors=vectors
+    )
+    nan = [jnp.expand_dims(~finite, range(finite.ndim, x.ndim)) for x in found]
+    return tuple(jnp.where(where, jnp.nan, x) for where, x in zip(nan, found, strict=True))
+
+
+def _moved(output: Any, dA: Array) -> tuple[Array, Array]:
+    """The tangent of `A` among the eigenvectors, and that of the eigenvalues."""
+    values, vectors = output
+    P = jnp.linalg.solve(vectors, product(dA.astype(values.dtype), vectors))
+    return P, jnp.diagonal(P, axis1=-2, axis2=-1)
+
+
+def _tangent(output: Any, finite: Array, dA: Array) -> tuple[Array, Array]:
+    """Both tangents; with `finite`, no divisor is 0."""
+    values, vectors = output
+    P, dvalues = _moved(output, dA)
+    same = jnp.eye(values.shape[-1], dtype=bool)
+    gaps = values[..., None, :] - values[..., :, None]
+    turn = jnp.where(same, 0, P / divisor(gaps, same | finite[..., None, None]))
+    dvectors = product(vectors, turn)
+    longer = jnp.sum(jnp.real(jnp.conj(vectors) * dvectors), -2, keepdims=True)
+    return dvalues, dvectors - vectors * longer.astype(vectors.dtype)
+
+
+def _jvp(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Any:
+    return _tangent(output, jnp.zeros((), bool), *tangents)
+
+
+def _vjp(primals: tuple[Any], output: Any, cotangent: Any) -> Any:
+    """The transpose, in which no infinity meets the zeros of vectors that are not used."""
+    unused = ~jnp.any(cotangent[1] != 0, axis=(-2, -1))
+    pull = jax.linear_transpose(lambda dA: _tangent(output, unused, dA), *primals)
+    return pull(tuple(cotangent))
+
+
+_decomposed = derivative_rules(
+    lambda A: _computed(A, vectors=True), jvp=_jvp, vjp=_vjp, name="linalg.eig"
+)
+# The vectors are computed under differentiation alone.
+_values = derivative_rules(
+    lambda A: _computed(A, vectors=False)[0],
+    jvp=lambda primals, output, tangents: _moved(_decomposed(*primals), *tangents)[1],
+    name="linalg.eigvals",
+)

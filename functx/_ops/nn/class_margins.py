@@ -1,0 +1,140 @@
+"""Losses that ask that the right classes have larger scores than the others by a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    category,
+    describe,
+    Index,
+    operator,
+    Other,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+)
+from functx._ops.quotients import quotient
+
+from .reduction import reduced, reduction_of
+
+
+__all__ = ["multi_margin_loss", "multilabel_margin_loss"]
+
+
+def _class_exists(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement]:
+    if input.ndim in (1, 2) and category(target.dtype) == 1:
+        classes = input.shape[-1]
+        ok = (target >= 0) & (target < classes)
+        message = f"`target` must lie in [0, {classes - 1}], got {{got}}"
+        yield Requirement(ok, message, target, IndexError)
+
+
+@operator(accepts=Accepts.FLOATING, promote=Promote.SAME, requires=_class_exists)
+def multi_margin_loss(
+    input: ArrayLike,
+    target: Index,
+    p: int = 1,
+    margin: Scalar = 1.0,
+    weight: Other | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    r"""$\sum_{j \ne y} w_y \max(\mathrm{margin} - x_y + x_j, 0)^p / C$: class $y$ is to lead by
+    the margin.
+
+    - `p`: 1 or 2.
+
+    Shapes: `input: [N, C]` or `[C]`, `target: [N]` or `[]`, `weight: [C]`. The derivative at the
+    margin is 0. Under `jit` and on accelerators, the loss of a class that does not exist is NaN.
+
+    >>> x = jnp.asarray([[0.5, 1.0]], "float32")
+    >>> functx.nn.functional.multi_margin_loss(x, jnp.asarray([0]))
+    Array(0.75, dtype=float32)
+    """
+    if p not in (1, 2):
+        refuse(f"`p` must be 1 or 2, got {p}", error=ValueError)
+    target = _class_numbers(target)
+    x = _by_class(input)
+    classes = x.shape[-1]
+    if target.size != x.shape[0] or target.ndim > 1 or target.ndim >= max(input.ndim, 2):
+        refuse(f"`target` must be a class for each of {describe(input)}, got {describe(target)}")
+    y = target.reshape(x.shape[0], 1)
+    exists = (y >= 0) & (y < classes)
+    at = jnp.where(exists, y, 0)
+    ahead = jnp.where(exists, jnp.take_along_axis(x, at, 1), jnp.nan)
+    missing = margin - ahead + x
+    each = jnp.where(missing < 0, 0, missing) if p == 1 else missing * missing
+    each = jnp.where((missing <= 0) | (y == jnp.arange(classes, dtype=y.dtype)), 0, each)
+    if weight is not None:
+        if weight.shape != (classes,):
+            refuse(f"`weight` must be [{classes}], one for each class, got {describe(weight)}")
+        if category(weight.dtype) != 2:
+            refuse(f"`weight` must hold real numbers, got {describe(weight)}", error=TypeError)
+        each = each * weight.astype(x.dtype)[at]
+    loss = quotient(jnp.sum(each, 1), classes)
+    return reduced(loss.reshape(target.shape), reduction_of(size_average, reduce, reduction))
+
+
+def _labels_exist(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement]:
+    if input.ndim in (1, 2) and category(target.dtype) == 1:
+        classes = input.shape[-1]
+        ok = (target >= -1) & (target < classes)
+        message = f"`target` must lie in [-1, {classes - 1}], got {{got}}"
+        yield Requirement(ok, message, target)
+
+
+@operator(accepts=Accepts.FLOATING, promote=Promote.SAME, requires=_labels_exist)
+def multilabel_margin_loss(
+    input: ArrayLike,
+    target: Index,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    r"""$\sum_y \sum_j \max(1 - x_y + x_j, 0) / C$ over right classes $y$ and wrong ones $j$.
+
+    Shapes: `input` and `target` are both `[N, C]`, or `[C]`. A row of `target` names the right
+    classes, up to the first -1. The derivative at the margin is 0.
+
+    >>> x = jnp.asarray([0.5, 1.0, 0.0], "float32")
+    >>> functx.nn.functional.multilabel_margin_loss(x, jnp.asarray([0, -1, 1]))
+    Array(0.6666667, dtype=float32)
+    """
+    target = _class_numbers(target)
+    if target.shape != input.shape:
+        refuse(f"`target` must have the shape of {describe(input)}, got {describe(target)}")
+    x = _by_class(input)
+    labels = target.reshape(x.shape)
+    classes = x.shape[-1]
+    named = jnp.cumprod(labels >= 0, 1, dtype=bool)
+    rows = jnp.arange(x.shape[0])[:, None]
+    often = jnp.zeros(x.shape, x.dtype)
+    often = often.at[rows, jnp.where(named, labels, classes)].add(1, mode="drop")
+    missing = 1 - x[:, :, None] + x[:, None]
+    wrong = (often == 0)[:, None]
+    each = jnp.sum(jnp.where((missing <= 0) | ~wrong, 0, missing), 2)
+    loss = quotient(jnp.sum(jnp.where(often == 0, 0, often * each), 1), classes)
+    return reduced(loss.reshape(input.shape[:-1]), reduction_of(size_average, reduce, reduction))
+
+
+def _class_numbers(target: Any) -> Array:
+    target = jnp.asarray(target)
+    if category(target.dtype) != 1:
+        refuse(f"`target` must hold integers, got {describe(target)}", error=TypeError)
+    return target
+
+
+def _by_class(input: Array) -> Array:
+    """The scores as `[N, C]`."""
+    if input.ndim > 2 or (input.ndim and not input.shape[-1]):
+        refuse(f"`input` must be [N, C] or [C] with classes, got {describe(input)}")
+    return input.reshape(-1, input.shape[-1] if input.ndim else 1)

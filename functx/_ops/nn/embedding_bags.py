@@ -1,0 +1,167 @@
+"""Sums, means and maxima of rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayLike,
+    category,
+    describe,
+    Index,
+    index_in_range,
+    operator,
+    Other,
+    Promote,
+    Real,
+    refuse,
+    Requirement,
+)
+from functx._core.order import invertible_keys
+
+from .table_rows import rows_of_table
+
+
+__all__ = ["embedding_bag"]
+
+
+def _rows_and_bags_exist(
+    *, input: Any, weight: Any, offsets: Any, **_: Any
+) -> Iterator[Requirement]:
+    yield index_in_range(input, weight.shape[0], name="input")
+    if offsets is not None and offsets.ndim == 1 and offsets.size:
+        first = offsets[:1]
+        yield Requirement(first == 0, "`offsets` must begin with 0, got {got}", first)
+        inside = (offsets >= 0) & (offsets <= input.size)
+        message = f"`offsets` must lie in [0, {input.size}], got {{got}}"
+        yield Requirement(inside, message, offsets)
+
+
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, requires=_rows_and_bags_exist)
+def embedding_bag(
+    input: Index,
+    weight: ArrayLike,
+    offsets: Index | None = None,
+    max_norm: Real | None = None,
+    norm_type: float = 2.0,  # static: it chooses how to compute the norm
+    scale_grad_by_freq: bool = False,
+    mode: Literal["mean", "sum", "max"] = "mean",
+    sparse: bool = False,
+    per_sample_weights: Other | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Array:
+    r"""The mean, the sum or the maximum of rows of a table, for each bag of row numbers.
+
+    - `offsets`: where each bag begins in `input`; with `include_last_offset` also where the last
+      one ends. Needed where `input` has one dimension; with two, each row of it is a bag.
+    - `mode`: `"mean"`, `"sum"` or `"max"`. An empty bag is 0.
+    - `per_sample_weights`: a factor for each row, for `"sum"`.
+    - `padding_idx`: rows of this number are left out of their bags, and have no gradient.
+    - `max_norm`, `norm_type`, `scale_grad_by_freq`, `sparse`: as for `embedding`; `"max"` does not
+      take `scale_grad_by_freq`.
+
+    Shapes: `input: [B, n]`, or `[n]` and `offsets: [B]`, `weight: [rows, width]` give `[B, width]`;
+    `per_sample_weights` is like `input`. Dtypes: that of `weight`; halves are summed in float32.
+    Of equal maxima, the first has the gradient. Under `jit` and on accelerators, rows that do not
+    exist are NaN.
+
+    >>> table = jnp.asarray([[1.0], [2.0], [4.0]], "float32")
+    >>> rows, offsets = jnp.asarray([0, 1, 2]), jnp.asarray([0, 2])
+    >>> functx.nn.functional.embedding_bag(rows, table, offsets, mode="sum")
+    Array([[3.],
+           [4.]], dtype=float32)
+    """
+    index = jnp.asarray(input)
+    _check(index, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
+    rows = rows_of_table(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    rows = rows.astype(accumulator(rows.dtype))
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.astype(rows.dtype)[..., None]
+    counted = jnp.ones(index.shape, bool)
+    if padding_idx is not None:
+        counted = index != padding_idx % weight.shape[0]
+    bags = _bags(index, offsets, include_last_offset)
+    reduce = {"sum": _sums, "mean": _means, "max": _maxima}[mode]
+    width = weight.shape[-1]
+    out = reduce(rows.reshape(index.size, width), counted.ravel(), *bags)
+    return out.astype(weight.dtype)
+
+
+def _check(
+    index: Array,
+    weight: Array,
+    offsets: Array | None,
+    mode: str,
+    per_sample_weights: Array | None,
+    scale_grad_by_freq: bool,
+) -> None:
+    if mode not in ("mean", "sum", "max"):
+        refuse(f"`mode` must be 'mean', 'sum' or 'max', got {mode!r}", error=ValueError)
+    if index.ndim not in (1, 2):
+        refuse(f"`input` must have 1 or 2 dimensions, got {describe(index)}", error=ValueError)
+    if (index.ndim == 1) != (offsets is not None):
+        refuse(
+            "`offsets` must be given for an input of 1 dimension, and for it alone, got "
+            f"{describe(index)}",
+            error=ValueError,
+        )
+    if offsets is not None and (offsets.ndim != 1 or category(offsets.dtype) != 1):
+        refuse(f"`offsets` must be integers of 1 dimension, got {describe(offsets)}")
+    if mode == "max" and scale_grad_by_freq:
+        refuse("`scale_grad_by_freq` is for the modes 'mean' and 'sum'")
+    if per_sample_weights is None:
+        return
+    if mode != "sum":
+        refuse(
+            f"`per_sample_weights` is for the mode 'sum', got {mode!r}", error=NotImplementedError
+        )
+    if per_sample_weights.shape != index.shape or per_sample_weights.dtype != weight.dtype:
+        refuse(
+            f"`per_sample_weights` must have the shape of `input`, {list(index.shape)}, and the "
+            f"dtype of `weight`, got {describe(per_sample_weights)}",
+            error=ValueError,
+        )
+
+
+def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Array, int]:
+    """The bag of each row, and how many there are. What is after the last has none."""
+    if offsets is None:
+        bags = jnp.broadcast_to(jnp.arange(index.shape[0])[:, None], index.shape)
+        return bags.ravel(), index.shape[0]
+    if include_last and not offsets.size:
+        refuse("`offsets` must hold where the last bag ends for `include_last_offset`")
+    begun = jnp.zeros(index.size, "int32").at[offsets].add(1, mode="drop")
+    return jnp.cumsum(begun) - 1, offsets.size - include_last
+
+
+def _sums(rows: Array, counted: Array, bags: Array, number: int) -> Array:
+    kept = jnp.where(counted[:, None], rows, 0)
+    return jnp.zeros((number, rows.shape[1]), rows.dtype).at[bags].add(kept, mode="drop")
+
+
+def _means(rows: Array, counted: Array, bags: Array, number: int) -> Array:
+    sizes = jnp.zeros(number, rows.dtype).at[bags].add(counted.astype(rows.dtype), mode="drop")
+    return _sums(rows, counted, bags, number) / jnp.maximum(sizes, 1)[:, None]
+
+
+def _maxima(rows: Array, counted: Array, bags: Array, number: int) -> Array:
+    if not len(rows):
+        return jnp.zeros((number, rows.shape[1]), rows.dtype)
+    keys = invertible_keys(lax.stop_gradient(rows))  # a NaN is the greatest
+    shape = number, rows.shape[1]
+    least = jnp.full(shape, jnp.iinfo(keys.dtype).min, keys.dtype)
+    seen = jnp.where(counted[:, None], keys, least[0, 0])
+    greatest = least.at[bags].max(seen, mode="drop")
+    place = jnp.arange(len(rows))[:, None]
+    chosen = counted[:, None] & (seen == greatest.at[bags].get(mode="fill", fill_value=0))
+    place = jnp.where(chosen, place, len(rows))
+    first = jnp.full(shape, len(rows), place.dtype).at[bags].min(place, mode="drop")
+    columns = jnp.broadcast_to(jnp.arange(rows.shape[1]), shape)
+    return rows.at[first, columns].get(mode="fill", fill_value=0)

@@ -1,0 +1,46 @@
+"""Draws from categories with a derivative."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, Dim, Key, operator, Real
+
+from .normalized_exponentials import probabilities
+
+
+__all__ = ["gumbel_softmax"]
+
+
+@operator(accepts=Accepts.FLOATING, random=True)
+def gumbel_softmax(
+    logits: ArrayLike,
+    tau: Real = 1.0,
+    hard: bool = False,
+    eps: float = 1e-10,
+    dim: Dim = -1,
+    *,
+    key: Key = None,
+) -> Array:
+    r"""$\mathrm{softmax}((x + g) / \tau)$ with Gumbel noise $g$: nearly a draw of one category
+    (Jang et al., 2017).
+
+    - `tau`: the temperature $\tau$. The less it is, the nearer the draw is to one category.
+    - `hard`: a 1 for the greatest and 0 elsewhere, with the derivative of the softmax.
+    - `eps` has no effect, as in PyTorch.
+
+    Shapes: that of `logits`, whose categories lie along `dim`.
+
+    >>> x = jnp.asarray([0.0, 1000.0], "float32")
+    >>> functx.nn.functional.gumbel_softmax(x, hard=True, key=jax.random.key(0))
+    Array([0., 1.], dtype=float32)
+    """
+    noise = jax.random.gumbel(key, logits.shape, logits.dtype)
+    soft = probabilities((logits + noise) / tau, dim) if logits.ndim else jnp.ones_like(logits)
+    if not hard or not logits.ndim or not logits.size:
+        return soft
+    greatest = jnp.argmax(soft, dim, keepdims=True)
+    one = (lax.broadcasted_iota(greatest.dtype, soft.shape, dim) == greatest).astype(soft.dtype)
+    return one - lax.stop_gradient(soft) + soft

@@ -1,0 +1,261 @@
+"""Attention of several heads, with its projections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayLike,
+    Autocast,
+    category,
+    describe,
+    is_probability,
+    Key,
+    operator,
+    Other,
+    peek,
+    Promote,
+    refuse,
+    Requirement,
+    Scalar,
+)
+
+from .normalized_exponentials import probabilities
+
+
+__all__ = ["multi_head_attention_forward"]
+
+
+class MultiHeadAttentionResult(NamedTuple):
+    """What attention gives, and its weights, or None if they were not asked for."""
+
+    output: Array
+    weights: Array | None
+
+
+def _drops(*, dropout_p: Any, training: bool, **_: Any) -> bool:
+    known = peek(dropout_p)
+    return training and (known is None or bool((known > 0).any()))
+
+
+def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
+    yield is_probability(dropout_p, "dropout_p", error=ValueError)
+
+
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.LOWER,
+    random=True,
+    requires=_options_fit,
+    draws=_drops,
+)
+def multi_head_attention_forward(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: ArrayLike | None,
+    in_proj_bias: ArrayLike | None,
+    bias_k: ArrayLike | None,
+    bias_v: ArrayLike | None,
+    add_zero_attn: bool,
+    dropout_p: Scalar,
+    out_proj_weight: ArrayLike,
+    out_proj_bias: ArrayLike | None,
+    training: bool = True,
+    key_padding_mask: Other | None = None,
+    need_weights: bool = True,
+    attn_mask: Other | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: ArrayLike | None = None,
+    k_proj_weight: ArrayLike | None = None,
+    v_proj_weight: ArrayLike | None = None,
+    static_k: ArrayLike | None = None,
+    static_v: ArrayLike | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+    *,
+    rng_key: Key = None,
+) -> MultiHeadAttentionResult:
+    r"""Attention of `num_heads` heads to projections of `query`, `key` and `value`, projected
+    (Vaswani et al., 2017): what `torch.nn.MultiheadAttention` computes.
+
+    - `in_proj_weight: [3 E, E]`, `in_proj_bias: [3 E]`: the projections of the three, one after the
+      other; with `use_separate_proj_weight`, `q_proj_weight: [E, E]`, `k_proj_weight: [E, K]` and
+      `v_proj_weight: [E, V]` are their weights instead.
+    - `bias_k`, `bias_v: [1, 1, E]`: one more key and value; `add_zero_attn` adds one of zeros.
+    - `static_k`, `static_v: [N H, S, E / H]`: take the place of the projected keys and values.
+    - `key_padding_mask: [N, S]`, `attn_mask: [L, S]` or `[N H, L, S]`: booleans say which positions
+      take *no* part; numbers are added. `is_causal` says that `attn_mask`, which it needs, is
+      causal.
+    - `dropout_p`: how likely a weight becomes 0 in `training`; the others are scaled up. The PRNG
+      key of the dropout is `rng_key`.
+    - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Rows
+      without any position are then NaN, and zeros before the last projection without.
+
+    Shapes: `query: [L, N, E]`, `key: [S, N, K]` and `value: [S, N, V]`, or all without N, give
+    `[L, N, E]` and weights `[N, L, S]`, or `[N, H, L, S]`. E is `embed_dim_to_check`.
+
+    >>> one, eye = jnp.ones((1, 1), "float32"), jnp.ones((3, 1), "float32")
+    >>> x = jnp.asarray([[2.0], [2.0]], "float32")
+    >>> functx.nn.functional.multi_head_attention_forward(
+    ...     x, x, x, 1, 1, eye, None, None, None, False, 0.0, one, None
+    ... ).weights
+    Array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)
+    """
+    if is_causal and attn_mask is None:
+        refuse("`attn_mask` must be given where `is_causal` is true, which only says what it is")
+    unbatched = query.ndim == 2
+    masks = key_padding_mask, attn_mask
+    _check(query, key, value, *masks, embed_dim_to_check, num_heads, use_separate_proj_weight)
+    if unbatched:
+        query, key, value = (x[:, None] for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+    separate = q_proj_weight, k_proj_weight, v_proj_weight
+    weights = separate if use_separate_proj_weight else _in_three(in_proj_weight, "in_proj_weight")
+    biases = _in_three(in_proj_bias, "in_proj_bias")
+    length, batch, width = query.shape
+    q, k, v = (
+        _projected(x, weight, bias, name, width)
+        for x, weight, bias, name in zip((query, key, value), weights, biases, "qkv", strict=True)
+    )
+    heads = lambda x: jnp.moveaxis(
+        x.reshape(x.shape[0], batch * num_heads, width // num_heads), 0, 1
+    )
+    if (bias_k is None) != (bias_v is None):
+        refuse("`bias_k` and `bias_v` must both be given, or neither")
+    if bias_k is not None:
+        if static_k is not None or static_v is not None:
+            refuse("`bias_k` and `bias_v` do not go with `static_k` and `static_v`")
+        k, v = (
+            jnp.concatenate([x, jnp.broadcast_to(b, (1, batch, width))])
+            for x, b in ((k, bias_k), (v, bias_v))
+        )
+    q, k, v = heads(q), heads(k), heads(v)
+    k, v = _in_place_of(k, static_k, "static_k"), _in_place_of(v, static_v, "static_v")
+    if add_zero_attn:
+        k, v = (jnp.pad(x, ((0, 0), (0, 1), (0, 0))) for x in (k, v))
+    added = add_zero_attn + (bias_k is not None)
+    shape = batch, num_heads, length, k.shape[1] - added
+    mask = _joint_mask(key_padding_mask, attn_mask, shape, accumulator(q.dtype))
+    mask = jnp.pad(mask, ((0, 0), (0, 0), (0, added)))
+    scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
+    scores = scores / math.sqrt(max(width // num_heads, 1)) + mask
+    shares = probabilities(scores, 2)
+    if not need_weights:
+        shares = jnp.where(jnp.all(mask == -jnp.inf, 2, keepdims=True), 0, shares)
+    if rng_key is not None:
+        drawn = jax.random.uniform(rng_key, shares.shape, "float32")
+        kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)
+        shares = shares * jnp.where(drawn < dropout_p, 0, 1 / kept).astype(shares.dtype)
+    out = jnp.matmul(shares.astype(v.dtype), v, preferred_element_type=shares.dtype)
+    out = jnp.moveaxis(out.astype(q.dtype), 0, 1).reshape(length, batch, width)
+    out = _projected(out, out_proj_weight, out_proj_bias, "out").astype(query.dtype)
+    shown = None
+    if need_weights:
+        shown = shares.reshape(batch, num_heads, *shares.shape[1:])
+        shown = jnp.mean(shown, 1) if average_attn_weights else shown
+        shown = (shown[0] if unbatched else shown).astype(query.dtype)
+    return MultiHeadAttentionResult(out[:, 0] if unbatched else out, shown)
+
+
+def _check(
+    query: Array,
+    key: Array,
+    value: Array,
+    key_padding_mask: Array | None,
+    attn_mask: Array | None,
+    width: int,
+    heads: int,
+    separate: bool,
+) -> None:
+    got = f"{describe(query)}, {describe(key)} and {describe(value)}"
+    if query.ndim not in (2, 3) or {key.ndim, value.ndim} != {query.ndim}:
+        refuse(f"`query`, `key` and `value` must all have 3 dimensions, or 2, got {got}")
+    if query.shape[-1] != width:
+        refuse(f"`query` must be as wide as `embed_dim_to_check`={width}, got {describe(query)}")
+    if heads < 1 or width % heads:
+        refuse(f"`num_heads` must divide `embed_dim_to_check`={width}, got {heads}")
+    fits = key.shape[:-1] == value.shape[:-1] and key.shape[1:-1] == query.shape[1:-1]
+    if not fits or (not separate and key.shape != value.shape):
+        refuse(f"`query`, `key` and `value` must be [L, N, E], [S, N, K] and [S, N, V], got {got}")
+    for name, mask in (("key_padding_mask", key_padding_mask), ("attn_mask", attn_mask)):
+        if mask is not None and category(mask.dtype) not in (0, 2):
+            refuse(f"`{name}` must hold bools or floats, got {describe(mask)}", error=TypeError)
+
+
+def _in_three(x: Array | None, name: str) -> list[Array | None]:
+    if x is None:
+        return [None] * 3
+    if not x.ndim or x.shape[0] % 3:
+        refuse(f"`{name}` must hold three projections, got {describe(x)}")
+    return list(jnp.split(x, 3))
+
+
+def _projected(
+    x: Array, weight: Array | None, bias: Array | None, name: str, width: int | None = None
+) -> Array:
+    if weight is None:
+        refuse(f"the projection `{name}` has no weight")
+    if weight.ndim != 2 or weight.shape[1] != x.shape[-1] or width not in (None, len(weight)):
+        wanted = f"[{'E' if width is None else width}, {x.shape[-1]}]"
+        refuse(f"the weight of the projection `{name}` must be {wanted}, got {describe(weight)}")
+    out = jnp.matmul(x, weight.T, preferred_element_type=accumulator(x.dtype))
+    if bias is not None:
+        if bias.shape != (len(weight),):
+            wanted = f"[{len(weight)}]"
+            refuse(f"the bias of the projection `{name}` must be {wanted}, got {describe(bias)}")
+        out = out + bias.astype(out.dtype)
+    return out.astype(x.dtype)
+
+
+def _in_place_of(x: Array, given: Array | None, name: str) -> Array:
+    if given is None:
+        return x
+    if given.ndim != 3 or (given.shape[0], given.shape[2]) != (x.shape[0], x.shape[2]):
+        wanted = f"[{x.shape[0]}, S, {x.shape[2]}]"
+        refuse(f"`{name}` must be {wanted}, for each head of a batch, got {describe(given)}")
+    return given
+
+
+def _joint_mask(
+    key_padding_mask: Array | None,
+    attn_mask: Array | None,
+    shape: tuple[int, int, int, int],
+    dtype: Any,
+) -> Array:
+    """What both masks add to the scores."""
+    batch, heads, length, keys = shape
+    total = jnp.zeros((batch * heads, 1, keys), dtype)
+    if attn_mask is not None:
+        if attn_mask.shape not in ((length, keys), (batch * heads, length, keys)):
+            refuse(
+                f"`attn_mask` must be [{length}, {keys}] or [{batch * heads}, {length}, {keys}], "
+                f"got {describe(attn_mask)}"
+            )
+        total = total + _added(attn_mask, dtype)
+    if key_padding_mask is not None:
+        if key_padding_mask.shape != (batch, keys):
+            wanted = f"[{batch}, {keys}]"
+            refuse(f"`key_padding_mask` must be {wanted}, got {describe(key_padding_mask)}")
+        total = total + jnp.repeat(_added(key_padding_mask, dtype), heads, 0)[:, None]
+    return total
+
+
+def _added(mask: Array, dtype: Any) -> Array:
+    return (
+        jnp.where(mask, -jnp.inf, 0).astype(dtype)
+        if category(mask.dtype) == 0
+        else mask.astype(dtype)
+    )

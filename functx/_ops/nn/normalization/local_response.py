@@ -1,0 +1,52 @@
+"""Normalization by what neighbouring channels hold."""
+
+from __future__ import annotations
+
+import numpy as np
+from jax import Array, lax
+
+from functx._core import Accepts, ArrayLike, describe, operator, refuse, Scalar
+from functx._ops.quotients import quotient
+
+
+__all__ = ["local_response_norm"]
+
+
+@operator(accepts=Accepts.FLOATING)
+def local_response_norm(
+    input: ArrayLike,
+    size: int,
+    alpha: Scalar = 1e-4,
+    beta: Scalar = 0.75,
+    k: Scalar = 1.0,
+) -> Array:
+    r"""$y_c = x_c \big/ \big(k + \frac{\alpha}{n} \sum_{c'} x_{c'}^2\big)^\beta$ over the $n$ =
+    `size` channels around $c$, of which those that do not exist are 0 (Krizhevsky et al., 2012).
+
+    An even `size` has one more channel before $c$ than after it.
+    Shapes: `input: [N, C, ...]`, of 3 dimensions or more.
+
+    >>> x = jnp.asarray([[[1.0], [2.0]]], "float32")
+    >>> functx.nn.functional.local_response_norm(x, 1, alpha=1.0, beta=1.0)
+    Array([[[0.5],
+            [0.4]]], dtype=float32)
+    """
+    if input.ndim < 3:
+        refuse(
+            f"`input` must be [N, C, ...] of 3 dimensions or more, got {describe(input)}",
+            error=ValueError,
+        )
+    if size < 1:
+        refuse(f"`size` must be at least 1, got {size}")
+    rest = (1,) * (input.ndim - 2)
+    # Windows are no wider than what there is to see: XLA aborts at sizes beyond its bounds.
+    before, after = (min(n, input.shape[1]) for n in (size // 2, (size - 1) // 2))
+    total = lax.reduce_window(
+        input * input,
+        np.zeros((), input.dtype),
+        lax.add,
+        (1, before + 1 + after, *rest),
+        (1,) * input.ndim,
+        ((0, 0), (before, after), *((0, 0),) * len(rest)),
+    )
+    return quotient(input, (quotient(total, size) * alpha + k) ** beta)

@@ -1,0 +1,218 @@
+r"""Connectionist temporal classification.
+
+The forward variables of Graves et al., "Connectionist temporal classification" (2006), in
+logarithms: after step t, $\alpha_t(s)$ is how likely the first s symbols of the target were said,
+blanks between them included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    available,
+    category,
+    describe,
+    Index,
+    LONG,
+    operator,
+    OtherOrOthers,
+    peek,
+    refuse,
+    Requirement,
+)
+from functx._core.manual_axes import equally_varying
+from functx._ops.quotients import mean
+
+from .reduction import reduction_of
+
+
+__all__ = ["ctc_loss"]
+
+
+_ARRAYS = ("log_probs", "targets", "input_lengths", "target_lengths")
+
+
+def _padded_targets(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """Targets one after the other as a matrix, if their lengths are known."""
+    given = dict(zip(_ARRAYS, args, strict=False)) | kwargs
+    log_probs, targets, _, lengths = (given.get(name) for name in _ARRAYS)
+    if getattr(targets, "ndim", 0) != 1 or getattr(log_probs, "ndim", 0) != 3:
+        return args, kwargs
+    known = _known(lengths)
+    if known is None or known.sum() != targets.size or known.min() < 0:
+        return args, kwargs
+    starts = np.cumsum(known) - known
+    at = np.minimum(starts[:, None] + np.arange(known.max()), max(targets.size - 1, 0))
+    given["targets"] = jnp.asarray(targets)[at]
+    positional = _ARRAYS[: len(args)]
+    rest = {name: given[name] for name in kwargs}
+    return (*(given[name] for name in positional), *args[len(positional) :]), rest
+
+
+def _known(lengths: Any) -> np.ndarray | None:
+    """Lengths that are no tracers, and at least one."""
+    if isinstance(lengths, (tuple, list)):
+        whole = all(isinstance(n, (int, np.integer)) for n in lengths)
+        return np.asarray(lengths, np.int64) if whole and lengths else None
+    if getattr(lengths, "ndim", 0) != 1 or category(lengths.dtype) != 1 or not lengths.size:
+        return None
+    return peek(lengths)
+
+
+def _whole(x: Any, name: str) -> Array:
+    """Integers as wide as can be, from an array or a sequence of numbers."""
+    several = [jnp.asarray(each) for each in (x if isinstance(x, (tuple, list)) else [x])]
+    for each in several:
+        if category(each.dtype) != 1:
+            refuse(f"`{name}` must hold integers, got {describe(each)}", error=TypeError)
+    wide = [each.astype(available(LONG)) for each in several]
+    if not isinstance(x, (tuple, list)):
+        return wide[0]
+    if any(each.ndim for each in wide):
+        refuse(f"`{name}` must hold numbers, got {describe(several[0])}", error=TypeError)
+    return jnp.stack(wide) if wide else jnp.zeros(0, available(LONG))
+
+
+def _lengths_fit(
+    *, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, **_: Any
+) -> Iterator[Requirement]:
+    if log_probs.ndim not in (2, 3):
+        return
+    steps, classes = log_probs.shape[0], log_probs.shape[-1]
+    longest = targets.shape[-1] if targets.ndim else 0
+    lengths = _whole(target_lengths, "target_lengths")
+    for name, x, most in (
+        ("input_lengths", _whole(input_lengths, "input_lengths"), steps),
+        ("target_lengths", lengths, longest),
+    ):
+        ok = (x >= 0) & (x <= most)
+        yield Requirement(ok, f"`{name}` must lie in [0, {most}], got {{got}}", x)
+    known = (targets >= 0) & (targets < classes)
+    if targets.ndim == 2 and lengths.shape == targets.shape[:1]:
+        known |= jnp.arange(longest, dtype=lengths.dtype) >= lengths[:, None]
+    yield Requirement(known, f"`targets` must lie in [0, {classes - 1}], got {{got}}", targets)
+
+
+@operator(accepts=Accepts.FLOATING, requires=_lengths_fit, form=_padded_targets)
+def ctc_loss(
+    log_probs: ArrayLike,
+    targets: Index,
+    input_lengths: OtherOrOthers,
+    target_lengths: OtherOrOthers,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Array:
+    r"""$-\log p(\mathrm{target})$, summed over all ways to say it step by step, with blanks between
+    (Graves et al., 2006).
+
+    - `log_probs`: logarithms of the probabilities of `C` classes at each of `T` steps.
+    - `targets`: classes other than `blank`, padded to one length, or one target after the other.
+    - `input_lengths`, `target_lengths`: how many steps and classes count.
+    - `reduction`: `"mean"` divides each loss by the length of its target, if that is not 0.
+    - `zero_infinity`: makes a loss that is infinite, since its target is too long, 0.
+
+    Shapes: `log_probs: [T, N, C]`, `targets: [N, S]` or `[sum of target_lengths]`, both lengths
+    `[N]`; without `N`, `[T, C]`, `[S]` and numbers. The losses are `[N]`.
+    Under `jit`, targets one after the other take as much time as if each had the length of all.
+
+    The gradient is that of the logits, as PyTorch's: $e^{\ell}$ less how likely each class was said
+    at each step. For `log_probs` that are a `log_softmax` it is the same as without $e^{\ell}$.
+
+    >>> log_probs = jnp.log(jnp.full((2, 1, 2), 0.5, "float32"))
+    >>> one = jnp.asarray([1])
+    >>> functx.nn.functional.ctc_loss(log_probs, jnp.asarray([[1]]), one + 1, one)  # of 3 ways
+    Array(0.28768212, dtype=float32)
+    """
+    reduction = reduction_of(None, None, reduction)
+    log_p, labels, steps, lengths = _batched(log_probs, targets, input_lengths, target_lengths)
+    if not 0 <= blank < log_p.shape[-1]:
+        refuse(f"`blank` must lie in [0, {log_p.shape[-1] - 1}], got {blank}")
+    loss = _negative_log_likelihood(log_p, labels, steps, lengths, blank)
+    spoken = jnp.arange(log_p.shape[0], dtype=steps.dtype)[:, None] < steps
+    total = jnp.sum(jnp.where(spoken[..., None], jnp.exp(log_p), 0), (0, 2))
+    loss += total - lax.stop_gradient(total)  # of logits this is constant
+    if zero_infinity:
+        loss = jnp.where(jnp.isinf(loss), 0, loss)
+    if reduction == "none":
+        return loss if log_probs.ndim == 3 else loss[0]
+    if reduction == "mean":
+        return mean(loss / jnp.maximum(lengths, 1).astype(loss.dtype))
+    return jnp.sum(loss)
+
+
+def _batched(
+    log_probs: Array, targets: Any, input_lengths: Any, target_lengths: Any
+) -> tuple[Array, Array, Array, Array]:
+    targets = _whole(targets, "targets")
+    steps = _whole(input_lengths, "input_lengths")
+    lengths = _whole(target_lengths, "target_lengths")
+    if log_probs.ndim == 2:
+        if targets.ndim != 1 or steps.size != 1 or lengths.size != 1:
+            refuse(
+                "`targets` must be [S] and lengths numbers for `log_probs` of [T, C], got "
+                f"{describe(targets)}, {describe(steps)} and {describe(lengths)}"
+            )
+        return log_probs[:, None], targets[None], steps.reshape(1), lengths.reshape(1)
+    if log_probs.ndim != 3:
+        refuse(f"`log_probs` must be [T, N, C] or [T, C], got {describe(log_probs)}")
+    number = log_probs.shape[1]
+    if steps.shape != (number,) or lengths.shape != (number,):
+        refuse(
+            f"`input_lengths` and `target_lengths` must be [{number}], one for each of "
+            f"{describe(log_probs)}, got {describe(steps)} and {describe(lengths)}"
+        )
+    if targets.ndim == 1:
+        starts = jnp.cumsum(lengths) - lengths
+        along = jnp.arange(targets.size, dtype=starts.dtype)
+        targets = jnp.take(targets, starts[:, None] + along, mode="clip")
+    if targets.ndim != 2 or targets.shape[0] != number:
+        refuse(f"`targets` must be [{number}, S], or of 1 dimension, got {describe(targets)}")
+    return log_probs, targets, steps, lengths
+
+
+def _negative_log_likelihood(
+    log_p: Array, labels: Array, steps: Array, lengths: Array, blank: int
+) -> Array:
+    number, longest = labels.shape
+    places = jnp.arange(2 * longest + 1)
+    said = jnp.full((number, len(places)), blank, labels.dtype).at[:, 1::2].set(labels)
+    # Two places on, past a blank, unless that would join two classes that are the same.
+    skips = (said != jnp.roll(said, 2, 1)) & (places % 2 == 1)
+    each = jnp.take_along_axis(log_p, said[None], -1, mode="clip")
+
+    def step(alpha: Array, given: tuple[Array, Array]) -> tuple[Array, None]:
+        t, here = given
+        after_skip = jnp.where(skips, _behind(alpha, 2), -jnp.inf)
+        moved = here + _log_sum(jnp.stack([alpha, _behind(alpha, 1), after_skip]))
+        return jnp.where((t < steps)[:, None], moved, alpha), None
+
+    # Before the first step all are at the first place, from which the second is one on.
+    begun = jnp.where(places == 0, jnp.zeros_like(said, log_p.dtype), -jnp.inf)
+    begun, *_ = equally_varying([begun, each, steps])
+    alpha, _ = lax.scan(step, begun, (jnp.arange(len(log_p), dtype=steps.dtype), each))
+    last = 2 * lengths[:, None] - jnp.arange(2, dtype=lengths.dtype)
+    ends = jnp.take_along_axis(alpha, jnp.maximum(last, 0), 1)
+    return -_log_sum(jnp.where(last < 0, -jnp.inf, ends).T)
+
+
+def _behind(alpha: Array, by: int) -> Array:
+    """`alpha` of so many places before."""
+    kept = alpha[:, : max(alpha.shape[1] - by, 0)]
+    return jnp.pad(kept, ((0, 0), (alpha.shape[1] - kept.shape[1], 0)), constant_values=-jnp.inf)
+
+
+def _log_sum(x: Array) -> Array:
+    """Of the first dimension, the logarithm of the sum of exponentials, or -inf."""
+    most = lax.stop_gradient(jnp.max(x, 0))
+    none = most == -jnp.inf
+    total = jnp.sum(jnp.exp(x - jnp.where(none, 0, most)), 0)
+    return jnp.where(none, -jnp.inf, jnp.log(jnp.where(none, 1, total)) + most)

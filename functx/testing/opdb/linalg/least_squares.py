@@ -1,0 +1,115 @@
+"""Samples of least squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx
+from functx.testing.floors import FACTORED
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 2), make(3, 2))
+    yield call(make.matrix(2, 2, 3), make(2, 2))
+    yield call(make.matrix(3, 2), make(3), driver="gelsd")
+    yield call(make.matrix(2, 3, 2), make(1, 3, 2), driver="gelss")
+    yield call(make.matrix(1, 3, 2), make(2, 3, 2), driver="gelsy")
+    yield call(make.matrix(2, 3), make(2, 1), driver="gelsd")
+    yield call(make.matrix(2, 2), make(2, 1), None)
+    yield edge(make.matrix(3, 3), make(3, 1), 0.6, driver="gelsd")
+    yield edge(make.matrix(3, 3), make(3, 1), make.put(0.9, "float32"))
+    yield edge(make.put([[1, 2], [2, 4], [0, 0]]), make(3, 1))
+    yield call(make(0, 2), make(0, 1))
+    yield call(make(2, 0), make(2, 1), driver="gelsd")
+    yield call(make(0, 3, 2), make(0, 3, 1), driver="gelss")
+
+
+def full_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 2), make(3, 2), driver="gels")
+    yield call(make.matrix(2, 2, 3), make(2, 2), driver="gels")
+    yield call(make.matrix(3, 2), make(3), driver="gels")
+    yield call(make.matrix(2, 3, 2), make(1, 3, 2), driver="gels")
+    yield call(make.matrix(2, 2), make(2, 1), driver="gels")
+    yield call(make(0, 3, 2), make(0, 3, 1), driver="gels")
+
+
+def np_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
+    vector, (m, n) = B.ndim < A.ndim, A.shape[-2:]
+    B = B[..., None] if vector else B
+    rcond = (1e-7 if driver != "gels" else 0) * max(m, n) if rcond is None else float(rcond)
+    inverse = np.linalg.pinv(A, rcond) if A.size else np.swapaxes(A, -1, -2)
+    X = inverse @ B
+    values = np.linalg.svd(A, compute_uv=False)
+    rank = (values > rcond * values.max(-1, keepdims=True, initial=0)).sum(-1)
+    residuals = (np.abs(A @ X - B) ** 2).sum(-2)
+    if vector:
+        X, residuals = X[..., 0], residuals[..., 0]
+    nothing = np.zeros(0)
+    return (
+        X,
+        residuals if m > n and driver not in (None, "gelsy") else nothing,
+        rank if driver != "gels" else nothing.astype("int64"),
+        values if driver in ("gelsd", "gelss") else nothing,
+    )
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(call(make(3), make(3)), r"`A` must be \[..., m, n\]")
+    message = r"`B` must be \[..., m, k\] or \[..., m\] for \[..., m, n\]"
+    for B in (make(2), make(2, 3, 2), make(2, 1), make()):
+        yield Refusal(call(make(3, 2), B), message)
+    yield Refusal(call(make(2, 3, 2), make(3, 1)), message)
+    yield Refusal(call(make(2, 3, 2), make(3, 3, 1)), "shapes do not fit")
+    yield Refusal(call(make(3, 2), make(3), driver="qr"), "`driver` must be None or one of 'gels'")
+    yield Refusal(call(make(3, 2), make(3), make.put([0.1, 0.2])), "`rcond` must be a number")
+    yield Refusal(call(make(3, 2), make(3), 1j), "`rcond` must be real")
+    wrong = "expected float32, float64, complex64 or complex128 arrays"
+    yield Refusal(call(make(3, 2, dtype="int32"), make(3, dtype="int32")), wrong, TypeError)
+
+
+def conventions(make: Make) -> Iterator[Convention]:
+    solution = lambda out: out[0]
+    deficient = make.put(np.diag([2.0, 0.0])), make.put([[4.0], [3.0]])
+    gradient = [[-1, 1], [0.75, 0]], [[0.5], [0]]
+    yield Convention(
+        "the derivative is that at constant rank",
+        call(*deficient),
+        through=solution,
+        value=([[2], [0]], None, np.asarray(1), None),
+        gradient=gradient,
+    )
+    small = make.put(np.diag([1, 1e-20])), make.put([1.0, 1.0])
+    yield Convention("what counts as zero", call(*small), value=([1, 0], None, np.asarray(1), None))
+    at = call(*small, 0.0)
+    yield Convention("nothing is too small", at, value=([1, 1e20], None, np.asarray(2), None))
+    at = call(*small, -1.0)
+    yield Convention("negative", at, value=([1, 0], None, np.asarray(1), None))
+
+
+def shape_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "shape",
+        call(make.put(np.ones((3, 2))), make(3, 1), driver="gelsd"),
+        "shapes do not depend on values: PyTorch leaves out the residuals of a batch where one "
+        "matrix has not full rank",
+        r"driver='gels[ds]'.*got.*\[0\]",
+    )
+
+
+OPS = [
+    OpInfo(
+        functx.linalg.lstsq,
+        samples,
+        np_lstsq,
+        refusals,
+        floor=FACTORED,
+        conventions=conventions,
+        departures=shape_departures,
+    ),
+    OpInfo(functx.linalg.lstsq, full_samples, np_lstsq, variant="full rank", floor=FACTORED),
+]

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import functx.nn.functional as F
+from functx.testing.floors import SUMS
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+
+
+def at(make: Make, *lengths: int, heads: int = 2, biases: bool = False, **options: Any) -> Sample:
+    """A call with lengths `L, S` and a batch, if any, of vectors of 2 elements."""
+    length, keys, *batch = lengths
+    return call(
+        make(length, *batch, 2),
+        make(keys, *batch, 2),
+        make(keys, *batch, 2),
+        2,
+        heads,
+        make(6, 2),
+        make(6) if biases else None,
+        options.pop("bias_k", None),
+        options.pop("bias_v", None),
+        options.pop("add_zero_attn", False),
+        options.pop("dropout_p", 0.0),
+        make(2, 2),
+        make(2) if biases else None,
+        **options,
+    )
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield at(make, 2, 3, 2, biases=True, attn_mask=make(2, 3))
+    masked = make.put([[0, 1, 0], [0, 0, 1]], bool)
+    yield at(make, 2, 3, 2, key_padding_mask=masked, need_weights=False)
+    yield at(make, 2, 3, attn_mask=masked, key_padding_mask=make(3))
+    more = {"bias_k": make(1, 1, 2), "bias_v": make(1, 1, 2), "add_zero_attn": True}
+    yield at(make, 1, 2, 2, **more, attn_mask=make(4, 1, 2), average_attn_weights=False)
+    held = {"static_k": make(2, 3, 1), "static_v": make(2, 3, 1)}
+    yield at(make, 2, 2, 1, **held, training=False, dropout_p=0.5)
+    causal = make.put([[0, 1], [0, 0]], bool)
+    yield at(make, 2, 2, 1, heads=1, attn_mask=causal, is_causal=True, need_weights=False)
+
+
+def separate_samples(make: Make) -> Iterator[Sample]:
+    arrays = make(2, 1, 2), make(3, 1, 3), make(3, 1, 1)
+    weights = dict(zip(["q", "k", "v"], [make(2, 2), make(2, 3), make(2, 1)], strict=True))
+    named = {f"{name}_proj_weight": x for name, x in weights.items()}
+    rest = 2, 1, None, make(6), None, None, False, 0.0, make(2, 2), make(2)
+    yield call(*arrays, *rest, use_separate_proj_weight=True, **named)
+
+
+def dropout_samples(make: Make) -> Iterator[Sample]:
+    yield at(make, 2, 3, heads=1, dropout_p=0.5)
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield Refusal(at(make, 2, 2, 1, is_causal=True), "`attn_mask` must be given where `is_causal`")
+    args = list(at(make, 2, 3, 2).args)
+
+    def changed(i: int, value: Any, **options: Any) -> Sample:
+        return call(*args[:i], value, *args[i + 1 :], **options)
+
+    yield Refusal(changed(0, make(2)), "must all have 3 dimensions, or 2, got")
+    yield Refusal(changed(1, make(3, 2)), "must all have 3 dimensions, or 2, got")
+    yield Refusal(changed(3, 3), "`query` must be as wide as `embed_dim_to_check`=3")
+    for heads in (3, 0):
+        yield Refusal(changed(4, heads), "`num_heads` must divide `embed_dim_to_check`=2")
+    for value in (make(2, 2, 2), make(3, 2, 1)):
+        yield Refusal(changed(2, value), r"must be \[L, N, E\], \[S, N, K\] and \[S, N, V\]")
+    yield Refusal(changed(5, make(5, 2)), "`in_proj_weight` must hold three projections")
+    yield Refusal(changed(5, None), "the projection `q` has no weight")
+    yield Refusal(changed(5, make(6, 3)), r"the weight of the projection `q` must be \[2, 2\]")
+    yield Refusal(changed(6, make(9)), r"the bias of the projection `q` must be \[2\]")
+    yield Refusal(changed(7, make(1, 1, 2)), "`bias_k` and `bias_v` must both be given, or neither")
+    yield Refusal(changed(11, make(2, 3)), r"the weight of the projection `out` must be \[E, 2\]")
+    static = at(make, 2, 3, 2, static_k=make(2, 3, 1))
+    yield Refusal(static, r"`static_k` must be \[4, S, 1\]")
+    biases = {"bias_k": make(1, 1, 2), "bias_v": make(1, 1, 2)}
+    both = at(make, 2, 3, 2, **biases, static_k=make(4, 3, 1))
+    yield Refusal(both, "`bias_k` and `bias_v` do not go with `static_k` and `static_v`")
+    for name, mask in (("attn_mask", make(2, 2)), ("key_padding_mask", make(3, 2))):
+        wrong = at(make, 2, 3, 2, **{name: mask})
+        yield Refusal(wrong, rf"`{name}` must be \[2, 3\]")
+        whole = at(make, 2, 3, 2, **{name: make(2, 3, dtype="int32")})
+        yield Refusal(whole, f"`{name}` must hold bools or floats", TypeError)
+    yield Refusal(at(make, 2, 3, dropout_p=1.5), r"`dropout_p` must lie in \[0, 1\]", ValueError)
+
+
+def np_multi_head(
+    query,
+    key,
+    value,
+    width,
+    heads,
+    in_weight,
+    in_bias,
+    bias_k,
+    bias_v,
+    add_zero_attn,
+    dropout_p,
+    out_weight,
+    out_bias,
+    training=True,
+    key_padding_mask=None,
+    need_weights=True,
+    attn_mask=None,
+    use_separate_proj_weight=False,
+    q_proj_weight=None,
+    k_proj_weight=None,
+    v_proj_weight=None,
+    static_k=None,
+    static_v=None,
+    average_attn_weights=True,
+    is_causal=False,
+):
+    """Sample by sample, and head by head."""
+    if query.ndim == 2:
+        query, key, value = query[:, None], key[:, None], value[:, None]
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+        unbatched = True
+    else:
+        unbatched = False
+    in_weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+    if not use_separate_proj_weight:
+        in_weights = np.split(in_weight, 3)
+    in_biases = np.zeros((3, width)) if in_bias is None else np.split(in_bias, 3)
+    length, batch, size = query.shape[0], query.shape[1], width // heads
+    outputs, weights = np.zeros((length, batch, width)), []
+    for n in range(batch):
+        q, k, v = (
+            x[:, n] @ w.T + b
+            for x, w, b in zip((query, key, value), in_weights, in_biases, strict=True)
+        )
+        if bias_k is not None:
+            k, v = np.concatenate([k, bias_k[0]]), np.concatenate([v, bias_v[0]])
+        for h in range(heads):
+            part = slice(h * size, (h + 1) * size)
+            keys = k[:, part] if static_k is None else static_k[n * heads + h]
+            values = v[:, part] if static_v is None else static_v[n * heads + h]
+            if add_zero_attn:
+                keys, values = (np.concatenate([x, np.zeros((1, size))]) for x in (keys, values))
+            scores = q[:, part] @ keys.T / np.sqrt(size)
+            for mask in (
+                None if key_padding_mask is None else key_padding_mask[n],
+                attn_mask[n * heads + h] if np.ndim(attn_mask) == 3 else attn_mask,
+            ):
+                if mask is not None:
+                    added = np.where(mask, -np.inf, 0) if mask.dtype == bool else mask
+                    scores[:, : added.shape[-1]] += added
+            highest = scores.max(-1, keepdims=True)
+            shares = np.exp(scores - np.where(highest == -np.inf, 0, highest))
+            total = shares.sum(-1, keepdims=True)
+            shares = np.where(
+                total == 0, np.nan if need_weights else 0, shares / (total + (total == 0))
+            )
+            outputs[:, n, part] = shares @ values
+            weights.append(shares)
+    outputs = outputs @ out_weight.T + (0 if out_bias is None else out_bias)
+    weights = np.stack(weights).reshape(batch, heads, length, -1)
+    weights = weights.mean(1) if average_attn_weights else weights
+    if unbatched:
+        outputs, weights = outputs[:, 0], weights[0]
+    return (outputs, weights) if need_weights else (outputs, None)
+
+
+def moments(*args, dropout_p=None, **options):
+    """Of one head without projections of values and results but linear ones."""
+    args = [np.asarray(x, "float64") if np.ndim(x) else x for x in args]
+    p, args[10] = args[10], 0.0
+    output, weights = np_multi_head(*args)
+    value = args[2] @ np.split(args[5], 3)[2].T
+    factor = p / (1 - p)
+    spread = np.einsum("ls,se->le", weights**2, (value @ args[11].T) ** 2) * factor
+    return (output, weights), (np.sqrt(spread), weights * np.sqrt(factor))
+
+
+def conventions(make: Make) -> Iterator[Convention]:
+    x, eye, three = make.put([[1.0], [2.0]]), make.put([[1.0]]), make.put(np.ones((3, 1)))
+    never = make.put(np.ones((2, 2)), bool)
+    rest = 1, 1, three, None, None, None, False, 0.0, eye, None
+    nothing = call(x, x, x, *rest, attn_mask=never)
+    nan = np.full((2, 1), np.nan), np.full((2, 2), np.nan)
+    yield Convention("to nothing", nothing, value=nan)
+    quiet = call(x, x, x, *rest, attn_mask=never, need_weights=False)
+    yield Convention("to nothing, without weights", quiet, value=(np.zeros((2, 1)),))
+
+
+OPS = [
+    OpInfo(
+        F.multi_head_attention_forward,
+        samples,
+        np_multi_head,
+        refusals,
+        floor=SUMS,
+        conventions=conventions,
+        own_dtypes=(
+            OwnDtypes(
+                "*", "PyTorch's second result is None, without a dtype", "need_weights=False"
+            ),
+        ),
+    ),
+    OpInfo(
+        F.multi_head_attention_forward,
+        separate_samples,
+        np_multi_head,
+        variant="separate",
+        floor=SUMS,
+    ),
+    OpInfo(
+        F.multi_head_attention_forward,
+        dropout_samples,
+        variant="dropout",
+        moments=moments,
+    ),
+]
