@@ -183,6 +183,18 @@ from ._ops.nn.pooling.maximum import (
     max_pool2d as max_pool2d,
     max_pool3d as max_pool3d,
 )
+from ._ops.nn.recurrent.cells import (
+    gru_cell as gru_cell,
+    lstm_cell as lstm_cell,
+    rnn_relu_cell as rnn_relu_cell,
+    rnn_tanh_cell as rnn_tanh_cell,
+)
+from ._ops.nn.recurrent.sequences import (
+    gru as gru,
+    lstm as lstm,
+    rnn_relu as rnn_relu,
+    rnn_tanh as rnn_tanh,
+)
 from ._ops.nn.shuffling import (
     channel_shuffle as channel_shuffle,
     pixel_shuffle as pixel_shuffle,

@@ -91,7 +91,6 @@ _BY_FAMILY = {
     r"(quantize|dequantize|quantized|empty_quantized|fake_quant|fused_moving_avg|int_repr"
     r"|q_per_|q_scale|q_zero|fbgemm_)": "quantized numbers are out of scope; AQT has them for JAX",
     r"(cudnn|miopen|mkldnn)_": "XLA chooses the library; the operator without the prefix",
-    r"(lstm|gru|rnn_(relu|tanh))(_cell)?$": "jax.lax.scan over a cell; Equinox and Flax have them",
     r"batch_norm_(\w+)$": "a part of PyTorch's kernels; functx.nn.functional.batch_norm_with_stats",
     r"(convolution|conv_tbc|native_dropout"
     r"|native_channel_shuffle|max_pool1d_with_indices|feature_dropout)": "a part of PyTorch's "

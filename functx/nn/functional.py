@@ -71,6 +71,7 @@ from functx._ops.nn.margins import (
     multilabel_soft_margin_loss as multilabel_soft_margin_loss,
     soft_margin_loss as soft_margin_loss,
     triplet_margin_loss as triplet_margin_loss,
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
 )
 from functx._ops.nn.multi_head import multi_head_attention_forward as multi_head_attention_forward
 from functx._ops.nn.normalization.batch import (

@@ -11,6 +11,7 @@ from jax import Array
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     ArrayOnly,
     category,
@@ -18,10 +19,12 @@ from functx._core import (
     describe,
     operator,
     Other,
+    OtherOrOthers,
     Promote,
     Real,
     refuse,
     Requirement,
+    result_dtype,
     Scalar,
 )
 from functx._core.order import positive
@@ -39,6 +42,7 @@ __all__ = [
     "multilabel_soft_margin_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
 
 
@@ -216,6 +220,64 @@ def triplet_margin_loss(
     return reduced(_not_below_0(margin + near - far), reduction_of(size_average, reduce, reduction))
 
 
+def _distances_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """What `distance_function` gives in its place: that is traced, a function would be a constant
+    of the compiled program, with all that it closes over."""
+    distance_between = kwargs.get("distance_function")
+    if not callable(distance_between):
+        return args, kwargs
+    names = ("anchor", "positive", "negative")
+    given = dict(zip(names, args, strict=False)) | kwargs
+    if not given.keys() >= {*names}:
+        return args, kwargs
+    anchor, positive, negative = (jnp.asarray(given[name]) for name in names)
+    pairs = [(anchor, positive), (anchor, negative)]
+    if kwargs.get("swap"):
+        pairs.append((positive, negative))
+    return args, kwargs | {"distance_function": tuple(distance_between(*pair) for pair in pairs)}
+
+
+@operator(
+    accepts=Accepts.NUMBER,
+    promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
+    requires=_positive_margin,
+    form=_distances_at_once,
+)
+def triplet_margin_with_distance_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    *,
+    distance_function: OtherOrOthers | None = None,
+    margin: Real = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array:
+    r"""`triplet_margin_loss` of other distances.
+
+    - `distance_function`: takes two arrays, and gives their distances; by default
+      `pairwise_distance`. It is called at once, and may close over what is differentiated.
+    - `swap`: as there, the lesser of $d(a, n)$ and $d(p, n)$.
+
+    Shapes: the arrays have the same number of dimensions, and the distances broadcast.
+    Raises `ValueError` where `margin` is not positive.
+
+    >>> F, x = functx.nn.functional, jnp.zeros((1, 2), "float32")
+    >>> far = lambda x, y: functx.sum(functx.abs(x - y), dim=-1)
+    >>> F.triplet_margin_with_distance_loss(x, x + 3.0, x + 3.0, distance_function=far)
+    Array(1., dtype=float32)
+    """
+    _same_rank(anchor=anchor, positive=positive, negative=negative)
+    if distance_function is None:
+        pairs = [(anchor, positive), (anchor, negative)] + [(positive, negative)] * swap
+        distances = [distance(*pair, 2, 1e-6) for pair in pairs]
+    else:
+        distances = _real(distance_function, swap)
+    near, far, *others = distances
+    far = jnp.minimum(far, others[0]) if swap else far
+    return reduced(_not_below_0(margin + near - far), reduction_of(None, None, reduction))
+
+
 def _is(target: Any, number: int) -> Array:
     target = jnp.asarray(target)
     return target == jnp.asarray(number).astype(target.dtype)
@@ -233,6 +295,19 @@ def _fitting(input: Array, target: Any) -> Array:
 def _not_below_0(x: Array) -> Array:
     """$\\max(x, 0)$, with the slope of $x$ at 0."""
     return jnp.where(x < 0, 0, x)
+
+
+def _real(distances: Any, swap: bool) -> list[Array]:
+    """Distances that were computed, in one dtype."""
+    if not isinstance(distances, (tuple, list)) or len(distances) != 2 + swap:
+        refuse(f"`distance_function` must be callable, got {describe(distances)}", error=TypeError)
+    arrays = [jnp.asarray(d) for d in distances]
+    for d in arrays:
+        if category(d.dtype) != 2:
+            what = f"`distance_function` must give floating arrays, got {describe(d)}"
+            refuse(what, error=TypeError)
+    wide = accumulator(result_dtype(arrays))
+    return [converted(d, wide) for d in arrays]
 
 
 def _same_rank(**arrays: Array) -> None:

@@ -21,10 +21,10 @@ def samples(make: Make) -> Iterator[Sample]:
     yield edge(make(2, 1, 2, 2))
     yield edge(make.small(2, 2))
     yield edge(make.put(np.diag([5, -2]) + np.diag([100], 1)))
-    yield call(make(1, 1))
-    yield call(make(0, 0))
-    yield call(make(2, 0, 0))
-    yield call(make(0, 2, 2))
+    yield edge(make(1, 1))
+    yield edge(make(0, 0))
+    yield edge(make(2, 0, 0))
+    yield edge(make(0, 2, 2))
 
 
 def refusals(make: Make) -> Iterator[Refusal]:

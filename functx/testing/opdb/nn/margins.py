@@ -102,6 +102,22 @@ def triplet_samples(make: Make) -> Iterator[Sample]:
     yield call(x(3), far(3), near(3), eps=0)
 
 
+def by_sizes(x: Any, y: Any) -> Any:
+    """A distance that users might write."""
+    return abs(x - y).sum(-1)
+
+
+def distance_samples(make: Make) -> Iterator[Sample]:
+    near, far = make(2, 3, low=3, high=5), make(2, 3, low=6, high=9)
+    x = make(2, 3, low=0, high=2)
+    yield call(x, far, near)
+    yield call(x, near, far, margin=20, swap=True, reduction="sum")
+    if category(make.dtype) == 2:
+        yield call(x, near, far, distance_function=by_sizes, margin=20, swap=True)
+        number = make(low=1, high=2)
+        yield call(x, far, near, distance_function=by_sizes, margin=number, reduction="none")
+
+
 def np_hinge(x: Any, t: Any, margin: Any = 1.0, *_: Any, **options: Any) -> Any:
     loss = np.where(t != 1, np.maximum(margin - x, 0), 0) + np.where(t != -1, x, 0)
     return by_options(loss, **options)
@@ -150,6 +166,22 @@ def np_triplet(
     return by_options(np.maximum(margin + near - far, 0), **options)
 
 
+def np_distance_triplet(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    *,
+    distance_function: Any = None,
+    margin: Any = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
+    between = distance_function or (lambda x, y: np_distance(x, y, 2, 1e-6))
+    far = between(anchor, negative)
+    far = np.minimum(far, between(positive, negative)) if swap else far
+    return by_options(np.maximum(margin + between(anchor, positive) - far, 0), reduction)
+
+
 def bad_reduction(make: Make, *args: Any) -> Iterator[Refusal]:
     yield Refusal(call(*args, reduction="max"), "`reduction` must be", ValueError)
 
@@ -191,10 +223,20 @@ def triplet_refusals(make: Make) -> Iterator[Refusal]:
     x = make(2, 3)
     for margin in (0, -1.0):
         message = f"`margin` must be positive, got {margin}"
-        yield Refusal(call(x, x, x, margin), message, ValueError)
+        yield Refusal(call(x, x, x, margin=margin), message, ValueError)
     for args in ((x, make(3), x), (x, x, make(3)), (make(3), x, x)):
         yield Refusal(call(*args), "arrays must have the same number of dimensions")
     yield from bad_reduction(make, x, x, x)
+
+
+def distance_refusals(make: Make) -> Iterator[Refusal]:
+    yield from triplet_refusals(make)
+    x = make(2, 3)
+    at = call(x, x, x, distance_function="far")
+    yield Refusal(at, "`distance_function`", TypeError)
+    whole = lambda x, y: (x - y).astype("int32")
+    at = call(x, x, x, distance_function=whole)
+    yield Refusal(at, "`distance_function` must give floating arrays, got i32", TypeError)
 
 
 def hinge_conventions(make: Make) -> Iterator[Convention]:
@@ -271,6 +313,15 @@ def triplet_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("that of eps", at, gradient=(-2, 1, 1, -2), departure=UNTRACED)
 
 
+def distance_conventions(make: Make) -> Iterator[Convention]:
+    x, y, z = make.put([[0.0]]), make.put([[1.0]]), make.put([[2.0]])
+    at = call(x, y, z, distance_function=by_sizes)
+    yield Convention("at the margin", at, value=0, gradient=([[0]], [[1]], [[-1]]))
+    at = call(make.put([[0.0]]), z, y, distance_function=by_sizes, swap=True)
+    gradient = [[-0.5]], [[0.5]], [[0]]
+    yield Convention("as far from both", at, value=2, gradient=gradient)
+
+
 WHOLE_FIRST = "PyTorch makes float32 of integers before it looks at the halves beside them"
 WHOLE, HALVES = frozenset(Accepts.INTEGER.value), frozenset({"float16", "bfloat16"})
 
@@ -328,6 +379,15 @@ OPS = [
         triplet_refusals,
         floor=SUMS,
         conventions=triplet_conventions,
+        own_dtypes=(OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),),
+    ),
+    OpInfo(
+        F.triplet_margin_with_distance_loss,
+        distance_samples,
+        np_distance_triplet,
+        distance_refusals,
+        floor=SUMS,
+        conventions=distance_conventions,
         own_dtypes=(OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),),
     ),
 ]

@@ -41,10 +41,10 @@ def np_zeta(s, q):
 
 
 def zeta_samples(make: Make) -> Iterator[Sample]:
-    for first, second in PAIRS:
-        yield call(make(*first, low=1.5, high=6), make(*second, low=0.3, high=6))
+    for sample, (first, second) in zip([call] + [edge] * len(PAIRS), PAIRS, strict=False):
+        yield sample(make(*first, low=1.5, high=6), make(*second, low=0.3, high=6))
     yield call(make(3, low=1.25), 2)
-    yield call(2, make(3, low=0.5))
+    yield edge(2, make(3, low=0.5))
     if category(make.dtype) == 2:
         yield call(make.put([1.125, 9, 30, 2.5]), make.put([0.0625, 40, 0.75, 900]))
         yield edge(

@@ -1,0 +1,141 @@
+"""Layers of recurrent networks over whole sequences, in one direction or both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import accumulator, describe, refuse
+from functx._core.manual_axes import equally_varying
+
+from .steps import gates, Kind, State, stepped
+
+
+class Network(NamedTuple):
+    """What of a network is no array."""
+
+    kind: Kind
+    has_biases: bool
+    num_layers: int
+    bidirectional: bool
+
+
+class Weights(NamedTuple):
+    """Those of one direction of one layer."""
+
+    w_ih: Array
+    w_hh: Array
+    b_ih: Array | None
+    b_hh: Array | None
+    w_hr: Array | None  # projects the hidden state
+
+
+def over_sequence(
+    network: Network,
+    x: Array,
+    states: State,
+    params: Sequence[Array],
+    kept: Array | None,
+    dropout: Any,
+    key: Array | None,
+) -> tuple[Array, State]:
+    """The last layer's hidden states `[T, N, D H]`, and each layer's last states.
+
+    `x: [T, N, I]` and `states: [L D, N, H]`. Steps that are not `kept: [T, N]` change no state.
+    """
+    directions = 1 + network.bidirectional
+    of_layers = _weights(network, states, params)
+    last: list[State] = []
+    for layer in range(network.num_layers):
+        if layer and key is not None:
+            x = _dropped(x, dropout, jax.random.fold_in(key, layer))
+        outputs = []
+        for direction in range(directions):
+            i = layer * directions + direction
+            start = tuple(each[i] for each in states)
+            found = _one_way(network.kind, x, start, of_layers[i], kept, reverse=direction == 1)
+            outputs.append(found[0])
+            last.append(found[1])
+        x = jnp.concatenate(outputs, -1)
+    return x, tuple(jnp.stack(each) for each in zip(*last, strict=True))
+
+
+def _weights(network: Network, states: State, params: Sequence[Array]) -> list[Weights]:
+    many = network.num_layers * (1 + network.bidirectional)
+    for each in states:
+        if each.ndim != 3 or each.shape[0] != many:
+            refuse(
+                f"`hx` must be [{many}, N, H], for each layer and direction, got {describe(each)}"
+            )
+    projected = network.kind == "lstm" and states[0].shape[2] != states[1].shape[2]
+    each = 2 + 2 * network.has_biases + projected
+    if len(params) != many * each:
+        refuse(
+            f"`params` must be {many * each} arrays, {each} for each layer and direction, got "
+            f"{len(params)}"
+        )
+    out = []
+    for start in range(0, len(params), each):
+        w_ih, w_hh, *rest = params[start : start + each]
+        w_hr = rest.pop() if projected else None
+        b_ih, b_hh = rest if rest else (None, None)
+        if w_hr is not None and w_hr.shape != (states[0].shape[2], states[1].shape[2]):
+            wanted = f"[{states[0].shape[2]}, {states[1].shape[2]}]"
+            refuse(f"the projection must be {wanted}, got {describe(w_hr)}")
+        out.append(Weights(w_ih, w_hh, b_ih, b_hh, w_hr))
+    return out
+
+
+def _one_way(
+    kind: Kind, x: Array, start: State, weights: Weights, kept: Array | None, *, reverse: bool
+) -> tuple[Array, State]:
+    wide, size = accumulator(x.dtype), start[-1].shape[-1]
+    of_x = gates(kind, x, weights.w_ih, weights.b_ih, size, "ih")  # of all steps in one product
+    held = jnp.ones(x.shape[:2], bool) if kept is None else kept
+
+    def step(state: State, given: tuple[Array, Array]) -> tuple[State, Array]:
+        here, keep = given
+        hidden = state[0].astype(x.dtype)
+        of_h = gates(kind, hidden, weights.w_hh, weights.b_hh, size, "hh")
+        new = stepped(kind, here, of_h, state)
+        if weights.w_hr is not None:
+            new = jnp.matmul(new[0].astype(x.dtype), weights.w_hr.T).astype(wide), *new[1:]
+        if kept is not None:
+            new = tuple(jnp.where(keep[:, None], a, b) for a, b in zip(new, state, strict=True))
+        return new, new[0]
+
+    given = (*(each.astype(wide) for each in start), of_x, *(w for w in weights if w is not None))
+    varying = equally_varying([*given, held])
+    state, outputs = lax.scan(step, tuple(varying[: len(start)]), (of_x, held), reverse=reverse)
+    return outputs.astype(x.dtype), tuple(each.astype(x.dtype) for each in state)
+
+
+def _dropped(x: Array, p: Any, key: Array) -> Array:
+    kept = jax.random.uniform(key, x.shape, "float32") >= p
+    share = jnp.where(p == 1, 1, 1 - p)
+    return x * jnp.where(kept, 1 / share, 0).astype(x.dtype)
+
+
+class Packed(NamedTuple):
+    """Where the rows of packed sequences stand: the first of all, then the second, ..."""
+
+    rows: Array  # of [T, N], the row of the data
+    kept: Array  # and whether there is one
+    steps: Array  # of each row, its step and its sequence
+    sequences: Array
+
+
+def unpacked(data: Array, batch_sizes: Array, number: int) -> Packed:
+    """Of `batch_sizes: [T]`, how many sequences there are at each step, in a batch of `number`."""
+    sizes = batch_sizes.astype(jnp.int32)
+    starts = jnp.cumsum(sizes, dtype=jnp.int32) - sizes
+    lanes = jnp.arange(number, dtype=jnp.int32)
+    along = jnp.arange(data.shape[0], dtype=jnp.int32)
+    steps = jnp.searchsorted(starts + sizes, along, side="right").astype(jnp.int32)
+    steps = jnp.minimum(steps, len(sizes) - 1)
+    rows = jnp.minimum(starts[:, None] + lanes, max(data.shape[0] - 1, 0))
+    return Packed(rows, lanes < sizes[:, None], steps, along - starts[steps])

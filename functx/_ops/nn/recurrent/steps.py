@@ -1,0 +1,56 @@
+r"""One step of each cell, from gates that inputs and the state before contribute to.
+
+Of an LSTM (Hochreiter and Schmidhuber, 1997), in this order, $i, f, g, o$:
+$c' = \sigma(f)\, c + \sigma(i) \tanh(g)$ and $h' = \sigma(o) \tanh(c')$. Of a GRU (Cho et al.,
+2014) $r, z, n$: $h' = (1 - \sigma(z)) \tanh(n_x + \sigma(r)\, n_h) + \sigma(z)\, h$. Of the others
+$h' = \tanh(a)$ or $\max(a, 0)$.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import accumulator, describe, refuse
+
+
+Kind = Literal["lstm", "gru", "rnn_tanh", "rnn_relu"]
+GATES: dict[str, int] = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+
+State = tuple[Array, ...]  # of an LSTM `h` and `c`, of the others `h`
+
+
+def stepped(kind: Kind, x: Array, h: Array, state: State) -> State:
+    """The state after a step, from what the input and what `h` give to the gates."""
+    if kind == "lstm":
+        i, f, g, o = jnp.split(x + h, 4, -1)
+        c = jax.nn.sigmoid(f) * state[1] + jax.nn.sigmoid(i) * jnp.tanh(g)
+        return jax.nn.sigmoid(o) * jnp.tanh(c), c
+    if kind == "gru":
+        (r, z, n), (r_h, z_h, n_h) = (jnp.split(each, 3, -1) for each in (x, h))
+        new = jnp.tanh(n + jax.nn.sigmoid(r + r_h) * n_h)
+        return (new + jax.nn.sigmoid(z + z_h) * (state[0] - new),)
+    return (jnp.tanh(x + h) if kind == "rnn_tanh" else _relu(x + h),)
+
+
+def _relu(x: Array) -> Array:
+    """Flat at 0 and below; NaN stays."""
+    return jnp.where(x <= 0, 0, x)
+
+
+def gates(kind: Kind, x: Array, weight: Array, bias: Array | None, size: int, name: str) -> Array:
+    """`x W^T + b`, for each gate of a state of this size."""
+    rows = GATES[kind] * size
+    if weight.shape != (rows, x.shape[-1]):
+        refuse(f"`w_{name}` must be [{rows}, {x.shape[-1]}], got {describe(weight)}")
+    last = ((x.ndim - 1,), (1,))
+    wide = accumulator(x.dtype)
+    out = lax.dot_general(x, weight, (last, ((), ())), preferred_element_type=wide)
+    if bias is None:
+        return out
+    if bias.shape != (rows,):
+        refuse(f"`b_{name}` must be [{rows}], got {describe(bias)}")
+    return out + bias.astype(wide)
