@@ -244,7 +244,7 @@ def _tangent(output: Any, dA: Array, of_hermitian: bool) -> tuple[Array, None, N
 def _ruled(of_hermitian: bool) -> Callable[[Array], tuple[Array, Array, Array]]:
     return derivative_rules(
         lambda A: _eliminated(A, of_hermitian),
-        jvp=lambda primals, output, tangents: _tangent(output, *tangents, of_hermitian),
+        jvp=lambda primals, output, tangents: _tangent(output, tangents[0], of_hermitian),
         name="linalg.ldl_factor",
     )
 

@@ -82,9 +82,9 @@ def lstsq(
     The derivative is that at constant rank (Golub and Pereyra, 1973), with $P$ the pseudoinverse:
     $$dX = P (dB - dA\, X) + P P^H dA^H (B - A X) + (1 - P A)\, dA^H P^H X.$$
 
-    >>> A = jnp.asarray([[1.0], [1.0]], "float32")
+    >>> A = jnp.asarray([[1.0], [0.0]], "float32")
     >>> functx.linalg.lstsq(A, jnp.asarray([1.0, 3.0], "float32"), driver="gelsd")[:2]
-    (Array([2.], dtype=float32), Array(2., dtype=float32))
+    (Array([1.], dtype=float32), Array(9., dtype=float32))
     """
     if driver not in _DRIVERS:
         names = ", ".join(map(repr, _DRIVERS[1:]))
@@ -165,8 +165,9 @@ def _any_tangent(primals: tuple[Any, ...], output: Any, tangents: tuple[Any, ...
 
 
 def _full_tangent(primals: tuple[Any, ...], X: Any, tangents: tuple[Any, ...]) -> Array:
+    (A, B), (dA, dB) = primals, tangents
     zero = jnp.zeros((), jnp.finfo(X.dtype).dtype)
-    return _solution_tangent(*primals, X, pseudoinverse(primals[0], zero, zero), *tangents)
+    return _solution_tangent(A, B, X, pseudoinverse(A, zero, zero), dA, dB)
 
 
 _of_any_rank = derivative_rules(_by_svd, jvp=_any_tangent, name="linalg.lstsq")

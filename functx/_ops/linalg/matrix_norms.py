@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import math
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
@@ -149,7 +150,7 @@ def _matrix_norm(A: Array, ord: float | str, dim: Dims, keepdim: bool = False) -
     return jnp.expand_dims(out, axes) if keepdim else out
 
 
-def _of_order(A: Array, ord: float | str, rows: int, columns: int) -> Array:
+def _of_order(A: Array, ord: Any, rows: int, columns: int) -> Array:
     if ord == "fro":
         return norm_of_vectors(A, 2, (rows, columns))
     A = jnp.moveaxis(A, (rows, columns), (-2, -1))

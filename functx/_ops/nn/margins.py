@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, overload
 
 import jax.numpy as jnp
 import numpy as np
@@ -237,6 +237,28 @@ def _distances_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     return args, kwargs | {"distance_function": tuple(distance_between(*pair) for pair in pairs)}
 
 
+@overload
+def triplet_margin_with_distance_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    *,
+    distance_function: None = None,
+    margin: Real = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array: ...
+@overload
+def triplet_margin_with_distance_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    *,
+    distance_function: Callable[[Any, Any], Any],
+    margin: Real = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array: ...
 @operator(
     accepts=Accepts.NUMBER,
     promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,

@@ -135,7 +135,7 @@ def multi_head_attention_forward(
     )
     if (bias_k is None) != (bias_v is None):
         refuse("`bias_k` and `bias_v` must both be given, or neither")
-    if bias_k is not None:
+    if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
             refuse("`bias_k` and `bias_v` do not go with `static_k` and `static_v`")
         k, v = (

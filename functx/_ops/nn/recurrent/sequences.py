@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import jax.numpy as jnp
 from jax import Array
@@ -65,6 +65,34 @@ def _sizes_may_come_second(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     return args, kwargs
 
 
+@overload
+def lstm(
+    input: ArrayLike,
+    hx: ArraysOnly,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool = False,
+    *,
+    key: Key = None,
+) -> LSTMResult: ...
+@overload
+def lstm(
+    data: ArrayLike,
+    batch_sizes: Index,
+    hx: ArraysOnly,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    *,
+    key: Key = None,
+) -> LSTMResult: ...
 @operator(
     name="lstm",
     promote=Promote.SAME,
@@ -116,6 +144,34 @@ def lstm(
     return LSTMResult(out, *state)
 
 
+@overload
+def gru(
+    input: ArrayLike,
+    hx: ArrayLike,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool = False,
+    *,
+    key: Key = None,
+) -> RNNResult: ...
+@overload
+def gru(
+    data: ArrayLike,
+    batch_sizes: Index,
+    hx: ArrayLike,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    *,
+    key: Key = None,
+) -> RNNResult: ...
 @operator(
     name="gru",
     promote=Promote.SAME,
@@ -151,6 +207,34 @@ def gru(
     return _of_one_state(network, input, hx, params, dropout, batch_first, batch_sizes, key)
 
 
+@overload
+def rnn_tanh(
+    input: ArrayLike,
+    hx: ArrayLike,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool = False,
+    *,
+    key: Key = None,
+) -> RNNResult: ...
+@overload
+def rnn_tanh(
+    data: ArrayLike,
+    batch_sizes: Index,
+    hx: ArrayLike,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    *,
+    key: Key = None,
+) -> RNNResult: ...
 @operator(
     name="rnn_tanh",
     promote=Promote.SAME,
@@ -186,6 +270,34 @@ def rnn_tanh(
     return _of_one_state(network, input, hx, params, dropout, batch_first, batch_sizes, key)
 
 
+@overload
+def rnn_relu(
+    input: ArrayLike,
+    hx: ArrayLike,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool = False,
+    *,
+    key: Key = None,
+) -> RNNResult: ...
+@overload
+def rnn_relu(
+    data: ArrayLike,
+    batch_sizes: Index,
+    hx: ArrayLike,
+    params: ArraysOnly,
+    has_biases: bool,
+    num_layers: int,
+    dropout: Scalar,
+    train: bool,
+    bidirectional: bool,
+    *,
+    key: Key = None,
+) -> RNNResult: ...
 @operator(
     name="rnn_relu",
     promote=Promote.SAME,

@@ -9,13 +9,12 @@ import numpy as np
 import scipy.linalg.lapack
 
 import functx
-from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .directions import hermitian_part, symmetric_part
-from .square_matrices import square_refusals
+from .square_matrices import invertible_refusals, square_refusals
 
 
 # Whose pivots are of one row and two, with exchanges and without.
@@ -110,16 +109,6 @@ def np_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> An
 SINGULAR = [[[1.0, 0], [0, 1]], [[1, 2], [2, 4]], [[0, 0], [0, 1]]]
 
 
-def factor_refusals(make: Make) -> Iterator[Refusal]:
-    yield from square_refusals(make)
-
-
-def factor_ex_refusals(make: Make) -> Iterator[Refusal]:
-    yield from square_refusals(make)
-    singular = call(make.put(SINGULAR), check_errors=True)
-    yield Refusal(singular, "invertible, which matrix 1 is not", LinAlgError)
-
-
 def solve_refusals(make: Make) -> Iterator[Refusal]:
     whole = lambda *values: make.put(values, "int32")
     yield Refusal(call(make(2, 3), whole(1, 2), make(2, 1)), r"`LD` must be \[..., n, n\]")
@@ -153,7 +142,7 @@ OPS = [
         functx.linalg.ldl_factor,
         samples,
         np_ldl_factor,
-        factor_refusals,
+        square_refusals,
         directions=symmetric_part,
         floor=FACTORED,
         conventions=factor_conventions,
@@ -170,7 +159,7 @@ OPS = [
         functx.linalg.ldl_factor_ex,
         hermitian_samples,
         np_ldl_factor_ex,
-        factor_ex_refusals,
+        invertible_refusals,
         directions=hermitian_part,
         floor=FACTORED,
         conventions=factor_ex_conventions,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from functx.linalg import LinAlgError
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Refusal, Sample
 
@@ -29,3 +32,10 @@ def square_refusals(make: Make) -> Iterator[Refusal]:
         "expected float32, float64, complex64 or complex128 arrays",
         TypeError,
     )
+
+
+def invertible_refusals(make: Make) -> Iterator[Refusal]:
+    """Those, and that `check_errors` refuses a singular matrix."""
+    yield from square_refusals(make)
+    singular = call(make.put([np.eye(2), [[1, 2], [2, 4]]]), check_errors=True)
+    yield Refusal(singular, "invertible, which matrix 1 is not", LinAlgError)

@@ -15,7 +15,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .directions import hermitian_part
-from .square_matrices import square_refusals, square_samples
+from .square_matrices import invertible_refusals, square_refusals, square_samples
 from .triangular_matrices import np_adjoint
 
 
@@ -74,12 +74,6 @@ SINGULAR = [[[1.0, 0], [0, 1]], [[1, 2], [2, 4]], [[0, 1], [0, 1]]]
 INFO = (None, np.asarray([0, 2, 1]))
 
 
-def inv_ex_refusals(make: Make) -> Iterator[Refusal]:
-    yield from square_refusals(make)
-    singular = call(make.put(SINGULAR), check_errors=True)
-    yield Refusal(singular, "invertible, which matrix 1 is not", LinAlgError)
-
-
 def inv_ex_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("singular", call(make.put(SINGULAR)), value=INFO)
 
@@ -131,7 +125,7 @@ OPS = [
         functx.linalg.inv_ex,
         inv_ex_samples,
         np_inv_ex,
-        inv_ex_refusals,
+        invertible_refusals,
         floor=FACTORED,
         conventions=inv_ex_conventions,
     ),
