@@ -70,8 +70,6 @@ from functx._ops.nn.margins import (
     margin_ranking_loss as margin_ranking_loss,
     multilabel_soft_margin_loss as multilabel_soft_margin_loss,
     soft_margin_loss as soft_margin_loss,
-    triplet_margin_loss as triplet_margin_loss,
-    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
 )
 from functx._ops.nn.multi_head import multi_head_attention_forward as multi_head_attention_forward
 from functx._ops.nn.normalization.batch import (
@@ -150,6 +148,10 @@ from functx._ops.nn.transposed_convolution import (
     conv_transpose1d as conv_transpose1d,
     conv_transpose2d as conv_transpose2d,
     conv_transpose3d as conv_transpose3d,
+)
+from functx._ops.nn.triplets import (
+    triplet_margin_loss as triplet_margin_loss,
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
 )
 from functx._ops.pointwise.exponential import sigmoid as sigmoid
 from functx._ops.pointwise.hyperbolic import tanh as tanh

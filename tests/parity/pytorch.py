@@ -23,7 +23,9 @@ NO_FACTS = {
     "empty": "holds whatever was in memory",
     "empty_like": "holds whatever was in memory",
     "linalg.pinv.singular": "a function of two matrices, of whose product the operator is taken",
+    "linalg.lstsq.grad_oriented": "takes a driver third, and gives the solution alone",
     "new_empty": "holds whatever was in memory",
+    "nn.functional.triplet_margin_with_distance_loss": "distances are functions of tensors",
     "pca_lowrank": "a function of two matrices, of whose product the operator is taken",
     "svd_lowrank": "a function of two matrices, of whose product the operator is taken",
 }

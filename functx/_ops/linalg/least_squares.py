@@ -64,8 +64,8 @@ def lstsq(
 ) -> LstsqResult:
     r"""The $X$ that minimizes $\|A X - B\|_F$, of several the one of least norm.
 
-    - `rcond`: singular values not greater than `rcond` times the largest count as zero. By default,
-      and if negative, `max(m, n) * eps`. `"gels"` does not look at it.
+    - `rcond`: singular values not greater than `rcond` times the largest count as zero. By default
+      it is `max(m, n) * eps`. `"gels"` does not look at it.
     - `driver`: `"gels"` takes matrices of full rank, by QR. The others take any, by singular
       values, which `"gelsd"` and `"gelss"` return, and the residuals with them; `"gelsy"`, the
       default, does not. All are there on every device.
@@ -116,11 +116,12 @@ def lstsq(
 
 def _relative(A: Array, rcond: Any) -> Array:
     real = jnp.finfo(A.dtype).dtype
-    default = jnp.asarray(max(A.shape[-2:]) * float(jnp.finfo(real).eps), real)
-    given = default if rcond is None else tolerance(rcond, "rcond", real)
+    if rcond is None:
+        return jnp.asarray(max(A.shape[-2:]) * float(jnp.finfo(real).eps), real)
+    given = tolerance(rcond, "rcond", real)
     if given.ndim:
         refuse(f"`rcond` must be a number, got {describe(given)}")
-    return jnp.where(given < 0, default, given)
+    return given
 
 
 def _squares(x: Array) -> Array:

@@ -117,26 +117,27 @@ def cond(A: ArrayLike, p: float | str | None = None) -> Array:
       take matrices that are not square.
 
     Shapes: `[..., m, n] -> [...]`. Dtypes: real.
-    Singular matrices have infinity, for `"nuc"` and where all is 0, NaN; no elements have 0.
+    Singular matrices have infinity; where all is 0, singular values give NaN. No elements have 0.
 
     >>> functx.linalg.cond(jnp.asarray([[2.0, 0.0], [0.0, 8.0]], "float32"))
     Array(4., dtype=float32)
     """
     if p is not None and p not in _ORDERS:
         refuse(f"`p` must be None or one of {_names()}, got {p!r}")
-    by_values = p in (None, 2, -2)
-    check_matrices(A, square=not by_values)
+    check_matrices(A, square=p not in (None, 2, -2))
     if 0 in A.shape[-2:]:
         return jnp.zeros(A.shape[:-2], jnp.finfo(A.dtype).dtype)
-    if by_values:
+    if p in (None, 2, -2, "nuc"):
         values = singular_values(A)
+        if p == "nuc":
+            return jnp.sum(values, -1) * jnp.sum(1 / values, -1)
         ends = values[..., 0], values[..., -1]
         return quotient(*(reversed(ends) if p == -2 else ends))
     singular = singular_at(A) > 0
     identity = jnp.eye(A.shape[-1], dtype=A.dtype)
     regular = jnp.where(singular[..., None, None], identity, A)
     out = _matrix_norm(A, p, (-2, -1)) * _matrix_norm(inverse(regular), p, (-2, -1))
-    return jnp.where(singular, jnp.nan if p == "nuc" else jnp.inf, out)
+    return jnp.where(singular, jnp.inf, out)
 
 
 def _matrix_norm(A: Array, ord: float | str, dim: Dims, keepdim: bool = False) -> Array:

@@ -63,7 +63,7 @@ def matrix_rank(
     >>> functx.linalg.matrix_rank(jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")).item()
     1
     """
-    check_matrices(A, square=hermitian)
+    check_matrices(A, square=hermitian and A.size > 0)
     absolute, relative = tolerances(A, atol, rtol)
     shape = jnp.broadcast_shapes(A.shape[:-2], absolute.shape, relative.shape)
     if 0 in A.shape:

@@ -29,6 +29,8 @@ from functx._core import (
     Scalar,
 )
 
+from .normalized_exponentials import probabilities_or_zeros
+
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -97,7 +99,7 @@ def scaled_dot_product_attention(
     if is_causal:
         rows = lax.broadcasted_iota("int32", scores.shape[-2:], 0)
         scores = _masked(scores, rows >= lax.broadcasted_iota("int32", scores.shape[-2:], 1))
-    weights = _softmax(scores)
+    weights = probabilities_or_zeros(scores)
     if rng_key is not None:
         drawn = jax.random.uniform(rng_key, weights.shape, "float32")
         kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)
@@ -150,12 +152,3 @@ def _masked(scores: jax.Array, mask: jax.Array) -> jax.Array:
             error=TypeError,
         )
     return scores + mask.astype(scores.dtype)
-
-
-def _softmax(scores: jax.Array) -> jax.Array:
-    """Along the last dimension. Rows of nothing but -inf give zeros."""
-    greatest = jnp.max(lax.stop_gradient(scores), -1, keepdims=True, initial=-jnp.inf)
-    shift = jnp.where(greatest == -jnp.inf, 0, greatest)  # any shift gives the same
-    powers = jnp.exp(scores - shift)
-    total = jnp.sum(powers, -1, keepdims=True)
-    return powers / jnp.where(total == 0, 1, total)

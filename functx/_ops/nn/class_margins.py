@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from functx._core import (
     Accepts,
@@ -72,8 +72,9 @@ def multi_margin_loss(
     at = jnp.where(exists, y, 0)
     ahead = jnp.where(exists, jnp.take_along_axis(x, at, 1), jnp.nan)
     missing = margin - ahead + x
-    each = jnp.where(missing < 0, 0, missing) if p == 1 else missing * missing
-    each = jnp.where((missing <= 0) | (y == jnp.arange(classes, dtype=y.dtype)), 0, each)
+    others = y != jnp.arange(classes, dtype=y.dtype)
+    short = jnp.where(others, _shortfall(missing), 0)
+    each = short if p == 1 else short * short
     if weight is not None:
         if weight.shape != (classes,):
             refuse(f"`weight` must be [{classes}], one for each class, got {describe(weight)}")
@@ -121,9 +122,15 @@ def multilabel_margin_loss(
     often = often.at[rows, jnp.where(named, labels, classes)].add(1, mode="drop")
     missing = 1 - x[:, :, None] + x[:, None]
     wrong = (often == 0)[:, None]
-    each = jnp.sum(jnp.where((missing <= 0) | ~wrong, 0, missing), 2)
+    each = jnp.sum(jnp.where(wrong, _shortfall(missing), 0), 2)
     loss = quotient(jnp.sum(jnp.where(often == 0, 0, often * each), 1), classes)
     return reduced(loss.reshape(input.shape[:-1]), reduction_of(size_average, reduce, reduction))
+
+
+def _shortfall(missing: Array) -> Array:
+    """What is above 0, and NaN, of which only the former has a slope."""
+    below = lax.stop_gradient(jnp.where(missing <= 0, 0, missing))
+    return jnp.where(missing > 0, missing, below)
 
 
 def _class_numbers(target: Any) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -25,7 +25,7 @@ from functx._core import (
 )
 from functx._core.order import invertible_keys
 
-from .table_rows import rows_of_table
+from .table_rows import is_table, rows_of_table
 
 
 __all__ = ["embedding_bag"]
@@ -43,7 +43,47 @@ def _rows_and_bags_exist(
         yield Requirement(inside, message, offsets)
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, requires=_rows_and_bags_exist)
+def _table_may_come_first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """PyTorch's older order."""
+    if len(args) > 1 and is_table(args[0]) and not is_table(args[1]):
+        args = (args[1], args[0], *args[2:])
+    return args, kwargs
+
+
+@overload
+def embedding_bag(
+    input: Index,
+    weight: ArrayLike,
+    offsets: Index | None = None,
+    max_norm: Real | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: Literal["mean", "sum", "max"] = "mean",
+    sparse: bool = False,
+    per_sample_weights: Other | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Array: ...
+@overload
+def embedding_bag(
+    weight: ArrayLike,
+    input: Index,
+    offsets: Index | None = None,
+    max_norm: Real | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: Literal["mean", "sum", "max"] = "mean",
+    sparse: bool = False,
+    per_sample_weights: Other | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Array: ...
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.FLOATING,
+    requires=_rows_and_bags_exist,
+    form=_table_may_come_first,
+)
 def embedding_bag(
     input: Index,
     weight: ArrayLike,
@@ -68,7 +108,8 @@ def embedding_bag(
       take `scale_grad_by_freq`.
 
     Shapes: `input: [B, n]`, or `[n]` and `offsets: [B]`, `weight: [rows, width]` give `[B, width]`;
-    `per_sample_weights` is like `input`. Dtypes: that of `weight`; halves are summed in float32.
+    `per_sample_weights` is like `input`. The table may come first, as it once did.
+    Dtypes: that of `weight`; halves are summed in float32.
     Of equal maxima, the first has the gradient. Under `jit` and on accelerators, rows that do not
     exist are NaN.
 

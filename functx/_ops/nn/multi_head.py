@@ -13,7 +13,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     accumulator,
-    ArrayLike,
+    ArrayOnly,
     Autocast,
     category,
     describe,
@@ -28,7 +28,7 @@ from functx._core import (
     Scalar,
 )
 
-from .normalized_exponentials import probabilities
+from .normalized_exponentials import probabilities, probabilities_or_zeros
 
 
 __all__ = ["multi_head_attention_forward"]
@@ -59,29 +59,29 @@ def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
     draws=_drops,
 )
 def multi_head_attention_forward(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
+    query: ArrayOnly,
+    key: ArrayOnly,
+    value: ArrayOnly,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: ArrayLike | None,
-    in_proj_bias: ArrayLike | None,
-    bias_k: ArrayLike | None,
-    bias_v: ArrayLike | None,
+    in_proj_weight: ArrayOnly | None,
+    in_proj_bias: ArrayOnly | None,
+    bias_k: ArrayOnly | None,
+    bias_v: ArrayOnly | None,
     add_zero_attn: bool,
     dropout_p: Scalar,
-    out_proj_weight: ArrayLike,
-    out_proj_bias: ArrayLike | None,
+    out_proj_weight: ArrayOnly,
+    out_proj_bias: ArrayOnly | None,
     training: bool = True,
     key_padding_mask: Other | None = None,
     need_weights: bool = True,
     attn_mask: Other | None = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: ArrayLike | None = None,
-    k_proj_weight: ArrayLike | None = None,
-    v_proj_weight: ArrayLike | None = None,
-    static_k: ArrayLike | None = None,
-    static_v: ArrayLike | None = None,
+    q_proj_weight: ArrayOnly | None = None,
+    k_proj_weight: ArrayOnly | None = None,
+    v_proj_weight: ArrayOnly | None = None,
+    static_k: ArrayOnly | None = None,
+    static_v: ArrayOnly | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
     *,
@@ -152,9 +152,7 @@ def multi_head_attention_forward(
     mask = jnp.pad(mask, ((0, 0), (0, 0), (0, added)))
     scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
     scores = scores / math.sqrt(max(width // num_heads, 1)) + mask
-    shares = probabilities(scores, 2)
-    if not need_weights:
-        shares = jnp.where(jnp.all(mask == -jnp.inf, 2, keepdims=True), 0, shares)
+    shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
     if rng_key is not None:
         drawn = jax.random.uniform(rng_key, shares.shape, "float32")
         kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)

@@ -22,3 +22,12 @@ def log_probabilities(x: Array, dim: int) -> Array:
     """`x - log sum exp x` along `dim`."""
     shifted = _shifted(x, dim)
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=dim, keepdims=True))
+
+
+def probabilities_or_zeros(scores: Array) -> Array:
+    """Those along the last dimension. Rows of nothing but -inf give zeros."""
+    greatest = jnp.max(lax.stop_gradient(scores), -1, keepdims=True, initial=-jnp.inf)
+    shift = jnp.where(greatest == -jnp.inf, 0, greatest)  # any shift gives the same
+    powers = jnp.exp(scores - shift)
+    total = jnp.sum(powers, -1, keepdims=True)
+    return powers / jnp.where(total == 0, 1, total)

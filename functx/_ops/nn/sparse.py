@@ -25,7 +25,7 @@ from functx._core import (
     Requirement,
 )
 
-from .table_rows import rows_of_table
+from .table_rows import is_table, rows_of_table
 
 
 __all__ = ["embedding", "one_hot"]
@@ -47,7 +47,7 @@ def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, d
     """`torch.embedding` beside `torch.nn.functional.embedding(input, weight, ...)`."""
     if "indices" in kwargs:
         kwargs = {"input" if name == "indices" else name: x for name, x in kwargs.items()}
-    elif len(args) < 2 or not _is_table(args[0]) or _is_table(args[1]):
+    elif len(args) < 2 or not is_table(args[0]) or is_table(args[1]):
         return args, kwargs
     if len(args) > len(_TABLE_FIRST) or not kwargs.keys().isdisjoint(_TABLE_FIRST[: len(args)]):
         return args, kwargs
@@ -55,11 +55,6 @@ def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, d
     if kwargs.get("padding_idx") == -1:
         del kwargs["padding_idx"]
     return (), kwargs
-
-
-def _is_table(x: Any) -> bool:
-    dtype = getattr(x, "dtype", None)
-    return dtype is not None and category(dtype) > 1
 
 
 @overload

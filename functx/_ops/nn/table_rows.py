@@ -12,6 +12,12 @@ from functx._core.rules import derivative_rules
 from functx._ops.reductions.power_norms import vector_norm
 
 
+def is_table(x: Any) -> bool:
+    """Whether it may hold rows, and no numbers of them."""
+    dtype = getattr(x, "dtype", None)
+    return dtype is not None and category(dtype) > 1
+
+
 def rows_of_table(
     index: Array,
     weight: Array,

@@ -9,7 +9,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     accumulator,
-    ArrayLike,
+    ArrayOnly,
     ArraysOnly,
     Autocast,
     describe,
@@ -33,12 +33,12 @@ class LSTMCellResult(NamedTuple):
 
 @operator(name="lstm_cell", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.LOWER)
 def lstm_cell(
-    input: ArrayLike,
+    input: ArrayOnly,
     hx: ArraysOnly,
-    w_ih: ArrayLike,
-    w_hh: ArrayLike,
-    b_ih: ArrayLike | None = None,
-    b_hh: ArrayLike | None = None,
+    w_ih: ArrayOnly,
+    w_hh: ArrayOnly,
+    b_ih: ArrayOnly | None = None,
+    b_hh: ArrayOnly | None = None,
 ) -> LSTMCellResult:
     r"""A step of an LSTM: $c' = \sigma(f)\, c + \sigma(i) \tanh(g)$, $h' = \sigma(o) \tanh(c')$.
 
@@ -57,12 +57,12 @@ def lstm_cell(
 
 @operator(name="gru_cell", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.LOWER)
 def gru_cell(
-    input: ArrayLike,
-    hx: ArrayLike,
-    w_ih: ArrayLike,
-    w_hh: ArrayLike,
-    b_ih: ArrayLike | None = None,
-    b_hh: ArrayLike | None = None,
+    input: ArrayOnly,
+    hx: ArrayOnly,
+    w_ih: ArrayOnly,
+    w_hh: ArrayOnly,
+    b_ih: ArrayOnly | None = None,
+    b_hh: ArrayOnly | None = None,
 ) -> Array:
     r"""A step of a GRU: $h' = (1 - \sigma(z)) \tanh(n_x + \sigma(r)\, n_h) + \sigma(z)\, h$.
 
@@ -82,12 +82,12 @@ def gru_cell(
     name="rnn_tanh_cell", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.LOWER
 )
 def rnn_tanh_cell(
-    input: ArrayLike,
-    hx: ArrayLike,
-    w_ih: ArrayLike,
-    w_hh: ArrayLike,
-    b_ih: ArrayLike | None = None,
-    b_hh: ArrayLike | None = None,
+    input: ArrayOnly,
+    hx: ArrayOnly,
+    w_ih: ArrayOnly,
+    w_hh: ArrayOnly,
+    b_ih: ArrayOnly | None = None,
+    b_hh: ArrayOnly | None = None,
 ) -> Array:
     r"""A step of Elman's network: $h' = \tanh(W_{ih} x + b_{ih} + W_{hh} h + b_{hh})$.
 
@@ -105,12 +105,12 @@ def rnn_tanh_cell(
     name="rnn_relu_cell", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.LOWER
 )
 def rnn_relu_cell(
-    input: ArrayLike,
-    hx: ArrayLike,
-    w_ih: ArrayLike,
-    w_hh: ArrayLike,
-    b_ih: ArrayLike | None = None,
-    b_hh: ArrayLike | None = None,
+    input: ArrayOnly,
+    hx: ArrayOnly,
+    w_ih: ArrayOnly,
+    w_hh: ArrayOnly,
+    b_ih: ArrayOnly | None = None,
+    b_hh: ArrayOnly | None = None,
 ) -> Array:
     r"""`rnn_tanh_cell` with $\max(a, 0)$ for $\tanh a$, whose derivative at 0 is 0.
 

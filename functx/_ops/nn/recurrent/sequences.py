@@ -10,7 +10,7 @@ from jax import Array
 
 from functx._core import (
     Accepts,
-    ArrayLike,
+    ArrayOnly,
     ArraysOnly,
     Autocast,
     category,
@@ -67,7 +67,7 @@ def _sizes_may_come_second(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
 
 @overload
 def lstm(
-    input: ArrayLike,
+    input: ArrayOnly,
     hx: ArraysOnly,
     params: ArraysOnly,
     has_biases: bool,
@@ -81,7 +81,7 @@ def lstm(
 ) -> LSTMResult: ...
 @overload
 def lstm(
-    data: ArrayLike,
+    data: ArrayOnly,
     batch_sizes: Index,
     hx: ArraysOnly,
     params: ArraysOnly,
@@ -105,7 +105,7 @@ def lstm(
     synonyms={"data": "input"},
 )
 def lstm(
-    input: ArrayLike,
+    input: ArrayOnly,
     hx: ArraysOnly,
     params: ArraysOnly,
     has_biases: bool,
@@ -146,8 +146,8 @@ def lstm(
 
 @overload
 def gru(
-    input: ArrayLike,
-    hx: ArrayLike,
+    input: ArrayOnly,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -160,9 +160,9 @@ def gru(
 ) -> RNNResult: ...
 @overload
 def gru(
-    data: ArrayLike,
+    data: ArrayOnly,
     batch_sizes: Index,
-    hx: ArrayLike,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -184,8 +184,8 @@ def gru(
     synonyms={"data": "input"},
 )
 def gru(
-    input: ArrayLike,
-    hx: ArrayLike,
+    input: ArrayOnly,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -209,8 +209,8 @@ def gru(
 
 @overload
 def rnn_tanh(
-    input: ArrayLike,
-    hx: ArrayLike,
+    input: ArrayOnly,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -223,9 +223,9 @@ def rnn_tanh(
 ) -> RNNResult: ...
 @overload
 def rnn_tanh(
-    data: ArrayLike,
+    data: ArrayOnly,
     batch_sizes: Index,
-    hx: ArrayLike,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -247,8 +247,8 @@ def rnn_tanh(
     synonyms={"data": "input"},
 )
 def rnn_tanh(
-    input: ArrayLike,
-    hx: ArrayLike,
+    input: ArrayOnly,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -272,8 +272,8 @@ def rnn_tanh(
 
 @overload
 def rnn_relu(
-    input: ArrayLike,
-    hx: ArrayLike,
+    input: ArrayOnly,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -286,9 +286,9 @@ def rnn_relu(
 ) -> RNNResult: ...
 @overload
 def rnn_relu(
-    data: ArrayLike,
+    data: ArrayOnly,
     batch_sizes: Index,
-    hx: ArrayLike,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,
@@ -310,8 +310,8 @@ def rnn_relu(
     synonyms={"data": "input"},
 )
 def rnn_relu(
-    input: ArrayLike,
-    hx: ArrayLike,
+    input: ArrayOnly,
+    hx: ArrayOnly,
     params: ArraysOnly,
     has_biases: bool,
     num_layers: int,

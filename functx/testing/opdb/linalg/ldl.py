@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,11 @@ def hermitian_samples(make: Make) -> Iterator[Sample]:
     yield call(near(make, PATTERNS[1]), hermitian=True)
     yield edge(near(make, PATTERNS[0]), hermitian=True)
     yield edge(near(make, PATTERNS[2], 2), hermitian=True)
+
+
+def checked_samples(make: Make) -> Iterator[Sample]:
+    yield from hermitian_samples(make)
+    yield call(near(make, PATTERNS[0]), check_errors=True)
 
 
 def solve_samples(make: Make) -> Iterator[Sample]:
@@ -125,11 +131,19 @@ def solve_refusals(make: Make) -> Iterator[Refusal]:
 def factor_conventions(make: Make) -> Iterator[Convention]:
     swap = call(make.put([[0.0, 5.0], [2.0, 0.0]]))
     yield Convention("a block of two", swap, value=([[0, 0], [2, 0]], [-2, -2]))
-    gradient = [[1, 0.5], [0.5, 1]]
-    yield Convention("its gradient", swap, through=lambda out: out[0], gradient=gradient)
+    yield from slopes(make)
+
+
+def slopes(make: Make, **options: Any) -> Iterator[Convention]:
+    """At equal elements; the gradient is spread over both triangles."""
+    swap = call(make.put([[0.0, 5.0], [2.0, 0.0]]), **options)
+    gradient, none = [[1, 0.5], [0.5, 1]], "PyTorch has no derivative"
+    first = lambda out: out[0]
+    yield Convention("its gradient", swap, through=first, gradient=gradient, departure=none)
 
 
 def factor_ex_conventions(make: Make) -> Iterator[Convention]:
+    yield from slopes(make)
     at = call(make.put(SINGULAR))
     yield Convention("singular", at, value=(None, None, np.asarray([0, 2, 1])))
     nothing = call(make.put(np.zeros((2, 2))))
@@ -154,10 +168,11 @@ OPS = [
         variant="hermitian",
         directions=hermitian_part,
         floor=FACTORED,
+        conventions=ft.partial(slopes, hermitian=True),
     ),
     OpInfo(
         functx.linalg.ldl_factor_ex,
-        hermitian_samples,
+        checked_samples,
         np_ldl_factor_ex,
         invertible_refusals,
         directions=hermitian_part,

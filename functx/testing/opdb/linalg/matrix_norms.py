@@ -179,6 +179,15 @@ def matrix_conventions(make: Make) -> Iterator[Convention]:
         (ties, inf, half),
         (ties, -inf, half),
         ([[0.0, 2.0], [3.0, 0.0]], 1, [[0, 0], [1, 0]]),
+    ]:
+        what = f"ord={ord} at {np.asarray(at).tolist()}"
+        yield Convention(what, call(make.put(at), ord), gradient=gradient)
+    nan = call(make.put([[math.nan, 1.0], [2.0, 3.0]]), inf)
+    yield Convention("NaN is the largest", nan, value=math.nan)
+
+
+def spectral_conventions(make: Make) -> Iterator[Convention]:
+    for at, ord, gradient in [
         ([[3.0, 0.0], [0.0, 1.0]], 2, [[1, 0], [0, 0]]),
         ([[3.0, 0.0], [0.0, 1.0]], -2, [[0, 0], [0, 1]]),
         ([[3.0, 0.0], [0.0, 3.0]], "nuc", np.eye(2)),
@@ -186,8 +195,17 @@ def matrix_conventions(make: Make) -> Iterator[Convention]:
     ]:
         what = f"ord={ord} at {np.asarray(at).tolist()}"
         yield Convention(what, call(make.put(at), ord), gradient=gradient)
-    nan = call(make.put([[math.nan, 1.0], [2.0, 3.0]]), inf)
-    yield Convention("NaN is the largest", nan, value=math.nan)
+    endless = call(make.put([[inf, 1.0], [2.0, 3.0]]), 2)
+    yield Convention("infinities", endless, value=math.nan)
+
+
+def norm_conventions(make: Make) -> Iterator[Convention]:
+    half = call(make.put([3.0, -3.0]), inf)
+    yield Convention("two that are largest", half, gradient=[0.5, -0.5])
+    ties = call(make.put([[1.0, -2.0], [2.0, 1.0]]), 1)
+    yield Convention("two columns", ties, gradient=[[0.5, -0.5], [0.5, 0.5]])
+    zero = call(make.put(np.zeros((2, 2))))
+    yield Convention("at 0", zero, gradient=np.zeros((2, 2)))
 
 
 def wider_conventions(make: Make) -> Iterator[Convention]:
@@ -200,12 +218,12 @@ def cond_conventions(make: Make) -> Iterator[Convention]:
     singular = make.put([[1.0, 2.0], [2.0, 4.0]])
     for p in ("fro", 1, -1, inf, -inf):
         yield Convention(f"singular, p={p}", call(singular, p), value=inf)
-    yield Convention("singular, p='nuc'", call(singular, "nuc"), value=math.nan)
     nothing = make.put(np.zeros((2, 2)))
-    for p in (2, -2):
+    for p in (2, -2, "nuc"):
         yield Convention(f"nothing but 0, p={p}", call(nothing, p), value=math.nan)
     flat = make.put([[1.0, 0.0], [0.0, 0.0]])
-    yield Convention("a singular value of 0", call(flat), value=inf)
+    for p in (None, "nuc"):
+        yield Convention(f"a singular value of 0, p={p}", call(flat, p), value=inf)
     diagonal = make.put([[2.0, 0.0], [0.0, 8.0]])
     yield Convention("a diagonal", call(diagonal), value=4, gradient=[[-2, 0], [0, 0.5]])
 
@@ -225,6 +243,7 @@ OPS = [
         np_matrix_norm,
         variant="spectral",
         floor=FACTORED,
+        conventions=spectral_conventions,
         own_dtypes=HALF_MATRICES,
     ),
     OpInfo(
@@ -241,6 +260,7 @@ OPS = [
         np_norm,
         norm_refusals,
         floor=SUMS,
+        conventions=norm_conventions,
     ),
     OpInfo(
         functx.linalg.norm,
@@ -248,6 +268,7 @@ OPS = [
         np_norm,
         variant="spectral",
         floor=FACTORED,
+        conventions=spectral_conventions,
         own_dtypes=HALF_MATRICES,
     ),
     OpInfo(

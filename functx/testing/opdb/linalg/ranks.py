@@ -22,9 +22,11 @@ def samples(make: Make) -> Iterator[Sample]:
     # Singular values of 1, 1.5 and 2.
     yield call(make.matrix(3, 3), atol=1.25)
     yield call(make.matrix(3, 3), rtol=0.6)
-    yield call(make.matrix(2, 3, 3), atol=make.put([1.25, 1.75], real))
-    yield call(make.matrix(2, 3, 3), rtol=make.put([0.6, 0.9], real))
+    yield call(make.matrix(2, 3, 3), atol=make(2, low=0.8, high=2.2, dtype=real))
+    yield call(make.matrix(2, 3, 3), rtol=make(2, low=0.4, high=1.1, dtype=real))
     yield call(make.matrix(3, 3), atol=make.put([[0.1], [1.25]], real), rtol=0.9)
+    least = make.put(-np.inf, real)
+    yield call(make.put(np.diag([1, 0])), atol=least, rtol=least)
     yield call(make.matrix(3, 3), 1.25)
     yield call(make.matrix(3, 3), tol=make.put([1.75, 2.5], real))
     yield call(make.put(np.diag([1, 1e-30])), atol=1e-35)

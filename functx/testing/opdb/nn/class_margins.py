@@ -8,16 +8,9 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
 
-from .reduced import np_reduced
-
-
-def reductions(make: Make, *args: Any) -> Iterator[Sample]:
-    yield call(*args, reduction="none")
-    yield call(*args, reduction="sum")
-    yield call(*args, size_average=False)
-    yield call(*args, reduce=False)
+from .hinges import by_options, HALVES, reductions
 
 
 def multi_samples(make: Make) -> Iterator[Sample]:
@@ -75,10 +68,6 @@ def several_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, make.index(3, 2, 3), reduction="max"), "`reduction` must be", ValueError)
 
 
-def by_options(loss: Any, reduction="mean", size_average=None, reduce=None) -> Any:
-    return np_reduced(loss, reduction, size_average, reduce)
-
-
 def np_multi(x: Any, y: Any, p=1, margin=1.0, weight=None, **options: Any) -> Any:
     rows, classes = np.atleast_2d(x), np.reshape(y, -1)
     loss = np.zeros(len(classes))
@@ -128,24 +117,6 @@ def several_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("no right class", none, value=0, gradient=[0, 0, 0])
 
 
-def class_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "accepted",
-        call(make(2, 3), make.index(3, 2, dtype="int32")),
-        "classes may have any integer dtype: where 64 bit is off there is no int64",
-        "expected scalar type Long but found",
-    )
-
-
-def several_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "accepted",
-        call(make(2, 3), make.index(3, 2, 3, dtype="int32")),
-        "classes may have any integer dtype: where 64 bit is off there is no int64",
-        "expected scalar type Long but found",
-    )
-
-
 OPS = [
     OpInfo(
         F.multi_margin_loss,
@@ -154,13 +125,12 @@ OPS = [
         multi_refusals,
         floor=SUMS,
         conventions=multi_conventions,
-        departures=class_departures,
         own_dtypes=(
             OwnDtypes(
                 "*",
                 "PyTorch's kernel has no halves",
                 r"int, \*\[\]",
-                frozenset({"float16", "bfloat16"}),
+                HALVES,
             ),
         ),
     ),
@@ -171,6 +141,5 @@ OPS = [
         several_refusals,
         floor=SUMS,
         conventions=several_conventions,
-        departures=several_departures,
     ),
 ]

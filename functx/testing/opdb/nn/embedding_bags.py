@@ -11,8 +11,13 @@ from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
+def starts(make: Make) -> Any:
+    """Where four bags begin among 6 rows."""
+    return make.put(np.append(0, np.sort(make.rng.integers(0, 7, 3))), "int64")
+
+
 def samples(make: Make) -> Iterator[Sample]:
-    rows, offsets = make.index(4, 6), make.put([0, 2, 2, 5], "int64")
+    rows, offsets = make.index(4, 6), starts(make)
     yield call(make.index(4, 2, 3), make(4, 2))
     yield call(rows, make(4, 2), offsets)
     yield call(rows, make(4, 2), offsets, mode="sum", include_last_offset=True)
@@ -23,11 +28,12 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make.put([[0, 1], [3, 2]], "int64"), make(4, 2), mode="sum", padding_idx=-1)
     yield call(make.put([[0, 2], [3, 1]], "int32"), make(4, 2), None, 100.0, 1.0, True)
     yield edge(make.put([[0, 2, 3]], "int64"), make(4, 2), max_norm=0.5, norm_type=1.0)
+    yield edge(make(4, 2), make.index(4, 1, 2))
     yield call(make.index(4, 0), make(4, 2), make.put([0, 0], "int64"))
 
 
 def maximum_samples(make: Make) -> Iterator[Sample]:
-    rows, offsets = make.put([3, 1, 0, 2, 1, 0], "int64"), make.put([0, 2, 2, 5], "int64")
+    rows, offsets = make.put([3, 1, 0, 2, 1, 0], "int64"), starts(make)
     yield call(make.put([[0, 1, 2], [3, 1, 0]], "int64"), make.distinct(4, 2), mode="max")
     yield call(rows, make.distinct(4, 2), offsets, mode="max")
     yield call(rows, make.distinct(4, 2), offsets, mode="max", include_last_offset=True)
@@ -76,6 +82,8 @@ def np_bag(
     include_last_offset: bool = False,
     padding_idx: Any = None,
 ) -> Any:
+    if index.dtype.kind == "f":
+        index, weight = weight, index
     if max_norm is not None:
         norms = np.linalg.norm(weight, norm_type, -1, keepdims=True)
         weight = np.where(norms > max_norm, weight * (max_norm / (norms + 1e-7)), weight)
@@ -103,8 +111,7 @@ def conventions(make: Make) -> Iterator[Convention]:
     padded = call(rows, table, padding_idx=-1)
     yield Convention("no gradient for padding", padded, gradient=[[1, 1], [0, 0]])
     often = call(rows, table, scale_grad_by_freq=True, mode="sum")
-    wrong = "PyTorch divides by how often another row is read"
-    yield Convention("by frequency", often, gradient=[[1, 1], [1, 1]], departure=wrong)
+    yield Convention("by frequency", often, gradient=[[1, 1], [1, 1]])
     empty = make.put([0, 0], "int64")
     yield Convention("an empty bag", call(rows[0], table, empty), value=[[0, 0], [1, 1]])
     zero = call(rows[:1], table, mode="sum", per_sample_weights=make.put([[0.0, 1.0]]))
@@ -134,6 +141,12 @@ def departures(make: Make) -> Iterator[Departure]:
         call(make.index(2, 2, 0), table),
         "rows of no numbers are empty bags, as between equal offsets",
         "step must be nonzero",
+    )
+    yield Departure(
+        "gradient",
+        call(make.put([[0, 1], [0, 3]], "int64"), make(4, 2), scale_grad_by_freq=True),
+        "PyTorch divides by how often another row is read, where rows are read unequally often",
+        "scale_grad_by_freq=True",
     )
 
 

@@ -13,11 +13,11 @@ from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sampl
 
 def samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 2))
-    yield call(make(2, 3), 0.5, dim=0)
+    yield call(make(2, 3), 0.5, dim=-2)
     yield call(make(2), make(low=0.5, high=2))
     yield call(make(0, 2))
     yield edge(make(3, 2), hard=True)
-    yield edge(make(2, 2), 2.0, True, 1e-10, 0)
+    yield edge(make(2, 2), 2.0, True, 0.5, 0)
 
 
 def refusals(make: Make) -> Iterator[Refusal]:
@@ -45,6 +45,10 @@ def conventions(make: Make) -> Iterator[Convention]:
     for tau in (0.5, 2.0):
         sums = lambda y: jnp.abs(jnp.sum(y, -1) - 1) < 1e-6
         yield Convention(f"shares sum to 1, tau={tau}", call(x, tau), holds=sums)
+    single = lambda y: jnp.abs(jnp.sum(y, -1) - 1) < 5e-7
+    yield Convention("float32", call(make.put(np.zeros((4, 3)), "float32")), holds=single)
+    never = call(make.put([-np.inf, 0.0]))
+    yield Convention("a category that is never drawn", never, value=[0, 1])
     yield Convention("a single number", call(make.put(2.0)), value=1, gradient=0)
     near = lambda y: jnp.all(jnp.abs(jnp.sort(y, -1) - jnp.asarray([0.0, 0.0, 1.0])) < 1e-6)
     yield Convention("one category", call(x, hard=True), holds=near)

@@ -43,6 +43,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield at(make, 2, 2, 1, **held, training=False, dropout_p=0.5)
     causal = make.put([[0, 1], [0, 0]], bool)
     yield at(make, 2, 2, 1, heads=1, attn_mask=causal, is_causal=True, need_weights=False)
+    yield at(make, 2, 2, 0, need_weights=False)
 
 
 def separate_samples(make: Make) -> Iterator[Sample]:
@@ -160,11 +161,13 @@ def np_multi_head(
             outputs[:, n, part] = shares @ values
             weights.append(shares)
     outputs = outputs @ out_weight.T + (0 if out_bias is None else out_bias)
+    if not need_weights:
+        return outputs[:, 0] if unbatched else outputs, None
     weights = np.stack(weights).reshape(batch, heads, length, -1)
     weights = weights.mean(1) if average_attn_weights else weights
     if unbatched:
         outputs, weights = outputs[:, 0], weights[0]
-    return (outputs, weights) if need_weights else (outputs, None)
+    return outputs, weights
 
 
 def moments(*args, dropout_p=None, **options):
@@ -186,7 +189,29 @@ def conventions(make: Make) -> Iterator[Convention]:
     nan = np.full((2, 1), np.nan), np.full((2, 2), np.nan)
     yield Convention("to nothing", nothing, value=nan)
     quiet = call(x, x, x, *rest, attn_mask=never, need_weights=False)
-    yield Convention("to nothing, without weights", quiet, value=(np.zeros((2, 1)),))
+    flat = [np.zeros((2, 1))] * 3 + [np.zeros((3, 1)), np.zeros((1, 1))]
+    first = lambda out: out[0]
+    yield Convention("without weights", quiet, through=first, gradient=tuple(flat))
+
+
+def dropout_conventions(make: Make) -> Iterator[Convention]:
+    # Of one key the weight is 1, so that each row is the value, doubled or dropped.
+    rest = 1, 1
+    for what, factor in [("small", 1e-4), ("of any size", 1 / 3)]:
+        rows, one = np.full((8, 1), factor), [[factor]]
+        arrays = make.put(rows), make.put(one), make.put(one)
+        weights = make.put([[factor]] * 3), None, None, None, False, 0.5, make.put(one), None
+        doubled = lambda out, v=2 * factor**3: (abs(out[0] - v) < 1e-9 * v) | (out[0] == 0)
+        gradient = np.zeros((8, 1)), np.zeros((1, 1)), None, None, None
+        at = call(*arrays, *rest, *weights)
+        first = lambda out: out[0]
+        yield Convention(what, at, holds=doubled, through=first, gradient=gradient)
+    for i, what in enumerate(("query", "key", "value", "in_proj_weight", "out_proj_weight")):
+        arrays = [make.put([[1.0]])] * 3 + [make.put([[1.0]] * 3), make.put([[1.0]])]
+        arrays[i] = arrays[i] * np.nan
+        first, middle, last = arrays[:3], arrays[3], arrays[4]
+        at = call(*first, *rest, middle, None, None, None, False, 0.5, last, None)
+        yield Convention(f"NaN in {what}", at, holds=lambda out: out[0] != out[0])
 
 
 OPS = [
@@ -215,5 +240,6 @@ OPS = [
         dropout_samples,
         variant="dropout",
         moments=moments,
+        conventions=dropout_conventions,
     ),
 ]

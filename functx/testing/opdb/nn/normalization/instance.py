@@ -70,6 +70,10 @@ def stats_conventions(make: Make) -> Iterator[Convention]:
     x, mean, var = make.put([[[1.0, 3.0]], [[2.0, 2.0]]]), make.put([0.0]), make.put([1.0])
     at = call(x, mean, var, momentum=0.5, eps=1)
     yield Convention("averaged over samples", at, value=(None, [1.0], [1.0]))
+    x = make.put([[[1.0, 1.0]]])
+    at, second = call(x, mean, var, momentum=0.5), lambda out: out[1]
+    gradient = [[[0.25, 0.25]]], [0.5], [0]
+    yield Convention("equal elements", at, through=second, gradient=gradient)
 
 
 OPS = [

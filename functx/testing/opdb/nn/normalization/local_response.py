@@ -9,9 +9,6 @@ from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
 
-UNTRACED = "PyTorch's numbers have no gradient"
-
-
 def samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 4, 2), 3, alpha=2.0)
     yield call(make(1, 3, 2, 2), 2, 1.5, 0.5, 2.0)
@@ -43,7 +40,7 @@ def conventions(make: Make) -> Iterator[Convention]:
     numbers = make.put(1.0), make.put(1.0), make.put(1.0)
     gradient = [[[0.0]]], -0.25, -np.log(2) / 2, -0.25
     at = call(make.put([[[1.0]]]), 1, *numbers)
-    yield Convention("numbers", at, value=[[[0.5]]], gradient=gradient, departure=UNTRACED)
+    yield Convention("numbers", at, value=[[[0.5]]], gradient=gradient)
 
 
 OPS = [

@@ -9,7 +9,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .networks import GATES, np_step, weights
 
@@ -60,11 +60,24 @@ def np_cell(kind: str) -> Callable[..., Any]:
 
 
 def relu_conventions(make: Make) -> Iterator[Convention]:
-    zero, one = make.put([[0.0]]), make.put([[1.0]])
+    zero, one, none = make.put([[0.0]]), make.put([[1.0]]), make.put([0.0])
     flat = [[0.0]]
-    yield Convention("at 0", call(zero, zero, one, one), value=flat, gradient=(flat,) * 4)
+    at = call(zero, zero, one, one, none, none)
+    yield Convention("at 0", at, value=flat, gradient=(*(flat,) * 4, [0], [0]))
     nan = call(make.put([[np.nan]]), zero, one, one)
     yield Convention("NaN", nan, value=[[np.nan]])
+
+
+def single_departures(kind: str, make: Make) -> Iterator[Departure]:
+    if not kind.startswith("rnn"):
+        return
+    given = make(2, 3), make(2, 2), *weights(make, kind, 3, 2)
+    yield Departure(
+        "refused",
+        call(*given, make(2), make(1)),
+        "a bias has an element for each gate, as in the other cells; PyTorch broadcasts it here",
+        r"`b_[ih]h` must be \[\d\]",
+    )
 
 
 OPS = [
@@ -74,6 +87,7 @@ OPS = [
         np_cell(kind),
         ft.partial(refusals, kind),
         floor=SUMS,
+        departures=ft.partial(single_departures, kind),
         **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
     )
     for kind, operator in OPERATORS.items()

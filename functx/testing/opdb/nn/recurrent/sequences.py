@@ -30,11 +30,12 @@ def states(make: Make, kind: str, many: int, batch: int, size: int, hidden: int 
 def samples(kind: str, make: Make) -> Iterator[Sample]:
     of = ft.partial(weights, make, kind)
     hx = ft.partial(states, make, kind)
-    yield call(make(2, 2, 2), hx(2, 2, 1), of(2, 1, both=True), False, 1, 0.0, False, True, False)
+    both, sizes = of(2, 1, both=True, biases=True), make.put([2, 1], "int64")
+    packed = {"batch_first": True, "batch_sizes": sizes}
+    yield call(make(3, 2), hx(2, 2, 1), both, True, 1, 0.0, False, True, **packed)
+    yield edge(make(2, 3, 2), hx(2, 2, 1), both, True, 1, 0.0, False, True, True)
     two = of(1, 2, 2, biases=True)
-    yield edge(make(1, 3, 1), hx(2, 1, 2), two, True, 2, 0.5, False, False, batch_first=True)
-    sizes = make.put([2, 1], "int64")
-    yield edge(make(3, 2), hx(1, 2, 1), of(2, 1), False, 1, 0.0, False, False, batch_sizes=sizes)
+    yield edge(make(3, 1, 1), hx(2, 1, 2), two, True, 2, 0.5, False, False, False)
     long = make.put([2, 2, 1], "int64")
     backward = of(1, 1, both=True)
     yield edge(make(5, 1), long, hx(2, 2, 1), backward, False, 1, 0.0, True, True)

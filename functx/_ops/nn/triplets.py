@@ -1,0 +1,168 @@
+"""Losses of triplets: what belongs together is to be nearer than what does not, by a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import jax.numpy as jnp
+from jax import Array
+
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayOnly,
+    category,
+    converted,
+    describe,
+    operator,
+    OtherOrOthers,
+    Promote,
+    Real,
+    refuse,
+    Requirement,
+    result_dtype,
+)
+from functx._core.order import positive
+
+from .hinges import not_below_0, same_rank
+from .reduction import reduced, reduction_of
+from .vector_distances import distance
+
+
+__all__ = ["triplet_margin_loss", "triplet_margin_with_distance_loss"]
+
+
+def _positive_margin(*, margin: Any, **_: Any) -> Iterator[Requirement]:
+    ok = positive(jnp.asarray(margin))
+    yield Requirement(ok, "`margin` must be positive, got {got}", margin, error=ValueError)
+
+
+@operator(
+    accepts=Accepts.NUMBER,
+    promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
+    requires=_positive_margin,
+)
+def triplet_margin_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    margin: Real = 1.0,
+    p: float = 2,  # static: it chooses how to compute
+    eps: Real = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    r"""$\max(d(a, p) - d(a, n) + \mathrm{margin}, 0)$, of distances as of `pairwise_distance`.
+
+    With `swap`, $d(a, n)$ or $d(p, n)$, whichever is less (Balntas et al., 2016); where they are
+    equal, they share the gradient.
+    Shapes: all have the same number of dimensions, and broadcast; the last is lost. Dtypes: real.
+    Raises `ValueError` where `margin` is not positive.
+
+    >>> F, x = functx.nn.functional, jnp.zeros((1, 2), "float32")
+    >>> F.triplet_margin_loss(x, x + 3.0, x + 3.0)
+    Array(1., dtype=float32)
+    """
+    same_rank(anchor=anchor, positive=positive, negative=negative)
+    near, far = distance(anchor, positive, p, eps), distance(anchor, negative, p, eps)
+    if swap:
+        far = jnp.minimum(far, distance(positive, negative, p, eps))
+    return reduced(not_below_0(margin + near - far), reduction_of(size_average, reduce, reduction))
+
+
+def _distances_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """What `distance_function` gives in its place: that is traced, a function would be a constant
+    of the compiled program, with all that it closes over."""
+    distance_between = kwargs.get("distance_function")
+    if not callable(distance_between):
+        return args, kwargs
+    names = ("anchor", "positive", "negative")
+    given = dict(zip(names, args, strict=False)) | kwargs
+    if not given.keys() >= {*names}:
+        return args, kwargs
+    anchor, positive, negative = (jnp.asarray(given[name]) for name in names)
+    pairs = [(anchor, positive), (anchor, negative)]
+    if kwargs.get("swap"):
+        pairs.append((positive, negative))
+    return args, kwargs | {"distance_function": tuple(distance_between(*pair) for pair in pairs)}
+
+
+@overload
+def triplet_margin_with_distance_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    *,
+    distance_function: None = None,
+    margin: Real = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array: ...
+@overload
+def triplet_margin_with_distance_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    *,
+    distance_function: Callable[[Any, Any], Any] | Sequence[Any],
+    margin: Real = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array: ...
+@operator(
+    accepts=Accepts.NUMBER,
+    promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
+    requires=_positive_margin,
+    form=_distances_at_once,
+)
+def triplet_margin_with_distance_loss(
+    anchor: ArrayOnly,
+    positive: ArrayOnly,
+    negative: ArrayOnly,
+    *,
+    distance_function: OtherOrOthers | None = None,
+    margin: Real = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array:
+    r"""`triplet_margin_loss` of other distances.
+
+    - `distance_function`: takes two arrays, and gives their distances; by default
+      `pairwise_distance`. It is called at once, and may close over what is differentiated. Or
+      the distances themselves, $d(a, p)$ and $d(a, n)$, and with `swap` $d(p, n)$.
+    - `swap`: as there, the lesser of $d(a, n)$ and $d(p, n)$.
+
+    Shapes: the arrays have the same number of dimensions, and the distances broadcast.
+    Raises `ValueError` where `margin` is not positive.
+
+    >>> F, x = functx.nn.functional, jnp.zeros((1, 2), "float32")
+    >>> far = lambda x, y: functx.sum(functx.abs(x - y), dim=-1)
+    >>> F.triplet_margin_with_distance_loss(x, x + 3.0, x + 3.0, distance_function=far)
+    Array(1., dtype=float32)
+    """
+    same_rank(anchor=anchor, positive=positive, negative=negative)
+    if distance_function is None:
+        pairs = [(anchor, positive), (anchor, negative)] + [(positive, negative)] * swap
+        distances = [distance(*pair, 2, 1e-6) for pair in pairs]
+    else:
+        distances = _real(distance_function, swap)
+    near, far, *others = distances
+    far = jnp.minimum(far, others[0]) if swap else far
+    return reduced(not_below_0(margin + near - far), reduction_of(None, None, reduction))
+
+
+def _real(distances: Any, swap: bool) -> list[Array]:
+    """Distances that were computed, in one dtype."""
+    if not isinstance(distances, (tuple, list)) or len(distances) != 2 + swap:
+        wanted = f"callable, or {2 + swap} arrays"
+        refuse(f"`distance_function` must be {wanted}, got {describe(distances)}", error=TypeError)
+    arrays = [jnp.asarray(d) for d in distances]
+    for d in arrays:
+        if category(d.dtype) != 2:
+            what = f"`distance_function` must give floating arrays, got {describe(d)}"
+            refuse(what, error=TypeError)
+    wide = accumulator(result_dtype(arrays))
+    return [converted(d, wide) for d in arrays]
