@@ -90,7 +90,7 @@ def upsample(
     input: ArrayLike,
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
-    mode: Literal["nearest", "linear", "bilinear", "bicubic", "trilinear"] = "nearest",
+    mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Array:
     """`interpolate`, by its older name. Shapes, options: as there.

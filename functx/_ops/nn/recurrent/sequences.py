@@ -128,7 +128,8 @@ def lstm(
     - `bidirectional`: each layer reads forward and backward, and gives both results side by side.
     - `batch_first`: the dimension of the batch comes first in `input` and `output`.
     - `batch_sizes`: `input` holds packed sequences, the first step of all, then the second of those
-      that have one, and so on: so many. It may come second, as in PyTorch.
+      that have one, and so on: so many. It may come second, as in PyTorch; `batch_first` then says
+      nothing.
 
     Shapes: `input: [T, N, I]` and states `[L D, N, H]` of L layers and D directions give
     `[T, N, D H]` and the states; packed, `[R, I]` and `batch_sizes: [T]` give `[R, D H]`.

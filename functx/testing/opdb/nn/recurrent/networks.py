@@ -83,7 +83,10 @@ def np_network(
                 sides.append(np.stack(found))
             sequence = np.concatenate(sides, -1)
         outputs.append(sequence)
-    if batch_sizes is None:
+    if not outputs:
+        shape = (0, len(x)) if batch_first else (len(x), 0)
+        out = np.zeros((*shape, directions * states[0].shape[2]))
+    elif batch_sizes is None:
         out = np.stack(outputs, 0 if batch_first else 1)
     else:
         out = np.zeros((len(x), outputs[0].shape[-1]))

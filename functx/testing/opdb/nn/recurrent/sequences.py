@@ -9,7 +9,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 from .networks import np_network, weights
 
@@ -30,9 +30,11 @@ def states(make: Make, kind: str, many: int, batch: int, size: int, hidden: int 
 def samples(kind: str, make: Make) -> Iterator[Sample]:
     of = ft.partial(weights, make, kind)
     hx = ft.partial(states, make, kind)
-    both, sizes = of(2, 1, both=True, biases=True), make.put([2, 1], "int64")
+    both = of(2, 1, both=True, biases=True)
+    sizes = make.put([[2, 1, 1], [2, 2, 0]][make.rng.integers(2)], "int64")
     packed = {"batch_first": True, "batch_sizes": sizes}
-    yield call(make(3, 2), hx(2, 2, 1), both, True, 1, 0.0, False, True, **packed)
+    yield call(make(4, 2), hx(2, 2, 1), both, True, 1, 0.0, False, True, **packed)
+    yield edge(make(2, 0, 2), hx(2, 0, 1), both, True, 1, 0.0, False, True, False)
     yield edge(make(2, 3, 2), hx(2, 2, 1), both, True, 1, 0.0, False, True, True)
     two = of(1, 2, 2, biases=True)
     yield edge(make(3, 1, 1), hx(2, 1, 2), two, True, 2, 0.5, False, False, False)
@@ -83,27 +85,49 @@ def np_sequences(kind: str) -> Callable[..., Any]:
 
 
 def dropped_samples(make: Make) -> Iterator[Sample]:
-    # Of one element, doubled or dropped before a layer that adds nothing of its own.
-    one = [make(1, 1, low=0.5, high=1), make.put(np.zeros((1, 1)))]
-    yield call(
-        make(1, 3, 1, low=0.5),
-        make.put(np.zeros((2, 3, 1))),
-        one * 2,
-        False,
-        2,
-        0.5,
-        True,
-        False,
-        False,
-    )
+    # Of positive numbers, so that all is linear.
+    x, hx = (make(n, 3, 1, low=0.5, high=1) for n in (1, 2))
+    params = [make(1, 1, low=0.5, high=1) for _ in range(4)]
+    yield call(x, hx, params, False, 2, 0.5, True, False, False)
 
 
 def dropped_moments(x: Any, hx: Any, params: Any, *rest: Any) -> Any:
-    first = x * params[0]
-    mean, zero = first * params[2], 0 * first
-    h = np.concatenate([first, mean])
+    first = x * params[0] + hx[:1] * params[1]
+    mean, spread = first * params[2] + hx[1:] * params[3], np.abs(first * params[2])
     flat = lambda *parts: np.concatenate([np.reshape(part, -1) for part in parts])
-    return flat(mean, h), flat(np.abs(mean), np.concatenate([zero, np.abs(mean)]))
+    return flat(mean, first, mean), flat(spread, 0 * first, spread)
+
+
+def dropped_conventions(make: Make) -> Iterator[Convention]:
+    first = lambda out: out[0]
+    rest = False, 2
+    for what, f in [("small", 1e-4), ("of any size", 1 / 3)]:
+        x, hx = make.put(np.full((1, 8, 1), f)), make.put(np.full((2, 8, 1), f))
+        params = [make.put([[f]])] * 4
+        either = lambda out, f=f: (
+            (abs(out[0] / f**2 - 1) < 1e-9) | (abs(out[0] / f**2 - 1 - 4 * f) < 1e-9)
+        )
+        at = call(x, hx, params, *rest, 0.5, True, False, False)
+        yield Convention(f"dropped or doubled, {what}", at, holds=either)
+    x, hx, one = make.put(np.ones((1, 2, 1))), make.put(np.ones((2, 2, 1))), make.put([[1.0]])
+    gone = call(x, hx, [one] * 4, *rest, 1.0, True, False, False)
+    flat, none = np.zeros((1, 2, 1)), [[0]]
+    gradient = flat, [[[0], [0]], [[1], [1]]], none, none, none, [[2]]
+    yield Convention("all dropped", gone, through=first, gradient=gradient)
+    arrays = [make.put([[[1.0]]]), make.put([[[1.0]], [[1.0]]]), *[one] * 4]
+    for i in range(6):
+        wild = [a * np.nan if i == j else a for j, a in enumerate(arrays)]
+        at = call(*wild[:2], wild[2:], *rest, 0.5, True, False, False)
+        yield Convention(f"NaN in array {i}", at, holds=lambda out: out[0] != out[0])
+
+
+def relu_conventions(make: Make) -> Iterator[Convention]:
+    x, one = make.put([[[1.0]], [[1.0]]]), make.put([[[1.0]]])
+    params = [make.put([[1.0]])] * 2 + [make.put([1.0])] * 2
+    at = call(x, one, params, True, 1, 0.0, False, False, False)
+    gradient = [[[2]], [[1]]], [[[2]]], [[3]], [[6]], [3], [3]
+    first = lambda out: out[0]
+    yield Convention("equal elements", at, through=first, gradient=gradient)
 
 
 OPS = [
@@ -115,6 +139,7 @@ OPS = [
             ft.partial(refusals, kind),
             floor=SUMS,
             own_dtypes=(OwnDtypes("*", "PyTorch has them by position alone", "batch_sizes="),),
+            **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
         )
         for kind, operator in OPERATORS.items()
     ),
@@ -122,6 +147,7 @@ OPS = [
         functx.rnn_relu,
         dropped_samples,
         moments=dropped_moments,
+        conventions=dropped_conventions,
         variant="dropout",
     ),
 ]
