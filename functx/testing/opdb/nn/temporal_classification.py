@@ -34,10 +34,12 @@ def lengths(make: Make, *values: int) -> Any:
 def samples(make: Make) -> Iterator[Sample]:
     steps = lengths(make, 3, 3)
     x = lambda: log_probs(make, 3, 2, 3)
-    yield call(x(), make.put([[1, 2], [2, 2]], "int64"), (3, 3), (2, 1))
-    yield call(
-        x(), make.put([0, 2, 0], "int64"), lengths(make, 3, 2), lengths(make, 2, 1), 1, "sum"
-    )
+    yield call(x(), make.put([[1, 2], [2, 2]], "int64"), (3, 3), (2, 1), reduction="sum")
+    some = lambda low, high: lengths(make, *make.rng.integers(low, high, 2))
+    others = make.put([[0], [2]], "int64")
+    yield call(x(), others, some(2, 4), some(0, 2), 1, "none", True)
+    concatenated = make.put([0, 2, 0], "int64")
+    yield edge(x(), concatenated, lengths(make, 3, 2), lengths(make, 2, 1), 1)
     yield edge(x(), make.put([1, 2, 1], "int32"), (3, 3), (1, 2), reduction="none")
     yield edge(log_probs(make, 3, 3), make.put([2, 1], "int64"), steps[0], steps[0] - 1)
     tight = make.put([[2, 2], [1, 2]], "int64")
