@@ -14,7 +14,9 @@ from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Ref
 
 
 def samples(make: Make) -> Iterator[Sample]:
-    yield call(make.matrix(3, 2), make(3, 2))
+    # Singular values of 1, 1.5 and 2, of which other ones count as zero in each lane.
+    yield edge(make.matrix(3, 3), make(3, 1), make(low=0.4, high=1.2, dtype="float32"))
+    yield call(make.matrix(3, 2), make(3, 2), 0.01)
     yield call(make.matrix(2, 2, 3), make(2, 2))
     yield call(make.matrix(3, 2), make(3), driver="gelsd")
     yield call(make.matrix(2, 3, 2), make(1, 3, 2), driver="gelss")
@@ -22,9 +24,6 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(2, 3), make(2, 1), driver="gelsd")
     yield call(make.matrix(2, 2), make(2, 1), None)
     yield edge(make.matrix(3, 3), make(3, 1), 0.6, driver="gelsd")
-    # Singular values of 1, 1.5 and 2, of which other ones count as zero in each lane.
-    yield edge(make.matrix(3, 3), make(3, 1), make(low=0.4, high=1.1, dtype="float32"))
-    yield call(make.matrix(3, 2), make(3, 1), 0.01)
     yield edge(make.put([[1, 2], [2, 4], [0, 0]]), make(3, 1))
     yield call(make(0, 2), make(0, 1))
     yield call(make(2, 0), make(2, 1), driver="gelsd")

@@ -13,7 +13,7 @@ from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sampl
 
 def samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 2))
-    yield call(make(2, 3), 0.5, dim=-2)
+    yield call(make(2, 3), 0.5, eps=0.5, dim=-2)
     yield call(make(2), make(low=0.5, high=2))
     yield call(make(0, 2))
     yield edge(make(3, 2), hard=True)
