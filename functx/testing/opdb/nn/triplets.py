@@ -22,6 +22,9 @@ from .hinges import (
 )
 
 
+FUNCTION = "PyTorch asks for a function"
+
+
 def triplet_samples(make: Make) -> Iterator[Sample]:
     near, far = (
         (lambda *shape: make(*shape, low=3, high=5)),
@@ -47,13 +50,13 @@ def distance_samples(make: Make) -> Iterator[Sample]:
     near, far = make(2, 3, low=3, high=5), make(2, 3, low=6, high=9)
     x = make(2, 3, low=0, high=2)
     yield call(x, far, near)
-    yield call(x, near, far, margin=20, swap=True, reduction="sum")
     if category(make.dtype) == 2:
+        known = make(2, low=6, high=9), make(2, low=3, high=5), make(2, low=3, high=5)
+        yield call(x, near, far, distance_function=known, swap=True, reduction="none")
         yield call(x, near, far, distance_function=by_sizes, margin=20, swap=True)
         number = make(low=1, high=2)
         yield call(x, far, near, distance_function=by_sizes, margin=number, reduction="none")
-        known = make(2, low=6, high=9), make(2, low=3, high=5), make(2, low=3, high=5)
-        yield call(x, near, far, distance_function=known, swap=True, reduction="none")
+    yield call(x, near, far, margin=20, swap=True, reduction="sum")
 
 
 def np_triplet(
@@ -132,17 +135,16 @@ def distance_conventions(make: Make) -> Iterator[Convention]:
     gradient = [[-0.5]], [[0.5]], [[0]]
     yield Convention("as far from both", at, value=2, gradient=gradient)
     numbers = make.put(1.0), make.put(2.0), make.put(2.0)
-    function = "PyTorch asks for a function"
     at = call(x, x, x, distance_function=numbers, margin=make.put(1.0), swap=True)
     flat = [[0]]
     gradient = flat, flat, flat, 1, -0.5, -0.5, 1
-    yield Convention("known ones", at, value=0, gradient=gradient, departure=function)
+    yield Convention("known ones", at, value=0, gradient=gradient, departure=FUNCTION)
     small = make.put(1e-4), make.put(2e-4), make.put(1e-5)
     at = call(x, x, x, distance_function=small, swap=True)
-    yield Convention("small ones", at, value=1 + 1e-4 - 1e-5, departure=function)
+    yield Convention("small ones", at, value=1 + 1e-4 - 1e-5, departure=FUNCTION)
     endless = make.put(1.0), make.put(2.0), make.put(-np.inf)
     at = call(x, x, x, distance_function=endless, swap=True)
-    yield Convention("infinite ones", at, value=np.inf, departure=function)
+    yield Convention("infinite ones", at, value=np.inf, departure=FUNCTION)
 
 
 OPS = [
@@ -163,7 +165,9 @@ OPS = [
         floor=SUMS,
         conventions=distance_conventions,
         own_dtypes=(
-            OwnDtypes("*", "PyTorch asks for a function", r"distance_function=\["),
+            OwnDtypes("f32", FUNCTION, r"c64.*distance_function=\[", HALVES),
+            OwnDtypes("*", FUNCTION, r"c64.*distance_function=\["),
+            OwnDtypes("^", FUNCTION, r"distance_function=\["),
             OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),
         ),
     ),

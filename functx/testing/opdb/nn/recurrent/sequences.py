@@ -122,10 +122,11 @@ def dropped_conventions(make: Make) -> Iterator[Convention]:
 
 
 def relu_conventions(make: Make) -> Iterator[Convention]:
-    x, one = make.put([[[1.0]], [[1.0]]]), make.put([[[1.0]]])
+    two = make.put([[[1.0]], [[1.0]]])
     params = [make.put([[1.0]])] * 2 + [make.put([1.0])] * 2
-    at = call(x, one, params, True, 1, 0.0, False, False, False)
-    gradient = [[[2]], [[1]]], [[[2]]], [[3]], [[6]], [3], [3]
+    at = call(two, two, params * 2, True, 1, 0.0, False, True, False)
+    of_params = [[3]], [[6]], [3], [3]
+    gradient = [[[3]], [[3]]], [[[2]], [[2]]], *of_params, *of_params
     first = lambda out: out[0]
     yield Convention("equal elements", at, through=first, gradient=gradient)
 
