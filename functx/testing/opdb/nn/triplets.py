@@ -15,6 +15,7 @@ from .distances_in_double import np_distance
 from .hinges import (
     bad_reduction,
     by_options,
+    HALVES,
     reductions,
     UNTRACED,
     WHOLE,
