@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -21,6 +21,8 @@ from functx._core import (
     Requirement,
     Scalar,
 )
+from functx._core.manual_axes import equally_varying
+from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
 
 from .reduction import reduced, reduction_of
@@ -114,17 +116,56 @@ def multilabel_margin_loss(
     if target.shape != input.shape:
         refuse(f"`target` must have the shape of {describe(input)}, got {describe(target)}")
     x = _by_class(input)
-    labels = target.reshape(x.shape)
-    classes = x.shape[-1]
-    named = jnp.cumprod(labels >= 0, 1, dtype=bool)
-    rows = jnp.arange(x.shape[0])[:, None]
-    often = jnp.zeros(x.shape, x.dtype)
-    often = often.at[rows, jnp.where(named, labels, classes)].add(1, mode="drop")
-    missing = 1 - x[:, :, None] + x[:, None]
-    wrong = (often == 0)[:, None]
-    each = jnp.sum(jnp.where(wrong, _shortfall(missing), 0), 2)
-    loss = quotient(jnp.sum(jnp.where(often == 0, 0, often * each), 1), classes)
+    loss = quotient(_of_labels(x, target.reshape(x.shape)), x.shape[-1])
     return reduced(loss.reshape(input.shape[:-1]), reduction_of(size_average, reduce, reduction))
+
+
+def _total(x: Array, labels: Array) -> Array:
+    """The shortfalls of each row, summed label by label: as many steps as the longest row has."""
+
+    def step(k: Array, total: Array, named: Array, missing: Array) -> Array:
+        return total + jnp.where(named, jnp.sum(jnp.where(missing <= 0, 0, missing), 1), 0)
+
+    return _by_label(x, labels, jnp.zeros(x.shape[0], x.dtype), step)
+
+
+def _slopes(x: Array, labels: Array) -> Array:
+    """How many shortfalls each element adds to, less how many it takes from."""
+    rows = jnp.arange(x.shape[0])
+
+    def step(k: Array, slopes: Array, named: Array, missing: Array) -> Array:
+        counts = ((missing > 0) & named[:, None]).astype(x.dtype)
+        at = lax.dynamic_index_in_dim(labels, k, 1, keepdims=False)
+        return (slopes + counts).at[rows, at].add(-jnp.sum(counts, 1), mode="drop")
+
+    return _by_label(x, labels, jnp.zeros_like(x), step)
+
+
+def _by_label(x: Array, labels: Array, start: Array, step: Callable[..., Array]) -> Array:
+    classes = x.shape[1]
+    rows = jnp.arange(x.shape[0])[:, None]
+    named = jnp.cumprod(labels >= 0, 1, dtype=bool)
+    places = jnp.where(named, labels, classes)
+    wrong = jnp.ones(x.shape, bool).at[rows, places].set(False, mode="drop")
+
+    def body(k: Array, so_far: Array) -> Array:
+        here = lax.dynamic_index_in_dim(places, k, 1)
+        ahead = jnp.take_along_axis(x, jnp.minimum(here, classes - 1), 1)
+        missing = jnp.where(wrong, 1 - ahead + x, 0)
+        return step(k, so_far, here[:, 0] < classes, missing)
+
+    longest = jnp.max(jnp.sum(named, 1, dtype=jnp.int32), initial=0)
+    start, *_ = equally_varying([start, x, labels])
+    return lax.fori_loop(0, longest, body, start)
+
+
+_of_labels = derivative_rules(
+    _total,
+    jvp=lambda primals, output, tangents: jnp.sum(
+        _slopes(*map(lax.stop_gradient, primals)) * tangents[0], 1
+    ),
+    name="nn.functional.multilabel_margin_loss",
+)
 
 
 def _shortfall(missing: Array) -> Array:
