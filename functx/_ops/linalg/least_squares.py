@@ -27,7 +27,7 @@ from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices, each_matrix, nan_beside_infinities
 from .pseudoinverses import pseudoinverse
 from .singular_value_rules import moved_values
-from .tolerances import not_negligible, tolerance
+from .tolerances import default_relative, not_negligible, tolerance
 from .triangular_systems import solved, with_common_batch
 
 
@@ -115,10 +115,9 @@ def lstsq(
 
 
 def _relative(A: Array, rcond: Any) -> Array:
-    real = jnp.finfo(A.dtype).dtype
     if rcond is None:
-        return jnp.asarray(max(A.shape[-2:]) * float(jnp.finfo(real).eps), real)
-    given = tolerance(rcond, "rcond", real)
+        return default_relative(A)
+    given = tolerance(rcond, "rcond", jnp.finfo(A.dtype).dtype)
     if given.ndim:
         refuse(f"`rcond` must be a number, got {describe(given)}")
     return given

@@ -20,12 +20,16 @@ def tolerance(x: Any, name: str, dtype: Any) -> Array:
 
 def tolerances(A: Array, atol: Any, rtol: Any) -> tuple[Array, Array]:
     """Both tolerances: by default 0 and `max(m, n) * eps`, or 0 where `atol` is greater than 0."""
-    real = jnp.finfo(A.dtype).dtype
-    absolute = tolerance(atol, "atol", real)
+    absolute = tolerance(atol, "atol", jnp.finfo(A.dtype).dtype)
     if rtol is None:
-        default = max(A.shape[-2:]) * float(jnp.finfo(real).eps)
-        return absolute, jnp.where(absolute > 0, 0, jnp.asarray(default, real))
-    return absolute, tolerance(rtol, "rtol", real)
+        return absolute, jnp.where(absolute > 0, 0, default_relative(A))
+    return absolute, tolerance(rtol, "rtol", absolute.dtype)
+
+
+def default_relative(A: Array) -> Array:
+    """`max(m, n) * eps`."""
+    real = jnp.finfo(A.dtype)
+    return jnp.asarray(max(A.shape[-2:]) * float(real.eps), real.dtype)
 
 
 def not_negligible(sizes: Array, atol: Array, rtol: Array) -> Array:

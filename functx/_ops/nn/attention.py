@@ -22,13 +22,13 @@ from functx._core import (
     Key,
     operator,
     Other,
-    peek,
     Promote,
     refuse,
     Requirement,
     Scalar,
 )
 
+from .dropped import dropped, may_drop
 from .normalized_exponentials import probabilities_or_zeros
 
 
@@ -36,8 +36,7 @@ __all__ = ["scaled_dot_product_attention"]
 
 
 def _drops(*, dropout_p: Any, **_: Any) -> bool:
-    known = peek(dropout_p)
-    return known is None or bool((known > 0).any())
+    return may_drop(dropout_p)
 
 
 def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
@@ -101,9 +100,7 @@ def scaled_dot_product_attention(
         scores = _masked(scores, rows >= lax.broadcasted_iota("int32", scores.shape[-2:], 1))
     weights = probabilities_or_zeros(scores)
     if rng_key is not None:
-        drawn = jax.random.uniform(rng_key, weights.shape, "float32")
-        kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)
-        weights = weights * jnp.where(drawn < dropout_p, 0, 1 / kept).astype(weights.dtype)
+        weights = dropped(weights, dropout_p, rng_key)
     return _product_by_heads(weights.astype(value.dtype), value)
 
 

@@ -123,8 +123,9 @@ def multilabel_margin_loss(
 def _total(x: Array, labels: Array) -> Array:
     """The shortfalls of each row, summed label by label: as many steps as the longest row has."""
 
-    def step(k: Array, total: Array, named: Array, missing: Array) -> Array:
-        return total + jnp.where(named, jnp.sum(jnp.where(missing <= 0, 0, missing), 1), 0)
+    def step(total: Array, label: Array, missing: Array) -> Array:
+        short = jnp.sum(jnp.where(missing <= 0, 0, missing), 1)
+        return total + jnp.where(label < x.shape[1], short, 0)
 
     return _by_label(x, labels, jnp.zeros(x.shape[0], x.dtype), step)
 
@@ -133,15 +134,15 @@ def _slopes(x: Array, labels: Array) -> Array:
     """How many shortfalls each element adds to, less how many it takes from."""
     rows = jnp.arange(x.shape[0])
 
-    def step(k: Array, slopes: Array, named: Array, missing: Array) -> Array:
-        counts = ((missing > 0) & named[:, None]).astype(x.dtype)
-        at = lax.dynamic_index_in_dim(labels, k, 1, keepdims=False)
-        return (slopes + counts).at[rows, at].add(-jnp.sum(counts, 1), mode="drop")
+    def step(slopes: Array, label: Array, missing: Array) -> Array:
+        counts = ((missing > 0) & (label < x.shape[1])[:, None]).astype(x.dtype)
+        return (slopes + counts).at[rows, label].add(-jnp.sum(counts, 1), mode="drop")
 
     return _by_label(x, labels, jnp.zeros_like(x), step)
 
 
 def _by_label(x: Array, labels: Array, start: Array, step: Callable[..., Array]) -> Array:
+    """`step(so_far, label, missing)` for each label; rows that have no more get no class."""
     classes = x.shape[1]
     rows = jnp.arange(x.shape[0])[:, None]
     named = jnp.cumprod(labels >= 0, 1, dtype=bool)
@@ -152,7 +153,7 @@ def _by_label(x: Array, labels: Array, start: Array, step: Callable[..., Array])
         here = lax.dynamic_index_in_dim(places, k, 1)
         ahead = jnp.take_along_axis(x, jnp.minimum(here, classes - 1), 1)
         missing = jnp.where(wrong, 1 - ahead + x, 0)
-        return step(k, so_far, here[:, 0] < classes, missing)
+        return step(so_far, here[:, 0], missing)
 
     longest = jnp.max(jnp.sum(named, 1, dtype=jnp.int32), initial=0)
     start, *_ = equally_varying([start, x, labels])

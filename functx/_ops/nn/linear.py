@@ -17,6 +17,8 @@ from functx._core import (
     refuse,
 )
 
+from .affine_maps import mapped
+
 
 __all__ = ["bilinear", "linear"]
 
@@ -43,9 +45,7 @@ def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -
             f"`input` and `weight` must have last dimensions of the same size, got "
             f"{describe(input)} and {describe(weight)}"
         )
-    last = ((input.ndim - 1,), (weight.ndim - 1,))
-    wide = accumulator(input.dtype)
-    out = lax.dot_general(input, weight, (last, ((), ())), preferred_element_type=wide)
+    out = mapped(input, weight)
     if bias is None:
         return out
     if weight.ndim == 1 and out.ndim:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -21,13 +20,14 @@ from functx._core import (
     Key,
     operator,
     Other,
-    peek,
     Promote,
     refuse,
     Requirement,
     Scalar,
 )
 
+from .affine_maps import mapped
+from .dropped import dropped, may_drop
 from .normalized_exponentials import probabilities, probabilities_or_zeros
 
 
@@ -42,8 +42,7 @@ class MultiHeadAttentionResult(NamedTuple):
 
 
 def _drops(*, dropout_p: Any, training: bool, **_: Any) -> bool:
-    known = peek(dropout_p)
-    return training and (known is None or bool((known > 0).any()))
+    return training and may_drop(dropout_p)
 
 
 def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
@@ -154,9 +153,7 @@ def multi_head_attention_forward(
     scores = scores / math.sqrt(max(width // num_heads, 1)) + mask
     shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
     if rng_key is not None:
-        drawn = jax.random.uniform(rng_key, shares.shape, "float32")
-        kept = jnp.where(dropout_p == 1, 1, 1 - dropout_p)
-        shares = shares * jnp.where(drawn < dropout_p, 0, 1 / kept).astype(shares.dtype)
+        shares = dropped(shares, dropout_p, rng_key)
     out = jnp.matmul(shares.astype(v.dtype), v, preferred_element_type=shares.dtype)
     out = jnp.moveaxis(out.astype(q.dtype), 0, 1).reshape(length, batch, width)
     out = _projected(out, out_proj_weight, out_proj_bias, "out").astype(query.dtype)
@@ -209,13 +206,10 @@ def _projected(
     if weight.ndim != 2 or weight.shape[1] != x.shape[-1] or width not in (None, len(weight)):
         wanted = f"[{'E' if width is None else width}, {x.shape[-1]}]"
         refuse(f"the weight of the projection `{name}` must be {wanted}, got {describe(weight)}")
-    out = jnp.matmul(x, weight.T, preferred_element_type=accumulator(x.dtype))
-    if bias is not None:
-        if bias.shape != (len(weight),):
-            wanted = f"[{len(weight)}]"
-            refuse(f"the bias of the projection `{name}` must be {wanted}, got {describe(bias)}")
-        out = out + bias.astype(out.dtype)
-    return out.astype(x.dtype)
+    if bias is not None and bias.shape != (len(weight),):
+        wanted = f"[{len(weight)}]"
+        refuse(f"the bias of the projection `{name}` must be {wanted}, got {describe(bias)}")
+    return mapped(x, weight, bias).astype(x.dtype)
 
 
 def _in_place_of(x: Array, given: Array | None, name: str) -> Array:

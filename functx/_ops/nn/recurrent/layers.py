@@ -11,6 +11,7 @@ from jax import Array, lax
 
 from functx._core import accumulator, describe, refuse
 from functx._core.manual_axes import equally_varying
+from functx._ops.nn.dropped import dropped
 
 from .steps import gates, Kind, State, stepped
 
@@ -52,7 +53,7 @@ def over_sequence(
     last: list[State] = []
     for layer in range(network.num_layers):
         if layer and key is not None:
-            x = _dropped(x, dropout, jax.random.fold_in(key, layer))
+            x = dropped(x, dropout, jax.random.fold_in(key, layer))
         outputs = []
         for direction in range(directions):
             i = layer * directions + direction
@@ -72,15 +73,15 @@ def _weights(network: Network, states: State, params: Sequence[Array]) -> list[W
                 f"`hx` must be [{many}, N, H], for each layer and direction, got {describe(each)}"
             )
     projected = network.kind == "lstm" and states[0].shape[2] != states[1].shape[2]
-    each = 2 + 2 * network.has_biases + projected
-    if len(params) != many * each:
+    per = 2 + 2 * network.has_biases + projected
+    if len(params) != many * per:
         refuse(
-            f"`params` must be {many * each} arrays, {each} for each layer and direction, got "
+            f"`params` must be {many * per} arrays, {per} for each layer and direction, got "
             f"{len(params)}"
         )
     out = []
-    for start in range(0, len(params), each):
-        w_ih, w_hh, *rest = params[start : start + each]
+    for start in range(0, len(params), per):
+        w_ih, w_hh, *rest = params[start : start + per]
         w_hr = rest.pop() if projected else None
         b_ih, b_hh = rest if rest else (None, None)
         if w_hr is not None and w_hr.shape != (states[0].shape[2], states[1].shape[2]):
@@ -112,12 +113,6 @@ def _one_way(
     varying = equally_varying([*given, held])
     state, outputs = lax.scan(step, tuple(varying[: len(start)]), (of_x, held), reverse=reverse)
     return outputs.astype(x.dtype), tuple(each.astype(x.dtype) for each in state)
-
-
-def _dropped(x: Array, p: Any, key: Array) -> Array:
-    kept = jax.random.uniform(key, x.shape, "float32") >= p
-    share = jnp.where(p == 1, 1, 1 - p)
-    return x * jnp.where(kept, 1 / share, 0).astype(x.dtype)
 
 
 class Packed(NamedTuple):

@@ -19,12 +19,12 @@ from functx._core import (
     is_probability,
     Key,
     operator,
-    peek,
     Promote,
     refuse,
     Requirement,
     Scalar,
 )
+from functx._ops.nn.dropped import may_drop
 
 from .layers import Network, over_sequence, unpacked
 from .steps import State
@@ -49,12 +49,25 @@ class RNNResult(NamedTuple):
 
 
 def _drops(*, dropout: Any, train: bool, num_layers: int, **_: Any) -> bool:
-    known = peek(dropout)
-    return bool(train) and num_layers != 1 and (known is None or bool((known > 0).any()))
+    return bool(train) and num_layers != 1 and may_drop(dropout)
 
 
-def _options_fit(*, dropout: Any, **_: Any) -> Iterator[Requirement]:
+def _options_fit(
+    *, input: Any, hx: Any, dropout: Any, batch_sizes: Any, **_: Any
+) -> Iterator[Requirement]:
     yield is_probability(dropout, "dropout", error=ValueError)
+    if batch_sizes is not None and batch_sizes.ndim == 1 and category(batch_sizes.dtype) == 1:
+        first, total, rows = batch_sizes[:1], jnp.sum(batch_sizes), input.shape[0]
+        ordered = (batch_sizes >= 0) & (batch_sizes <= jnp.roll(batch_sizes, 1).at[:1].set(first))
+        yield Requirement(ordered, "`batch_sizes` must not increase, got {got}", batch_sizes)
+        message = f"`batch_sizes` must sum to the {rows} rows of `input`, got {{got}}"
+        yield Requirement(total == rows, message, total)
+        states = hx[0] if isinstance(hx, (tuple, list)) else hx
+        if states.ndim == 3:
+            message = (
+                f"`batch_sizes` must begin with {states.shape[1]}, as many as `hx`, got {{got}}"
+            )
+            yield Requirement(first == states.shape[1], message, first)
 
 
 def _sizes_may_come_second(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:

@@ -12,9 +12,10 @@ from typing import Literal
 
 import jax
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from functx._core import accumulator, describe, refuse
+from functx._core import describe, refuse
+from functx._ops.nn.affine_maps import mapped
 
 
 Kind = Literal["lstm", "gru", "rnn_tanh", "rnn_relu"]
@@ -46,11 +47,6 @@ def gates(kind: Kind, x: Array, weight: Array, bias: Array | None, size: int, na
     rows = GATES[kind] * size
     if weight.shape != (rows, x.shape[-1]):
         refuse(f"`w_{name}` must be [{rows}, {x.shape[-1]}], got {describe(weight)}")
-    last = ((x.ndim - 1,), (1,))
-    wide = accumulator(x.dtype)
-    out = lax.dot_general(x, weight, (last, ((), ())), preferred_element_type=wide)
-    if bias is None:
-        return out
-    if bias.shape != (rows,):
+    if bias is not None and bias.shape != (rows,):
         refuse(f"`b_{name}` must be [{rows}], got {describe(bias)}")
-    return out + bias.astype(wide)
+    return mapped(x, weight, bias)

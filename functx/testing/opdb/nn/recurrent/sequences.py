@@ -68,6 +68,13 @@ def refusals(kind: str, make: Make) -> Iterator[Refusal]:
     yield Refusal(at, r"`input` must be \[R, I\] of packed sequences")
     at = call(x[0], hx, params, *rest, batch_sizes=make(2))
     yield Refusal(at, "`batch_sizes` must be integers of 1 dimension")
+    for values, message in (
+        ([1, 2], "must not increase, got 2"),
+        ([2, 2], "sum to the 3 rows"),
+        ([1, 1, 1], "begin with 2, as many as `hx`, got 1"),
+    ):
+        at = call(x[:, 0], hx, params, *rest, batch_sizes=make.put(values, "int64"))
+        yield Refusal(at, f"`batch_sizes` .*{message}")
     if kind == "lstm":
         yield Refusal(call(x, hx[:1], params, *rest), "`hx` must be two arrays")
         narrow = states(make, kind, 1, 2, 2, 1)
