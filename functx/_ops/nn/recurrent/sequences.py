@@ -142,7 +142,7 @@ def lstm(
     - `batch_first`: the dimension of the batch comes first in `input` and `output`.
     - `batch_sizes`: `input` holds packed sequences, the first step of all, then the second of those
       that have one, and so on: so many. It may come second, as in PyTorch; `batch_first` then says
-      nothing.
+      nothing. Errors: RuntimeError where it increases, does not sum to R or begin with N.
 
     Shapes: `input: [T, N, I]` and states `[L D, N, H]` of L layers and D directions give
     `[T, N, D H]` and the states; packed, `[R, I]` and `batch_sizes: [T]` give `[R, D H]`.
