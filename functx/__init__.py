@@ -130,6 +130,7 @@ from ._ops.linalg.householder import (
     householder_product as _householder_product,
     ormqr as ormqr,
 )
+from ._ops.linalg.lobpcg import lobpcg as lobpcg
 from ._ops.linalg.low_rank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
 from ._ops.linalg.packed_lu import lu as lu, lu_solve as lu_solve, lu_unpack as lu_unpack
 from ._ops.linalg.pseudoinverse import pinverse as pinverse

@@ -82,7 +82,8 @@ def counterpart(facade: str, name: str) -> str:
         return _still_to_come(function)
     if facade == "functx.nn" and name[:1].isupper():
         return _MODULES
-    return remedy_of_family(name) if facade in ("functx", "functx.masked") else ""
+    families = ("functx", "functx.masked", "functx.nn.functional")
+    return remedy_of_family(name) if facade in families else ""
 
 
 def _in_jax(facade: str, name: str) -> str | None:

@@ -124,8 +124,8 @@ class Parameters:
         return args, kwargs
 
     def _value(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        at = self.positional.index(name)
-        return args[at] if at < len(args) else kwargs.get(name)
+        given_by_position = name in self.positional[: len(args)]
+        return args[self.positional.index(name)] if given_by_position else kwargs.get(name)
 
     def frozen(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -57,6 +57,7 @@ from functx._ops.nn.likelihoods import (
     poisson_nll_loss as poisson_nll_loss,
 )
 from functx._ops.nn.linear import bilinear as bilinear, linear as linear
+from functx._ops.nn.linear_classification import linear_cross_entropy as linear_cross_entropy
 from functx._ops.nn.losses import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
     huber_loss as huber_loss,

@@ -26,6 +26,7 @@ class Sample:
     kwargs: Mapping[str, Any]
     lanes: tuple[Sample, ...] = ()  # the same call under other seeds: the lanes of a batch
     values_only: bool = False  # derivatives are not looked at: infinite, or not there
+    held: bool = False  # the derivative is not that of the values: differences are not asked
     drawn: str = ""  # the dtype that `OpInfo.draw` drew it in
     derived: bool = False  # from another sample of its entry: only values are looked at
     exact: bool = False  # nothing may be flushed to zero
@@ -76,6 +77,15 @@ def edge(*args: Any, **kwargs: Any) -> Sample:
     What derivatives are there, PyTorch decides one by one, and so they are conventions.
     """
     return Sample(args, kwargs, values_only=True)
+
+
+def held(*args: Any, **kwargs: Any) -> Sample:
+    """The sample `op(*args, **kwargs)` where PyTorch's derivative is not that of the values.
+
+    A bound that hands on the slope of what it bounds is one: all but differences are asked of it,
+    and conventions say what the slope is.
+    """
+    return Sample(args, kwargs, held=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -269,6 +279,10 @@ class OpInfo:
         """The operator, drawing from this key."""
         assert self.spec is not None
         return ft.partial(self.op, **{self.spec.key_parameter: key})
+
+    def determined(self, output: Any) -> Any:
+        """What the gauge leaves of an output."""
+        return output if self.gauge is None else self.gauge(output)
 
     def unmeasured(self, sample: Sample) -> list[str]:
         """The sizes that depend on values and that this sample leaves out."""

@@ -18,6 +18,7 @@ from jax.custom_batching import custom_vmap
 from functx._core import Accepts, ArrayLike, operator
 from functx._core.rules import derivative_rules
 
+from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices
 from .singular_value_rules import decomposed
 
@@ -73,7 +74,7 @@ def _adjugate(A: Array) -> Array:
 
     pivots, sign = _pivots(factors, swaps)
     minor = sign * jnp.prod(pivots[..., :-1], axis=-1)
-    above = jnp.concatenate([p * inverse, -inverse @ u], axis=-1)
+    above = jnp.concatenate([p * inverse, -product(inverse, u)], axis=-1)
     below = jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype)[-1:], (*p.shape[:-1], A.shape[-1]))
     rows = jnp.concatenate([above, below], axis=-2)
     rows = lax.linalg.triangular_solve(factors, rows, lower=True, unit_diagonal=True)
@@ -103,16 +104,16 @@ def _largest_row_sum(A: Array) -> Array:
 
 def _adjugate_of_any(A: Array) -> Array:
     phase, U, s, Vh = _frame(A)
-    return phase * (adjoint(Vh) * _products_without_one(s)[..., None, :]) @ adjoint(U)
+    return phase * product(adjoint(Vh) * _products_without_one(s)[..., None, :], adjoint(U))
 
 
 def _adjugate_tangent(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Array:
     phase, U, s, Vh = _frame(*primals)
-    E = adjoint(U) @ tangents[0] @ adjoint(Vh)
+    E = product(adjoint(U), tangents[0], adjoint(Vh))
     pairs = _products_without_two(s)
     trace = jnp.sum(pairs * jnp.diagonal(E, axis1=-2, axis2=-1)[..., None, :], axis=-1)
     inner = trace[..., None] * jnp.eye(s.shape[-1], dtype=E.dtype) - pairs * E
-    return phase * (adjoint(Vh) @ inner @ adjoint(U))
+    return phase * product(adjoint(Vh), inner, adjoint(U))
 
 
 def _frame(A: Array) -> tuple[Array, Array, Array, Array]:

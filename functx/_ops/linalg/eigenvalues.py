@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -20,7 +19,7 @@ from functx._core.rules import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import check_matrices, each_matrix
-from .singular_value_rules import divisor
+from .unused_vectors import divisor, with_vectors
 
 
 __all__ = ["eig", "eigvals"]
@@ -91,10 +90,9 @@ def _moved(output: Any, dA: Array) -> tuple[Array, Array]:
     return P, jnp.diagonal(P, axis1=-2, axis2=-1)
 
 
-def _tangent(output: Any, finite: Array, dA: Array) -> tuple[Array, Array]:
-    """Both tangents; with `finite`, no divisor is 0."""
+def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array]:
     values, vectors = output
-    P, dvalues = _moved(output, dA)
+    P, dvalues = _moved(output, *tangents)
     same = jnp.eye(values.shape[-1], dtype=bool)
     gaps = values[..., None, :] - values[..., :, None]
     turn = jnp.where(same, 0, P / divisor(gaps, same | finite[..., None, None]))
@@ -103,19 +101,8 @@ def _tangent(output: Any, finite: Array, dA: Array) -> tuple[Array, Array]:
     return dvalues, dvectors - vectors * longer.astype(vectors.dtype)
 
 
-def _jvp(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Any:
-    return _tangent(output, jnp.zeros((), bool), *tangents)
-
-
-def _vjp(primals: tuple[Any], output: Any, cotangent: Any) -> Any:
-    """The transpose, in which no infinity meets the zeros of vectors that are not used."""
-    unused = ~jnp.any(cotangent[1] != 0, axis=(-2, -1))
-    pull = jax.linear_transpose(lambda dA: _tangent(output, unused, dA), *primals)
-    return pull(tuple(cotangent))
-
-
-_decomposed = derivative_rules(
-    lambda A: _computed(A, vectors=True), jvp=_jvp, vjp=_vjp, name="linalg.eig"
+_decomposed = with_vectors(
+    lambda A: _computed(A, vectors=True), _tangent, values=0, name="linalg.eig"
 )
 # The vectors are computed under differentiation alone.
 _values = derivative_rules(

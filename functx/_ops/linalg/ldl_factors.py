@@ -214,8 +214,8 @@ def _reduced(A: Array, k: Array, two: Array, of_hermitian: bool) -> Array:
     block = jnp.where(two, block, block * jnp.eye(2, dtype=A.dtype))
     block = block.at[1, 1].set(jnp.where(two, block[1, 1], 1))
     C = jnp.where(below & (jnp.arange(2, dtype=k.dtype) < size), pair[:n], 0)
-    W = C @ _inverse(block, jnp.stack([two, jnp.zeros_like(two)]))
-    A = A - W @ transposed(C, of_hermitian)
+    W = product(C, _inverse(block, jnp.stack([two, jnp.zeros_like(two)])))
+    A = A - product(W, transposed(C, of_hermitian))
     at = (index == k)[None] | (two & (index == k + 1))[None]
     columns = jnp.take(W, jnp.clip(index - k, 0, 1), 1)
     return jnp.where(below & at, columns, A)

@@ -17,6 +17,7 @@ from jax import Array, lax
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 
+from .full_precision import product
 from .matrix_arguments import adjoint as adjoint_of
 from .triangular_systems import solved
 
@@ -91,13 +92,13 @@ def _tangent(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Any:
     L, U = unpacked(factors)
 
     above = solved(factors[..., :k, :k], moved[..., :k, :], upper=False, unitriangular=True)
-    X = jnp.concatenate([above, moved[..., k:, :] - L[..., k:, :] @ above], axis=-2)
+    X = jnp.concatenate([above, moved[..., k:, :] - product(L[..., k:, :], above)], axis=-2)
     quotient = solved(factors[..., :p, :p], X[..., :p], upper=True, left=False)
     phi = jnp.tril(quotient, -1)
-    dU = jnp.triu(above - phi[..., :k, :] @ U[..., :p, :])
+    dU = jnp.triu(above - product(phi[..., :k, :], U[..., :p, :]))
 
-    below = L[..., k:, :p] @ phi[..., :p, :] + phi[..., k:, :]
-    dL = jnp.concatenate([L[..., :k, :] @ phi[..., :k, :], below], axis=-2)
+    below = product(L[..., k:, :p], phi[..., :p, :]) + phi[..., k:, :]
+    dL = jnp.concatenate([product(L[..., :k, :], phi[..., :k, :]), below], axis=-2)
     return _onto(dL, m, n) + _onto(dU, m, n), None, None
 
 

@@ -10,6 +10,7 @@ from jax import Array, lax
 from functx._core import fail
 from functx._core.rules import derivative_rules
 
+from .full_precision import product
 from .matrix_arguments import adjoint
 
 
@@ -28,7 +29,7 @@ def reduced_qr(A: Array) -> tuple[Array, Array]:
     m, n = A.shape[-2:]
     Q, R = lax.linalg.qr(A[..., :m], full_matrices=False)
     if n > m:
-        R = jnp.concatenate([R, adjoint(Q) @ A[..., m:]], axis=-1)
+        R = jnp.concatenate([R, product(adjoint(Q), A[..., m:])], axis=-1)
     return Q, R
 
 

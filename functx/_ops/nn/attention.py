@@ -30,6 +30,7 @@ from functx._core import (
 
 from .dropped import dropped, may_drop
 from .normalized_exponentials import probabilities_or_zeros
+from .row_blocks import in_blocks
 
 
 __all__ = ["scaled_dot_product_attention"]
@@ -80,6 +81,8 @@ def scaled_dot_product_attention(
 
     Dtypes: `query`, `key` and `value` have the same one, and so has a mask of numbers, or it is
     float32 beside halves. Sums and the softmax of halves are computed in float32.
+    Memory: where L S is more than 2**20, rows are taken in blocks, which are computed again for
+    the backward pass, so that it grows with L + S (Rabe and Staats, 2021).
 
     >>> q, k = jnp.ones((2, 3), "float32"), jnp.ones((2, 3), "float32")
     >>> v = jnp.asarray([[1.0], [3.0]], "float32")
@@ -92,16 +95,24 @@ def scaled_dot_product_attention(
         refuse("`attn_mask` must not be given where `is_causal` is true")
     if scale is None:
         scale = 1 / math.sqrt(max(query.shape[-1], 1))
-    scores = _product_by_heads(query, jnp.swapaxes(key, -1, -2)) * scale
     if attn_mask is not None:
-        scores = _masked(scores, attn_mask)
-    if is_causal:
-        rows = lax.broadcasted_iota("int32", scores.shape[-2:], 0)
-        scores = _masked(scores, rows >= lax.broadcasted_iota("int32", scores.shape[-2:], 1))
-    weights = probabilities_or_zeros(scores)
-    if rng_key is not None:
-        weights = dropped(weights, dropout_p, rng_key)
-    return _product_by_heads(weights.astype(value.dtype), value)
+        _check_mask(attn_mask, jax.eval_shape(_scores, query, key))
+
+    by_row = attn_mask is not None and attn_mask.ndim > 1 and attn_mask.shape[-2] > 1
+
+    def attend(first: Any, query: jax.Array, mask_of_rows: Any) -> jax.Array:
+        scores = _scores(query, key) * scale
+        if attn_mask is not None:
+            scores = _masked(scores, mask_of_rows if by_row else attn_mask)
+        if is_causal:
+            rows = first + lax.broadcasted_iota("int32", scores.shape[-2:], 0)
+            scores = _masked(scores, rows >= lax.broadcasted_iota("int32", scores.shape[-2:], 1))
+        weights = probabilities_or_zeros(scores)
+        if rng_key is not None:
+            weights = dropped(weights, dropout_p, jax.random.fold_in(rng_key, first))
+        return _product_by_heads(weights.astype(value.dtype), value)
+
+    return in_blocks(attend, key.shape[-2], query, attn_mask if by_row else None)
 
 
 def _check_shapes(query, key, value, enable_gqa):
@@ -127,6 +138,10 @@ def _check_shapes(query, key, value, enable_gqa):
         refuse(f"the dimensions before the last {-leading} must broadcast, got {got}")
 
 
+def _scores(query: jax.Array, key: jax.Array) -> jax.Array:
+    return _product_by_heads(query, jnp.swapaxes(key, -1, -2))
+
+
 def _product_by_heads(a: jax.Array, b: jax.Array) -> jax.Array:
     """`a @ b`, where consecutive heads of `a` may share one of `b`; halves summed in float32."""
     wide = accumulator(a.dtype)
@@ -138,14 +153,17 @@ def _product_by_heads(a: jax.Array, b: jax.Array) -> jax.Array:
     return out.reshape(*out.shape[:-3], heads, rows, out.shape[-1])
 
 
-def _masked(scores: jax.Array, mask: jax.Array) -> jax.Array:
+def _check_mask(mask: jax.Array, scores: jax.ShapeDtypeStruct) -> None:
     if not broadcasts_to(mask.shape, scores.shape):
         refuse(f"`attn_mask` must broadcast to {list(scores.shape)}, got {describe(mask)}")
-    if category(mask.dtype) == 0:
-        return jnp.where(mask, scores, -jnp.inf)
-    if accumulator(mask.dtype) != scores.dtype:
+    if category(mask.dtype) and accumulator(mask.dtype) != scores.dtype:
         refuse(
             f"`attn_mask` must be bool, or have the dtype of `query`, got {describe(mask)}",
             error=TypeError,
         )
+
+
+def _masked(scores: jax.Array, mask: jax.Array) -> jax.Array:
+    if category(mask.dtype) == 0:
+        return jnp.where(mask, scores, -jnp.inf)
     return scores + mask.astype(scores.dtype)

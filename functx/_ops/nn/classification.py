@@ -39,13 +39,17 @@ def _targets_exist(
 ) -> Iterator[Requirement]:
     shape = input.shape
     if category(target.dtype) < 2 and shape:
-        classes = shape[0] if len(shape) == 1 else shape[1]
-        yield Requirement(
-            (_wide(target) == _wide(ignore_index)) | ((target >= 0) & (target < classes)),
-            f"`target` must lie in [0, {classes - 1}] or be `ignore_index`, got {{got}}",
-            target,
-            IndexError,
-        )
+        yield classes_exist(target, shape[0] if len(shape) == 1 else shape[1], ignore_index)
+
+
+def classes_exist(target: Any, classes: int, ignore_index: Any) -> Requirement:
+    """Class numbers must be such, or the one that is ignored."""
+    return Requirement(
+        (_wide(target) == _wide(ignore_index)) | ((target >= 0) & (target < classes)),
+        f"`target` must lie in [0, {classes - 1}] or be `ignore_index`, got {{got}}",
+        target,
+        IndexError,
+    )
 
 
 @operator(
@@ -75,8 +79,9 @@ def nll_loss(
     Array(2., dtype=float32)
     """
     reduction = reduction_of(size_average, reduce, reduction)
-    _check_class_number(ignore_index)
-    return _of_class_numbers(input, jnp.asarray(target), weight, ignore_index, reduction, 0.0)
+    check_class_number(ignore_index)
+    losses = class_losses(input, jnp.asarray(target), weight, ignore_index, 0.0)
+    return reduced_losses(*losses, reduction)
 
 
 def _targets_and_options_fit(
@@ -116,25 +121,36 @@ def cross_entropy(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     target = jnp.asarray(target)
-    _check_class_number(ignore_index)
+    check_class_number(ignore_index)
     if input.ndim == 0:
         refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
-    log_p = log_probabilities(input, 0 if input.ndim == 1 else 1) if input.size else input
+    losses = entropies(input, target, weight, ignore_index, label_smoothing)
+    return reduced_losses(*losses, reduction)
+
+
+def entropies(
+    logits: Array, target: Array, weight: Array | None, ignore_index: Any, smoothing: Any
+) -> tuple[Array, Array]:
+    """The loss of each row of logits, and its share in the mean."""
+    log_p = log_probabilities(logits, 0 if logits.ndim == 1 else 1) if logits.size else logits
     if category(target.dtype) < 2:
-        return _of_class_numbers(log_p, target, weight, ignore_index, reduction, label_smoothing)
+        return class_losses(log_p, target, weight, ignore_index, smoothing)
     if category(target.dtype) == 3:
         refuse(f"`target` must hold real probabilities, got {describe(target)}", error=TypeError)
-    return _of_probabilities(log_p, target, weight, reduction, label_smoothing)
+    return _losses_of_probabilities(log_p, target, weight, smoothing)
 
 
-def _of_class_numbers(
-    log_p: Array,
-    target: Array,
-    weight: Array | None,
-    ignore_index: Any,
-    reduction: str,
-    smoothing: Any,
-) -> Array:
+def reduced_losses(loss: Array, share: Array, reduction: str) -> Array:
+    """Losses, their sum, or that by the sum of their shares."""
+    if reduction == "none":
+        return loss
+    return quotient(jnp.sum(loss), jnp.sum(share)) if reduction == "mean" else jnp.sum(loss)
+
+
+def class_losses(
+    log_p: Array, target: Array, weight: Array | None, ignore_index: Any, smoothing: Any
+) -> tuple[Array, Array]:
+    """`entropies` of class numbers, of log probabilities."""
     log_p, target, unbatched = _batched(log_p, target)
     classes = log_p.shape[1]
     _check_weight(weight, classes)
@@ -152,12 +168,10 @@ def _of_class_numbers(
     if _may_smooth(smoothing):
         smooth = jnp.where(counted, -jnp.sum(_weighted(log_p, weight), axis=1), 0)
         loss = _unless_zero(smoothing, loss, (1 - smoothing) * loss + smoothing / classes * smooth)
-    if reduction == "none":
-        return loss[0] if unbatched else loss
-    return quotient(jnp.sum(loss), jnp.sum(share)) if reduction == "mean" else jnp.sum(loss)
+    return (loss[0], share[0]) if unbatched else (loss, share)
 
 
-def _check_class_number(ignored: Any) -> None:
+def check_class_number(ignored: Any) -> None:
     number = jnp.asarray(ignored)
     if number.ndim or category(number.dtype) != 1:
         refuse(f"`ignore_index` must be an integer, got {describe(number)}", error=TypeError)
@@ -168,9 +182,9 @@ def _wide(x: Any) -> Array:
     return lax.convert_element_type(x, available(LONG))
 
 
-def _of_probabilities(
-    log_p: Array, target: Array, weight: Array | None, reduction: str, smoothing: Any
-) -> Array:
+def _losses_of_probabilities(
+    log_p: Array, target: Array, weight: Array | None, smoothing: Any
+) -> tuple[Array, Array]:
     if log_p.shape != target.shape:
         refuse(
             f"`target` must hold class numbers, or have the shape of `input`, {describe(log_p)}, "
@@ -186,9 +200,8 @@ def _of_probabilities(
         smooth = target * (1 - smoothing) + smoothing / classes
         target = _unless_zero(smoothing, target, smooth)
     loss = -jnp.sum(_weighted(log_p * target, weight), axis=1)
-    if reduction == "none":
-        return loss[0] if unbatched else loss
-    return quotient(jnp.sum(loss), loss.size) if reduction == "mean" else jnp.sum(loss)
+    share = jnp.ones_like(loss)
+    return (loss[0], share[0]) if unbatched else (loss, share)
 
 
 def _may_smooth(smoothing: Any) -> bool:

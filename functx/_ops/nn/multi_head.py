@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -29,6 +30,7 @@ from functx._core import (
 from .affine_maps import mapped
 from .dropped import dropped, may_drop
 from .normalized_exponentials import probabilities, probabilities_or_zeros
+from .row_blocks import in_blocks
 
 
 __all__ = ["multi_head_attention_forward"]
@@ -100,7 +102,8 @@ def multi_head_attention_forward(
     - `dropout_p`: how likely a weight becomes 0 in `training`; the others are scaled up. The PRNG
       key of the dropout is `rng_key`.
     - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Rows
-      without any position are then NaN, and zeros before the last projection without.
+      without any position are then NaN. Where they are not asked for, such rows are zeros before
+      the last projection, and memory is that of `scaled_dot_product_attention`.
 
     Shapes: `query: [L, N, E]`, `key: [S, N, K]` and `value: [S, N, V]`, or all without N, give
     `[L, N, E]` and weights `[N, L, S]`, or `[N, H, L, S]`. E is `embed_dim_to_check`.
@@ -149,16 +152,30 @@ def multi_head_attention_forward(
     shape = batch, num_heads, length, k.shape[1] - added
     mask = _joint_mask(key_padding_mask, attn_mask, shape, accumulator(q.dtype))
     mask = jnp.pad(mask, ((0, 0), (0, 0), (0, added)))
-    scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
-    scores = scores / math.sqrt(max(width // num_heads, 1)) + mask
-    shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
-    if rng_key is not None:
-        shares = dropped(shares, dropout_p, rng_key)
-    out = jnp.matmul(shares.astype(v.dtype), v, preferred_element_type=shares.dtype)
+    by_row = mask.shape[1] > 1
+
+    def shared(first: Any, q: Array, mask_of_rows: Any) -> Array:
+        scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
+        scores = scores / math.sqrt(max(width // num_heads, 1))
+        scores = scores + (mask_of_rows if by_row else mask)
+        shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
+        if rng_key is not None:
+            shares = dropped(shares, dropout_p, jax.random.fold_in(rng_key, first))
+        return shares
+
+    def attended(shares: Array) -> Array:
+        return jnp.matmul(shares.astype(v.dtype), v, preferred_element_type=shares.dtype)
+
+    rows, shares = (q, mask if by_row else None), None
+    if need_weights:
+        shares = shared(0, *rows)
+        out = attended(shares)
+    else:
+        out = in_blocks(lambda *given: attended(shared(*given)), k.shape[1], *rows)
     out = jnp.moveaxis(out.astype(q.dtype), 0, 1).reshape(length, batch, width)
     out = _projected(out, out_proj_weight, out_proj_bias, "out").astype(query.dtype)
     shown = None
-    if need_weights:
+    if shares is not None:
         shown = shares.reshape(batch, num_heads, *shares.shape[1:])
         shown = jnp.mean(shown, 1) if average_attn_weights else shown
         shown = (shown[0] if unbatched else shown).astype(query.dtype)

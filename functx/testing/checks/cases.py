@@ -112,7 +112,7 @@ def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
 
     def f(*arrays: jax.Array) -> tuple[jax.Array, ...]:
         out = call(*arrays)
-        return tuple(jax.tree.leaves(out if info.gauge is None else info.gauge(out)))
+        return tuple(jax.tree.leaves(info.determined(out)))
 
     return f, sample.arrays()
 

@@ -30,7 +30,7 @@ def telling(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
 
     That is an option, an optional array or a variant with its first value other than the
     default, a negative dimension, an array of rank 0 or of a higher rank, broadcasting, an empty
-    array, another mixture of dtypes, an edge of the domain.
+    array, another mixture of dtypes, an edge of the domain, a derivative that is held.
     """
     found, seen, highest = [], set(), -1
     for sample in samples:
@@ -101,7 +101,8 @@ def features(info: OpInfo, sample: Sample) -> set[Hashable]:
     if info.spec is not None:
         promoting = [given.get(name) for name in info.spec.promoting]
         shown |= {"broadcasting"} if len({x.shape for x in _arrays(promoting)}) > 1 else set()
-    return shown | ({"edge"} if sample.values_only else set())
+    kinds = {"edge": sample.values_only, "held": sample.held}
+    return shown | {kind for kind, is_one in kinds.items() if is_one}
 
 
 def _argument_features(name: str, value: Any, default: Any) -> set[Hashable]:

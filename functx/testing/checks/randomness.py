@@ -23,11 +23,11 @@ def check_keys(info: OpInfo, sample: Sample) -> Steps:
     """Equal keys give equal numbers; `jit` and `vmap` over keys change none."""
 
     def draw(key: Any) -> Any:
-        return info.with_key(key)(*sample.args, **sample.kwargs)
+        return info.determined(info.with_key(key)(*sample.args, **sample.kwargs))
 
     def ambient(key: Any) -> Any:
         with functx.random.scope(key):
-            return info.op(*sample.args, **sample.kwargs)
+            return info.determined(info.op(*sample.args, **sample.kwargs))
 
     what, seeds = f"{info.id}{sample!r}", np.arange(3, 6)
     seeded = lambda f: Program(lambda seed: f(jax.random.key(seed)))
@@ -51,7 +51,7 @@ def check_lanes(info: OpInfo, sample: Sample) -> Steps:
         randomness: Literal["error", "different", "same"], chunk_size: int | None = None
     ) -> Any:
         def program(seed: Any) -> Any:
-            draw = lambda _: info.op(*sample.args, **sample.kwargs)
+            draw = lambda _: info.determined(info.op(*sample.args, **sample.kwargs))
             with functx.random.scope(jax.random.key(seed)):
                 lanes = functx.vmap(draw, randomness=randomness, chunk_size=chunk_size)
                 return lanes(jnp.zeros(3))

@@ -96,7 +96,10 @@ def np_loss(
         target = np.moveaxis(t, axis, -1)
         share, uniform = (1 if unbatched else target[..., 0].size), 1 / classes
     target = target * (1 - label_smoothing) + label_smoothing * uniform
-    loss = -(log_p * target * w).sum(-1)
+    weighed = log_p * target * w
+    if t.dtype.kind == "i" and not label_smoothing:
+        weighed = np.where(target == 0, 0, weighed)  # what is not looked up may be infinite
+    loss = -weighed.sum(-1)
     if reduce is False or reduction == "none":
         return loss
     return loss.sum() if size_average is False or reduction == "sum" else loss.sum() / share

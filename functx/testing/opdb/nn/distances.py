@@ -12,7 +12,7 @@ import functx.nn.functional as F
 from functx._core import category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, held, OpInfo, Refusal, Sample
 
 from .distances_in_double import np_distance
 
@@ -25,11 +25,11 @@ def cosine_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 2), make(2), 0)
     yield call(make(2, 1, 3), make(4, 3), dim=-1)
     yield call(make(3), make(2, 3), 1)
+    small = make(2, 3, low=-0.25, high=0.25)
+    yield held(small, make(2, 3), 1, make(low=0.5, high=0.75))
     yield call(make(3), make(3), 0, make(low=0.01, high=0.02))
     yield call(make.nonzero(), make.nonzero(), -1)
     yield call(make(2, 0), make(2, 0))
-    small = make(2, 3, low=-0.25, high=0.25)
-    yield edge(small, make(2, 3), 1, make(low=0.5, high=0.75))
 
 
 def distance_samples(make: Make) -> Iterator[Sample]:

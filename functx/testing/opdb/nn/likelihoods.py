@@ -11,7 +11,7 @@ import functx.nn.functional as F
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, held, OpInfo, OwnDtypes, Refusal, Sample
 
 from .reduced import np_reduced, refusals
 
@@ -63,6 +63,8 @@ def normal_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), make(3), var(2), full=True, reduction="none")
     yield call(make(2, 3), make(2, 3), var(2, 1), reduction="sum")
     yield call(make(2, 3), make(2, 3), 1.5, True, 1e-3)
+    small = make(2, 3, low=0.05, high=0.2)
+    yield held(make(2, 3), make(2, 3), small, eps=make(low=0.25, high=0.5))
     yield call(make(), make(), var(), eps=make(low=0.1, high=0.2))
     eps = make(low=0.25, high=0.5)
     yield edge(make(3), make(3), make.put([0.0, 0.125, 2]), False, eps, "none")

@@ -1,0 +1,48 @@
+"""Some rows at a time: what is large of them is never there at once, nor kept for a backward pass.
+
+Rabe and Staats, *Self-attention does not need O(n^2) memory*, 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+
+MANY = 2**20  # numbers, beyond which not all are there at once
+_FEWEST = 8  # rows at a time
+
+
+def in_blocks(f: Callable[..., Array], width: int, *arrays: Any) -> Array:
+    """`f(first, *blocks)` of consecutive rows, the last dimension but one of all arrays.
+
+    Of each row `f` needs `width` numbers; it gives as many rows as it gets, and is computed again
+    where it is differentiated. `first` is the number of a block's first row. An array may be None.
+    Where all are few, there is one block.
+    """
+    rows = next(x for x in arrays if x is not None).shape[-2]
+    if rows * width <= MANY:
+        return f(0, *arrays)
+    size = max(MANY // 4 // width, _FEWEST)
+    count = rows // size
+    whole = count * size
+
+    def split(x: Array) -> Array:
+        blocks = x[..., :whole, :].reshape(*x.shape[:-2], count, size, x.shape[-1])
+        return jnp.moveaxis(blocks, -3, 0)
+
+    def one(block: tuple[Array, Any]) -> Array:
+        first, given = block
+        return f(first, *given)
+
+    blocks = (size * jnp.arange(count, dtype="int32"), jax.tree.map(split, arrays))
+    out = jnp.moveaxis(lax.map(jax.checkpoint(one, prevent_cse=False), blocks), 0, -3)
+    out = out.reshape(*out.shape[:-3], whole, out.shape[-1])
+    if whole == rows:
+        return out
+    rest = jax.tree.map(lambda x: x[..., whole:, :], arrays)
+    return jnp.concatenate([out, jax.checkpoint(one)((jnp.int32(whole), rest))], -2)

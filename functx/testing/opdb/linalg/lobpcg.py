@@ -1,0 +1,152 @@
+"""Samples of eigenpairs at one end of the spectrum.
+
+Where a step's subspace is not the whole space, there are so many that nothing is left to be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg
+
+import functx
+from functx.testing.floors import FACTORED
+from functx.testing.make import Make
+from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+
+from .square_matrices import square_refusals
+
+
+VALUES = [9, 5, 2, -1, -4, -8, 0]
+UNTIL_FOUND = {"tol": 0.0, "niter": 60}
+
+
+def near(make: Make, values: Any, *batch: int) -> jax.Array:
+    """Hermitian matrices with eigenvalues near these."""
+    n = len(values)
+    off = make(*batch, n, n, low=-0.3, high=0.3)
+    return off + off.conj().mT + make.put(np.diag(values))
+
+
+def samples(make: Make) -> Iterator[Sample]:
+    yield call(near(make, VALUES[:3]))
+    yield call(near(make, VALUES[:6], 2), 2, near(make, [3] * 6, 2), largest=False)
+    yield call(near(make, VALUES[:6]), 1, n=2, method="basic")
+    yield call(near(make, VALUES), 2, **UNTIL_FOUND)
+    yield call(make(0, 3, 3))
+
+
+def samples_with_start(make: Make) -> Iterator[Sample]:
+    yield call(near(make, VALUES[:3]), X=make(3, 1))
+    A = near(make, VALUES[:6], 2)
+    yield call(A, 1, near(make, [3] * 6, 2), make(2, 6, 2), 5, None, -1, None, False, "ortho")
+    yield call(near(make, VALUES), X=make(7, 1), iK=near(make, [4] * 7), **UNTIL_FOUND)
+
+
+def np_lobpcg(A: Any, k: Any = None, B: Any = None, X: Any = None, *args: Any, **options: Any):
+    """`largest` is the ninth parameter."""
+    k = (1 if X is None else X.shape[-1]) if k is None else k
+    largest = options.get("largest", args[4] if len(args) > 4 else None) is not False
+    B = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype) if B is None else B, A.shape)
+    real = np.zeros((), A.dtype).real.dtype
+    values = np.zeros((*A.shape[:-2], k), real)
+    vectors = np.zeros((*A.shape[:-1], k), A.dtype)
+    for i in np.ndindex(A.shape[:-2]):
+        w, V = scipy.linalg.eigh(*((M[i] + M[i].conj().T) / 2 for M in (A, B)))
+        order = np.argsort(-w if largest else w)[:k]
+        values[i], vectors[i] = w[order], V[:, order]
+    return values, vectors
+
+
+def projectors(out: Any) -> Any:
+    """Eigenvalues, and for each what projects onto its vector, of which no phase is."""
+    values, vectors = out
+    return values, jnp.einsum("...ik,...jk->...kij", vectors, vectors.conj())
+
+
+def refusals(make: Make) -> Iterator[Refusal]:
+    yield from square_refusals(make)
+    A = make(6, 6)
+    few = "`k` must be between 1 and n, and `A` have 3 n rows or more, got "
+    yield Refusal(call(make(2, 2)), few + r"k=1, n=1 and f\d\d\[2,2\]", ValueError)
+    yield Refusal(call(A, 3), few + "k=3, n=3", ValueError)
+    yield Refusal(call(A, 0), few + "k=0, n=0", ValueError)
+    yield Refusal(call(A, 2, n=1), few + "k=2, n=1", ValueError)
+    yield Refusal(call(A, 3, X=make(6, 2)), few + "k=3, n=2", ValueError)
+    for name, given in (("B", make(5, 5)), ("iK", make(6)), ("X", make(5, 2)), ("B", make(2, 6, 6))):
+        at = call(A, **{name: given})
+        yield Refusal(at, rf"`{name}` must fit \[6, \d\], got f\d\d\[")
+    for niter in (-2, 2**31):
+        yield Refusal(call(A, niter=niter), "`niter` must lie between -1 and", ValueError)
+    at = call(A, method="power")
+    yield Refusal(at, '`method` must be "ortho", "basic" or None, got \'power\'', ValueError)
+    yield Refusal(call(A, tracker=print), "`tracker` must be None", TypeError)
+    yield Refusal(call(A, ortho_iparams={}), "`ortho_iparams` must be None", TypeError)
+    yield Refusal(call(A, ortho_fparams={}), "`ortho_fparams` must be None", TypeError)
+    yield Refusal(call(A, ortho_bparams={}), "`ortho_bparams` must be None", TypeError)
+
+
+def conventions(make: Make) -> Iterator[Convention]:
+    draw = np.asarray(jax.random.normal(jax.random.key(7), (3, 1), "float64"))
+    A = np.diag([4.0, 1.0, 0.0])
+    found = float((draw.T @ A @ draw)[0, 0] / (draw.T @ draw)[0, 0])
+    at = call(make.put(A), niter=0)
+    yield Convention("what is drawn", at, value=([found], None), ulps=64)
+
+
+def start_conventions(make: Make) -> Iterator[Convention]:
+    A, start = make.put(np.diag([4.0, 1.0, 0.0])), make.put([[1.0], [1.0], [0.0]])
+    for what, options in (("no step", {"niter": 0}), ("a loose tolerance", {"tol": 0.5})):
+        at = call(A, X=start, **options)
+        yield Convention(what, at, value=([2.5], None))
+    inverse = make.put([[0.0, 0, 0], [0, 0, 0], [0, 1, 0]])
+    at = call(make.put([[4.0, 0, 1], [0, 1, 0], [1, 0, 0]]), X=start, iK=inverse, niter=2)
+    yield Convention("a step along what `iK` gives", at, value=([(2.5 + 8.25**0.5) / 2], None))
+    yield from coinciding(make)
+    skewed = make.put([[4.0, 2, 0], [0, 1, 0], [0, 0, 0]])
+    twice = make.put([[2.0, 1, 0], [-1, 2, 0], [0, 0, 2]])
+    at = call(skewed, None, twice, start)
+    found = (2.5 + 13**0.5 / 2) / 2
+    yield Convention("of halves that differ, the mean", at, value=([found], None), ulps=64)
+
+
+def coinciding(make: Make) -> Iterator[Convention]:
+    twice = call(make.put(np.diag([5.0, 5, 1, 0, 2, 3])), X=make.put(np.eye(6)[:, :2]))
+    first = np.diag([1.0, 1, 0, 0, 0, 0])
+    values = lambda out: out[0]
+    yield Convention("values that coincide", twice, through=values, gradient=(first, None))
+
+
+REAL = "PyTorch's eigenvalues of complex matrices are complex, or it refuses"
+OWN = (
+    OwnDtypes("f32+c64", REAL, dtypes=frozenset({"complex64"})),
+    OwnDtypes("f64+c128", REAL, dtypes=frozenset({"complex128"})),
+    OwnDtypes("*", "PyTorch's basis breaks down at a tolerance of 0", r"\(\*, int, tol=float"),
+)
+
+OPS = [
+    OpInfo(
+        functx.lobpcg,
+        samples,
+        np_lobpcg,
+        refusals,
+        gauge=projectors,
+        floor=FACTORED,
+        conventions=conventions,
+        own_dtypes=OWN,
+    ),
+    OpInfo(
+        functx.lobpcg,
+        samples_with_start,
+        np_lobpcg,
+        variant="start",
+        gauge=projectors,
+        floor=FACTORED,
+        conventions=start_conventions,
+        own_dtypes=OWN,
+    ),
+]
