@@ -54,11 +54,11 @@ class Calls:
 
     @ft.cached_property
     def options(self) -> list[str]:
-        """The parameters that may be left out, keys apart."""
+        """The parameters that may be left out, keys apart, and what can be nothing but None."""
         return [
             name
             for name, p in self.parameters.items()
-            if p.default is not p.empty and self.note(name) != "Key"
+            if p.default is not p.empty and self.note(name) not in ("Key", "None")
         ]
 
     def values_of(self, option: str) -> list[Any]:

@@ -134,7 +134,11 @@ def _arrays(value: Any) -> list[jax.Array]:
     return [x for x in jax.tree.leaves(value) if isinstance(x, jax.Array)]
 
 
+def few(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """Three telling samples, of none at edges."""
+    return [x for x in telling(info, samples) if not x.values_only][:3]
+
+
 def few_eager(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     """Three telling samples, and those at edges: each is compiled by the pipeline of users."""
-    shown = telling(info, samples)
-    return [x for x in shown if not x.values_only][:3] + [x for x in samples if x.values_only]
+    return few(info, samples) + [x for x in samples if x.values_only]

@@ -15,6 +15,7 @@ from functx.testing.opinfo import no_conventions, OpInfo, Sample
 from . import batching, composition, forward, linearity, numeric, randomness, scanning, sharding
 from .conventions import check_conventions
 from .coverage import (
+    few,
     few_eager,
     first_of_sets,
     Select,
@@ -197,7 +198,7 @@ CHECKS: dict[str, Check] = {
         Check("refusals", check_refusals, _refusing, whole_entry, _in_one_dtype),
         Check("garbage", check_garbage, _declared, 1, _in_one_dtype),
         Check("sizes", check_sizes, _with_sizes, 1, _in_one_dtype),
-        Check("strict", check_strict_promotion, _declared, few_eager, _in_one_dtype),
+        Check("strict", check_strict_promotion, _declared, few, _in_one_dtype),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check(
             "x64_off",

@@ -71,11 +71,11 @@ def series(A: Any) -> Any:
 
 
 def conventions(make: Make) -> Iterator[Convention]:
+    plain = np.diag([3, -2], 1), np.diag([0.5, -1, 0.25])
     for what, order, A in [
         ("zero", 2, np.zeros((2, 2))),
-        ("nilpotent", 1, np.diag([3, -2], 1)),
         ("eigenvalues that coincide", 2, np.diag([0.5, 0.5, 0.5]) + np.diag([1, 0], 1)),
-        ("diagonal", 1, np.diag([0.5, -1, 0.25])),
+        ("nilpotent, and diagonal", 1, np.stack(plain)),
         ("of a tiny norm", 1, np.asarray([[1e-9, 2e-9], [-1e-9, 0]])),
     ]:
         at = call(make.put(A))

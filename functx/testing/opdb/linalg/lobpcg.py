@@ -16,7 +16,7 @@ import scipy.linalg
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
 
 from .square_matrices import square_refusals
 
@@ -43,15 +43,18 @@ def samples(make: Make) -> Iterator[Sample]:
 def samples_with_start(make: Make) -> Iterator[Sample]:
     yield call(near(make, VALUES[:3]), X=make(3, 1))
     A = near(make, VALUES[:6], 2)
-    yield call(A, 1, near(make, [3] * 6, 2), make(2, 6, 2), 5, None, -1, None, False, "ortho")
+    yield call(A, 1, near(make, [3] * 6, 2), make(2, 6, 2), 5, None, 60, None, False, "ortho")
     yield call(near(make, VALUES), X=make(7, 1), iK=near(make, [4] * 7), **UNTIL_FOUND)
+    yield edge(near(make, VALUES[:3]), X=make(3, 1), iK=near(make, [4, 6, 5]), niter=2)
 
 
 def np_lobpcg(A: Any, k: Any = None, B: Any = None, X: Any = None, *args: Any, **options: Any):
-    """`largest` is the ninth parameter."""
+    """Exact, but after two subspaces where there are no more; `largest` is the ninth parameter."""
     k = (1 if X is None else X.shape[-1]) if k is None else k
     largest = options.get("largest", args[4] if len(args) > 4 else None) is not False
     B = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype) if B is None else B, A.shape)
+    if options.get("niter") == 2:
+        return np_second_step(A, X, options["iK"])
     real = np.zeros((), A.dtype).real.dtype
     values = np.zeros((*A.shape[:-2], k), real)
     vectors = np.zeros((*A.shape[:-1], k), A.dtype)
@@ -60,6 +63,15 @@ def np_lobpcg(A: Any, k: Any = None, B: Any = None, X: Any = None, *args: Any, *
         order = np.argsort(-w if largest else w)[:k]
         values[i], vectors[i] = w[order], V[:, order]
     return values, vectors
+
+
+def np_second_step(A: Any, X: Any, iK: Any) -> Any:
+    """The greatest Ritz pair between a vector and its residual, preconditioned."""
+    x = X / np.linalg.norm(X)
+    residual = A @ x - x * (x.conj().T @ A @ x)
+    basis = np.linalg.qr(np.concatenate([x, iK @ residual], 1))[0]
+    w, C = np.linalg.eigh(basis.conj().T @ A @ basis)
+    return w[-1:], basis @ C[:, -1:]
 
 
 def projectors(out: Any) -> Any:
@@ -96,10 +108,17 @@ def conventions(make: Make) -> Iterator[Convention]:
     found = float((draw.T @ A @ draw)[0, 0] / (draw.T @ draw)[0, 0])
     at = call(make.put(A), niter=0)
     yield Convention("what is drawn", at, value=([found], None), ulps=64)
+    A = 1e-4 * np.asarray([[4.0, 1, 2], [1, -3, 1], [2, 1, 2]])
+    B = 1e-4 * np.asarray([[5.0, 1, 1], [1, 3, 2], [1, 2, 4]])
+    greatest = scipy.linalg.eigh(A, B)[0][-1:]
+    at = call(make.put(A), None, make.put(B))
+    yield Convention("small numbers", at, value=(greatest, None), ulps=64)
 
 
 def start_conventions(make: Make) -> Iterator[Convention]:
     A, start = make.put(np.diag([4.0, 1.0, 0.0])), make.put([[1.0], [1.0], [0.0]])
+    at = call(A, X=start, niter=-1, tol=1e-12)
+    yield Convention("no bound", at, value=([4], None), ulps=64)
     for what, options in (("no step", {"niter": 0}), ("a loose tolerance", {"tol": 0.5})):
         at = call(A, X=start, **options)
         yield Convention(what, at, value=([2.5], None))

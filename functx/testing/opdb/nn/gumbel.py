@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -52,6 +53,12 @@ def conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a single number", call(make.put(2.0)), value=1, gradient=0)
     near = lambda y: jnp.all(jnp.abs(jnp.sort(y, -1) - jnp.asarray([0.0, 0.0, 1.0])) < 1e-6)
     yield Convention("one category", call(x, hard=True), holds=near)
+    noise = np.asarray(jax.random.gumbel(jax.random.key(7), (2,), "float64"))
+    odds = lambda x: np.exp(x) / np.exp(x).sum()
+    few = np.asarray([1e-4, 9e-4])
+    yield Convention("small logits", call(make.put(few)), value=odds(few + noise))
+    at = call(make.put(few - noise), make.put(5e-4))
+    yield Convention("a small temperature", at, value=odds(few / 5e-4), floor=1e-11)
     warm, first = call(make.put([0.0, 0.0]), 1e4, True), lambda y: y[0]
     gradient = [2.5e-5, -2.5e-5]
     yield Convention("that of the softmax", warm, through=first, gradient=gradient, floor=1e-10)

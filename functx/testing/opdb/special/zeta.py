@@ -47,12 +47,12 @@ def zeta_samples(make: Make) -> Iterator[Sample]:
     yield edge(2, make(3, low=0.5))
     if category(make.dtype) == 2:
         yield call(make.put([1.125, 9, 30, 2.5]), make.put([0.0625, 40, 0.75, 900]))
-        yield edge(
-            make.put([2.0, 3, 4, 5, 2, 3]), make.put([-0.5, -2.25, -7.75, -0.125, -20.5, -1.5])
-        )
-        yield edge(make.put([3.0, 2, 4.0, 3, 2]), make.put([-100.25, -30.75, -2.5, 0, -4]))
-        yield edge(make.put([1.0, 0.5, -2, 2.5, np.inf]), make.put([2.0, 2, 2, -1.5, 2]))
-        yield edge(make.put([2e4, 1, 0.5]), make.put([1.0, np.inf, np.inf]))
+        below = [2.0, 3, 4, 5, 2, 3], [-0.5, -2.25, -7.75, -0.125, -20.5, -1.5]
+        far = [3.0, 2, 4, 3, 2], [-100.25, -30.75, -2.5, 0, -4]
+        outside = [1.0, 0.5, -2, 2.5, np.inf], [2.0, 2, 2, -1.5, 2]
+        huge = [2e4, 1, 0.5], [1.0, np.inf, np.inf]
+        pairs = zip(below, far, outside, huge, strict=True)
+        yield edge(*(make.put(sum(parts, start=[])) for parts in pairs))
         yield edge(make.edges(), make.put(2.5))
         yield edge(make.put(2.5), make.edges())
 
