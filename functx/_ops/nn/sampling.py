@@ -30,8 +30,9 @@ class Reading(NamedTuple):
 
 
 Taps = tuple[Array, "Array | None", Array]  # positions, whether they are inside, weights
-_FEW = 8  # channels
-_LOOPS = 4  # scatters, each a loop that compiles for long
+_FEW = 6  # channels
+_NARROW = 8  # channels, whose rows are quicker joined than scattered in several loops
+_LOOPS = 4  # scatters of wider rows, each a loop that compiles for long
 _CUBIC = -0.75  # the slope of the cubic convolution kernel at 1
 
 
@@ -136,7 +137,7 @@ def _scattered(updates: Sequence[Array], at: Sequence[Array], n: int) -> Array:
     mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
     batch, channels, _ = updates[0].shape
     total = jnp.zeros((batch, n, channels), updates[0].dtype)
-    each = max(len(at) // _LOOPS, 1)
+    each = len(at) if channels <= _NARROW else max(len(at) // _LOOPS, 1)
     for k in range(0, len(at), each):
         rows = jnp.swapaxes(jnp.concatenate(updates[k : k + each], 2), 1, 2)
         indices = jnp.concatenate(at[k : k + each], 1)[..., None]
