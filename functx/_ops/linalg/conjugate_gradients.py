@@ -1,9 +1,9 @@
 r"""Eigenpairs of $A x = \lambda B x$ at one end of the spectrum, by steps in small subspaces.
 
-Their derivatives are implicit. With $C = X^H (dA\, X - dB\, X \Lambda)$, $d\lambda$ is its diagonal,
-and what of $dX$ lies among the eigenvectors found is $C_{ij} / (\lambda_j - \lambda_i)$. The rest
-solves $(A - \lambda_i B)\, dx_i = (\lambda_i\, dB - dA)\, x_i$ beside them, where the matrix is
-definite, as no eigenvalue lies further out.
+Their derivatives are implicit. With $C = X^H (dA\, X - dB\, X \Lambda)$, $d\lambda$ is its
+diagonal, and what of $dX$ lies among the eigenvectors found is $C_{ij} / (\lambda_j - \lambda_i)$.
+The rest solves $(A - \lambda_i B)\, dx_i = (\lambda_i\, dB - dA)\, x_i$ beside them, where the
+matrix is definite, as no eigenvalue lies further out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .unused_vectors import divisor, with_vectors
 
 
 class Search(NamedTuple):
-    """How many pairs are looked for, at which end, in how many subspaces at most; -1 is no bound."""
+    """How many pairs are looked for, at which end, in at most how many subspaces (-1: any)."""
 
     k: int
     largest: bool
@@ -49,17 +49,22 @@ def eigenpairs(search: Search, *given: Any) -> tuple[Array, Array]:
 
 
 def _found(search: Search, *given: Any) -> tuple[Array, Array]:
-    one = ft.partial(_of_one, search)
-    batch = given[0].shape[:-2]
     *matrices, tol = given
-    stacked = [None if x is None else jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in matrices]
+    batch = matrices[0].shape[:-2]
+    stacked = [jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in matrices if x is not None]
+
+    def of_each(*present: Array) -> tuple[Array, Array]:
+        each = iter(present)
+        A, B, start, inverse = (None if x is None else next(each) for x in matrices)
+        return _of_one(search, A, B, start, inverse, tol)
+
     for _ in batch:
-        one = jax.vmap(one, in_axes=(0, 0, 0, 0, None))
-    return one(*stacked, tol)
+        of_each = jax.vmap(of_each)
+    return of_each(*stacked)
 
 
 def _of_one(
-    search: Search, A: Array, B: Array | None, start: Array, inverse: Array | None, tol: Array
+    search: Search, A: Any, B: Array | None, start: Any, inverse: Array | None, tol: Array
 ) -> tuple[Array, Array]:
     """The least eigenvalues of `A`, or of `-A` for the largest: one end is enough."""
     sign = -1 if search.largest else 1

@@ -112,11 +112,12 @@ def lobpcg(
         refuse(f'`method` must be "ortho", "basic" or None, got {method!r}', error=ValueError)
     if niter is not None and not -1 <= niter < 2**31:
         refuse(f"`niter` must lie between -1 and 2**31, got {niter}", error=ValueError)
-    for name, given, shape in (("B", B, A.shape), ("iK", iK, A.shape), ("X", X, (*A.shape[:-1], n))):
+    start = (*A.shape[:-1], n)
+    for name, given, shape in (("B", B, A.shape), ("iK", iK, A.shape), ("X", X, start)):
         if given is not None and (given.ndim < 2 or not _fits(given.shape, shape)):
             refuse(f"`{name}` must fit {list(shape)}, got {describe(given)}")
     if X is None:
-        X = jax.random.normal(key, (*A.shape[:-1], n), A.dtype)
+        X = jax.random.normal(key, start, A.dtype)
     tol = jnp.finfo(A.dtype).eps ** 0.5 if tol is None else tol
     B = None if B is None else _hermitian_part(B)
     search = Search(k, largest is not False, 1000 if niter is None else niter)

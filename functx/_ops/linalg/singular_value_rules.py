@@ -63,9 +63,7 @@ def _values_tangent(U: Array, Vh: Array, dA: Array) -> Array:
     return jnp.real(jnp.sum(jnp.conj(U) * product(dA, adjoint(Vh)), -2))
 
 
-def _tangent(
-    primals: Any, output: Any, tangents: Any, finite: Array
-) -> tuple[Array, Array, Array]:
+def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array, Array]:
     r"""Tangents of $U, S, V^H$; with `finite`, those of the vectors stay finite.
 
     From $U^H dA\, V = \Omega S + dS - S \Psi$ with skew $\Omega = U^H dU$, $\Psi = V^H dV$, split

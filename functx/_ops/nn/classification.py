@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
     ArrayLike,
     Autocast,
-    available,
     category,
-    describe,
     Index,
     is_probability,
-    LONG,
     operator,
     Other,
     Promote,
@@ -25,9 +22,14 @@ from functx._core import (
     Requirement,
     Scalar,
 )
-from functx._ops.quotients import quotient
 
-from .normalized_exponentials import log_probabilities
+from .class_entropies import (
+    check_class_number,
+    class_losses,
+    classes_exist,
+    entropies,
+    reduced_losses,
+)
 from .reduction import reduction_of
 
 
@@ -40,16 +42,6 @@ def _targets_exist(
     shape = input.shape
     if category(target.dtype) < 2 and shape:
         yield classes_exist(target, shape[0] if len(shape) == 1 else shape[1], ignore_index)
-
-
-def classes_exist(target: Any, classes: int, ignore_index: Any) -> Requirement:
-    """Class numbers must be such, or the one that is ignored."""
-    return Requirement(
-        (_wide(target) == _wide(ignore_index)) | ((target >= 0) & (target < classes)),
-        f"`target` must lie in [0, {classes - 1}] or be `ignore_index`, got {{got}}",
-        target,
-        IndexError,
-    )
 
 
 @operator(
@@ -126,115 +118,3 @@ def cross_entropy(
         refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
     losses = entropies(input, target, weight, ignore_index, label_smoothing)
     return reduced_losses(*losses, reduction)
-
-
-def entropies(
-    logits: Array, target: Array, weight: Array | None, ignore_index: Any, smoothing: Any
-) -> tuple[Array, Array]:
-    """The loss of each row of logits, and its share in the mean."""
-    log_p = log_probabilities(logits, 0 if logits.ndim == 1 else 1) if logits.size else logits
-    if category(target.dtype) < 2:
-        return class_losses(log_p, target, weight, ignore_index, smoothing)
-    if category(target.dtype) == 3:
-        refuse(f"`target` must hold real probabilities, got {describe(target)}", error=TypeError)
-    return _losses_of_probabilities(log_p, target, weight, smoothing)
-
-
-def reduced_losses(loss: Array, share: Array, reduction: str) -> Array:
-    """Losses, their sum, or that by the sum of their shares."""
-    if reduction == "none":
-        return loss
-    return quotient(jnp.sum(loss), jnp.sum(share)) if reduction == "mean" else jnp.sum(loss)
-
-
-def class_losses(
-    log_p: Array, target: Array, weight: Array | None, ignore_index: Any, smoothing: Any
-) -> tuple[Array, Array]:
-    """`entropies` of class numbers, of log probabilities."""
-    log_p, target, unbatched = _batched(log_p, target)
-    classes = log_p.shape[1]
-    _check_weight(weight, classes)
-    counted = _wide(target) != _wide(ignore_index)
-    exists = (target >= 0) & (target < classes)
-    at = jnp.where(counted & exists, target, 0)[:, None]
-    if classes == 0:
-        picked = jnp.zeros(target.shape, log_p.dtype)
-    else:
-        picked = jnp.take_along_axis(log_p, at, axis=1, mode="promise_in_bounds")[:, 0]
-    picked = jnp.where(exists, picked, jnp.nan)
-    share = jnp.ones(target.shape, log_p.dtype) if weight is None else weight[at[:, 0]]
-    loss = jnp.where(counted, -picked * share, 0)
-    share = jnp.where(counted, share, 0)
-    if _may_smooth(smoothing):
-        smooth = jnp.where(counted, -jnp.sum(_weighted(log_p, weight), axis=1), 0)
-        loss = _unless_zero(smoothing, loss, (1 - smoothing) * loss + smoothing / classes * smooth)
-    return (loss[0], share[0]) if unbatched else (loss, share)
-
-
-def check_class_number(ignored: Any) -> None:
-    number = jnp.asarray(ignored)
-    if number.ndim or category(number.dtype) != 1:
-        refuse(f"`ignore_index` must be an integer, got {describe(number)}", error=TypeError)
-
-
-def _wide(x: Any) -> Array:
-    """Positions as wide as can be: narrow ones cannot hold every `ignore_index`."""
-    return lax.convert_element_type(x, available(LONG))
-
-
-def _losses_of_probabilities(
-    log_p: Array, target: Array, weight: Array | None, smoothing: Any
-) -> tuple[Array, Array]:
-    if log_p.shape != target.shape:
-        refuse(
-            f"`target` must hold class numbers, or have the shape of `input`, {describe(log_p)}, "
-            f"got {describe(target)}"
-        )
-    unbatched = log_p.ndim == 1
-    if unbatched:
-        log_p, target = log_p[None], target[None]
-    classes = log_p.shape[1]
-    _check_weight(weight, classes)
-    target = target.astype(log_p.dtype)
-    if _may_smooth(smoothing):
-        smooth = target * (1 - smoothing) + smoothing / classes
-        target = _unless_zero(smoothing, target, smooth)
-    loss = -jnp.sum(_weighted(log_p * target, weight), axis=1)
-    share = jnp.ones_like(loss)
-    return (loss[0], share[0]) if unbatched else (loss, share)
-
-
-def _may_smooth(smoothing: Any) -> bool:
-    return not (isinstance(smoothing, float) and smoothing == 0)  # left out, it is 0.0
-
-
-def _unless_zero(smoothing: Any, plain: Array, smooth: Array) -> Array:
-    """`smooth`, which for a smoothing of 0 is `plain` even where infinities meet it."""
-    return jnp.where((smoothing == 0) & ~jnp.isfinite(smooth), plain, smooth)
-
-
-def _batched(log_p: Array, target: Array) -> tuple[Array, Array, bool]:
-    """Both with a batch dimension, and whether it is new."""
-    if category(target.dtype) != 1:
-        refuse(f"`target` must hold integers, got {describe(target)}", error=TypeError)
-    if log_p.ndim == 0:
-        refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
-    if log_p.ndim == 1 and target.shape in ((), (1,)):
-        return log_p[None], target.reshape(1), True
-    want = log_p.shape[:1] + log_p.shape[2:]
-    if log_p.ndim == 1 or target.shape != want:
-        refuse(
-            f"`target` must have the shape {list(want)} of `input`, {describe(log_p)}, without its "
-            f"classes, got {describe(target)}",
-            error=ValueError,
-        )
-    return log_p, target, False
-
-
-def _check_weight(weight: Array | None, classes: int) -> None:
-    if weight is not None and weight.shape != (classes,):
-        refuse(f"`weight` must be [{classes}], one for each class, got {describe(weight)}")
-
-
-def _weighted(x: Array, weight: Array | None) -> Array:
-    return x if weight is None else x * weight.reshape(-1, *(1,) * (x.ndim - 2))

@@ -26,7 +26,7 @@ from functx._core import (
 )
 
 from .affine_maps import mapped
-from .classification import check_class_number, classes_exist, entropies, reduced_losses
+from .class_entropies import check_class_number, classes_exist, entropies, reduced_losses
 from .reduction import reduction_of
 from .row_blocks import in_blocks
 

@@ -89,7 +89,8 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(A, 0), few + "k=0, n=0", ValueError)
     yield Refusal(call(A, 2, n=1), few + "k=2, n=1", ValueError)
     yield Refusal(call(A, 3, X=make(6, 2)), few + "k=3, n=2", ValueError)
-    for name, given in (("B", make(5, 5)), ("iK", make(6)), ("X", make(5, 2)), ("B", make(2, 6, 6))):
+    wrong = ("B", make(5, 5)), ("iK", make(6)), ("X", make(5, 2)), ("B", make(2, 6, 6))
+    for name, given in wrong:
         at = call(A, **{name: given})
         yield Refusal(at, rf"`{name}` must fit \[6, \d\], got f\d\d\[")
     for niter in (-2, 2**31):

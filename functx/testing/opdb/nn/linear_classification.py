@@ -12,7 +12,7 @@ from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
-from .classification import EQUAL_WEIGHTS, np_cross_entropy, UNWEIGHTED
+from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, UNWEIGHTED
 
 
 def samples(make: Make) -> Iterator[Sample]:
