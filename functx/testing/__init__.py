@@ -19,6 +19,7 @@ from .opinfo import (
     edge as edge,
     Floor as Floor,
     Gap as Gap,
+    held as held,
     OpInfo as OpInfo,
     OwnDtypes as OwnDtypes,
     Refusal as Refusal,

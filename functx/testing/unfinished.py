@@ -36,8 +36,9 @@ def unfinished(info: OpInfo, siblings: Sequence[OpInfo] = ()) -> list[str]:
     return missing
 
 
-# Where a result is put; which key is drawn from: checked by `layouts` and `keys`.
-_ELSEWHERE = ("Device | None", "Key")
+# Where a result is put, and which key is drawn from: checked by `layouts` and `keys`. What can be
+# nothing but None: refused otherwise.
+_ELSEWHERE = ("Device | None", "Key", "None")
 
 
 def _never_given(info: OpInfo, samples: Sequence[tuple[OpInfo, Sample]]) -> Iterator[str]:

@@ -25,6 +25,8 @@ NO_FACTS = {
     "linalg.pinv.singular": "a function of two matrices, of whose product the operator is taken",
     "linalg.lstsq.grad_oriented": "takes a driver third, and gives the solution alone",
     "new_empty": "holds whatever was in memory",
+    "nn.functional.linear_cross_entropy.chunked": "is told how PyTorch is to spare memory",
+    "nn.functional.linear_cross_entropy.chunked_none": "is told how PyTorch is to spare memory",
     "nn.functional.triplet_margin_with_distance_loss": "distances are functions of tensors",
     "pca_lowrank": "a function of two matrices, of whose product the operator is taken",
     "svd_lowrank": "a function of two matrices, of whose product the operator is taken",

@@ -54,12 +54,13 @@ def at_kinks(x: Any, arrays: list[Any], numbers: list[Any]) -> Any:
     others = [plain(y) for y in arrays if y is not x and inexact(y)]
     x = plain(x)
     flat = x.reshape(-1)
-    found = ((flat[:, None] == flat).sum(1) > 1).reshape(x.shape)
+    found = ((flat[:, None] == flat[None]).sum(1) > 1).reshape(x.shape)
     for y in others:
         if jnp.iscomplexobj(y) or not _broadcasts(x, y):
             continue
-        equal = x == y.astype(x.dtype)
-        found = found | equal if equal.shape == x.shape else found
+        if y.ndim <= x.ndim:
+            equal = x == y.astype(x.dtype).reshape((1,) * (x.ndim - y.ndim) + y.shape)
+            found = found | equal if equal.shape == x.shape else found
     for number in numbers:
         found = found | (x == constant(number, x))
     return found

@@ -120,12 +120,18 @@ def start_conventions(make: Make) -> Iterator[Convention]:
     A, start = make.put(np.diag([4.0, 1.0, 0.0])), make.put([[1.0], [1.0], [0.0]])
     at = call(A, X=start, niter=-1, tol=1e-12)
     yield Convention("no bound", at, value=([4], None), ulps=64)
-    for what, options in (("no step", {"niter": 0}), ("a loose tolerance", {"tol": 0.5})):
+    for what, options, departure in (
+        ("no step", {"niter": 0}, "PyTorch counts from there past 0, and has no bound"),
+        ("a loose tolerance", {"tol": 0.5}, "PyTorch first looks with eigenvalues of 0"),
+    ):
         at = call(A, X=start, **options)
-        yield Convention(what, at, value=([2.5], None))
+        yield Convention(what, at, value=([2.5], None), departure=departure)
     inverse = make.put([[0.0, 0, 0], [0, 0, 0], [0, 1, 0]])
     at = call(make.put([[4.0, 0, 1], [0, 1, 0], [1, 0, 0]]), X=start, iK=inverse, niter=2)
-    yield Convention("a step along what `iK` gives", at, value=([(2.5 + 8.25**0.5) / 2], None))
+    found = (2.5 + 8.25**0.5) / 2
+    unheard = "PyTorch's default method takes no heed of `iK`"
+    what = "a step along what `iK` gives"
+    yield Convention(what, at, value=([found], None), departure=unheard)
     yield from coinciding(make)
     skewed = make.put([[4.0, 2, 0], [0, 1, 0], [0, 0, 0]])
     twice = make.put([[2.0, 1, 0], [-1, 2, 0], [0, 0, 2]])
@@ -138,7 +144,9 @@ def coinciding(make: Make) -> Iterator[Convention]:
     twice = call(make.put(np.diag([5.0, 5, 1, 0, 2, 3])), X=make.put(np.eye(6)[:, :2]))
     first = np.diag([1.0, 1, 0, 0, 0, 0])
     values = lambda out: out[0]
-    yield Convention("values that coincide", twice, through=values, gradient=(first, None))
+    gradient, nan = (first, None), "PyTorch divides by differences of eigenvalues"
+    what = "values that coincide"
+    yield Convention(what, twice, through=values, gradient=gradient, departure=nan)
 
 
 REAL = "PyTorch's eigenvalues of complex matrices are complex, or it refuses"

@@ -76,14 +76,14 @@ def conventions(make: Make) -> Iterator[Convention]:
     one = call(x, W, make.put([-100, 1], "int64"))
     gradient = [[0], [0]], [[1 / 3], [-2 / 3], [1 / 3]]
     yield Convention("one ignored", one, value=np.log(3), gradient=gradient)
-    yield alike(make, make.put([0, 1], "int64"))
+    yield alike(make, UNWEIGHTED, make.put([0, 1], "int64"))
 
 
 def probability_conventions(make: Make) -> Iterator[Convention]:
-    yield alike(make, make.put([[0.5, 0.5, 0]] * 2), np.full((2, 3), np.log(3)))
+    yield alike(make, "", make.put([[0.5, 0.5, 0]] * 2), np.full((2, 3), np.log(3)))
 
 
-def alike(make: Make, target: Any, *of_target: Any) -> Convention:
+def alike(make: Make, departure: str, target: Any, *of_target: Any) -> Convention:
     """Equal elements everywhere, and targets with one half of the first two classes each."""
     x, W = make.put(np.ones((2, 1))), make.put(np.zeros((3, 1)))
     bias, weight = make.put(np.zeros(3)), make.put(np.ones(3))
@@ -92,7 +92,7 @@ def alike(make: Make, target: Any, *of_target: Any) -> Convention:
     share = np.log(3) * np.asarray([1, 1, 0])
     gradient = np.zeros((2, 1)), slope[:, None], *of_target, slope, share
     value = 2 * np.log(3)
-    return Convention(EQUAL_WEIGHTS, at, value=value, gradient=gradient, departure=UNWEIGHTED)
+    return Convention(EQUAL_WEIGHTS, at, value=value, gradient=gradient, departure=departure)
 
 
 OPS = [
