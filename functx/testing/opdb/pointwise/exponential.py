@@ -157,8 +157,8 @@ def sigmoid_conventions(make: Make) -> Iterator[Convention]:
 
 
 def exp2_conventions(make: Make) -> Iterator[Convention]:
-    at = call(make.put([np.inf, -np.inf, 1e300, -1e300, np.nan, 3, -1]))
-    value = np.array([np.inf, 0, np.inf, 0, np.nan, 8, 0.5])
+    at = call(make.put([np.inf, -np.inf, 1e300, -1e300, np.nan, 3, 3, -1]))
+    value = np.array([np.inf, 0, np.inf, 0, np.nan, 8, 8, 0.5])
     yield Convention("far out", at, value=value, gradient=value * np.log(2))
 
 

@@ -112,6 +112,13 @@ def histogram_conventions(make: Make) -> Iterator[Convention]:
         departure="PyTorch has no gradient here",
     )
     yield Convention(
+        "points at ends, which a density is divided by",
+        call(make.put([0, 1, 2, 3]), make.put([0, 1, 3]), density=True),
+        through=lambda out: out.hist[0],
+        gradient=([0, 0, 0, 0], [0.25, -0.25, 0]),
+        departure="PyTorch has no gradient here",
+    )
+    yield Convention(
         "a range that ends at 0",
         call(make.put([-1.5, -0.25]), 2, range=(-2, make.put(0.0))),
         through=lambda out: out.bin_edges,

@@ -190,7 +190,8 @@ def multivariate_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("poles and ends", at, value=[inf, inf, inf, inf, inf, inf, np.nan])
     slope = sum(scipy.special.digamma(2.5 - j / 2) for j in range(3))
     second = sum(scipy.special.polygamma(1, 2.5 - j / 2) for j in range(3))
-    yield Convention("slopes", call(make.put(2.5), 3), gradient=slope, hessian=second, ulps=32)
+    at, bends = call(make.put([2.5, 2.5]), 3), np.diag([second] * 2)
+    yield Convention("slopes", at, gradient=[slope] * 2, hessian=bends, ulps=32)
 
 
 # What SciPy is off by between the tails. Conventions hold more.

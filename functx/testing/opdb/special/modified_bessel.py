@@ -170,11 +170,10 @@ def k_conventions(*facts: tuple[float, ...]) -> Callable[[Make], Iterator[Conven
         yield from outside(make)
         for at, value, slope, curvature in facts:
             yield Convention(f"at {at}", call(make.put(at)), value=value)
-            sloped = call(make.put(at))
+            sloped, bends = call(make.put([at, at])), np.diag([curvature] * 2)
             seen = NO_SLOPE if abs(slope) > 1e-3 else ""  # smaller ones PyTorch's 0 is close to
-            yield Convention(
-                f"slopes at {at}", sloped, gradient=slope, hessian=curvature, departure=seen
-            )
+            what = f"slopes at {at}, twice"
+            yield Convention(what, sloped, gradient=[slope] * 2, hessian=bends, departure=seen)
 
     return conventions
 
