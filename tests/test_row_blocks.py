@@ -73,6 +73,12 @@ def test_the_gradient_of_long_attention_needs_no_scores_of_all_rows():
     assert temporary(functx.grad(total, argnums=(0, 1, 2)), x, x, x) < 4096**2 / 8
 
 
+def test_few_rows_are_one_block(few_at_once):
+    shapes = []
+    row_blocks.in_blocks(lambda first, x: shapes.append(x.shape) or x, 40, jnp.ones((4, 2)))
+    assert shapes == [(4, 2)]
+
+
 def test_blocks_drop_otherwise(few_at_once):
     queries, keys, key = jnp.ones((16, 2)), jnp.ones((9, 2)), jax.random.key(3)
     out = F.scaled_dot_product_attention(queries, keys, jnp.eye(9), None, 0.5, rng_key=key)

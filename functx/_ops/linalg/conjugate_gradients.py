@@ -34,6 +34,7 @@ class _State(NamedTuple):
     step: Array
     vectors: Array  # orthonormal, but for zeros where the subspace is too small
     before: Array  # the step that led to them
+    residual: Array
     values: Array
     error: Array  # the largest relative residual of those looked for
 
@@ -78,13 +79,11 @@ def _of_one(
         moved = jnp.where(jnp.arange(len(turn))[:, None] < n, 0, turn)
         residual = product(A, vectors) - _times(B, vectors) * values.astype(A.dtype)
         error = _norm(residual, 0) / (_norm(vectors, 0) * (sizes[0] + jnp.abs(values) * sizes[1]))
-        worst = jnp.max(error[: search.k], initial=0)
-        return _State(step + 1, vectors, product(subspace, moved), values, worst)
+        worst = jnp.max(error[: search.k])
+        return _State(step + 1, vectors, product(subspace, moved), residual, values, worst)
 
     def again(state: _State) -> _State:
-        residual = product(A, state.vectors)
-        residual -= _times(B, state.vectors) * state.values.astype(A.dtype)
-        more = jnp.concatenate([_times(inverse, residual), state.before], 1)
+        more = jnp.concatenate([_times(inverse, state.residual), state.before], 1)
         more = _orthonormal(B, more, beside=state.vectors)
         subspace = jnp.concatenate([state.vectors, more], 1)
         return look(state.step, subspace, start.shape[1])
@@ -173,8 +172,8 @@ def _beside(search: Search, A: Array, B: Array | None, pairs: Any, right: Array)
     sign = 1 if search.largest else -1
     B = jnp.eye(A.shape[-1], dtype=A.dtype) if B is None else B
     sizes = [jnp.sqrt(jnp.sum(jnp.real(jnp.conj(M) * M), (-2, -1))) for M in (A, B)]
-    least = jnp.max(values, -1, initial=0) - jnp.min(values, -1, initial=0)
-    shift = lax.stop_gradient(sizes[0] / sizes[1] + 2 * least)
+    spread = jnp.max(values, -1) - jnp.min(values, -1)
+    shift = lax.stop_gradient(sizes[0] / sizes[1] + 2 * spread)
     BX = product(B, X)
     filling = product(BX, adjoint(BX)) * shift[..., None, None].astype(A.dtype)
 

@@ -25,9 +25,9 @@ def in_blocks(f: Callable[..., Array], width: int, *arrays: Any) -> Array:
     Where all are few, there is one block.
     """
     rows = next(x for x in arrays if x is not None).shape[-2]
-    if rows * width <= MANY:
+    size = rows if rows * width <= MANY else max(MANY // 4 // width, _FEWEST)
+    if size >= rows:
         return f(0, *arrays)
-    size = max(MANY // 4 // width, _FEWEST)
     count = rows // size
     whole = count * size
 
