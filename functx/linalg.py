@@ -1,6 +1,7 @@
 """torch.linalg's names."""
 
 from ._names import equip as _equip
+from ._ops.linalg.hermitian_functions import hermitian_function as hermitian_function
 from ._ops.linalg.matrix_arguments import LinAlgError as LinAlgError
 
 

@@ -18,10 +18,8 @@ def normal(seed, *shape):
 
 @pytest.fixture
 def few_at_once(monkeypatch):
-    jax.clear_caches()  # of programs that take all rows at once
+    """Blocks of small shapes, of which no other test may have made a program: those are kept."""
     monkeypatch.setattr(row_blocks, "MANY", 64)
-    yield
-    jax.clear_caches()
 
 
 Q, K, V = normal(0, 2, 21, 3), normal(1, 2, 9, 3), normal(2, 2, 9, 4)
@@ -47,18 +45,20 @@ def attention(q, k, v, attn_mask=None, is_causal=False):
 
 def alike(f, plain, *xs):
     """Values, gradients, tangents, and derivatives of gradients."""
-    total = lambda f: lambda *xs: jnp.sum(f(*xs) ** 2)
     every = tuple(range(len(xs)))
     turned = tuple(jnp.cos(7 * x) for x in xs)
-    for of in (
-        lambda f: f(*xs),
-        lambda f: functx.grad(total(f), argnums=every)(*xs),
-        lambda f: functx.jvp(f, xs, turned)[1],
-        lambda f: functx.jvp(functx.grad(total(f), argnums=every), xs, turned)[1],
-        lambda f: functx.grad(lambda *xs: jnp.sum(functx.grad(total(f))(*xs) ** 2))(*xs),
-    ):
-        for got, want in zip(jax.tree.leaves(of(f)), jax.tree.leaves(of(plain)), strict=True):
-            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-10)
+
+    def derivatives(f):
+        total = lambda *xs: jnp.sum(f(*xs) ** 2)
+        gradient = functx.grad(total, argnums=every)
+        value, tangent = functx.jvp(f, xs, turned)
+        slopes, moved = functx.jvp(gradient, xs, turned)
+        twice = functx.grad(lambda *xs: jnp.sum(functx.grad(total)(*xs) ** 2))(*xs)
+        return value, tangent, slopes, moved, twice
+
+    every_one = (jax.tree.leaves(jax.jit(derivatives, static_argnums=0)(g)) for g in (f, plain))
+    for got, want in zip(*every_one, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("mask", MASKS)

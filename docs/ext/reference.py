@@ -33,6 +33,7 @@ _INTRODUCTIONS = {
     ),
     "random": "# functx.random\n\nSee [](../../concepts/randomness.md).\n",
     "debug": "# functx.debug\n",
+    "linalg": "# functx.linalg\n\nBeside its operators: [](../operators/linalg.md).\n",
     "testing": "# functx.testing\n\nSee [](../../how-to/check_your_function.md).\n",
     "settings": (
         "# Dtypes and settings\n\nDtypes under PyTorch's names. `dtype=` takes these and "
@@ -55,7 +56,7 @@ def pages() -> dict[str, str]:
 
 def _page(name: str, value: Any) -> str:
     facade = name.split(".")[1]
-    if facade in ("random", "debug", "testing"):
+    if facade in ("random", "debug", "testing", "linalg"):
         return facade
     return "transforms" if "_transforms" in getattr(value, "__module__", "") else "settings"
 

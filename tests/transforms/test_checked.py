@@ -40,3 +40,37 @@ def test_singular_matrices_are_reported_on_request(call, message):
 def test_the_error_is_numpys_and_of_pytorchs_kind():
     assert issubclass(L.LinAlgError, np.linalg.LinAlgError)
     assert issubclass(L.LinAlgError, RuntimeError)
+
+
+HERMITIAN = jnp.asarray([[2, 1j], [-1j, 3]])
+VECTORS = {
+    "linalg.eigh": lambda A: L.eigh(A).eigenvectors,
+    "linalg.eig": lambda A: L.eig(A).eigenvectors,
+    "linalg.svd": lambda A: L.svd(A).U,
+}
+every_kind = pytest.mark.parametrize("name", VECTORS)
+
+
+@every_kind
+def test_gradients_that_depend_on_phases_are_refused_on_request(name):
+    gradient = functx.grad(lambda A: jnp.sum(jnp.imag(VECTORS[name](A))))
+    gradient(HERMITIAN)
+    message = f"^{name}: the gradient must not depend on the phase of complex vectors"
+    for refused in (gradient, jax.jit(gradient), lambda A: functx.vmap(gradient)(A[None])):
+        with pytest.raises(RuntimeError, match=message):
+            functx.debug.checked(refused)(HERMITIAN)
+
+
+@every_kind
+def test_gradients_that_no_phase_changes_pass(name):
+    gradient = functx.grad(lambda A: jnp.sum(jnp.abs(VECTORS[name](A)) ** 3))
+    np.testing.assert_array_equal(functx.debug.checked(gradient)(HERMITIAN), gradient(HERMITIAN))
+
+
+def test_phases_that_two_outputs_share_pass():
+    polar = functx.grad(lambda A: jnp.real(jnp.sum(L.svd(A).U @ L.svd(A).Vh)))
+    functx.debug.checked(polar)(HERMITIAN)
+
+
+def test_signs_of_real_vectors_are_no_phases():
+    functx.debug.checked(functx.grad(lambda A: jnp.sum(L.eigh(A).eigenvectors)))(HERMITIAN.real)

@@ -19,6 +19,7 @@ from functx._core.rules import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import check_matrices, each_matrix
+from .phases import with_free_phase
 from .unused_vectors import divisor, with_vectors
 
 
@@ -44,7 +45,8 @@ def eig(A: ArrayLike) -> EigResult:
     Shapes: `A: [..., n, n]` gives `[..., n]`, in no order, and `[..., n, n]`, of lengths 1.
     Dtypes: complex.
     Errors: `LinAlgError` where `A` holds NaN or infinity; under `jit` and on accelerators the
-    result is NaN there.
+    result is NaN there. RuntimeError under `functx.debug.checked`, where a gradient depends on the
+    phase.
 
     Eigenvectors are determined up to a phase. Derivatives are those of functions that do not depend
     on it (Boeddeker et al., 2017). Where eigenvalues coincide, the vectors have no derivative, and
@@ -54,7 +56,8 @@ def eig(A: ArrayLike) -> EigResult:
     Array([0.+1.j, 0.-1.j], dtype=complex64)
     """
     check_matrices(A, square=True)
-    return EigResult(*_decomposed(A))
+    values, vectors = _decomposed(A)
+    return EigResult(values, *with_free_phase("linalg.eig", vectors))
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite)

@@ -11,8 +11,9 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote, refuse, Requirement
 
 from .cholesky_factors import cholesky_factor, positive_definite
-from .matrix_arguments import adjoint, check_matrices, hermitian
+from .matrix_arguments import check_matrices, from_triangle
 from .orthogonal_triangular import complete_qr, QRResult, reduced_qr, triangle_of_qr
+from .phases import with_free_phase
 
 
 __all__ = ["cholesky", "eigh", "eigvalsh", "qr"]
@@ -55,13 +56,15 @@ def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
 
     Shapes: `A: [..., n, n]` gives `[..., n]`, ascending, and `[..., n, n]`.
     The gradient is Hermitian, as PyTorch's. Eigenvectors are determined up to a phase, and have
-    no derivative where eigenvalues coincide: it is infinite or NaN there.
+    no derivative where eigenvalues coincide: it is infinite or NaN there. What does not depend on
+    the choice of eigenvectors has one: see `hermitian_function`.
+    Errors: RuntimeError under `functx.debug.checked`, where a gradient depends on the phase.
 
     >>> functx.linalg.eigh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32")).eigenvalues
     Array([1., 2.], dtype=float32)
     """
-    vectors, values = lax.linalg.eigh(_from_triangle(A, UPLO), symmetrize_input=False)
-    return EighResult(values, vectors)
+    vectors, values = lax.linalg.eigh(from_triangle(A, UPLO), symmetrize_input=False)
+    return EighResult(values, *with_free_phase("linalg.eigh", vectors))
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real
@@ -74,15 +77,7 @@ def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
     >>> functx.linalg.eigvalsh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32"))
     Array([1., 2.], dtype=float32)
     """
-    return lax.linalg.eigh(_from_triangle(A, UPLO), symmetrize_input=False)[1]
-
-
-def _from_triangle(A: Array, UPLO: str) -> Array:
-    """The Hermitian matrix of which one triangle is given."""
-    check_matrices(A, square=True)
-    if UPLO not in ("L", "l", "U", "u"):
-        refuse(f"`UPLO` must be 'L' or 'U', got {UPLO!r}")
-    return hermitian(adjoint(A) if UPLO in "Uu" else A)
+    return lax.linalg.eigh(from_triangle(A, UPLO), symmetrize_input=False)[1]
 
 
 @operator(accepts=Accepts.LAPACK)

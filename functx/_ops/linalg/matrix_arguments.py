@@ -54,3 +54,11 @@ hermitian = derivative_rules(
     jvp=lambda primals, output, tangents: (tangents[0] + adjoint(tangents[0])) / 2,
     name="hermitian",
 )
+
+
+def from_triangle(A: Array, UPLO: str) -> Array:
+    """The Hermitian matrix of which one triangle is given."""
+    check_matrices(A, square=True)
+    if UPLO not in ("L", "l", "U", "u"):
+        refuse(f"`UPLO` must be 'L' or 'U', got {UPLO!r}")
+    return hermitian(adjoint(A) if UPLO in "Uu" else A)

@@ -11,6 +11,7 @@ from functx._core.rules import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities
+from .phases import with_free_phase
 from .unused_vectors import divisor, with_vectors
 
 
@@ -24,7 +25,9 @@ def decomposed(
         U, S, Vh = lax.linalg.svd(A, full_matrices=False, algorithm=algorithm)
         return U, S, Vh
 
-    return with_vectors(forward, _tangent, values=1, name="linalg.svd")(A)
+    U, S, Vh = with_vectors(forward, _tangent, values=1, name="linalg.svd")(A)
+    U, V = with_free_phase("linalg.svd", U, adjoint(Vh))
+    return U, S, adjoint(V)
 
 
 def singular_values(

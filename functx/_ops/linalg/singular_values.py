@@ -43,8 +43,10 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
     Dtypes: `S` is real.
 
     A pair of singular vectors is determined up to a phase. Derivatives are those of functions
-    that do not depend on it. Where singular values coincide or vanish, the vectors have no
-    derivative, and what depends on them gets infinities or NaNs; `S` alone has one.
+    that do not depend on it: others are refused under `functx.debug.checked`. Where singular
+    values coincide or vanish, the vectors have no derivative, and what depends on them gets
+    infinities or NaNs; `S` alone has one, and what does not depend on the choice of vectors: see
+    `hermitian_function`.
 
     >>> functx.linalg.svd(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32")).S
     Array([4., 3.], dtype=float32)

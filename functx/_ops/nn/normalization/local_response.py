@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, operator, refuse, Scalar
+from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Scalar
 from functx._ops.quotients import quotient
 
 
 __all__ = ["local_response_norm"]
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL_NUMBER)
 def local_response_norm(
     input: ArrayLike,
     size: int,
@@ -25,6 +25,7 @@ def local_response_norm(
 
     An even `size` has one more channel before $c$ than after it.
     Shapes: `input: [N, C, ...]`, of 3 dimensions or more.
+    Dtypes: integers become floats. PyTorch rounds the mean of their squares to an integer.
 
     >>> x = jnp.asarray([[[1.0], [2.0]]], "float32")
     >>> functx.nn.functional.local_response_norm(x, 1, alpha=1.0, beta=1.0)

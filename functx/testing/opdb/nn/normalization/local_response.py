@@ -6,7 +6,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -15,15 +15,15 @@ def samples(make: Make) -> Iterator[Sample]:
     number = lambda: make(low=0.5, high=2)
     yield call(make(1, 2, 1, 2, 2), 4, number(), number(), number())
     yield call(make(2, 3, 1), 9)
-    yield call(make(2, 0, 3), 2)
-    yield call(make(0, 3, 2), 1)
+    yield call(make(2, 0, 3), 2, 1)
+    yield call(make(0, 3, 2), 1, 2)
 
 
 def refusals(make: Make) -> Iterator[Refusal]:
     for shape in ((3,), (2, 3)):
         yield Refusal(call(make(*shape), 2), "of 3 dimensions or more, got f32", ValueError)
     yield Refusal(call(make(2, 3, 1), 0), "`size` must be at least 1, got 0")
-    yield Refusal(call(make(2, 3, 1, dtype="int32"), 1), "expected floating arrays", TypeError)
+    yield Refusal(call(make(2, 3, 1, dtype="bool"), 1), "expected .* arrays, got bool", TypeError)
 
 
 def np_local_response(x, size, alpha=1e-4, beta=0.75, k=1.0):
@@ -38,10 +38,15 @@ def conventions(make: Make) -> Iterator[Convention]:
     zero = call(make.put([[[0.0], [0.0]]]), 2)
     yield Convention("at 0", zero, value=[[[0], [0]]], gradient=[[[1], [1]]])
     numbers = make.put(1.0), make.put(1.0), make.put(1.0)
+    integers = call(make.put([[[1], [2]]], "int32"), 2, 1.0, 1.0)
+    departure = "PyTorch rounds the mean of the squares of integers"
+    yield Convention("integers", integers, value=[[[1 / 1.5], [2 / 3.5]]], departure=departure)
     gradient = [[[0.0]]], -0.25, -np.log(2) / 2, -0.25
     at = call(make.put([[[1.0]]]), 1, *numbers)
     yield Convention("numbers", at, value=[[[0.5]]], gradient=gradient)
 
+
+SIGNED = frozenset({"int8", "int16", "int32", "int64"})
 
 OPS = [
     OpInfo(
@@ -51,5 +56,9 @@ OPS = [
         refusals=refusals,
         floor=SUMS,
         conventions=conventions,
+        own_dtypes=(
+            OwnDtypes("f32", "PyTorch takes no bytes", dtypes=frozenset({"uint8"})),
+            OwnDtypes("f32", "PyTorch gives empty arrays as they came", r"int, int\)", SIGNED),
+        ),
     ),
 ]
