@@ -8,7 +8,6 @@ PyTorch is installed; on one thread, as its threads wait by spinning, which woul
 from __future__ import annotations
 
 import functools as ft
-import importlib.util
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ import numpy as np
 
 import functx
 
-from .tables import microseconds, Table
+from .tables import microseconds, Table, torch_if_there
 
 
 F = functx.nn.functional
@@ -166,7 +165,7 @@ def arrays(case: Case, shape: tuple[int, int]) -> list[np.ndarray]:
 def eager_table(seconds: float) -> Table:
     """Un-jitted calls: at most 1.3 of a single call (2 if values are judged), less than 1 of a
     composite."""
-    torch = _torch()
+    torch = torch_if_there()
     rows = []
     for case in cases():
         for shape in SHAPES:
@@ -222,12 +221,3 @@ def _size(shape: tuple[int, ...]) -> str:
 
 def _where() -> str:
     return f"jax {jax.__version__}, {jax.devices()[0].device_kind}"
-
-
-def _torch() -> Any:
-    if importlib.util.find_spec("torch") is None:
-        return None
-    import torch  # noqa: TID251  compared with, never used by functx
-
-    torch.set_num_threads(1)
-    return torch

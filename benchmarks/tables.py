@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -66,3 +67,13 @@ def _batch(call: Callable[[], Any], size: int) -> float:
         out = call()
     jax.block_until_ready(out)
     return time.perf_counter() - start
+
+
+def torch_if_there() -> Any:
+    """PyTorch on one thread, as its threads wait by spinning; None where it is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        return None
+    import torch  # noqa: TID251  compared with, never used by functx
+
+    torch.set_num_threads(1)
+    return torch

@@ -98,7 +98,6 @@ _BY_FAMILY = {
     r"(get_|set_|is_)?autocast|clear_autocast|(get|set|is)_autocast": _NO_CAST,
     r"(assert_int_or_pair|boolean_dispatch|handle_torch_function|has_torch_function)": "a part of "
     "PyTorch's own calls, not of what they compute",
-    r"grouped_mm$": "jax.lax.ragged_dot multiplies groups of rows by a matrix each",
     r"scaled_(grouped_)?mm$": "jax.nn.scaled_matmul, for numbers of 8 bits with their scales",
     r"embedding_renorm_": "arrays are immutable: functx.nn.functional.embedding(max_norm=)",
     r"(masked_tensor|as_masked_tensor|is_masked_tensor)$": "masks are arguments, mask=, and no "

@@ -43,6 +43,7 @@ from functx._ops.nn.exponential_units import (
     tanhshrink as tanhshrink,
 )
 from functx._ops.nn.grid_sampling import grid_sample as grid_sample
+from functx._ops.nn.grouped_products import grouped_mm as grouped_mm
 from functx._ops.nn.gumbel import gumbel_softmax as gumbel_softmax
 from functx._ops.nn.interpolation import (
     interpolate as interpolate,

@@ -27,6 +27,7 @@ from jax.core import Tracer
 
 from functx._core import ArrayLike, describe, fail
 from functx._core.errors import Refused
+from functx._core.manual_axes import varying_like
 from functx._core.rules import derivative_rules
 
 from .divided_differences import divided_difference
@@ -219,7 +220,7 @@ def _summed(
 
     if n == 0:
         return ft.reduce(product, moved)
-    total = lax.fori_loop(0, n**free, add, jnp.zeros_like(moved[0]))
+    total = lax.fori_loop(0, n**free, add, varying_like(jnp.zeros_like(moved[0]), moved[0]))
     return product(vectors, total, back)
 
 
