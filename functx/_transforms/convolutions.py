@@ -1,8 +1,4 @@
-"""Convolutions inside loops, in the form that XLA's CPU kernels take.
-
-At the top level of a program XLA transposes their operands itself; in the body of a loop (seen in
-jaxlib 0.10.2) it does not, and runs them several times as long.
-"""
+"""Convolutions of plain JAX inside loops, in the form that XLA's CPU kernels take."""
 
 from __future__ import annotations
 
@@ -11,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, JaxprEqn
 from jax.extend.core.primitives import conv_general_dilated_p, jit_p
+
+from functx._core.convolutions import channels_last
 
 
 Function = Callable[..., list[Any]]
@@ -43,26 +40,6 @@ def _replaced(eqn: JaxprEqn) -> JaxprEqn:
         return eqn.replace(params=eqn.params | {"jaxpr": _rewritten(inner)})
     if eqn.primitive is not conv_general_dilated_p:
         return eqn
-    call = jax.jit(ft.partial(_channels_last, **eqn.params))
+    call = jax.jit(ft.partial(channels_last, **eqn.params))
     traced = jax.make_jaxpr(call)(*(x.aval for x in eqn.invars))
     return traced.jaxpr.eqns[0].replace(invars=eqn.invars, outvars=eqn.outvars)
-
-
-def _channels_last(
-    x: Any, kernel: Any, *, dimension_numbers: lax.ConvDimensionNumbers, **params: Any
-) -> Any:
-    n = x.ndim - 2
-    (batch, channels, *sizes), (filters, inputs, *window), (first, second, *places) = (
-        dimension_numbers.lhs_spec,
-        dimension_numbers.rhs_spec,
-        dimension_numbers.out_spec,
-    )
-    images = (0, n + 1, *range(1, n + 1))
-    out = conv_general_dilated_p.bind(
-        lax.transpose(x, (batch, *sizes, channels)),
-        lax.transpose(kernel, (*window, inputs, filters)),
-        dimension_numbers=lax.ConvDimensionNumbers(images, (n + 1, n, *range(n)), images),
-        **params,
-    )
-    order = (first, *places, second)
-    return lax.transpose(out, tuple(order.index(i) for i in range(n + 2)))

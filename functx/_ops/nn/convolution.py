@@ -7,9 +7,19 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    accumulator,
+    ArrayLike,
+    Autocast,
+    describe,
+    operator,
+    Promote,
+    refuse,
+)
 
-from .correlations import correlation, Steps
+from .correlation_parts import Geometry
+from .correlation_primitive import correlate
 from .windows import per_dimension
 
 
@@ -129,7 +139,10 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
                 f"the padded input must be at least as large as the dilated kernel, got "
                 f"{size + before + after} for {d * (k - 1) + 1}",
             )
-    out = correlation(x, weight, Steps(strides, pads, dilations), groups)
+    image = x.shape[2:]
+    sums = accumulator(x.dtype)
+    geometry = Geometry(strides, pads, dilations, groups, image, kernel, x.dtype, sums)
+    out = correlate(x, weight, geometry)
     if bias is not None:
         out = out + bias.astype(out.dtype).reshape(-1, *[1] * n)
     return out if input.ndim == n + 2 else out[0]
@@ -162,12 +175,12 @@ def _check_shapes(n, input, weight, bias, groups):
 
 def _paddings(n, kernel, strides, padding, dilations):
     if not isinstance(padding, str):
-        return [(p, p) for p in per_dimension(padding, n, "padding")]
+        return tuple((p, p) for p in per_dimension(padding, n, "padding"))
     if padding == "valid":
-        return [(0, 0)] * n
+        return ((0, 0),) * n
     if padding != "same":
         refuse(f"`padding` must be ints, 'valid' or 'same', got {padding!r}", error=ValueError)
     if max(strides) > 1:
         refuse(f"`padding='same'` needs stride 1, got stride={strides}", error=ValueError)
     totals = [d * (k - 1) for k, d in zip(kernel, dilations, strict=True)]
-    return [(total // 2, total - total // 2) for total in totals]
+    return tuple((total // 2, total - total // 2) for total in totals)

@@ -125,11 +125,20 @@ def batch_norm_with_stats(
     the unbiased variance of the batch, else what they were; None stays None.
 
     Shapes: `output` as `input: [N, C, *]`, the statistics `[C]`, in their own dtype.
+    Under `vmap` each lane is a batch of its own: of statistics that the lanes share, each lane
+    returns its own, `[lanes, C]`. So per-sample gradients of a network with batch norm are those
+    of each sample by itself; the mean over the lanes is what one keeps.
 
     >>> x = jnp.asarray([[1.0], [3.0]], "float32")
     >>> mean, var = jnp.zeros(1, "float32"), jnp.ones(1, "float32")
     >>> functx.nn.functional.batch_norm_with_stats(x, mean, var, training=True, momentum=0.5)[1:]
     (Array([1.], dtype=float32), Array([1.5], dtype=float32))
+
+    >>> def normed(x):
+    ...     return functx.nn.functional.batch_norm_with_stats(x, mean, var, training=True)
+    >>> functx.vmap(normed)(jnp.stack([x, 3 * x])).running_mean
+    Array([[0.2],
+           [0.6]], dtype=float32)
     """
     out, mean, var = normalized_batch(
         input, running_mean, running_var, weight, bias, training, momentum, eps

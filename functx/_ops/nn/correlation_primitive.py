@@ -1,0 +1,191 @@
+"""Correlations of images with kernels, as one primitive that is closed under transposition.
+
+With `n` images in a batch, `c` channels, `f` filters and `l` lanes that do not mix, a correlation
+ties three arrays together, each bilinear in the other two:
+
+    image [l, n, c, *], kernel [l, f, c / groups, *], result [l, n, f, *].
+
+A lane more, of which one operand has its own, is a larger batch, or more channels or filters; where
+both have, it is one of `l`. XLA has no lanes, only groups, and on CPUs multiplies each with the
+zeros between it and all others.
+"""
+
+from __future__ import annotations
+
+import functools as ft
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.extend as jex
+import jax.numpy as jnp
+from jax import Array
+from jax.interpreters import ad, batching, mlir
+from jax.sharding import auto_axes, AxisType, NamedSharding, PartitionSpec
+
+from functx._core import category
+from functx._core.manual_axes import equally_varying
+from functx._core.rules_primitives import tangent_type
+
+from .correlation_parts import Geometry, Part
+from .correlation_products import by_windows
+from .correlation_programs import by_lanes, on_cpus
+
+
+_INDICES = {Part.IMAGE: "nc", Part.KERNEL: "fc", Part.RESULT: "nf"}  # of dimensions 1 and 2
+
+
+def correlate(image: Array, kernel: Array, geometry: Geometry) -> Array:
+    """The result of an image `[n, c, *]` and a kernel `[f, c / groups, *]`."""
+    operands = [image[None], kernel[None]]
+    if category(image.dtype) < 2:  # which XLA convolves on few devices
+        return by_windows(Part.RESULT, geometry, *operands)[0]
+    return _bind(operands, Part.RESULT, geometry)[0]
+
+
+def _bind(operands: Sequence[Array], wanted: Part, geometry: Geometry, like: Any = None) -> Array:
+    operands = equally_varying(operands)
+    return _correlation.bind(*operands, wanted=wanted, geometry=geometry, like=like)
+
+
+# Takes the two parts that are not `wanted`, in their order; `like` is the type of what is wanted,
+# where operands that are sharded explicitly do not tell.
+_correlation = jex.core.Primitive("correlation")
+
+
+@ft.lru_cache(maxsize=1024)
+def _compiled(wanted: Part, geometry: Geometry, like: Any) -> Any:
+    return jax.jit(ft.partial(_correlation.bind, wanted=wanted, geometry=geometry, like=like))
+
+
+def _run(*operands: Array, wanted: Part, geometry: Geometry, like: Any) -> Array:
+    return _compiled(wanted, geometry, like)(*operands)
+
+
+@ft.lru_cache(maxsize=1024)
+def _type(*operands: Any, wanted: Part, geometry: Geometry, like: Any) -> Any:
+    if like is not None:
+        return like
+    lanes, axes = operands[0].shape[0], operands[0].sharding.spec[0]
+    one = [_of_lanes(x, 1, None) for x in operands]
+    (aval,) = jax.make_jaxpr(ft.partial(by_lanes, wanted, geometry))(*one).out_avals
+    return _of_lanes(aval.strip_weak_type(), lanes, axes)
+
+
+def _of_lanes(aval: Any, lanes: int, axes: Any) -> Any:
+    """`aval` with so many lanes, sharded over some axes of a mesh."""
+    sharding = aval.sharding
+    spec = PartitionSpec(axes, *sharding.spec[1:])
+    sharding = NamedSharding(sharding.mesh, spec)
+    return aval.update(shape=(lanes, *aval.shape[1:]), sharding=sharding)
+
+
+def _jvp(
+    operands: Sequence[Array],
+    dots: Sequence[Any],
+    *,
+    wanted: Part,
+    geometry: Geometry,
+    like: Any,
+) -> tuple[Array, Any]:
+    out = _bind(operands, wanted, geometry, like)
+    terms = []
+    for i, dot in enumerate(dots):
+        if type(dot) is not ad.Zero:
+            moved = [*operands]
+            moved[i] = dot
+            terms.append(_bind(moved, wanted, geometry, like))
+    return out, ft.reduce(jnp.add, terms) if terms else ad.Zero(tangent_type(out))
+
+
+def _transpose(
+    cotangent: Any, *operands: Any, wanted: Part, geometry: Geometry, like: Any
+) -> list[Any]:
+    unknown = [ad.is_undefined_primal(x) for x in operands]
+    if type(cotangent) is ad.Zero:
+        return [ad.Zero(x.aval) if u else None for x, u in zip(operands, unknown, strict=True)]
+    parts = _given_beside(wanted)
+    asked = parts[unknown.index(True)]
+    known = unknown.index(False)
+    given = {wanted: cotangent, parts[known]: operands[known]}
+    aval = operands[1 - known].aval
+    like = aval.strip_weak_type() if _sharded_explicitly(aval) else None
+    out = _bind([given[part] for part in sorted(given)], asked, geometry, like)
+    return [out if u else None for u in unknown]
+
+
+def _batch(
+    operands: Sequence[Array],
+    dims: Sequence[int | None],
+    *,
+    wanted: Part,
+    geometry: Geometry,
+    like: Any,
+) -> tuple[Array, int]:
+    moved = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
+    if None not in dims:
+        lanes = moved[0].shape[:2]
+        flat = [x.reshape(math.prod(lanes), *x.shape[2:]) for x in moved]
+        out = _bind(flat, wanted, geometry)
+        return out.reshape(*lanes, *out.shape[1:]), 0
+    own = 0 if dims[1] is None else 1
+    part = _given_beside(wanted)[own]
+    (index,) = {*_INDICES[part]} & {*_INDICES[wanted]}
+    size = moved[own].shape[0]
+    moved[own] = _with_lanes_in(moved[own], part, index, geometry.groups)
+    out = _bind(moved, wanted, geometry)
+    return _lanes_of(out, size, wanted, index, geometry.groups), 0
+
+
+def _given_beside(wanted: Part) -> list[Part]:
+    return [part for part in Part if part != wanted]
+
+
+def _sharded_explicitly(aval: Any) -> bool:
+    return AxisType.Explicit in aval.sharding.mesh.axis_types
+
+
+def _place(part: Part, index: str, groups: int) -> tuple[int, int]:
+    """The dimension with an index, and how many groups it goes through, which stay outermost."""
+    grouped = index == "f" or (index == "c" and part == Part.IMAGE)
+    return 1 + _INDICES[part].index(index), groups if grouped else 1
+
+
+def _with_lanes_in(x: Array, part: Part, index: str, groups: int) -> Array:
+    """`x: [lanes, l, ...]` with the lanes in the dimension of an index."""
+    axis, groups = _place(part, index, groups)
+    size = x.shape[axis + 1] // groups
+    split = x.reshape(*x.shape[: axis + 1], groups, size, *x.shape[axis + 2 :])
+    x = jnp.moveaxis(split, 0, axis + 1)
+    return x.reshape(*x.shape[:axis], groups * x.shape[axis + 1] * size, *x.shape[axis + 3 :])
+
+
+def _lanes_of(x: Array, size: int, part: Part, index: str, groups: int) -> Array:
+    """The inverse of `_with_lanes_in`."""
+    axis, groups = _place(part, index, groups)
+    each = x.shape[axis] // (groups * size)
+    split = x.reshape(*x.shape[:axis], groups, size, each, *x.shape[axis + 1 :])
+    x = jnp.moveaxis(split, axis + 1, 0)
+    return x.reshape(*x.shape[: axis + 1], groups * each, *x.shape[axis + 3 :])
+
+
+def _lowered(program: Any) -> Any:
+    def run(*operands: Array, wanted: Part, geometry: Geometry, like: Any) -> Array:
+        types = [jax.typeof(x) for x in operands]
+        compute: Any = ft.partial(program, wanted, geometry)
+        if any(map(_sharded_explicitly, types)):  # XLA shards what is between operands and result
+            out = _type(*types, wanted=wanted, geometry=geometry, like=like)
+            compute = auto_axes(compute, out_sharding=out.sharding)
+        return compute(*operands)
+
+    return mlir.lower_fun(run, multiple_results=False)
+
+
+_correlation.def_impl(_run)
+_correlation.def_abstract_eval(_type)
+ad.primitive_jvps[_correlation] = _jvp
+ad.primitive_transposes[_correlation] = _transpose
+batching.primitive_batchers[_correlation] = _batch
+mlir.register_lowering(_correlation, _lowered(by_lanes))
+mlir.register_lowering(_correlation, _lowered(on_cpus), platform="cpu")

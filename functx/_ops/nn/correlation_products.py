@@ -1,0 +1,119 @@
+"""Correlations of images with kernels as products: what XLA's kernels are slow at, or lack."""
+
+from __future__ import annotations
+
+import functools as ft
+import math
+from collections.abc import Iterable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from .correlation_parts import Geometry, Part
+from .overlaps import overlap_add
+from .windows import windows
+
+
+WINDOW = 64  # elements of a kernel, beyond which windows take too much memory
+
+
+def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    """The part that is wanted, from the two others, as one product for all lanes and groups."""
+    a, b = (x.astype(g.dtype) for x in (a, b))
+    if wanted == Part.RESULT:
+        out = _product("lgfck,lgckno->lgfno", _flat_kernel(g, b), _windows(g, a), g)
+        lanes, _, filters, batch, _ = out.shape
+        return _batch_first(out.reshape(lanes, g.groups * filters, batch, *g.result))
+    if wanted == Part.KERNEL:
+        out = _product("lgfno,lgckno->lgfck", _flat_result(g, b), _windows(g, a), g)
+        lanes, _, filters, channels, _ = out.shape
+        return out.reshape(lanes, g.groups * filters, channels, *g.kernel).astype(g.dtype)
+    out = _product("lgfck,lgfno->lgckno", _flat_kernel(g, a), _flat_result(g, b), g)
+    lanes, _, channels, _, batch, _ = out.shape
+    out = out.reshape(lanes, g.groups * channels, *g.kernel, batch, *g.result)
+    n = len(g.kernel)
+    for s, (before, after), d, size, _ in g.dimensions():
+        out = overlap_add(out, 2, n + 3, size=before + size + after, stride=s, dilation=d)
+        out = lax.slice_in_dim(out, before, before + size, axis=n + 2)
+    return _batch_first(out).astype(g.dtype)
+
+
+def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    """The part that is wanted, where a group has one channel and one filter.
+
+    An element of the kernel after the other, each in one pass over images and results.
+    """
+    a, b = (x.astype(g.sums) for x in (a, b))
+    places = list(np.ndindex(*g.kernel))
+    if wanted == Part.RESULT:
+        image = _padded(g, a)
+        return _sum(_seen_by(g, image, at) * _element(b, at) for at in places)
+    if wanted == Part.KERNEL:
+        image, rest = _padded(g, a), (1, *range(3, b.ndim))
+        out = jnp.stack([jnp.sum(_seen_by(g, image, at) * b, rest) for at in places], -1)
+        return out.reshape(*out.shape[:2], 1, *g.kernel).astype(g.dtype)
+    return _sum(_put_back(g, _element(a, at) * b, at) for at in places).astype(g.dtype)
+
+
+def _sum(terms: Iterable[Array]) -> Array:
+    return ft.reduce(jnp.add, terms)
+
+
+def _element(kernel: Array, at: tuple[int, ...]) -> Array:
+    """Of each group's kernel, beside images and results."""
+    one = kernel[(slice(None), slice(None), 0, *at)]
+    return one.reshape(len(one), 1, -1, *[1] * len(at))
+
+
+def _put_back(g: Geometry, x: Array, at: tuple[int, ...]) -> Array:
+    """The transpose of `_seen_by`, and of padding."""
+    edges = []
+    for (s, (before, _), d, size, _), i, o in zip(g.dimensions(), at, g.result, strict=True):
+        first = i * d - before
+        edges.append((first, size - first - (o - 1) * s - 1, s - 1))
+    return lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * 3 + edges)
+
+
+def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:
+    return jnp.einsum(indices, a, b, preferred_element_type=g.sums)
+
+
+def _batch_first(x: Array) -> Array:
+    """`[l, channels or filters, n, *]` with the last two exchanged, or back."""
+    return jnp.swapaxes(x, 1, 2)
+
+
+def _windows(g: Geometry, image: Array) -> Array:
+    """`[l, groups, c / groups, elements of a kernel, n, elements of a result]`."""
+    lanes, batch, channels, *_ = image.shape
+    x = _padded(g, _batch_first(image))
+    if math.prod(g.kernel) <= WINDOW:
+        x = jnp.stack([_seen_by(g, x, at) for at in np.ndindex(*g.kernel)], 2)
+    else:
+        for i, (s, _, d, _, k) in enumerate(g.dimensions()):
+            x = jnp.moveaxis(windows(x, 3 + 2 * i, k, s, d), 4 + 2 * i, 2 + i)
+    whole = lanes, g.groups, channels // g.groups
+    return x.reshape(*whole, math.prod(g.kernel), batch, math.prod(g.result))
+
+
+def _padded(g: Geometry, image: Array) -> Array:
+    return jnp.pad(image, [(0, 0)] * 3 + [*g.pads])
+
+
+def _seen_by(g: Geometry, x: Array, at: tuple[int, ...]) -> Array:
+    """What the element of the kernel `at` a place is multiplied with."""
+    first = [i * d for i, d in zip(at, g.dilations, strict=True)]
+    last = [i + (o - 1) * s + 1 for i, o, s in zip(first, g.result, g.strides, strict=True)]
+    return lax.slice(x, [0, 0, 0, *first], [*x.shape[:3], *last], [1, 1, 1, *g.strides])
+
+
+def _flat_kernel(g: Geometry, kernel: Array) -> Array:
+    lanes, filters, channels, *_ = kernel.shape
+    return kernel.reshape(lanes, g.groups, filters // g.groups, channels, math.prod(g.kernel))
+
+
+def _flat_result(g: Geometry, result: Array) -> Array:
+    lanes, batch, filters, *_ = result.shape
+    whole = lanes, g.groups, filters // g.groups, batch, math.prod(g.result)
+    return _batch_first(result).reshape(whole)
