@@ -17,18 +17,22 @@ from functx._ops.nn.correlation_primitive import correlate
 from functx._ops.nn.correlation_products import by_elements, by_windows
 
 
-DOUBLE = np.dtype("float64")
-# Strides, padding, dilations, groups, the sizes of images and kernels; then lanes, batch, channels
-# and filters of a group.
+def geometry(strides, pads, dilations, groups, image, kernel):
+    double = np.dtype("float64")
+    return Geometry(strides, pads, dilations, groups, image, kernel, double, double)
+
+
+# What it is, and the channels and filters of a group.
 CASES = {
-    "lanes": (Geometry((2, 1), ((1, 0), (0, 2)), (1, 2), 1, (6, 5), (2, 3), DOUBLE, DOUBLE), 2, 3),
-    "groups": (Geometry((2, 1), ((0, 1), (2, 0)), (2, 1), 2, (7, 4), (2, 3), DOUBLE, DOUBLE), 2, 1),
-    "elements": (
-        Geometry((3, 1), ((0, 2), (1, 1)), (1, 2), 3, (7, 6), (2, 3), DOUBLE, DOUBLE),
-        1,
+    "lanes": (geometry((2, 1), ((1, 0), (0, 2)), (1, 2), 1, (6, 5), (2, 3)), 2, 3),
+    "groups": (geometry((2, 1), ((0, 1), (2, 0)), (2, 1), 2, (7, 4), (2, 3)), 2, 1),
+    "elements": (geometry((3, 1), ((0, 2), (1, 1)), (1, 2), 3, (7, 6), (2, 3)), 1, 1),
+    "volumes": (
+        geometry((2, 1, 1), ((1, 0), (0, 2), (0, 0)), (1, 2, 1), 2, (5, 5, 3), (2, 3, 2)),
+        2,
         1,
     ),
-    "large kernel": (Geometry((1,), ((3, 0),), (1,), 2, (70,), (66,), DOUBLE, DOUBLE), 2, 1),
+    "large kernel": (geometry((1,), ((3, 0),), (1,), 2, (70,), (66,)), 2, 1),
 }
 
 
@@ -36,11 +40,11 @@ def normal(*shape):
     return jnp.asarray(np.random.default_rng(sum(shape)).normal(size=shape))
 
 
-def three_parts(geometry, channels, filters, lanes=2):
+def three_parts(of, channels, filters, lanes=2):
     return {
-        Part.IMAGE: normal(lanes, 2, channels * geometry.groups, *geometry.image),
-        Part.KERNEL: normal(lanes, filters * geometry.groups, channels, *geometry.kernel),
-        Part.RESULT: normal(lanes, 2, filters * geometry.groups, *geometry.result),
+        Part.IMAGE: normal(lanes, 2, channels * of.groups, *of.image),
+        Part.KERNEL: normal(lanes, filters * of.groups, channels, *of.kernel),
+        Part.RESULT: normal(lanes, 2, filters * of.groups, *of.result),
     }
 
 
@@ -50,31 +54,31 @@ PROGRAMS = [*itertools.product(["fastest", "a loop", "windows"], CASES), ("eleme
 @pytest.mark.parametrize("wanted", Part)
 @pytest.mark.parametrize("program, case", PROGRAMS)
 def test_programs_for_cpus_agree_with_the_general_one(program, case, wanted, monkeypatch):
-    geometry, channels, filters = CASES[case]
+    of, channels, filters = CASES[case]
     if program == "a loop":
         monkeypatch.setattr(correlation_programs, "_MANY", 0)
         monkeypatch.setattr(correlation_programs, "WINDOW", 0)
     compute = {"windows": by_windows, "elements": by_elements}.get(
         program, correlation_programs.on_cpus
     )
-    parts = three_parts(geometry, channels, filters)
+    parts = three_parts(of, channels, filters)
     given = [parts[part] for part in Part if part != wanted]
     both = jax.jit(
-        lambda a, b: [f(wanted, geometry, a, b) for f in (compute, correlation_programs.by_lanes)]
+        lambda a, b: [f(wanted, of, a, b) for f in (compute, correlation_programs.by_lanes)]
     )
     got, expected = both(*given)
     assert got.shape == parts[wanted].shape
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
-def plain(image, kernel, geometry):
+def plain(image, kernel, of):
     return lax.conv_general_dilated(
         image,
         kernel,
-        geometry.strides,
-        geometry.pads,
-        rhs_dilation=geometry.dilations,
-        feature_group_count=geometry.groups,
+        of.strides,
+        of.pads,
+        rhs_dilation=of.dilations,
+        feature_group_count=of.groups,
     )
 
 
@@ -84,8 +88,8 @@ MAPPED = [(0, 0), (0, None), (None, 1)]
 @pytest.mark.parametrize("inner, outer", [*itertools.product(MAPPED, MAPPED)])
 @pytest.mark.parametrize("case", ["lanes", "groups"])
 def test_lanes_of_lanes_are_those_of_the_plain_convolution(case, inner, outer):
-    geometry, channels, filters = CASES[case]
-    parts = three_parts(geometry, channels, filters, lanes=3)
+    of, channels, filters = CASES[case]
+    parts = three_parts(of, channels, filters, lanes=3)
     image, kernel = (parts[part][0] for part in (Part.IMAGE, Part.KERNEL))
     scales = iter([1.0, 0.5, -0.3, 0.7])
     for dims in (inner, outer):
@@ -96,9 +100,9 @@ def test_lanes_of_lanes_are_those_of_the_plain_convolution(case, inner, outer):
 
     def all_of(f):
         nested = lambda g: jax.vmap(jax.vmap(g, inner), outer)
-        value = nested(lambda x, w: f(x, w, geometry))
+        value = nested(lambda x, w: f(x, w, of))
         total = lambda x, w: jnp.sum(jnp.sin(value(x, w)))
-        each = jax.grad(lambda x, w: jnp.sum(jnp.sin(f(x, w, geometry))), (0, 1))
+        each = jax.grad(lambda x, w: jnp.sum(jnp.sin(f(x, w, of))), (0, 1))
         outside = jax.grad(total, (0, 1))(image, kernel)
         return value(image, kernel), nested(each)(image, kernel), outside
 
@@ -110,10 +114,10 @@ def test_lanes_of_lanes_are_those_of_the_plain_convolution(case, inner, outer):
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_infinite_stays_in_its_group(case):
-    geometry, channels, filters = CASES[case]
-    parts = three_parts(geometry, channels, filters, lanes=2)
+    of, channels, filters = CASES[case]
+    parts = three_parts(of, channels, filters, lanes=2)
     image = parts[Part.IMAGE].at[0, :, 0].set(jnp.inf)
-    out = jax.jit(jax.vmap(lambda x, w: correlate(x, w, geometry)))(image, parts[Part.KERNEL])
+    out = jax.jit(jax.vmap(lambda x, w: correlate(x, w, of)))(image, parts[Part.KERNEL])
     untouched = np.ones(out.shape[:3], bool)
     untouched[0, :, :filters] = False
     assert np.isfinite(np.asarray(out)[untouched]).all()
@@ -121,10 +125,10 @@ def test_what_is_infinite_stays_in_its_group(case):
 
 
 def test_gradients_of_explicitly_sharded_batches_are_sharded_like_their_operands():
-    geometry, channels, filters = CASES["groups"]
-    parts = three_parts(geometry, channels, filters)
+    of, channels, filters = CASES["groups"]
+    parts = three_parts(of, channels, filters)
     images, kernel = parts[Part.IMAGE][:, :1], parts[Part.KERNEL][0]
-    loss = lambda w, x: jnp.sum(jnp.sin(correlate(x, w, geometry)))
+    loss = lambda w, x: jnp.sum(jnp.sin(correlate(x, w, of)))
     for f in (
         lambda w, x: jax.grad(loss)(w, x[0]),
         lambda w, x: jax.vmap(jax.grad(loss), (None, 0))(w, x),

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import enum
+import functools as ft
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
 
 
 class Part(enum.IntEnum):
@@ -39,3 +45,33 @@ class Geometry(NamedTuple):
         return list(
             zip(self.strides, self.pads, self.dilations, self.image, self.kernel, strict=True)
         )
+
+
+def padded(g: Geometry, image: Array, dimensions: int | None = None) -> Array:
+    """With the zeros before and after, in the first dimensions or in all."""
+    pads = [*g.pads][:dimensions]
+    return jnp.pad(image, [(0, 0)] * 3 + pads + [(0, 0)] * (image.ndim - 3 - len(pads)))
+
+
+def seen_by(g: Geometry, image: Array, at: Sequence[int]) -> Array:
+    """What the element of a kernel at a place is multiplied with; or a row, or a plane."""
+    first, last, steps = [0] * image.ndim, [*image.shape], [1] * image.ndim
+    for axis, (i, d, s, o) in enumerate(zip(at, g.dilations, g.strides, g.result, strict=False), 3):
+        first[axis], steps[axis] = i * d, s
+        last[axis] = i * d + (o - 1) * s + 1
+    return lax.slice(image, first, last, steps)
+
+
+def put_back(g: Geometry, x: Array, at: Sequence[int]) -> Array:
+    """The transpose of `seen_by`, and of padding."""
+    edges = [(0, 0, 0)] * x.ndim
+    given = zip(at, g.dimensions(), g.result, strict=False)
+    for axis, (i, (s, (before, _), d, size, _), o) in enumerate(given, 3):
+        first = i * d - before
+        edges[axis] = (first, size - first - (o - 1) * s - 1, s - 1)
+    return lax.pad(x, np.zeros((), x.dtype), edges)
+
+
+def total(terms: Iterable[Array]) -> Array:
+    """The sum of all."""
+    return ft.reduce(jnp.add, terms)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools as ft
 import math
-from collections.abc import Iterable
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from .correlation_parts import Geometry, Part
+from .correlation_parts import Geometry, padded, Part, put_back, seen_by, total
 from .overlaps import overlap_add
 from .windows import windows
 
@@ -47,32 +45,19 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     a, b = (x.astype(g.sums) for x in (a, b))
     places = list(np.ndindex(*g.kernel))
     if wanted == Part.RESULT:
-        image = _padded(g, a)
-        return _sum(_seen_by(g, image, at) * _element(b, at) for at in places)
+        image = padded(g, a)
+        return total(seen_by(g, image, at) * _element(b, at) for at in places)
     if wanted == Part.KERNEL:
-        image, rest = _padded(g, a), (1, *range(3, b.ndim))
-        out = jnp.stack([jnp.sum(_seen_by(g, image, at) * b, rest) for at in places], -1)
+        image, rest = padded(g, a), (1, *range(3, b.ndim))
+        out = jnp.stack([jnp.sum(seen_by(g, image, at) * b, rest) for at in places], -1)
         return out.reshape(*out.shape[:2], 1, *g.kernel).astype(g.dtype)
-    return _sum(_put_back(g, _element(a, at) * b, at) for at in places).astype(g.dtype)
-
-
-def _sum(terms: Iterable[Array]) -> Array:
-    return ft.reduce(jnp.add, terms)
+    return total(put_back(g, _element(a, at) * b, at) for at in places).astype(g.dtype)
 
 
 def _element(kernel: Array, at: tuple[int, ...]) -> Array:
     """Of each group's kernel, beside images and results."""
     one = kernel[(slice(None), slice(None), 0, *at)]
     return one.reshape(len(one), 1, -1, *[1] * len(at))
-
-
-def _put_back(g: Geometry, x: Array, at: tuple[int, ...]) -> Array:
-    """The transpose of `_seen_by`, and of padding."""
-    edges = []
-    for (s, (before, _), d, size, _), i, o in zip(g.dimensions(), at, g.result, strict=True):
-        first = i * d - before
-        edges.append((first, size - first - (o - 1) * s - 1, s - 1))
-    return lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * 3 + edges)
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:
@@ -87,25 +72,14 @@ def _batch_first(x: Array) -> Array:
 def _windows(g: Geometry, image: Array) -> Array:
     """`[l, groups, c / groups, elements of a kernel, n, elements of a result]`."""
     lanes, batch, channels, *_ = image.shape
-    x = _padded(g, _batch_first(image))
+    x = padded(g, _batch_first(image))
     if math.prod(g.kernel) <= WINDOW:
-        x = jnp.stack([_seen_by(g, x, at) for at in np.ndindex(*g.kernel)], 2)
+        x = jnp.stack([seen_by(g, x, at) for at in np.ndindex(*g.kernel)], 2)
     else:
         for i, (s, _, d, _, k) in enumerate(g.dimensions()):
             x = jnp.moveaxis(windows(x, 3 + 2 * i, k, s, d), 4 + 2 * i, 2 + i)
     whole = lanes, g.groups, channels // g.groups
     return x.reshape(*whole, math.prod(g.kernel), batch, math.prod(g.result))
-
-
-def _padded(g: Geometry, image: Array) -> Array:
-    return jnp.pad(image, [(0, 0)] * 3 + [*g.pads])
-
-
-def _seen_by(g: Geometry, x: Array, at: tuple[int, ...]) -> Array:
-    """What the element of the kernel `at` a place is multiplied with."""
-    first = [i * d for i, d in zip(at, g.dilations, strict=True)]
-    last = [i + (o - 1) * s + 1 for i, o, s in zip(first, g.result, g.strides, strict=True)]
-    return lax.slice(x, [0, 0, 0, *first], [*x.shape[:3], *last], [1, 1, 1, *g.strides])
 
 
 def _flat_kernel(g: Geometry, kernel: Array) -> Array:

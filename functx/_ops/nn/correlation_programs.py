@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core.convolutions import channels_last
 
 from .correlation_parts import Geometry, Part
+from .correlation_planes import by_planes
 from .correlation_products import by_elements, by_windows, WINDOW
 
 
@@ -29,10 +30,10 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, from the two others, the way that is fastest on CPUs.
 
     XLA's kernels multiply each group with the zeros between it and every other, so they are given
-    one group at a time, in a loop, and few products otherwise.
+    one group at a time, in a loop; volumes, at which they are slow, plane by plane.
     """
-    lanes, groups = len(a), len(a) * g.groups
-    if groups == 1:
+    lanes, groups, volumes = len(a), len(a) * g.groups, len(g.kernel) > 2
+    if groups == 1 and not volumes:
         return _each(channels_last, wanted, g, a, b)
     batch, filters, channels = _extents(wanted, g, a, b)
     products = batch * filters * channels * math.prod(g.kernel) * math.prod(g.result)
@@ -41,6 +42,8 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
             return by_elements(wanted, g, a, b)
         if products < _MANY:
             return by_windows(wanted, g, a, b)
+    if volumes:
+        return by_planes(on_cpus, wanted, g, a, b)
     given = [part for part in Part if part != wanted]
     operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
     one = lambda x: _each(channels_last, wanted, g._replace(groups=1), x[0][None], x[1][None])[0]

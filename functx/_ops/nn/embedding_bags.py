@@ -171,38 +171,57 @@ def _check(
         )
 
 
-def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Array, int]:
-    """The bag of each row, and how many there are. What is after the last has none."""
+def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Array | None, int]:
+    """The bag of each row, and how many there are. What is after the last has none.
+
+    None for the bags where all have the same size.
+    """
     if offsets is None:
-        bags = jnp.broadcast_to(jnp.arange(index.shape[0])[:, None], index.shape)
-        return bags.ravel(), index.shape[0]
+        return None, index.shape[0]
     if include_last and not offsets.size:
         refuse("`offsets` must hold where the last bag ends for `include_last_offset`")
     begun = jnp.zeros(index.size, "int32").at[offsets].add(1, mode="drop")
     return jnp.cumsum(begun) - 1, offsets.size - include_last
 
 
-def _sums(rows: Array, counted: Array, bags: Array, number: int) -> Array:
-    kept = jnp.where(counted[:, None], rows, 0)
-    return jnp.zeros((number, rows.shape[1]), rows.dtype).at[bags].add(kept, mode="drop")
+def _each_bag(x: Array, number: int) -> Array:
+    """`[bags, rows of a bag, ...]`, of bags of the same size."""
+    return x.reshape(number, len(x) // max(number, 1), *x.shape[1:])
 
 
-def _means(rows: Array, counted: Array, bags: Array, number: int) -> Array:
-    sizes = jnp.zeros(number, rows.dtype).at[bags].add(counted.astype(rows.dtype), mode="drop")
+def _total(x: Array, bags: Array | None, number: int) -> Array:
+    if bags is None:
+        return jnp.sum(_each_bag(x, number), 1)
+    return jnp.zeros((number, *x.shape[1:]), x.dtype).at[bags].add(x, mode="drop")
+
+
+def _sums(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
+    return _total(jnp.where(counted[:, None], rows, 0), bags, number)
+
+
+def _means(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
+    sizes = _total(counted.astype(rows.dtype), bags, number)
     return _sums(rows, counted, bags, number) / jnp.maximum(sizes, 1)[:, None]
 
 
-def _maxima(rows: Array, counted: Array, bags: Array, number: int) -> Array:
+def _maxima(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
     if not len(rows):
         return jnp.zeros((number, rows.shape[1]), rows.dtype)
     keys = invertible_keys(lax.stop_gradient(rows))  # a NaN is the greatest
-    shape = number, rows.shape[1]
-    least = jnp.full(shape, jnp.iinfo(keys.dtype).min, keys.dtype)
-    seen = jnp.where(counted[:, None], keys, least[0, 0])
-    greatest = least.at[bags].max(seen, mode="drop")
-    place = jnp.arange(len(rows))[:, None]
-    chosen = counted[:, None] & (seen == greatest.at[bags].get(mode="fill", fill_value=0))
-    place = jnp.where(chosen, place, len(rows))
-    first = jnp.full(shape, len(rows), place.dtype).at[bags].min(place, mode="drop")
-    columns = jnp.broadcast_to(jnp.arange(rows.shape[1]), shape)
+    seen = jnp.where(counted[:, None], keys, jnp.iinfo(keys.dtype).min)
+    first = _first_maxima(seen, counted, bags, number)
+    columns = jnp.broadcast_to(jnp.arange(rows.shape[1]), first.shape)
     return rows.at[first, columns].get(mode="fill", fill_value=0)
+
+
+def _first_maxima(seen: Array, counted: Array, bags: Array | None, number: int) -> Array:
+    """The row with the first maximum of each bag and column; their number where there is none."""
+    if bags is None:
+        first = jnp.argmax(_each_bag(seen, number), 1)
+        chosen = first + jnp.arange(number)[:, None] * (len(seen) // number)
+        return jnp.where(counted[chosen], chosen, len(seen))
+    shape, least = (number, seen.shape[1]), jnp.iinfo(seen.dtype).min
+    greatest = jnp.full(shape, least, seen.dtype).at[bags].max(seen, mode="drop")
+    chosen = counted[:, None] & (seen == greatest.at[bags].get(mode="fill", fill_value=0))
+    place = jnp.where(chosen, jnp.arange(len(seen))[:, None], len(seen))
+    return jnp.full(shape, len(seen), place.dtype).at[bags].min(place, mode="drop")

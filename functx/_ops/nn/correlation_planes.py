@@ -1,0 +1,70 @@
+"""Correlations of volumes, as correlations of their planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from .correlation_parts import Geometry, padded, Part, put_back, seen_by, total
+
+
+Program = Callable[[Part, Geometry, Array, Array], Array]
+
+
+def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    """The part that is wanted, from the two others, by a program for one dimension less.
+
+    Each plane of the kernel is correlated with the planes of all images that it meets, which are a
+    larger batch.
+    """
+    sums = np.dtype(g.sums)
+    flat = Geometry(
+        g.strides[1:],
+        g.pads[1:],
+        g.dilations[1:],
+        g.groups,
+        g.image[1:],
+        g.kernel[1:],
+        dtype=sums,  # of halves, rounded once
+        sums=sums,
+    )
+    a, b = a.astype(sums), b.astype(sums)
+    count = g.result[0]
+    if wanted == Part.RESULT:
+        met = zip(_met(g, a), _of_kernel(b), strict=True)
+        out = total(program(wanted, flat, image, kernel) for image, kernel in met)
+        return _as_volumes(out, count)
+    planes = _as_batch(b)
+    if wanted == Part.KERNEL:
+        each = [program(wanted, flat, image, planes) for image in _met(g, a)]
+        return jnp.stack(each, 3).astype(g.dtype)
+    each = (program(wanted, flat, kernel, planes) for kernel in _of_kernel(a))
+    back = (put_back(g, _as_volumes(x, count), [i]) for i, x in enumerate(each))
+    return total(back).astype(g.dtype)
+
+
+def _met(g: Geometry, image: Array) -> Iterator[Array]:
+    """The planes of an image that each plane of the kernel meets."""
+    image = padded(g, image, 1)
+    for i in range(g.kernel[0]):
+        yield _as_batch(seen_by(g, image, [i]))
+
+
+def _of_kernel(kernel: Array) -> Iterator[Array]:
+    for i in range(kernel.shape[3]):
+        yield kernel[:, :, :, i]
+
+
+def _as_batch(x: Array) -> Array:
+    """`[l, n, c, planes, *]` as `[l, n * planes, c, *]`."""
+    x = jnp.swapaxes(x, 2, 3)
+    return x.reshape(len(x), x.shape[1] * x.shape[2], *x.shape[3:])
+
+
+def _as_volumes(x: Array, planes: int) -> Array:
+    """The inverse of `_as_batch`."""
+    x = x.reshape(len(x), x.shape[1] // planes, planes, *x.shape[2:])
+    return jnp.swapaxes(x, 2, 3)
