@@ -13,7 +13,8 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 from functx._ops.nn import correlation_programs
 from functx._ops.nn.correlation_parts import Geometry, Part
-from functx._ops.nn.correlation_primitive import correlate
+from functx._ops.nn.correlation_phases import by_phases
+from functx._ops.nn.correlation_primitive import correlate, spread
 from functx._ops.nn.correlation_products import by_elements, by_windows
 
 
@@ -109,6 +110,30 @@ def test_lanes_of_lanes_are_those_of_the_plain_convolution(case, inner, outer):
     got, expected = jax.jit(lambda: [all_of(correlate), all_of(plain)])()
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10), got, expected
+    )
+
+
+STRIDES = [(2, (1, 0), 7), (3, (0, 2), 8), (3, (1, -1), 2)]
+
+
+@pytest.mark.parametrize(
+    "stride, pads, size, kernel",
+    [(*x, kernel) for x in STRIDES for kernel in (1, 2, 5) if x[2] + sum(x[1]) >= kernel],
+)
+def test_phases_of_an_image_are_put_together(stride, pads, size, kernel):
+    of = geometry((stride, 1), (pads, (1, 1)), (1, 2), 1, (size, 5), (kernel, 2))
+    parts = three_parts(of, 2, 3, lanes=1)
+    given = parts[Part.KERNEL], parts[Part.RESULT]
+    got = by_phases(of, given[0][0], given[1][0])
+    expected = correlation_programs.by_lanes(Part.IMAGE, of, *given)[0]
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_infinite_weights_meet_no_zeros_between_strides():
+    of = geometry((2,), ((0, 0),), (1,), 1, (5,), (2,))
+    kernel = jnp.asarray([[[jnp.inf, 1.0]]])
+    np.testing.assert_array_equal(
+        spread(kernel, jnp.ones((1, 1, 2)), of)[0, 0], [jnp.inf, 1, jnp.inf, 1, 0]
     )
 
 

@@ -24,13 +24,14 @@ class Geometry(NamedTuple):
     """What is known of a correlation before its operands."""
 
     strides: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]  # zeros before and after
+    pads: tuple[tuple[int, int], ...]  # zeros before and after; what is cut off, negative, after
     dilations: tuple[int, ...]  # of the kernel
     groups: int
     image: tuple[int, ...]  # sizes
     kernel: tuple[int, ...]
     dtype: Any  # of images and kernels
     sums: Any  # the dtype of results
+    phases: bool = False  # whether what is infinite in a kernel may meet no zeros between strides
 
     @property
     def result(self) -> tuple[int, ...]:
@@ -49,7 +50,7 @@ class Geometry(NamedTuple):
 
 def padded(g: Geometry, image: Array, dimensions: int | None = None) -> Array:
     """With the zeros before and after, in the first dimensions or in all."""
-    pads = [*g.pads][:dimensions]
+    pads = [(before, max(after, 0)) for before, after in g.pads[:dimensions]]
     return jnp.pad(image, [(0, 0)] * 3 + pads + [(0, 0)] * (image.ndim - 3 - len(pads)))
 
 

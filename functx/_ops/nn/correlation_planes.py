@@ -30,6 +30,7 @@ def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -
         g.kernel[1:],
         dtype=sums,  # of halves, rounded once
         sums=sums,
+        phases=g.phases and max(g.strides[1:]) > 1,
     )
     a, b = a.astype(sums), b.astype(sums)
     count = g.result[0]

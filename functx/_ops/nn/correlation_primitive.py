@@ -29,6 +29,7 @@ from functx._core.manual_axes import equally_varying
 from functx._core.rules_primitives import tangent_type
 
 from .correlation_parts import Geometry, Part
+from .correlation_phases import has_few_phases
 from .correlation_products import by_windows
 from .correlation_programs import by_lanes, on_cpus
 
@@ -42,6 +43,15 @@ def correlate(image: Array, kernel: Array, geometry: Geometry) -> Array:
     if category(image.dtype) < 2:  # which XLA convolves on few devices
         return by_windows(Part.RESULT, geometry, *operands)[0]
     return _bind(operands, Part.RESULT, geometry)[0]
+
+
+def spread(kernel: Array, result: Array, geometry: Geometry) -> Array:
+    """The image of a kernel and a result, each element of which adds the kernel to the image."""
+    operands = [kernel[None], result[None]]
+    if category(result.dtype) < 2 or not has_few_phases(geometry):
+        return by_windows(Part.IMAGE, geometry, *operands)[0]
+    strided = max(geometry.strides) > 1
+    return _bind(operands, Part.IMAGE, geometry._replace(phases=strided))[0]
 
 
 def _bind(operands: Sequence[Array], wanted: Part, geometry: Geometry, like: Any = None) -> Array:

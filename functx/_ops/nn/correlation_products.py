@@ -32,7 +32,8 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     out = out.reshape(lanes, g.groups * channels, *g.kernel, batch, *g.result)
     n = len(g.kernel)
     for s, (before, after), d, size, _ in g.dimensions():
-        out = overlap_add(out, 2, n + 3, size=before + size + after, stride=s, dilation=d)
+        whole = before + size + max(after, 0)
+        out = overlap_add(out, 2, n + 3, size=whole, stride=s, dilation=d)
         out = lax.slice_in_dim(out, before, before + size, axis=n + 2)
     return _batch_first(out).astype(g.dtype)
 

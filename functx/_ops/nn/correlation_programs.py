@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core.convolutions import channels_last
 
 from .correlation_parts import Geometry, Part
+from .correlation_phases import by_phases
 from .correlation_planes import by_planes
 from .correlation_products import by_elements, by_windows, WINDOW
 
@@ -34,7 +35,7 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """
     lanes, groups, volumes = len(a), len(a) * g.groups, len(g.kernel) > 2
     if groups == 1 and not volumes:
-        return _each(channels_last, wanted, g, a, b)
+        return _one_group(wanted, g, a, b)
     batch, filters, channels = _extents(wanted, g, a, b)
     products = batch * filters * channels * math.prod(g.kernel) * math.prod(g.result)
     if math.prod(g.kernel) <= WINDOW:
@@ -46,8 +47,14 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
         return by_planes(on_cpus, wanted, g, a, b)
     given = [part for part in Part if part != wanted]
     operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
-    one = lambda x: _each(channels_last, wanted, g._replace(groups=1), x[0][None], x[1][None])[0]
+    one = lambda x: _one_group(wanted, g._replace(groups=1), x[0][None], x[1][None])[0]
     return _lanes_as_groups(g, lax.map(one, operands), wanted, lanes)
+
+
+def _one_group(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    if wanted == Part.IMAGE and g.phases:
+        return by_phases(g, a[0], b[0])[None]
+    return _each(channels_last, wanted, g, a, b)
 
 
 def _extents(wanted: Part, g: Geometry, a: Array, b: Array) -> tuple[int, int, int]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from functx._core import (
     Accepts,
@@ -18,7 +17,8 @@ from functx._core import (
     refuse,
 )
 
-from .overlaps import overlap_add
+from .correlation_parts import Geometry
+from .correlation_primitive import spread
 from .windows import per_dimension, require_countable
 
 
@@ -136,39 +136,22 @@ def _transposed(n, input, weight, bias, steps, groups):
                 f"{output_padding} for stride={stride} and dilation={dilation}",
             )
     x = input if input.ndim == n + 2 else input[None]
+    kernel = weight.shape[2:]
     whole = [
         (size - 1) * s + d * (k - 1) + 1 + o
-        for size, s, d, k, o in zip(
-            x.shape[2:], strides, dilations, weight.shape[2:], longer, strict=True
-        )
+        for size, s, d, k, o in zip(x.shape[2:], strides, dilations, kernel, longer, strict=True)
     ]
-    sizes = [size - 2 * p for size, p in zip(whole, cut, strict=True)]
+    sizes = tuple(size - 2 * p for size, p in zip(whole, cut, strict=True))
     if min(sizes) < 1:
-        refuse(f"`padding` must leave something, got {padding}, which leaves {sizes}")
+        refuse(f"`padding` must leave something, got {padding}, which leaves {[*sizes]}")
     require_countable(whole)
-    out = _products(x, weight, groups)
-    for i in range(n):
-        out = overlap_add(out, 2, n + 3, size=whole[i], stride=strides[i], dilation=dilations[i])
-        out = lax.slice_in_dim(out, cut[i], whole[i] - cut[i], axis=n + 2)
-    out = jnp.moveaxis(out.reshape(groups * out.shape[1], *out.shape[2:]), 1, 0)
+    pads = tuple((p, p - o) for p, o in zip(cut, longer, strict=True))
+    sums = accumulator(x.dtype)
+    geometry = Geometry(strides, pads, dilations, groups, sizes, kernel, x.dtype, sums)
+    out = spread(weight, x, geometry)
     if bias is not None:
         out = out + bias.astype(out.dtype).reshape(-1, *[1] * n)
     return out if input.ndim == n + 2 else out[0]
-
-
-def _products(x: Array, weight: Array, groups: int) -> Array:
-    """Each element's kernels, times it: `[groups, F / groups, *kernel, N, *sizes]`.
-
-    XLA's own convolution would spread the input with zeros, and multiply these with what is
-    infinite in the kernel.
-    """
-    channels = weight.shape[0] // groups
-    return lax.dot_general(
-        weight.reshape(groups, channels, *weight.shape[1:]),
-        x.reshape(len(x), groups, channels, *x.shape[2:]),
-        (((1,), (2,)), ((0,), (1,))),
-        preferred_element_type=accumulator(x.dtype),
-    )
 
 
 def _check_shapes(n, input, weight, bias, groups):

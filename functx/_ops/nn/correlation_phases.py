@@ -1,0 +1,91 @@
+"""Images from results and kernels that take strides, without products with zeros in between.
+
+XLA's kernels for CPUs spread the result by the strides, and multiply the zeros too, which is NaN
+where the kernel is infinite. A phase is the elements of the image that are a stride apart: they see
+the elements of the kernel that are a stride apart, at stride 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core.convolutions import channels_last
+
+from .correlation_parts import Geometry, total
+
+
+_MOST = 4  # phases, each a convolution in the program
+
+
+class _Phase(NamedTuple):
+    """Of one dimension: which elements it is of the kernel and of the image, and its padding."""
+
+    kernel: slice
+    dilation: int
+    pads: tuple[int, int]
+    edges: tuple[int, int, int]
+
+
+def has_few_phases(g: Geometry) -> bool:
+    """Whether `by_phases` can be used."""
+    one = all(s == 1 or d == 1 for s, d in zip(g.strides, g.dilations, strict=True))
+    return one and math.prod(g.strides) <= _MOST
+
+
+def by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
+    """The image `[n, c, *]` of `[f, c, *]` and `[n, f, *]`, of one group."""
+    kernel, result = kernel.astype(g.dtype), result.astype(g.dtype)
+    each = [_phases(*x, o) for x, o in zip(g.dimensions(), g.result, strict=True)]
+    parts = [_phase(g, kernel, result, phases) for phases in itertools.product(*each)]
+    if not parts:  # the image lies between the elements of the kernel
+        return jnp.zeros((len(result), kernel.shape[1], *g.image), g.dtype)
+    return total(parts).astype(g.dtype)
+
+
+def _phases(
+    stride: int, pads: tuple[int, int], dilation: int, size: int, kernel: int, result: int
+) -> list[_Phase]:
+    before = pads[0]
+    found = []
+    for i in range(min(stride, kernel)):
+        # Element t of the image is element v of the phase, t + before = stride v + i.
+        first, last = -((i - before) // stride), (size - 1 + before - i) // stride
+        start = stride * first + i - before
+        reach = dilation * (len(range(i, kernel, stride)) - 1)
+        count = last - first + 1
+        if count > 0:
+            low = reach - first
+            found.append(
+                _Phase(
+                    slice(i, None, stride),
+                    dilation,
+                    (low, count + reach - result - low),
+                    (start, size - start - (count - 1) * stride - 1, stride - 1),
+                )
+            )
+    return found
+
+
+def _phase(g: Geometry, kernel: Array, result: Array, phases: Sequence[_Phase]) -> Array:
+    """Elements of an image that are a stride apart, in their places among zeros."""
+    n = len(phases)
+    part = kernel[(slice(None), slice(None), *(x.kernel for x in phases))]
+    numbers = tuple(range(n + 2))
+    out = channels_last(
+        result,
+        lax.rev(part, numbers[2:]),
+        window_strides=(1,) * n,
+        padding=[x.pads for x in phases],
+        rhs_dilation=[x.dilation for x in phases],
+        dimension_numbers=lax.ConvDimensionNumbers(numbers, (1, 0, *numbers[2:]), numbers),
+        preferred_element_type=g.sums,
+    )
+    edges = [(0, 0, 0)] * 2 + [x.edges for x in phases]
+    return lax.pad(out, np.zeros((), out.dtype), edges)
