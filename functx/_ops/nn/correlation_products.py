@@ -49,8 +49,10 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
         image = padded(g, a)
         return total(seen_by(g, image, at) * _element(b, at) for at in places)
     if wanted == Part.KERNEL:
-        image, rest = padded(g, a), (1, *range(3, b.ndim))
-        out = jnp.stack([jnp.sum(seen_by(g, image, at) * b, rest) for at in places], -1)
+        image, sizes = padded(g, a), tuple(range(2, b.ndim - 1))
+        # Over the batch first, which is what vector units can do.
+        sums = [jnp.sum(jnp.sum(seen_by(g, image, at) * b, 1), sizes) for at in places]
+        out = jnp.stack(sums, -1)
         return out.reshape(*out.shape[:2], 1, *g.kernel).astype(g.dtype)
     return total(put_back(g, _element(a, at) * b, at) for at in places).astype(g.dtype)
 

@@ -146,7 +146,6 @@ OPS = [
         reference=np_conv,
         refusals=conv3d_refusals,
         floor=SUMS,
-        departures=infinity_departures(3),
     ),
     OpInfo(
         F.conv_tbc,
