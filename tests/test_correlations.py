@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import itertools
 
 import jax
@@ -135,6 +136,36 @@ def test_infinite_weights_meet_no_zeros_between_strides():
     np.testing.assert_array_equal(
         spread(kernel, jnp.ones((1, 1, 2)), of)[0, 0], [jnp.inf, 1, jnp.inf, 1, 0]
     )
+
+
+@pytest.mark.parametrize("output", [Part.RESULT, Part.IMAGE])
+@pytest.mark.parametrize("case", CASES)
+def test_what_an_operator_computes_of_halves_is_not_rounded(case, output):
+    of, channels, filters = CASES[case]
+    half, single = np.dtype("bfloat16"), np.dtype("float32")
+    of = of._replace(dtype=half, sums=single, output=output)
+    parts = three_parts(of, channels, filters)
+    exact = {part: x.astype(half) for part, x in parts.items()}
+    for wanted in Part:
+        given = [exact[part] for part in Part if part != wanted]
+        got = jax.jit(lambda a, b, w=wanted: correlation_programs.on_cpus(w, of, a, b))(*given)
+        assert got.dtype == (single if wanted == output else half)
+        wide = of._replace(dtype=single)
+        expected = correlation_programs.by_lanes(wanted, wide, *(x.astype(single) for x in given))
+        np.testing.assert_allclose(got, expected.astype(got.dtype), rtol=1e-2, atol=1e-5)
+        if wanted == output:
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_of_halves_are_halves():
+    of, channels, filters = CASES["groups"]
+    of = of._replace(dtype=np.dtype("bfloat16"), sums=np.dtype("float32"))
+    parts = three_parts(of, channels, filters, lanes=1)
+    image, kernel, result = (parts[part][0].astype(of.dtype) for part in Part)
+    for f, args in ((correlate, (image, kernel)), (spread, (kernel, result))):
+        out, pullback = jax.vjp(ft.partial(f, geometry=of), *args)
+        assert out.dtype == of.sums
+        assert [x.dtype for x in pullback(out)] == [of.dtype] * 2
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -29,9 +29,13 @@ class Geometry(NamedTuple):
     groups: int
     image: tuple[int, ...]  # sizes
     kernel: tuple[int, ...]
-    dtype: Any  # of images and kernels
-    sums: Any  # the dtype of results
-    phases: bool = False  # whether what is infinite in a kernel may meet no zeros between strides
+    dtype: Any  # in which operands are multiplied
+    sums: Any  # the dtype in which products are summed
+    output: Part = Part.RESULT  # which is not rounded, and may hold no products with zeros
+
+    def dtype_of(self, part: Part) -> Any:
+        """In which a part is returned."""
+        return self.sums if part == self.output else self.dtype
 
     @property
     def result(self) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from jax import Array, lax
 
 from functx._core.convolutions import channels_last
 
-from .correlation_parts import Geometry, total
+from .correlation_parts import Geometry, Part, total
 
 
 _MOST = 4  # phases, each a convolution in the program
@@ -45,8 +45,8 @@ def by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
     each = [_phases(*x, o) for x, o in zip(g.dimensions(), g.result, strict=True)]
     parts = [_phase(g, kernel, result, phases) for phases in itertools.product(*each)]
     if not parts:  # the image lies between the elements of the kernel
-        return jnp.zeros((len(result), kernel.shape[1], *g.image), g.dtype)
-    return total(parts).astype(g.dtype)
+        return jnp.zeros((len(result), kernel.shape[1], *g.image), g.dtype_of(Part.IMAGE))
+    return total(parts).astype(g.dtype_of(Part.IMAGE))
 
 
 def _phases(

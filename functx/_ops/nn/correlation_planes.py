@@ -30,21 +30,21 @@ def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -
         g.kernel[1:],
         dtype=sums,  # of halves, rounded once
         sums=sums,
-        phases=g.phases and max(g.strides[1:]) > 1,
+        output=g.output,
     )
     a, b = a.astype(sums), b.astype(sums)
     count = g.result[0]
     if wanted == Part.RESULT:
         met = zip(_met(g, a), _of_kernel(b), strict=True)
         out = total(program(wanted, flat, image, kernel) for image, kernel in met)
-        return _as_volumes(out, count)
+        return _as_volumes(out, count).astype(g.dtype_of(wanted))
     planes = _as_batch(b)
     if wanted == Part.KERNEL:
         each = [program(wanted, flat, image, planes) for image in _met(g, a)]
-        return jnp.stack(each, 3).astype(g.dtype)
+        return jnp.stack(each, 3).astype(g.dtype_of(wanted))
     each = (program(wanted, flat, kernel, planes) for kernel in _of_kernel(a))
     back = (put_back(g, _as_volumes(x, count), [i]) for i, x in enumerate(each))
-    return total(back).astype(g.dtype)
+    return total(back).astype(g.dtype_of(wanted))
 
 
 def _met(g: Geometry, image: Array) -> Iterator[Array]:

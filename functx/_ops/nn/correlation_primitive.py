@@ -47,11 +47,11 @@ def correlate(image: Array, kernel: Array, geometry: Geometry) -> Array:
 
 def spread(kernel: Array, result: Array, geometry: Geometry) -> Array:
     """The image of a kernel and a result, each element of which adds the kernel to the image."""
+    geometry = geometry._replace(output=Part.IMAGE)
     operands = [kernel[None], result[None]]
     if category(result.dtype) < 2 or not has_few_phases(geometry):
         return by_windows(Part.IMAGE, geometry, *operands)[0]
-    strided = max(geometry.strides) > 1
-    return _bind(operands, Part.IMAGE, geometry._replace(phases=strided))[0]
+    return _bind(operands, Part.IMAGE, geometry)[0]
 
 
 def _bind(operands: Sequence[Array], wanted: Part, geometry: Geometry, like: Any = None) -> Array:

@@ -22,11 +22,14 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     if wanted == Part.RESULT:
         out = _product("lgfck,lgckno->lgfno", _flat_kernel(g, b), _windows(g, a), g)
         lanes, _, filters, batch, _ = out.shape
-        return _batch_first(out.reshape(lanes, g.groups * filters, batch, *g.result))
+        out = _batch_first(out.reshape(lanes, g.groups * filters, batch, *g.result))
+        return out.astype(g.dtype_of(wanted))
     if wanted == Part.KERNEL:
         out = _product("lgfno,lgckno->lgfck", _flat_result(g, b), _windows(g, a), g)
         lanes, _, filters, channels, _ = out.shape
-        return out.reshape(lanes, g.groups * filters, channels, *g.kernel).astype(g.dtype)
+        return out.reshape(lanes, g.groups * filters, channels, *g.kernel).astype(
+            g.dtype_of(wanted)
+        )
     out = _product("lgfck,lgfno->lgckno", _flat_kernel(g, a), _flat_result(g, b), g)
     lanes, _, channels, _, batch, _ = out.shape
     out = out.reshape(lanes, g.groups * channels, *g.kernel, batch, *g.result)
@@ -35,7 +38,7 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
         whole = before + size + max(after, 0)
         out = overlap_add(out, 2, n + 3, size=whole, stride=s, dilation=d)
         out = lax.slice_in_dim(out, before, before + size, axis=n + 2)
-    return _batch_first(out).astype(g.dtype)
+    return _batch_first(out).astype(g.dtype_of(wanted))
 
 
 def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -47,14 +50,15 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     places = list(np.ndindex(*g.kernel))
     if wanted == Part.RESULT:
         image = padded(g, a)
-        return total(seen_by(g, image, at) * _element(b, at) for at in places)
+        out = total(seen_by(g, image, at) * _element(b, at) for at in places)
+        return out.astype(g.dtype_of(wanted))
     if wanted == Part.KERNEL:
         image, sizes = padded(g, a), tuple(range(2, b.ndim - 1))
         # Over the batch first, which is what vector units can do.
         sums = [jnp.sum(jnp.sum(seen_by(g, image, at) * b, 1), sizes) for at in places]
         out = jnp.stack(sums, -1)
-        return out.reshape(*out.shape[:2], 1, *g.kernel).astype(g.dtype)
-    return total(put_back(g, _element(a, at) * b, at) for at in places).astype(g.dtype)
+        return out.reshape(*out.shape[:2], 1, *g.kernel).astype(g.dtype_of(wanted))
+    return total(put_back(g, _element(a, at) * b, at) for at in places).astype(g.dtype_of(wanted))
 
 
 def _element(kernel: Array, at: tuple[int, ...]) -> Array:

@@ -52,7 +52,7 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 
 
 def _one_group(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
-    if wanted == Part.IMAGE and g.phases:
+    if wanted == g.output == Part.IMAGE and max(g.strides) > 1:
         return by_phases(g, a[0], b[0])[None]
     return _each(channels_last, wanted, g, a, b)
 
@@ -86,7 +86,7 @@ def _each(convolve: Convolution, wanted: Part, g: Geometry, a: Array, b: Array) 
 
     def lane(a: Array, b: Array) -> Array:
         out = one(convolve, g, a.astype(g.dtype), b.astype(g.dtype))
-        return out.astype(g.sums if wanted == Part.RESULT else g.dtype)
+        return out.astype(g.dtype_of(wanted))
 
     return lane(a[0], b[0])[None] if len(a) == 1 else jax.vmap(lane)(a, b)
 
