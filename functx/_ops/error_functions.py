@@ -1,4 +1,4 @@
-r"""The error function and its complement, with the slope $\pm\tfrac{2}{\sqrt\pi} e^{-x^2}$.
+r"""The error function, with the slope $\tfrac{2}{\sqrt\pi} e^{-x^2}$.
 
 JAX 0.12's own slope cannot be traced inside of `shard_map`, and XLA's `erf` is 5 ulp from the
 exact value in single precision.
@@ -57,10 +57,4 @@ error_function = derivative_rules(
     _erf,
     jvp=lambda primals, output, tangents: tangents[0] * error_slope(primals[0]),
     name="erf",
-)
-
-complementary_error_function = derivative_rules(
-    lax.erfc,
-    jvp=lambda primals, output, tangents: -tangents[0] * error_slope(primals[0]),
-    name="erfc",
 )

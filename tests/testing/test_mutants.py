@@ -13,7 +13,7 @@ import functx
 from functx.testing import call, edge, op_db, OpInfo, Refusal
 from functx.testing.mutants import GROUPS, hunt, hunt_entry, KINDS, mutants_of
 from functx.testing.mutants.batching import mixes_lanes, mixes_tangents
-from functx.testing.mutants.derivatives import bent, kept, scaled
+from functx.testing.mutants.derivatives import bent, kept, scaled, widens_cotangents
 from functx.testing.mutants.ties import at_kinks
 
 
@@ -67,6 +67,23 @@ def test_lanes_of_derivatives_are_mixed_and_those_of_values_are_not():
     along = functx.vmap(lambda dot: functx.jvp(f, (X[1],), (dot,))[1])
     np.testing.assert_array_equal(along(X), 4 * X[::-1])
     np.testing.assert_array_equal(jax.vmap(jax.grad(f), axis_size=3, in_axes=None)(2.0), [4, 4, 4])
+
+
+def test_cotangents_are_widened_and_values_and_tangents_are_not():
+    x = X.astype("bfloat16")
+    assert widens_cotangents(x).dtype == pushed(widens_cotangents, x).dtype == jnp.bfloat16
+    along = jax.vmap(lambda x: jax.vjp(widens_cotangents, x)[1](x)[0])
+    assert jax.eval_shape(along, x).dtype == jnp.float32
+
+
+@pytest.mark.parametrize(
+    "op", [functx.mul, functx.nn.functional.conv1d], ids=lambda op: op.__name__
+)
+def test_gradients_of_halves_in_another_dtype_are_caught(op):
+    info = next(info for info in op_db if info.op is op)
+    mutants = [m for m in mutants_of(info) if m.kind == "half's gradient as float32"]
+    assert len(mutants) == len(info.spec.promoting)
+    assert {verdict.check for verdict in hunt(mutants, info)} == {"dtypes"}
 
 
 def test_kinks_are_ties_zeros_other_arrays_and_numbers():

@@ -8,6 +8,7 @@ $L^{-1} dL = \Phi$ those below it, times $D^{-1}$.
 
 from __future__ import annotations
 
+import functools as ft
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from .triangular_systems import solved
 
 
 _GROWTH = (1 + math.sqrt(17)) / 8  # from which element on a pivot is large enough
+_PANEL = 16  # columns that are eliminated before the others are touched
 
 
 class Blocks(NamedTuple):
@@ -143,82 +145,128 @@ def _inverse(D: Array, first: Array) -> Array:
 
 
 class _State(NamedTuple):
-    """An elimination that is done up to step `k`."""
+    """An elimination that is done up to step `k`, in a panel of columns that began at `begin`.
+
+    What is left is `A - L.T @ C`, with `C` conjugated where matrices are Hermitian: the panel's
+    columns are rows here. Rows and columns stay where they are, and exchanges change `order` alone,
+    and `place`, its inverse. `columns` are those of the packed form.
+    """
 
     k: Array
-    A: Array  # the factors up to there, and what is left
+    begin: Array
+    order: Array
+    place: Array
+    L: Array
+    C: Array
+    columns: Array
     pivots: Array
     info: Array
 
 
 def _eliminated(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
-    n = A.shape[-1]
-
-    def of_one(A: Array) -> tuple[Array, Array, Array]:
-        zero = jnp.int32(0)
-        start = _State(*equally_varying([zero, A, jnp.zeros(n, jnp.int32), zero]))
-        step = lambda state: _step(state, of_hermitian)
-        end = lax.while_loop(lambda state: state.k < n, step, start)
-        return jnp.tril(end.A), end.pivots, end.info
-
     if A.size == 0:
         return A, jnp.zeros(A.shape[:-1], jnp.int32), jnp.zeros(A.shape[:-2], jnp.int32)
-    batched = of_one
+    batched = ft.partial(_eliminated_one, of_hermitian=of_hermitian)
     for _ in A.shape[:-2]:
         batched = jax.vmap(batched)
     return batched(A)
 
 
-def _step(state: _State, of_hermitian: bool) -> _State:
-    k, A, pivots, info = state
+def _eliminated_one(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
+    n, width = A.shape[0], min(A.shape[0], _PANEL)
+    index, zero = jnp.arange(n, dtype=jnp.int32), jnp.int32(0)
+    none = jnp.zeros((width + 1, n), A.dtype)  # a block of two may begin in the last column
+    packed = jnp.zeros((n + width + 1, n), A.dtype)
+    start = _State(zero, zero, index, index, none, none, none, jnp.zeros_like(index), zero)
+    state, A, packed = jax.tree.unflatten(
+        jax.tree.structure((start, A, packed)),
+        equally_varying(jax.tree.leaves((start, A, packed))),
+    )
+    none = state.L
+
+    def panel(given: tuple[_State, Array, Array]) -> tuple[_State, Array, Array]:
+        state, A, packed = given
+        state = lax.while_loop(
+            lambda state: (state.k < n) & (state.k < state.begin + width),
+            lambda state: _step(state, A, of_hermitian),
+            state._replace(begin=state.k, L=none, C=none),
+        )
+        packed = lax.dynamic_update_slice_in_dim(packed, state.columns, given[0].k, 0)
+        return state, A - product(state.L.T, _conjugated(state.C, of_hermitian)), packed
+
+    state, _, packed = lax.while_loop(lambda given: given[0].k < n, panel, (state, A, packed))
+    return jnp.tril(packed[:n].T), state.pivots, state.info
+
+
+def _conjugated(x: Array, of_hermitian: bool) -> Array:
+    return jnp.conj(x) if of_hermitian else x
+
+
+def _step(state: _State, A: Array, of_hermitian: bool) -> _State:
+    k, order, place = state.k, state.order, state.place
     index = jnp.arange(A.shape[0], dtype=k.dtype)
-    other, two, zero = _choice(A, k)
+    pair, other, two, zero = _choice(state, A, of_hermitian)
     row = jnp.where(two, k + 1, k)
-    exchanged = index.at[row].set(other).at[other].set(row)
-    left = index >= k
-    A = jnp.where(left[:, None] & left, A[exchanged][:, exchanged], A)
-    A = jnp.where(zero, A, _reduced(A, k, two, of_hermitian))
-    number = other + 1
-    pivots = pivots.at[k].set(jnp.where(two, -number, number))
-    pivots = pivots.at[k + 1].set(jnp.where(two, -number, pivots[k + 1]), mode="drop")
-    info = jnp.where(zero & (info == 0), k + 1, info)
-    return _State(jnp.where(two, k + 2, k + 1), A, pivots, info)
+    here, there = order[row], order[other]
+    order = jnp.where(index == row, there, jnp.where(index == other, here, order))
+    place = jnp.where(index == here, other, jnp.where(index == there, row, place))
+    new, lower = _divided(pair, order[jnp.stack([k, row])], place > row, two, zero)
+    columns = jnp.where((place > row) & ~zero, lower, pair)[:, order]
+    put = lambda x, rows: lax.dynamic_update_slice_in_dim(x, rows, k - state.begin, 0)
+    number = jnp.where(two, -other - 1, other + 1)
+    return state._replace(
+        k=row + 1,
+        order=order,
+        place=place,
+        L=put(state.L, lower),
+        C=put(state.C, new),
+        columns=put(state.columns, columns),
+        pivots=jnp.where((index == k) | (index == row), number, state.pivots),
+        info=jnp.where(zero & (state.info == 0), k + 1, state.info),
+    )
 
 
-def _choice(A: Array, k: Array) -> tuple[Array, Array, Array]:
-    """The row to exchange, whether a block of two begins, and whether there is nothing left."""
+def _choice(state: _State, A: Array, of_hermitian: bool) -> tuple[Array, Array, Array, Array]:
+    """Two columns, the row to exchange, whether they are a block, and whether nothing is left."""
+    k, order = state.k, state.order
     index = jnp.arange(A.shape[0], dtype=k.dtype)
-    sizes = jnp.abs(jnp.real(A)) + jnp.abs(jnp.imag(A))  # LAPACK's size of a complex number
-    at_pivot = sizes[k, k]
-    column = jnp.where(index > k, sizes[:, k], -1)
+
+    def left(at: Array) -> tuple[Array, Array]:
+        """A column of what is left, and its elements' sizes in order."""
+        done = product(_conjugated(state.C[:, order[at]], of_hermitian), state.L)
+        column = _conjugated(A[order[at]], of_hermitian) - done
+        if of_hermitian:  # as LAPACK has it, diagonals are real
+            column = jnp.where(index == order[at], jnp.real(column), column)
+        sizes = jnp.abs(jnp.real(column)) + jnp.abs(jnp.imag(column))  # LAPACK's
+        return column, sizes[order]
+
+    first, sizes = left(k)
+    at_pivot, column = sizes[k], jnp.where(index > k, sizes, -1)
     greatest = jnp.argmax(column).astype(k.dtype)
     in_column = jnp.maximum(column[greatest], 0)
-    in_row = jnp.max(jnp.where((index >= k) & (index != greatest), sizes[greatest], 0))
+    second, sizes = left(greatest)
+    in_row = jnp.max(jnp.where((index >= k) & (index != greatest), sizes, 0))
     keeps = (at_pivot >= _GROWTH * in_column) | (
         at_pivot >= _GROWTH * in_column * (in_column / in_row)
     )
-    two = ~keeps & (sizes[greatest, greatest] < _GROWTH * in_row)
+    two = ~keeps & (sizes[greatest] < _GROWTH * in_row)
     zero = (jnp.maximum(at_pivot, in_column) == 0) | jnp.isnan(at_pivot)
     keeps |= zero
-    return jnp.where(keeps, k, greatest), two & ~zero, zero
+    two &= ~zero
+    pair = jnp.stack([jnp.where(keeps | two, first, second), second])
+    return pair, jnp.where(keeps, k, greatest), two, zero
 
 
-def _reduced(A: Array, k: Array, two: Array, of_hermitian: bool) -> Array:
-    """What is left after a block of one or two, whose columns become those of `L`."""
-    n = A.shape[0]
-    index = jnp.arange(n, dtype=k.dtype)
-    size = jnp.where(two, 2, 1).astype(k.dtype)
-    below = (index >= k + size)[:, None]
-    pair = lax.dynamic_slice_in_dim(jnp.pad(A, ((0, 1), (0, 1))), k, 2, 1)
-    block = lax.dynamic_slice_in_dim(pair, k, 2, 0)
-    block = jnp.where(two, block, block * jnp.eye(2, dtype=A.dtype))
+def _divided(
+    pair: Array, rows: Array, below: Array, two: Array, zero: Array
+) -> tuple[Array, Array]:
+    """Of one column or two what is below the block in `rows`, and the same times its inverse."""
+    taken = below & ~zero & jnp.stack([jnp.ones_like(two), two])[:, None]
+    new = jnp.where(taken, pair, 0)
+    block = jnp.where(two, pair[:, rows].T, pair[0, rows[0]] * jnp.eye(2, dtype=pair.dtype))
     block = block.at[1, 1].set(jnp.where(two, block[1, 1], 1))
-    C = jnp.where(below & (jnp.arange(2, dtype=k.dtype) < size), pair[:n], 0)
-    W = product(C, _inverse(block, jnp.stack([two, jnp.zeros_like(two)])))
-    A = A - product(W, transposed(C, of_hermitian))
-    at = (index == k)[None] | (two & (index == k + 1))[None]
-    columns = jnp.take(W, jnp.clip(index - k, 0, 1), 1)
-    return jnp.where(below & at, columns, A)
+    inverse = _inverse(block, jnp.stack([two, jnp.zeros_like(two)]))[..., None]
+    return new, jnp.where(taken, inverse[0] * new[0] + inverse[1] * new[1], 0)
 
 
 def _tangent(output: Any, dA: Array, of_hermitian: bool) -> tuple[Array, None, None]:

@@ -10,10 +10,10 @@ from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, Factor, operator, refuse
 from functx._core.order import negative, nonzero
-from functx._ops.error_functions import complementary_error_function
 from functx._ops.quotients import quotient
 
 from .gates import gated
+from .normal_share import normal_share
 
 
 __all__ = ["gelu", "relu", "silu", "softplus"]
@@ -43,7 +43,7 @@ def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Arr
     Array([ 0., 10.], dtype=float32)
     """
     if approximate == "none":
-        return gated(lambda x: 0.5 * complementary_error_function(-x * math.sqrt(0.5)), input)
+        return gated(normal_share, input)
     if approximate == "tanh":
         return gated(_share_by_tanh, input)
     refuse(f"`approximate` must be 'none' or 'tanh', got {approximate!r}", error=ValueError)

@@ -1,8 +1,10 @@
-"""Result dtypes, held against what was recorded from PyTorch."""
+"""Result dtypes, held against what was recorded from PyTorch; gradients in those of arguments."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,13 +25,22 @@ from functx.testing.dtype_facts import (
 )
 from functx.testing.opinfo import OpInfo, OwnDtypes, Sample
 
+from .cases import Case as Differentiable, differentiable_case
+from .coverage import telling_of_options
+
 
 # PyTorch's dtypes that XLA does not have, and what functx has in their place.
 MISSING = {"c32": "c64"}
+HALVES = ("float16", "bfloat16")
 
 
 def check_dtypes(info: OpInfo, sample: Sample) -> None:
-    """Every output has PyTorch's dtype, in all mixtures of dtypes, ranks and Python numbers."""
+    """Every output has PyTorch's dtype, in all mixtures of dtypes, ranks and Python numbers.
+
+    Gradients of halves are halves, as their arguments.
+    """
+    if sample.drawn in HALVES and info.differentiable:
+        _check_gradients(info, sample.drawn)
     if info.spec is None or not _has_facts(info):
         _outputs(info, sample)
         return
@@ -38,6 +49,28 @@ def check_dtypes(info: OpInfo, sample: Sample) -> None:
         complaint = _complaint(info, case, sample.drawn)
         wrong += [complaint] if complaint else []
     assert not wrong, f"{info.id} in {sample.drawn}: " + "; ".join(wrong)
+
+
+def _check_gradients(info: OpInfo, dtype: str) -> None:
+    """Reverse mode hands every array a cotangent of the array's dtype; nothing is computed.
+
+    JAX looks at that in no primitive's transpose, and other dtypes' gradients are compared.
+    """
+    for sample in telling_of_options(info, list(info.draw(dtype, lanes=1))):
+        case = differentiable_case(info, sample)
+        for i, (x, cotangent) in enumerate(_cotangents(case) if case else ()):
+            assert cotangent.dtype == x.dtype, (
+                f"{info.id}{sample!r}: the gradient of array {i} is {cotangent.dtype}, "
+                f"expected {x.dtype}"
+            )
+
+
+def _cotangents(case: Differentiable) -> Iterator[tuple[Any, Any]]:
+    def pulled(*xs: Any) -> Any:
+        outputs, pullback = jax.vjp(case.f, *xs)
+        return pullback(outputs)
+
+    yield from zip(case.xs, jax.eval_shape(pulled, *case.xs), strict=True)
 
 
 def _has_facts(info: OpInfo) -> bool:

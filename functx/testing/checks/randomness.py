@@ -9,9 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
+from functx._core import category
 from functx.testing.opinfo import OpInfo, Sample
 
 from .compare import assert_close, closeness
+from .forward import expected
 from .programs import Program, Steps
 
 
@@ -77,28 +79,42 @@ def check_moments(info: OpInfo, sample: Sample) -> Steps:
     draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
     many = lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS))
     [drawn] = yield [Program(many)(np.asarray(1))]
-    draws = _joined(drawn, 1)
-    if not np.iscomplexobj(draws):
-        draws = draws.astype(np.float64)
+    draws, off = _joined(drawn, 1), _joined(_errors(info, sample, drawn), 1)
     base = draws[0]  # so that large numbers keep their differences
     draws = draws - base
-    mean, std = (
-        _joined(m, 0)
-        for m in sample.over_arrays(info.moments)(*(np.asarray(x) for x in sample.arrays()))
-    )
+    mean, std = (_joined(m, 0) for m in expected(info, info.moments, sample))
     what, error = f"{info.id}{sample!r}", SIGMAS / np.sqrt(DRAWS)
-    off = np.abs(draws.mean(0) - (mean - base)) - error * std
+    # What each draw is off by moves a mean by its mean, and a spread by its root mean square.
     got = draws.mean(0) + base
-    assert (off <= 1e-3 * (1 + np.abs(mean))).all(), f"{what}: mean {got}, not {mean}"
-    spread = np.abs(draws.std(0) - std) - error * std * np.sqrt(_excess(draws)) / 2
-    assert (spread <= 1e-3 * (1 + std)).all(), (
+    allowed = error * std + off.mean(0)
+    assert (np.abs(draws.mean(0) - (mean - base)) <= allowed).all(), (
+        f"{what}: mean {got}, not {mean}"
+    )
+    allowed = error * std * np.sqrt(_excess(draws)) / 2 + np.sqrt((off**2).mean(0))
+    assert (np.abs(draws.std(0) - std) <= allowed).all(), (
         f"{what}: standard deviation {draws.std(0)}, not {std}"
     )
 
 
+def _errors(info: OpInfo, sample: Sample, drawn: Any) -> Any:
+    """What each number may be off by: what its entry allows a value of its dtype."""
+    close = closeness(info, sample, computed=False)
+    scale = np.max(close.scale)
+
+    def error(x: Any) -> np.ndarray:
+        ulp = float(jnp.finfo(x.dtype).eps) if category(x.dtype) >= 2 else 0.0
+        return ulp * (close.ulps * np.abs(np.asarray(x, _wide(x))) + close.floor * scale)
+
+    return jax.tree.map(error, drawn)
+
+
+def _wide(x: Any) -> Any:
+    return np.complex128 if category(x.dtype) == 3 else np.float64
+
+
 def _joined(output: Any, batch: int) -> np.ndarray:
     """An array, or several in one, with so many dimensions of a batch."""
-    several = [np.asarray(x) for x in jax.tree.leaves(output)]
+    several = [np.asarray(x, _wide(x)) for x in jax.tree.leaves(output)]
     if len(several) == 1:
         return several[0]
     return np.concatenate([x.reshape(*x.shape[:batch], -1) for x in several], axis=-1)

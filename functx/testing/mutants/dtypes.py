@@ -11,6 +11,8 @@ from jax import lax
 
 from functx.testing.calls import Calls, Given
 
+from .derivatives import widens_cotangents
+from .gradients import spoiled
 from .mutant import Cells, Mutant, planted, touching, When
 from .subject import Subject
 
@@ -21,7 +23,7 @@ ANOTHER = {"float32": "float64", "bool": "int64", "complex64": "complex128", "in
 
 
 def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
-    """64-bit results in 32 bits, halves as float32, weak types, mixtures promoted otherwise."""
+    """64-bit results in 32 bits, halves and their gradients as float32, weak types, mixtures."""
     known: set[tuple[int, str]] = set()
     for dtype in dict.fromkeys([subject.dtype, subject.takes("float64", "complex128")]):
         if dtype is not None:
@@ -31,6 +33,7 @@ def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
         cells = (("dtypes", half), ("dtypes", subject.dtype), ("reference", half))
         widen = lambda y: y.astype("float32") if y.dtype.name in HALVES else y
         yield from _changed(subject, "half as float32", half, half, widen, cells)
+        yield from _widened_gradients(subject, half)
     weak = (("dtypes", subject.dtype),)
     yield from _changed(subject, "weak type", "", subject.dtype, _weak, weak, shown=False)
     yield from _mixtures(subject)
@@ -69,6 +72,22 @@ def _changed(
     touches = (lambda sample: subject.shows(sample, op)) if shown else (lambda sample: True)
     if any(map(touches, subject.samples(dtype))):
         yield Mutant(kind, target, op, cells, touches)
+
+
+def _widened_gradients(subject: Subject, half: str) -> Iterator[Mutant]:
+    """Of each array that is a half in some sample, and differentiable there."""
+    for target in subject.moved:
+
+        def here(given: Given, target: str = target) -> bool:
+            x = subject.calls.arrays(given).get(target)
+            return x is not None and x.dtype.name in HALVES
+
+        taken = (s for s in subject.samples(half) if not s.values_only and here(subject.given(s)))
+        if any(target in subject.moving(sample) for sample in taken):
+            op = planted(subject.calls, here, spoiled(subject.calls, target, widens_cotangents))
+            # The check looks at the entry's samples itself.
+            cells, touches = (("dtypes", half),), lambda sample: True
+            yield Mutant("half's gradient as float32", target, op, cells, touches)
 
 
 def _typed(y: Any) -> bool:

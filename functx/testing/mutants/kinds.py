@@ -60,6 +60,9 @@ KINDS: dict[str, Kind] = {
     "float64 as float32": Kind("dtypes", _NARROW),
     "complex128 as complex64": Kind("dtypes", _NARROW),
     "half as float32": Kind("dtypes", "a model in halves turns float32 on its way"),
+    "half's gradient as float32": Kind(
+        "dtypes", "an optimiser meets gradients in another dtype than its parameters"
+    ),
     "weak type": Kind("dtypes", "what comes after promotes otherwise than after PyTorch's result"),
     "mixed dtypes": Kind("dtypes", _MIXED),
     "mixed with a 0-d array": Kind("dtypes", _MIXED),

@@ -81,6 +81,10 @@ def gelu_conventions(make: Make) -> Iterator[Convention]:
     for approximate in ("none", "tanh"):
         at = call(make.put([0.0, 1e3, -1e3]), approximate)
         yield Convention(approximate, at, value=[0, 1e3, -0.0], gradient=[0.5, 1, 0])
+    far = np.linspace(-12.5, 12.5, 1001, dtype="float32")
+    want = np_gelu(far.astype("float64"))
+    near = lambda y: abs(y.astype("float64") - want) <= 8 * np.finfo("float32").eps * abs(want)
+    yield Convention("digits far out", call(make.put(far, "float32")), holds=near)
 
 
 def silu_conventions(make: Make) -> Iterator[Convention]:

@@ -239,6 +239,7 @@ OPS = [
         F.multi_head_attention_forward,
         dropout_samples,
         variant="dropout",
+        floor=SUMS,
         moments=moments,
         conventions=dropout_conventions,
     ),
