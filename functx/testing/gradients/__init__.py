@@ -1,0 +1,1 @@
+"""Derivatives of functions of yours, against finite differences."""
