@@ -1,0 +1,1 @@
+"""Memory for time: what a backward pass keeps, and what it computes again."""

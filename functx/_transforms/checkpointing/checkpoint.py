@@ -1,0 +1,155 @@
+"""Functions whose backward pass computes again what it does not keep."""
+
+from __future__ import annotations
+
+import functools as ft
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, overload
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+
+from functx._core import describe, fail
+from functx._core.ambient import drawing, recording, upcoming_draw
+from functx._transforms.arguments import require_callable
+from functx._transforms.concretization import tracing
+from functx._transforms.equations import equations, operator_of
+from functx._transforms.generics import P, Y
+
+from .leaves import Apart, apart
+from .names import is_name, names_given
+from .naming import operator_calls, with_named_results
+from .policies import Decide, decision, is_jax_policy
+
+
+__all__ = ["checkpoint"]
+
+
+@overload
+def checkpoint(
+    func: Callable[P, Y], *, policy: Any = None, prevent_cse: bool = True
+) -> Callable[P, Y]: ...
+@overload
+def checkpoint(
+    *, policy: Any = None, prevent_cse: bool = True
+) -> Callable[[Callable[P, Y]], Callable[P, Y]]: ...
+def checkpoint(
+    func: Callable[..., Any] | None = None,
+    *args: Any,
+    policy: Any = None,
+    prevent_cse: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """`func`, whose backward pass computes intermediate values again instead of keeping them.
+
+    Values and derivatives are those of `func`, under any nest of transforms. It takes and returns
+    any trees; what is no array in them (Python's numbers, strings, `None`, functions) is handed
+    through as it is. It runs once while it is traced; the backward pass replays what was recorded,
+    random numbers included.
+
+    - `policy`: what is kept all the same. A list of operators, `functx.matmul` or `"matmul"`, whose
+      results are, and the sums, products and factors inside that their derivatives read; or a
+      function `policy(operator, *avals)` that is asked once for each call of an operator, in order,
+      and gives a `CheckpointPolicy` or a bool: `avals` have the shape and dtype of each array that
+      the operator takes. Or one of `jax.checkpoint_policies`, which decide by primitives. `None`
+      keeps nothing but arguments.
+    - `prevent_cse`: whether the compiler is kept from undoing it; False is safe, and faster, in
+      the body of a `scan`.
+
+    Without `func`, a decorator with these options.
+
+    Errors: TypeError for a policy of another kind or answer, ValueError for a list that holds
+    anything but operators.
+
+    >>> def layer(w, x):
+    ...     return functx.tanh(functx.matmul(x, w)).sum()
+    >>> w, x = jnp.ones((4, 4)), jnp.ones((2, 4))
+    >>> saving = functx.checkpoint(layer, policy=[functx.matmul])
+    >>> bool(jnp.allclose(functx.grad(saving)(w, x), functx.grad(layer)(w, x)))
+    True
+    >>> functx.checkpoint_report(saving, w, x).recomputed
+    Counter({'tanh': 1})
+    """
+    if args or kwargs:
+        _refuse_options(args, kwargs)
+    if func is None:
+        return ft.partial(checkpoint, policy=policy, prevent_cse=prevent_cse)
+    require_callable("checkpoint", func)
+    by_primitives = policy is None or is_jax_policy(policy)
+    decide = None if by_primitives else decision("checkpoint", policy)
+
+    def recomputing(body: Callable[..., Any]) -> Callable[..., Any]:
+        if decide is None:
+            return jax.checkpoint(body, policy=policy, prevent_cse=prevent_cse)
+        return ft.partial(_selective, body, decide, prevent_cse)
+
+    @ft.wraps(func)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        given, returned = apart((args, kwargs)), list[Apart]()
+
+        def body(*arrays: Any) -> Any:
+            args, kwargs = given.whole(arrays)
+            returned.append(apart(tracing("checkpoint", func, *args, **kwargs)))
+            return returned[-1].arrays
+
+        arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given.arrays]
+        if upcoming_draw() is None:  # whoever is in force here says why
+            arrays = recomputing(body)(*arrays)
+        else:
+            arrays = drawing(recomputing(recording(body)), *arrays)
+        return returned[-1].whole(arrays)
+
+    return checkpointed
+
+
+def _refuse_options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+    """Refuses what PyTorch's function takes, which calls `func` and has other options."""
+    got = describe(args[0]) if args else f"`{next(iter(kwargs))}`"
+    fail(
+        "checkpoint",
+        f"it takes `func`, `policy` and `prevent_cse`, and calls nothing; got also {got}",
+        hint="functx.checkpoint(f)(x) calls f; there is one variant, which always restores random "
+        "numbers and recomputes no more than is needed",
+        error=TypeError,
+    )
+
+
+def _selective(func: Callable[..., Any], decide: Decide, prevent_cse: bool, *args: Any) -> Any:
+    """`func(*args)`, of which the results of operators that `decide` picks are saved."""
+    program, shapes = jax.make_jaxpr(func, return_shape=True)(*args)
+    tag = _unused_name(program.jaxpr)
+    names = tuple(
+        tag if decide(operator_of(eqn), *(x.aval for x in eqn.invars)) else None
+        for eqn in operator_calls(program.jaxpr)
+    )
+    named = ClosedJaxpr(with_named_results(program.jaxpr, names), program.consts)
+    run = jax.checkpoint(jaxpr_as_fun(named), policy=_saving(tag), prevent_cse=prevent_cse)
+    return jax.tree.unflatten(jax.tree.structure(shapes), run(*jax.tree.leaves(args)))
+
+
+def _unused_name(jaxpr: Jaxpr) -> str:
+    """A name that marks what this checkpoint saves, and none inside it."""
+    taken = {eqn.params["name"] for eqn in equations(jaxpr) if is_name(eqn.primitive)}
+    return next(name for i in itertools.count() if (name := f"functx.checkpoint.{i}") not in taken)
+
+
+@ft.cache
+def _saving(name: str) -> Callable[..., bool]:
+    """The policy, for JAX, that saves values of this name: one function, as caches compare it."""
+
+    def policy(primitive: Any, *_: Any, **params: Any) -> bool:
+        if is_name(primitive):
+            return params["name"] == name
+        return primitive.name == "custom_jvp_call" and name in _results(params["call_jaxpr"].jaxpr)
+
+    return policy
+
+
+def _results(jaxpr: Jaxpr) -> Iterator[str]:
+    """The names of the results of an operator that is not differentiated, and so still a call."""
+    yield from names_given(jaxpr)
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "custom_jvp_call":
+            yield from _results(eqn.params["call_jaxpr"].jaxpr)
