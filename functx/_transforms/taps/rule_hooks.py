@@ -1,0 +1,168 @@
+"""Hooks around the backward passes of operators."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Collection
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.extend.core import JaxprEqn
+
+from functx._core import describe, fail
+from functx._core.ambient import drawing, recording
+from functx._core.manual_axes import axes_of_type, varying_over
+from functx._core.rules_primitives import inexact
+from functx._transforms.arguments import require_callable
+from functx._transforms.concretization import tracing
+from functx._transforms.conjugation import conjugate
+from functx._transforms.equations import label_of, operator_of
+
+from .primitive import as_array, Cotangents, Hook, Tap, tap_point
+from .replay import bind, can_enter, dropped, Recorded, replay, Supplies, type_of
+from .tap import replaced, require_hook, require_order
+
+
+__all__ = ["with_rule_hooks"]
+
+Pre = Callable[[str, Cotangents], Cotangents | None]
+Post = Callable[[str, Cotangents, Cotangents], Cotangents | None]
+Where = str | Collection[str] | Callable[[str], bool]
+
+
+def with_rule_hooks(
+    func: Callable[..., Any],
+    *,
+    pre: Pre | None = None,
+    post: Post | None = None,
+    where: Where | None = None,
+    order: int | None = None,
+) -> Callable[..., Any]:
+    """`func`, with functions called before and after the backward pass of its operators.
+
+    - `pre(name, cotangents)`: is called before, with a tuple of the cotangents of the operator's
+      outputs. A tuple like it that it returns takes its place.
+    - `post(name, gradients, cotangents)`: is called after, with a tuple of what the operator adds
+      to the gradients of its array arguments, and that of the cotangents after `pre`. A tuple
+      like `gradients` that it returns takes its place.
+    - `where`: a name, several, or a predicate of names. Operators have their full ones
+      (`"sin"`, `"nn.functional.gelu"`), functions with own derivative rules theirs, all else that
+      of JAX's primitive (`"dot_general"`). By default all operators.
+    - `order`: which derivative the hooks belong to, as of `tap`.
+
+    `None` stands in the tuples where no gradient arrives or is asked for. In one backward pass
+    come first the hooks of taps on the operator's outputs, then `pre`, the operator's own
+    derivative, `post`, and then the taps on its arguments. Complex cotangents follow PyTorch.
+
+    `func` is recorded as by `jax.jit`; what it calls by `jit`, `vmap`, `scan`, `cond` and
+    `checkpoint` is entered; a `while_loop`, a `shard_map` and a function with a derivative rule
+    are not.
+
+    >>> def halved(name, cotangents):
+    ...     return tuple(g / 2 for g in cotangents)
+    >>> f = functx.with_rule_hooks(lambda x: functx.sin(x) + x, pre=halved, where="sin")
+    >>> functx.grad(f)(jnp.float32(0))
+    Array(1.5, dtype=float32)
+    """
+    require_callable("with_rule_hooks", func)
+    require_hook("with_rule_hooks", "pre", pre)
+    require_hook("with_rule_hooks", "post", post)
+    require_order("with_rule_hooks", order)
+    asked = _asked(where)
+
+    def visit(eqn: JaxprEqn, operands: list[Any], _: Supplies) -> tuple[list[Any], Supplies]:
+        return _hooked(eqn, [*map(as_array, operands)], pre, post, order), {}
+
+    @ft.wraps(func)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        def compute(draw: Any) -> tuple[Any, Any]:
+            call = recording(lambda: tracing("with_rule_hooks", func, *args, **kwargs))
+            recorded = Recorded(call, draw)
+            leaves = jax.tree.leaves(draw)
+            results, _ = replay(recorded.program, leaves, asked, visit, {}, _may_enter)
+            return recorded.output(results)
+
+        return drawing(compute)
+
+    return function
+
+
+def _asked(where: Any) -> Callable[[JaxprEqn], bool]:
+    if where is None:
+        return lambda eqn: operator_of(eqn) is not None
+    if isinstance(where, str):
+        where = (where,)
+    if not callable(where):
+        if not all(isinstance(name, str) for name in where):
+            fail(
+                "with_rule_hooks",
+                f"`where` must be a name, names or a function of names, got {describe(where)}",
+                error=TypeError,
+            )
+        where = frozenset(where).__contains__
+    return lambda eqn: not _may_enter(eqn) and bool(where(label_of(eqn)))
+
+
+def _may_enter(eqn: JaxprEqn) -> bool:
+    return can_enter(eqn) and operator_of(eqn) is None  # operators stay whole
+
+
+def _hooked(
+    eqn: JaxprEqn, operands: list[Array], pre: Pre | None, post: Post | None, order: int | None
+) -> list[Any]:
+    """What `eqn` computes of `operands`, between two taps.
+
+    The tap behind it hands the cotangents to the one before along carriers, zeros in between.
+    """
+    name, count = label_of(eqn), len(operands)
+    slots = [i for i, y in enumerate(eqn.outvars) if inexact(type_of(y)) and not dropped(y)]
+    if not slots:
+        return bind(eqn, operands)
+    carriers: list[Array] = []
+    if post is not None:
+        avals = [type_of(eqn.outvars[i]) for i in slots]
+        carriers = [
+            varying_over(jnp.zeros(aval.shape, aval.dtype), axes_of_type(aval)) for aval in avals
+        ]
+        tap = Tap(_before(name, post, count, slots), order, carriers=len(slots))
+        entered = tap_point.bind(*operands, *carriers, tap=tap, depth=0)
+        operands, carriers = entered[:count], entered[count:]
+    results = bind(eqn, operands)
+    tap = Tap(_behind(name, pre, slots), order)
+    outputs = tap_point.bind(*[results[i] for i in slots], *carriers, tap=tap, depth=0)
+    for i, y in zip(slots, outputs, strict=False):
+        results[i] = y
+    return results
+
+
+def _behind(name: str, pre: Pre | None, slots: list[int]) -> Hook:
+    def hook(cotangents: Cotangents) -> Cotangents:
+        given = conjugate(_in_slots(cotangents, slots))
+        if pre is not None:
+            call = "pre(name, cotangents)"
+            given = replaced("with_rule_hooks", call, given, pre(name, given))
+        back = conjugate(tuple(given[i] for i in slots))
+        return (*back, *back)[: len(cotangents)]  # a second time for the carriers, if there are
+
+    return hook
+
+
+def _before(name: str, post: Post, count: int, slots: list[int]) -> Hook:
+    def hook(cotangents: Cotangents) -> Cotangents:
+        gradients = conjugate(cotangents[:count])
+        given = conjugate(_in_slots(cotangents[count:], slots))
+        call, got = "post(name, gradients, cotangents)", post(name, gradients, given)
+        return (
+            *conjugate(replaced("with_rule_hooks", call, gradients, got)),
+            *cotangents[count:],
+        )
+
+    return hook
+
+
+def _in_slots(cotangents: Cotangents, slots: list[int]) -> Cotangents:
+    """The first of `cotangents`, as many as there are `slots`, each at its output's place."""
+    at = dict(zip(slots, cotangents, strict=False))
+    return tuple(at.get(i) for i in range(max(slots) + 1))
