@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jax.interpreters import partial_eval
+
+from .equations import equations
 
 
 def depending_outputs(jaxpr: Jaxpr, inputs: list[bool] | None = None) -> list[bool]:
     """For each output, whether it depends on any of the inputs that `inputs` marks (or any).
 
-    Calls of one inner program are looked into; any other equation is taken to make all of
-    its outputs depend on each of its inputs.
+    An equation is taken to make all of its outputs depend on each of its inputs, unless it calls
+    an inner program, or JAX knows better: of loops, branches and checkpoints.
     """
     marks = [True] * len(jaxpr.invars) if inputs is None else inputs
+    reached = _reached(jaxpr, marks)
+    if not any(map(_is_structured, equations(jaxpr))):
+        return reached
+    return [
+        hit and any(a and b for a, b in zip(marks, _read_for(jaxpr, i), strict=True))
+        for i, hit in enumerate(reached)
+    ]
+
+
+def _reached(jaxpr: Jaxpr, marks: list[bool]) -> list[bool]:
     dependent = {var for var, marked in zip(jaxpr.invars, marks, strict=True) if marked}
     for eqn in jaxpr.eqns:
         marks = [reads(dependent, x) for x in eqn.invars]
@@ -31,12 +44,23 @@ def reads(dependent: set[Any], x: Any) -> bool:
     return not isinstance(x, Literal) and x in dependent
 
 
-def _outputs_of(eqn: Any, marks: list[bool]) -> list[bool]:
+def _outputs_of(eqn: JaxprEqn, marks: list[bool]) -> list[bool]:
     inner = eqn.params.get("jaxpr")
-    if (
-        eqn.primitive.name in ("jit", "pjit")
-        and isinstance(inner, ClosedJaxpr)
-        and len(inner.jaxpr.invars) == len(marks)
-    ):
-        return depending_outputs(inner.jaxpr, marks)
+    if _is_call(eqn) and isinstance(inner, ClosedJaxpr) and len(inner.jaxpr.invars) == len(marks):
+        return _reached(inner.jaxpr, marks)
     return [True] * len(eqn.outvars)
+
+
+def _is_call(eqn: JaxprEqn) -> bool:
+    return eqn.primitive.name in ("jit", "pjit")
+
+
+def _is_structured(eqn: JaxprEqn) -> bool:
+    """Whether JAX has a rule for which of the equation's inputs are needed for which outputs."""
+    return not _is_call(eqn) and eqn.primitive in partial_eval.dce_rules
+
+
+def _read_for(jaxpr: Jaxpr, output: int) -> list[bool]:
+    """The inputs that are left once all but one output is pruned, with what only they need."""
+    wanted = [i == output for i in range(len(jaxpr.outvars))]
+    return partial_eval.dce_jaxpr(jaxpr, wanted)[1]

@@ -1,0 +1,1 @@
+"""Grad modes: regions and functions whose results have no derivative, or a restricted one."""
