@@ -1,0 +1,39 @@
+"""Functions without closures: what they close over becomes an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.extend as jex
+import jax.numpy as jnp
+from jax import Array
+
+
+class Explicit(NamedTuple):
+    """A function with what it closes over as its first argument: `function(closed, *args)`."""
+
+    function: Callable[..., Any]
+    closed: tuple[list[Array], list[Array]]  # what can have a derivative, and what can not
+
+
+def explicit(func: Callable[..., Any], *args: Any) -> Explicit:
+    """`func`, of arguments with the shapes and dtypes of `args`, reading nothing but arguments.
+
+    Its derivative in `closed` is that of `func` in all that it closes over, traced values among it.
+    """
+    program, shape = jax.make_jaxpr(func, return_shape=True)(*args)
+    tree = jax.tree.structure(shape)
+    inexact = [jnp.issubdtype(x.dtype, jnp.inexact) for x in program.consts]
+
+    def function(closed: tuple[list[Array], list[Array]], *args: Any) -> Any:
+        moving, fixed = map(iter, closed)
+        consts = [next(moving if moves else fixed) for moves in inexact]
+        run = jex.core.jaxpr_as_fun(jex.core.ClosedJaxpr(program.jaxpr, consts))
+        return tree.unflatten(run(*jax.tree.leaves(args)))
+
+    parts: tuple[list[Array], list[Array]] = ([], [])
+    for x, moves in zip(program.consts, inexact, strict=True):
+        parts[not moves].append(jnp.asarray(x))
+    return Explicit(function, parts)

@@ -1,0 +1,166 @@
+"""Linear systems given by a function, differentiated by their equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.flatten_util import ravel_pytree
+
+from functx._core import describe, fail
+from functx._core.rules import derivative_rules
+
+from .closures import explicit
+
+
+__all__ = ["custom_linear_solve", "dense_solve"]
+
+Linear = Callable[[Any], Any]
+LinearSolve = Callable[[Linear, Any], Any]
+Closed = Callable[..., Any]  # a function of what the map closes over, and of the unknown
+
+
+def custom_linear_solve(
+    matvec: Linear,
+    b: Any,
+    solve: LinearSolve | None = None,
+    *,
+    transpose_solve: LinearSolve | None = None,
+    symmetric: bool = False,
+) -> Any:
+    r"""The $x$ with `matvec(x)` $= b$, whose derivatives solve systems of the same kind.
+
+    They follow from the equation, $\dot x = A^{-1}(\dot b - \dot A x)$, and its transpose, so that
+    the steps of `solve` are never differentiated: it may be a loop, or a call to NumPy.
+
+    - `matvec`: linear, from a tree of arrays to one like it. Derivatives in whatever it closes
+      over are those of the matrix.
+    - `b`: the right-hand side, a tree of floating or complex arrays.
+    - `solve(matvec, b)`: returns the solution. By default the matrix is made, a column a call of
+      `matvec`, and solved by LU decomposition: for up to some thousand unknowns.
+    - `transpose_solve(vecmat, b)`: solves the transposed system, which reverse mode needs. By
+      default `solve`, given the transposed map.
+    - `symmetric`: `matvec` is its own transpose.
+
+    Errors: ValueError if `matvec(b)` or the solution is not like `b`.
+
+    >>> def derivative(x):  # of a cord that is fixed at its ends
+    ...     return 2 * x - jnp.pad(x[1:], (0, 1)) - jnp.pad(x[:-1], (1, 0))
+    >>> functx.custom_linear_solve(derivative, jnp.ones(3, "float32"), symmetric=True).round(4)
+    Array([1.5, 2. , 1.5], dtype=float32)
+    """
+    who = "custom_linear_solve"
+    for name, func in [("matvec", matvec), ("solve", solve), ("transpose_solve", transpose_solve)]:
+        if not callable(func) and (func is not None or name == "matvec"):
+            fail(who, f"`{name}` must be callable, got {describe(func)}", error=TypeError)
+    b = jax.tree.map(jnp.asarray, b)
+    require_inexact(who, "b", b)
+    require_like(who, "`matvec(b)`", jax.eval_shape(matvec, b), b)
+    forward = _checked("solve", solve or dense_solve)
+    backward = _checked("transpose_solve", transpose_solve) if transpose_solve else forward
+    function, closed = explicit(matvec, b)
+    transposed = function if symmetric else _transposed(function)
+    return _system(function, transposed, forward, backward)(b, *closed)
+
+
+def _system(function: Closed, transposed: Closed, solve: LinearSolve, back: LinearSolve) -> Any:
+    """`(b, *closed)` to the solution of `function(closed, x) = b`.
+
+    Its rules call it again, so that they have derivatives too. JAX's `lax.custom_linear_solve`
+    fails where only a part of what it is transposed over has a cotangent.
+    """
+
+    def forward(b: Any, moving: Any, fixed: Any) -> Any:
+        return solve(lambda x: function((moving, fixed), x), b)
+
+    def jvp(primals: Any, x: Any, tangents: Any) -> Any:
+        _, moving, fixed = primals
+        along = (moving,), (tangents[1],)
+        change = jax.jvp(lambda moving: function((moving, fixed), x), *along)[1]
+        return system(jax.tree.map(lax.sub, tangents[0], change), moving, fixed)
+
+    def vjp(primals: Any, x: Any, cotangent: Any) -> Any:
+        _, moving, fixed = primals
+        pulled = _system(transposed, function, back, solve)(cotangent, moving, fixed)
+        pull = jax.vjp(lambda moving: function((moving, fixed), x), moving)[1]
+        return pulled, jax.tree.map(jnp.negative, *pull(pulled)), None
+
+    system = derivative_rules(forward, jvp=jvp, vjp=vjp, name="custom_linear_solve")
+    return system
+
+
+def _transposed(function: Closed) -> Closed:
+    def transposed(closed: Any, y: Any) -> Any:
+        return jax.linear_transpose(lambda x: function(closed, x), y)(y)[0]
+
+    return transposed
+
+
+def _checked(name: str, solve: LinearSolve) -> LinearSolve:
+    def solution(matvec: Linear, b: Any) -> Any:
+        found = solve(matvec, b)
+        require_like("custom_linear_solve", f"what `{name}` returns", found, b)
+        return found
+
+    return solution
+
+
+def dense_solve(matvec: Linear, b: Any) -> Any:
+    """Solves by LU decomposition of the matrix of `matvec`, over the real numbers.
+
+    A map of complex numbers need be linear over the real ones only, as derivatives are.
+    """
+    right, unravel = _real_vector(b)
+    units = jnp.eye(right.size, dtype=right.dtype)
+    columns = jax.vmap(lambda unit: _real_vector(matvec(unravel(unit)))[0], 0, 1)(units)
+    return unravel(jnp.linalg.solve(columns, right))
+
+
+def _real_vector(tree: Any) -> tuple[Array, Callable[[Array], Any]]:
+    """All numbers of a tree, real and imaginary parts apart, and the way back."""
+    leaves, structure = jax.tree.flatten(tree)
+    parts = [(x.real, x.imag) if jnp.iscomplexobj(x) else (x,) for x in leaves]
+    vector, unravel = ravel_pytree(parts)
+
+    def back(vector: Array) -> Any:
+        whole = [p[0] if len(p) == 1 else lax.complex(*p) for p in unravel(vector)]
+        return structure.unflatten(whole)
+
+    return vector, back
+
+
+def require_like(who: str, what: str, got: Any, like: Any) -> None:
+    """Refuses a tree whose structure, shapes or dtypes are others than those of `like`."""
+    if jax.tree.structure(got) != jax.tree.structure(like):
+        expected = jax.tree.structure(like)
+        fail(
+            who,
+            f"{what} must be a tree like {expected}, got {jax.tree.structure(got)}",
+            error=ValueError,
+        )
+    for (path, x), y in zip(
+        jax.tree_util.tree_leaves_with_path(got), jax.tree.leaves(like), strict=True
+    ):
+        if jnp.shape(x) != jnp.shape(y) or jnp.result_type(x) != jnp.result_type(y):
+            where = jax.tree_util.keystr(path)
+            fail(
+                who,
+                f"{what}{where and f' at {where}'} must be {describe(jnp.asarray(y))}, "
+                f"got {describe(x)}",
+                error=ValueError,
+            )
+
+
+def require_inexact(who: str, name: str, tree: Any) -> None:
+    """Refuses a tree in which a leaf has no derivative."""
+    for path, x in jax.tree_util.tree_leaves_with_path(tree):
+        if not jnp.issubdtype(jnp.result_type(x), jnp.inexact):
+            fail(
+                who,
+                f"`{name}{jax.tree_util.keystr(path)}` must be floating or complex, "
+                f"got {describe(x)}",
+                error=TypeError,
+            )
