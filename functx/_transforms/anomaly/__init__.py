@@ -1,0 +1,1 @@
+"""The first operator whose value, tangent or cotangent is not a number."""

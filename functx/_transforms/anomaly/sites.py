@@ -1,0 +1,107 @@
+"""What is known of an equation before it runs: what a report about it will say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import jax
+from jax.extend.core import JaxprEqn
+
+from functx._core import describe
+from functx._transforms.equations import (
+    is_library_call,
+    Line,
+    line_of,
+    operator_of,
+    stack_of,
+    title_of,
+)
+
+from .lanes import Axes
+
+
+class Options(NamedTuple):
+    """What counts as an anomaly."""
+
+    check_nan: bool
+    check_inf: bool
+
+
+class Place(NamedTuple):
+    """Where a program runs: the line that led to it, the transforms and loops around it."""
+
+    line: Line | None = None
+    stack: str = ""
+    loops: tuple[str, ...] = ()
+
+    def of(self, eqn: JaxprEqn) -> Place:
+        """The place of `eqn`, an equation of the program that runs here."""
+        stack = "/".join(filter(None, (self.stack, stack_of(eqn))))
+        return Place(line_of(eqn) or self.line, stack, self.loops)
+
+
+class Site(NamedTuple):
+    """An equation, as strings: programs that are kept hold on to nothing of their users'."""
+
+    operator: str
+    rule: str | None
+    line: Line | None
+    stack: str
+    loops: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]  # of the outputs
+    lanes: tuple[Axes, ...]  # of the outputs
+
+
+def site_of(eqn: JaxprEqn, place: Place, lanes: dict[Any, Axes]) -> Site:
+    """What is known of `eqn`, which stands at `place`; `lanes` are axes of variables."""
+    outputs = [x.aval for x in eqn.outvars]
+    return Site(
+        title_of(eqn),
+        next(iter(_RULE.findall(place.stack)[::-1]), None),
+        place.line,
+        place.stack,
+        place.loops,
+        tuple(describe(x.aval) for x in eqn.invars),
+        tuple(map(describe, outputs)),
+        tuple(tuple(getattr(x, "shape", ())) for x in outputs),
+        tuple(lanes.get(x, ()) for x in eqn.outvars),
+    )
+
+
+def is_unit(eqn: JaxprEqn) -> bool:
+    """Whether the equation is looked at as a whole: an operator, or a function of JAX's own.
+
+    What happens inside may go through infinities on purpose.
+    """
+    return operator_of(eqn) is not None or is_library_call(eqn)
+
+
+def passes(stack: str) -> str:
+    """The transforms of a stack, in words: `"in the backward pass, under vmap"`."""
+    named = re.findall(r"(\w+)\(", stack)
+    orders = named.count("transpose")
+    words = "in the forward pass"
+    if orders:
+        words = "in the backward pass" + " of the backward pass" * (orders - 1)
+    elif "rematted_computation" in stack:
+        words = "in the forward pass, computed again"
+    return words + ", under vmap" * ("vmap" in named)
+
+
+_SCOPE = "functx.anomaly"
+_MARK = re.compile(rf"{_SCOPE}:(\d)(\d)")
+_RULE = re.compile(r"functx\.rule:([^/()]+)")  # as `functx._core.rules_primitives` marks it
+
+
+def scope_of(options: Options) -> Any:
+    """A region of a recorded function in which other options hold."""
+    return jax.named_scope(f"{_SCOPE}:{options.check_nan:d}{options.check_inf:d}")
+
+
+def options_at(stack: str, options: Options) -> Options:
+    """The options of the innermost region that `stack` names, or `options`."""
+    marks = _MARK.findall(stack)
+    return Options(*(mark == "1" for mark in marks[-1])) if marks else options

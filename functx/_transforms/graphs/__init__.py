@@ -1,0 +1,1 @@
+"""What a function computes, as a graph for those who want to look at its derivative."""
