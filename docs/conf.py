@@ -33,7 +33,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
-# The notebook is committed without outputs, so the build runs it, and fails with it.
+# The notebooks are committed without outputs, so the build runs them, and fails with them.
 nb_execution_mode = "auto"
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
@@ -56,4 +56,5 @@ html_theme_options = {
 }
 
 (HERE / "generated").mkdir(exist_ok=True)
-shutil.copy(HERE.parent / "notebooks" / "tour.ipynb", HERE / "generated" / "tour.ipynb")
+for notebook in (HERE.parent / "notebooks").glob("*.ipynb"):
+    shutil.copy(notebook, HERE / "generated" / notebook.name)

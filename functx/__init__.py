@@ -21,6 +21,7 @@ from jax.numpy import (
 )
 
 from . import (
+    autograd as autograd,
     debug as debug,
     fft as fft,
     linalg as linalg,
@@ -56,18 +57,55 @@ from ._core.making import (
 from ._core.shapes import broadcast_shapes as broadcast_shapes
 from ._core.state import enable_x64 as enable_x64, x64 as x64
 from ._names import equip as _equip
+from ._transforms.anomaly.detect import detect_anomaly as detect_anomaly
+from ._transforms.anomaly.report import AnomalyError as AnomalyError
+from ._transforms.checkpointing.checkpoint import checkpoint as checkpoint
+from ._transforms.checkpointing.policies import CheckpointPolicy as CheckpointPolicy
+from ._transforms.checkpointing.report import checkpoint_report as checkpoint_report
+from ._transforms.checkpointing.sequential import checkpoint_sequential as checkpoint_sequential
 from ._transforms.functional_call import functional_call as functional_call
+from ._transforms.functions.function import Function as Function
+from ._transforms.functions.once import once_differentiable as once_differentiable
 from ._transforms.grad import (
     grad as grad,
     grad_and_value as grad_and_value,
     value_and_grad as value_and_grad,
 )
+from ._transforms.graphs.graph import graph as graph
+from ._transforms.implicit.linear import custom_linear_solve as custom_linear_solve
+from ._transforms.implicit.roots import (
+    custom_fixed_point as custom_fixed_point,
+    custom_root as custom_root,
+)
 from ._transforms.jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
 from ._transforms.jit import jit as jit
 from ._transforms.jvp import jvp as jvp
 from ._transforms.linearize import linearize as linearize
+from ._transforms.modes.grad_modes import (
+    detach as detach,
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
 from ._transforms.products import hvp as hvp, vhp as vhp
+from ._transforms.residuals.hooks import (
+    disable_residual_hooks as disable_residual_hooks,
+    residual_hooks as residual_hooks,
+)
+from ._transforms.residuals.offload import offload_residuals as offload_residuals
+from ._transforms.residuals.saved import saved_residuals as saved_residuals
 from ._transforms.stacking import stack_trees as stack_trees, unstack_tree as unstack_tree
+from ._transforms.taps.capture import (
+    tap_grads as tap_grads,
+    tap_values as tap_values,
+    value_and_tap_grads as value_and_tap_grads,
+)
+from ._transforms.taps.fused import fused_update as fused_update
+from ._transforms.taps.rule_hooks import with_rule_hooks as with_rule_hooks
+from ._transforms.taps.tap import tap as tap, tap_group as tap_group
 from ._transforms.vjp import vjp as vjp
 from ._transforms.vmap import vmap as vmap
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 
-_NOTHING_RECORDED = "nothing is recorded; functx.grad differentiates a function"
 _NO_COMPLEX32 = "XLA has no complex32; functx.cfloat, which is complex64, casts and is a dtype"
 _NO_CAST = "nothing is cast of itself; x.astype and dtype= cast"
 _STRICT = "no mode to set; errors are raised, and XLA chooses its algorithms for a platform"
 
 REMEDIES = {
+    "GradientEdge": "functx.tap(x, name) names a point, functx.tap_grads differentiates there",
     "Tensor": "arrays are plain jax.Array's",
-    "autograd": "functx.grad, functx.vjp and functx.jvp differentiate functions",
     "backward": "functx.grad differentiates functions",
     "chalf": _NO_COMPLEX32,
     "choose_qparams_optimized": "quantized numbers are out of scope; AQT has them for JAX",
@@ -21,13 +20,11 @@ REMEDIES = {
     "cond": "jax.lax.cond, or functx.where on arrays",
     "contiguous": "arrays have no strides; the array itself does",
     "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays",
-    "detach": "jax.lax.stop_gradient cuts a derivative",
-    "detach_": "jax.lax.stop_gradient cuts a derivative",
-    "detach_copy": "jax.lax.stop_gradient cuts a derivative",
+    "detach_": "arrays are immutable: x = functx.detach(x)",
+    "detach_copy": "functx.detach",
     "device": "device= takes 'cpu', 'gpu', 'cuda:0' or a jax.Device",
     "empty_permuted": "arrays have no strides; functx.empty makes one",
     "empty_strided": "arrays have no strides; functx.empty makes one",
-    "enable_grad": _NOTHING_RECORDED,
     "fork": "jax.jit runs what is independent side by side",
     "from_file": "numpy.memmap reads a file, functx.from_numpy takes it",
     "frobenius_norm": "functx.norm",
@@ -36,37 +33,39 @@ REMEDIES = {
     "get_default_dtype": "it is float32; dtype= says otherwise",
     "get_device": "x.devices() says where an array lives",
     "get_device_module": "jax.devices lists devices",
+    "get_gradient_edge": "functx.tap(x, name) names a point, functx.tap_grads differentiates there",
     "get_rng_state": "functx.random.Generator holds a key and a counter",
     "hash_tensor": "hash(x.tobytes()) of numpy.asarray(x)",
-    "inference_mode": "nothing is recorded unless functx.grad asks for it",
     "init_num_threads": "XLA_FLAGS set XLA's threads",
     "initial_seed": "functx.random.Generator holds a key and a counter",
     "is_conj": "no array is lazily conjugated: it would be False",
     "is_distributed": "x.sharding says how an array is spread",
-    "is_grad_enabled": _NOTHING_RECORDED,
-    "is_inference": _NOTHING_RECORDED,
+    "is_inference": "an array does not say; functx.is_inference_mode_enabled says it of a region",
     "is_neg": "no array is lazily negated: it would be False",
     "is_storage": "arrays have no storage that can be reached",
     "item": "x.item() gives a Python number",
     "load": "numpy.load, or Orbax for trees of arrays",
     "make_functional": "functx.functional_call calls a model with other parameters",
     "native_norm": "functx.norm",
-    "no_grad": "nothing is recorded unless functx.grad asks; jax.lax.stop_gradient cuts inside it",
     "norm_except_dim": "functx.linalg.vector_norm over the other dimensions",
     "nuclear_norm": "functx.linalg.svdvals, and functx.sum over the last dimension",
     "optim": "Optax has optimizers for JAX",
     "range": "functx.arange, which leaves the end out",
+    "register_hook": "functx.tap(x, on_grad=hook)",
+    "register_multi_grad_hook": "functx.tap_group((x, y), hook)",
+    "register_post_accumulate_grad_hook": "functx.fused_update steps in the backward pass",
     "resize_": "functx.reshape, or functx.nn.functional.pad for another number of elements",
     "resize_as_": "functx.reshape, or functx.nn.functional.pad for another number of elements",
     "resolve_conj": "no array is lazily conjugated: the array itself does",
     "resolve_neg": "no array is lazily negated: the array itself does",
+    "retain_grad": "functx.tap(x, name), and functx.tap_grads gives its gradient",
     "save": "numpy.save, or Orbax for trees of arrays",
     "seed": "functx.manual_seed",
     "set_default_device": "jax.config.update('jax_default_device', device)",
     "set_default_dtype": "the default is float32; dtype= says otherwise",
     "set_default_tensor_type": "the default is float32; dtype= says otherwise",
+    "set_detect_anomaly": "functx.detect_anomaly(f), around the function that is in doubt",
     "set_flush_denormal": "XLA's arithmetic flushes subnormal numbers, what compares keeps them",
-    "set_grad_enabled": _NOTHING_RECORDED,
     "set_printoptions": "numpy.set_printoptions, which JAX's arrays obey",
     "set_rng_state": "functx.random.Generator takes a key",
     "slice_copy": "functx.narrow, or x[start:end]",
@@ -108,8 +107,7 @@ _BY_FAMILY = {
     r"|(get|set)_float32_matmul": _STRICT + "; jax.default_matmul_precision for products",
     r"(get|set)_num_(interop_)?threads": "XLA_FLAGS set XLA's threads",
     r"(parse_|import_ir|merge_type|unify_type|get_file_path|compiled_with|classproperty"
-    r"|prepare_multi|profiler_|is_vulkan|is_inference_mode)": "about PyTorch's own build and "
-    "compiler",
+    r"|prepare_multi|profiler_|is_vulkan)": "about PyTorch's own build and compiler",
 }
 _COMPILED = {re.compile(pattern): remedy for pattern, remedy in _BY_FAMILY.items()}
 

@@ -1,9 +1,4 @@
-"""Own derivative rules hold under every nest of transforms.
-
-The rules here are three times too large on purpose, so that a transform that differentiates the
-implementation is seen. The oracle is plain JAX: with `x0` for `stop_gradient(x)`,
-`3 sin(x) - 2 sin(x0)` has the value of `sin` and, to every order, three times its derivatives.
-"""
+"""Own derivative rules hold under every nest of transforms; `nests` says how that is seen."""
 
 from __future__ import annotations
 
@@ -18,18 +13,10 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.sharding import PartitionSpec as P
+from nests import check, DIRECTION, growth, growth_truth, MIX, NESTS, POINT, wave, wave_truth
 
 from functx._core.rules import derivative_rules
 from functx.testing.checks.programs import compiled
-
-
-MIX = np.array([[0.6, 0.3], [-0.2, 0.5]])
-POINT = np.array([0.7, -0.4])
-DIRECTION = np.array([0.9, -1.3])
-
-
-def wave(x):
-    return jnp.sin(MIX @ x)
 
 
 def wave_jvp(primals, output, tangents):
@@ -40,24 +27,12 @@ def wave_vjp(primals, output, cotangent):
     return (MIX.T @ (3 * jnp.cos(MIX @ primals[0]) * cotangent),)
 
 
-def wave_truth(x):
-    return 3 * wave(x) - 2 * wave(lax.stop_gradient(x))
-
-
-def growth(x):
-    return jnp.exp(MIX @ x)
-
-
 def growth_jvp(primals, output, tangents):
     return 3 * output * (MIX @ tangents[0])
 
 
 def growth_vjp(primals, output, cotangent):
     return (MIX.T @ (3 * output * cotangent),)
-
-
-def growth_truth(x):
-    return jnp.exp(3 * (MIX @ x) - 2 * (MIX @ lax.stop_gradient(x)))
 
 
 def kinds(forward, jvp, vjp):
@@ -71,47 +46,6 @@ def kinds(forward, jvp, vjp):
 KINDS = "both", "forward", "reverse"
 WAVE = kinds(wave, wave_jvp, wave_vjp)
 GROWTH = kinds(growth, growth_jvp, growth_vjp)
-
-# Each takes and returns a function from vectors to vectors.
-NESTS = {
-    "grad": lambda f: jax.grad(lambda x: DIRECTION @ f(x)),
-    "jvp": lambda f: lambda x: jax.jvp(f, (x,), (DIRECTION * x,))[1],
-    "vjp": lambda f: lambda x: jax.vjp(f, x)[1](DIRECTION * x)[0],
-    "vmap0": lambda f: lambda x: jax.vmap(f)(jnp.stack([x, 2 * x, x * x])).sum(0),
-    "vmap-1": lambda f: lambda x: jax.vmap(f, -1, -1)(jnp.stack([x, -x, x * x], -1)).sum(-1),
-    "jit": jax.jit,
-    "checkpoint": jax.checkpoint,
-    "scan": lambda f: lambda x: lax.scan(lambda c, a: (f(a * c), c), x, np.array([0.8, 1.2]))[0],
-    "cond": lambda f: lambda x: lax.cond(x[0] > 0, f, lambda x: 2 * x, x),
-    "fori_loop": lambda f: lambda x: lax.fori_loop(0, 2, lambda i, c: f(c) - i * c, x),
-    "linearize": lambda f: lambda x: jax.linearize(f, x)[1](DIRECTION * x),
-    "jacfwd": lambda f: lambda x: jax.jacfwd(f)(x) @ DIRECTION,
-    "jacrev": lambda f: lambda x: jax.jacrev(f)(x) @ DIRECTION,
-    "hessian": lambda f: lambda x: jax.hessian(lambda x: DIRECTION @ f(x))(x).sum(0),
-}
-
-
-def nested(names, f):
-    for name in reversed(names):
-        f = NESTS[name](f)
-    return f
-
-
-def check(nests, functions, truth):
-    """One compiled program computes all `nests` of all `functions`, and of the truth."""
-
-    def everything(x):
-        return {
-            (names, kind): nested(names, f)(x)
-            for names in nests
-            for kind, f in {**functions, "truth": truth}.items()
-        }
-
-    got = compiled(everything)(POINT)
-    for names, kind in got:
-        np.testing.assert_allclose(
-            got[names, kind], got[names, "truth"], rtol=1e-9, atol=1e-9, err_msg=f"{names} {kind}"
-        )
 
 
 @pytest.mark.parametrize("outer", NESTS)

@@ -9,6 +9,10 @@ from typing import Any
 
 FACADES = [
     "functx",
+    "functx.autograd",
+    "functx.autograd.forward_ad",
+    "functx.autograd.functional",
+    "functx.autograd.graph",
     "functx.debug",
     "functx.fft",
     "functx.linalg",
@@ -30,5 +34,7 @@ def public_names() -> dict[str, Any]:
         for name, value in sorted(vars(module).items()):
             if name.startswith("_") or name in _NOT_FOR_USERS or inspect.ismodule(value):
                 continue
+            if facade == "functx.autograd" and found.get(f"functx.{name}") is value:
+                continue  # a second name for PyTorch's users
             found[f"{facade}.{name}"] = value
     return found

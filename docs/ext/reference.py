@@ -31,6 +31,15 @@ _INTRODUCTIONS = {
         "# Transforms\n\nFunctions in, functions out. Signatures and semantics are those of "
         "`torch.func`; [](../../concepts/transforms.md) explains them.\n"
     ),
+    "toolbox": (
+        "# The autograd toolbox\n\nRules of one's own, and what looks into derivatives or changes "
+        "how they are computed. The concepts have a page for each of them, from "
+        "[](../../concepts/custom_functions.md) on.\n"
+    ),
+    "autograd": (
+        "# functx.autograd\n\nWhat PyTorch has under `torch.autograd`, under the same names. See "
+        "[](../../concepts/autograd.md). `Function`, `no_grad` and others are those of `functx`.\n"
+    ),
     "random": "# functx.random\n\nSee [](../../concepts/randomness.md).\n",
     "debug": "# functx.debug\n",
     "linalg": "# functx.linalg\n\nBeside its operators: [](../operators/linalg.md).\n",
@@ -56,9 +65,12 @@ def pages() -> dict[str, str]:
 
 def _page(name: str, value: Any) -> str:
     facade = name.split(".")[1]
-    if facade in ("random", "debug", "testing", "linalg"):
+    if facade in ("autograd", "random", "debug", "testing", "linalg"):
         return facade
-    return "transforms" if "_transforms" in getattr(value, "__module__", "") else "settings"
+    _, folder, *rest = f"{getattr(value, '__module__', '')}..".split(".", 2)
+    if folder != "_transforms":
+        return "settings"
+    return "toolbox" if "." in rest[0].rstrip(".") else "transforms"
 
 
 def _described(name: str, value: Any) -> str | None:

@@ -14,12 +14,15 @@ from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
 
 __all__ = [
+    "differentiating",
     "hold_weakly",
     "recorded",
     "recorded_for",
     "recording_alone",
+    "scan_counts",
     "single_lane_trace",
     "staging_trace",
+    "trace_of",
 ]
 
 
@@ -52,6 +55,14 @@ def single_lane_trace() -> Any:
     while isinstance(trace, (JVPTrace, LinearizeTrace)):
         trace = trace.parent_trace
     return None if trace is eval_trace else trace
+
+
+def differentiating() -> bool:
+    """Whether a function that is being differentiated is running, as far as its traces tell."""
+    trace = trace_ctx.trace
+    while trace is not None and not isinstance(trace, (JVPTrace, LinearizeTrace)):
+        trace = getattr(trace, "parent_trace", None)
+    return trace is not None
 
 
 def recorded_for(trace: Any) -> str | None:
@@ -90,6 +101,11 @@ def _computed(equations: Any) -> Iterator[Any]:
                     yield from _computed(inner.eqns)
 
 
+def trace_of(x: Any) -> Any:
+    """The trace that made the tracer `x`, or None of what is none: tracers have no public door."""
+    return getattr(x, "_trace", None)
+
+
 def hold_weakly(*types: type) -> None:
     """Has JAX's caches hold instances of `types` weakly where they are part of a key.
 
@@ -97,3 +113,14 @@ def hold_weakly(*types: type) -> None:
     abstract values by them, and would keep the last 2048 alive.
     """
     weakref_cache_key_types.update(types)
+
+
+def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
+    """How many of the operands of a `scan` are constants, and how many the carry that follows.
+
+    Its parameters say so in each release's own way, and JAX tells nobody publicly.
+    """
+    if "ft_in" in params:  # from 0.12 on
+        constants, carry, _ = params["ft_in"].unpack()
+        return len(constants), len(carry)
+    return params["num_consts"], params["num_carry"]

@@ -13,7 +13,11 @@ def varying_axes(x: Any) -> frozenset[str]:
     """The manual axes over which `x` differs from device to device."""
     if not isinstance(x, core.Tracer):
         return frozenset()
-    aval = jax.typeof(x)
+    return axes_of_type(jax.typeof(x))
+
+
+def axes_of_type(aval: Any) -> frozenset[str]:
+    """The manual axes over which values of the type `aval` differ from device to device."""
     # Older JAX calls it `vma`; in 0.10.2 it is a part of `manual_axis_type`.
     return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
 

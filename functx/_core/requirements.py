@@ -175,6 +175,17 @@ def check_inside(who: str, requirements: Iterable[Requirement]) -> None:
         checkify.check(ok.all(), message, got=got[jnp.argmin(ok)])
 
 
+def check_told(ok: Any, name: str, text: str, numbers: list[Any]) -> None:
+    """As `check_inside`, of what `raised_by` has a maker for: it is told text and numbers."""
+    given = {f"n{i}": number for i, number in enumerate(numbers)}
+    checkify.check(ok, " ".join((f"{name}: {text}", *(f"{{{key}}}" for key in given))), **given)
+
+
+def raised_by(name: str, make: Callable[[str], Exception]) -> None:
+    """Has `raise_checked` make exceptions called `name` of what `check_told` was told."""
+    _KINDS[name] = make
+
+
 def raise_checked(error: checkify.Error) -> None:
     """Raises what `check_inside` found, as the exception that eager operators raise."""
     message = error.get()
@@ -188,4 +199,4 @@ def raise_checked(error: checkify.Error) -> None:
 
 
 _LANE = re.compile(r"(?:\A|\n)at mapped index [^:]*: ")  # how checkify begins each lane's message
-_KINDS: dict[str, type[Exception]] = {}  # by name: a program carries only the message
+_KINDS: dict[str, Callable[[str], Exception]] = {}  # by name: a program carries only the message

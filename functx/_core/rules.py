@@ -24,7 +24,16 @@ from jax import Array, lax
 
 from .errors import describe, fail
 from .manual_axes import equally_varying
-from .rules_primitives import Call, function_call, inexact, Leaves, Linear, tangent_type
+from .modes import in_mode, undisturbed
+from .rules_primitives import (
+    function_call,
+    inexact,
+    Leaves,
+    Linear,
+    RuledCall,
+    tangent_type,
+    transposed,
+)
 
 
 Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing
@@ -74,10 +83,10 @@ def derivative_rules(
     def function(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
         rules = _Rules(forward, jvp, vjp, name, tree)
-        call = Call(name, rules.forward, rules.linear, vjp is not None)
+        call = RuledCall(name, rules.forward, rules.linear, vjp is not None)
         operands = equally_varying([_strong(x, name) for x in leaves])
         outputs = function_call.bind(*operands, call=call)
-        return jax.tree.unflatten(rules.out_tree, outputs)
+        return jax.tree.unflatten(rules.out_tree, in_mode(outputs))
 
     return function
 
@@ -101,6 +110,7 @@ class _Rules:
             self.name, ft.partial(self.tangent, perturbed), ft.partial(self.cotangent, perturbed)
         )
 
+    @undisturbed
     @jax.numpy_rank_promotion("allow")
     def tangent(
         self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, tangents: Leaves
@@ -108,7 +118,8 @@ class _Rules:
         """Tangents of the inexact outputs, from those of the inputs numbered `perturbed`."""
         if self.jvp is None:
             cotangent = ft.partial(self.cotangent, perturbed, primals, outputs)
-            return _transpose(cotangent, [y for y in outputs if inexact(y)], tangents)
+            types = [tangent_type(y) for y in outputs if inexact(y)]
+            return transposed(cotangent, types, tangents)
         given = dict(zip(perturbed, tangents, strict=True))
         filled = [
             (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
@@ -126,6 +137,7 @@ class _Rules:
             if inexact(y)
         )
 
+    @undisturbed
     @jax.numpy_rank_promotion("allow")
     def cotangent(
         self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, cotangents: Leaves
@@ -133,7 +145,8 @@ class _Rules:
         """Cotangents of the inputs numbered `perturbed`, from those of the inexact outputs."""
         if self.vjp is None:
             tangent = ft.partial(self.tangent, perturbed, primals, outputs)
-            return _transpose(tangent, [primals[i] for i in perturbed], cotangents)
+            types = [tangent_type(primals[i]) for i in perturbed]
+            return transposed(tangent, types, cotangents)
         given = iter(cotangents)
         filled = [next(given) if inexact(y) else None for y in outputs]
         trees = self.tree.children()
@@ -183,14 +196,6 @@ class _Rules:
             message = f"{what} must have the dtype of {describe(like)}, got {describe(got)}"
             fail(self.name, message, error=TypeError)
         return lax.convert_element_type(got, like.dtype)
-
-
-def _transpose(
-    linear: Callable[[Leaves], Leaves], inputs: Sequence[Array], cotangents: Leaves
-) -> Leaves:
-    """The transpose of `linear`, which maps as many arrays as `inputs`, like them, to a tuple."""
-    types = map(tangent_type, inputs)
-    return jax.linear_transpose(lambda *xs: linear(xs), *types)(tuple(cotangents))
 
 
 def _strong(x: Any, name: str) -> Array:

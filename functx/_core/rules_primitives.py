@@ -11,7 +11,7 @@ tuples of leaves. `rules` makes the callables; the primitives know nothing of tr
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import jax
@@ -30,8 +30,14 @@ Moving: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a kno
 Type: TypeAlias = core.ShapedArray
 # Primals, outputs, and tangents or cotangents, to cotangents or tangents.
 LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
+# The same where `None` stands for a cotangent that is known to be zero.
+Transpose: TypeAlias = Callable[[Leaves, Leaves, Any], Sequence[Array | None]]
 
 _T = TypeVar("_T")
+
+
+class ClosesOver(RuntimeError):
+    """Raised where a function closes over what is being traced, and its rules would not see it."""
 
 
 class Linear:
@@ -39,10 +45,15 @@ class Linear:
 
     `apply(primals, outputs, tangents)` and `transpose(primals, outputs, cotangents)` take and
     return tuples: the tangents of the perturbed inputs, the cotangents of the inexact outputs.
+    With `symbolic`, `transpose` takes `None` for cotangents that are known to be zero; it may
+    return `None` in any case.
     """
 
-    def __init__(self, name: str, apply: LinearMap, transpose: LinearMap) -> None:
+    def __init__(
+        self, name: str, apply: LinearMap, transpose: Transpose, *, symbolic: bool = False
+    ) -> None:
         self.name, self.apply, self.transpose = name, apply, transpose
+        self.symbolic = symbolic
 
     def __repr__(self) -> str:
         return self.name
@@ -51,15 +62,17 @@ class Linear:
         """The same along a new first axis of all operands whose dim is not `None`, but 0."""
         apply = jax.vmap(self.apply, (primal_dims, output_dims, tangent_dims))
 
-        def transpose(primals: Leaves, outputs: Leaves, cotangents: Leaves) -> Leaves:
+        def transpose(primals: Leaves, outputs: Leaves, cotangents: Any) -> Sequence[Array | None]:
+            if all(ct is None for ct in cotangents):  # nothing to map over, it may be
+                return [None] * len(tangent_dims)
             dims = (primal_dims, output_dims, (0,) * len(cotangents))
             each = jax.vmap(self.transpose, dims)(primals, outputs, cotangents)
             return tuple(
-                jnp.sum(c, 0) if dim is None else c
+                jnp.sum(c, 0) if dim is None and c is not None else c
                 for c, dim in zip(each, tangent_dims, strict=True)
             )
 
-        return Linear(self.name, apply, transpose)
+        return Linear(self.name, apply, transpose, symbolic=self.symbolic)
 
 
 class Call:
@@ -70,14 +83,9 @@ class Call:
     """
 
     def __init__(
-        self,
-        name: str,
-        forward: Callable[..., Sequence[Array]],
-        linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
-        has_reverse: bool,
+        self, name: str, forward: Callable[..., Sequence[Array]], has_reverse: bool
     ) -> None:
-        self.name, self._forward, self.linear = name, forward, linear
-        self.has_reverse = has_reverse
+        self.name, self._forward, self.has_reverse = name, forward, has_reverse
         self._traces: dict[tuple[Type, ...], jex.core.ClosedJaxpr] = {}
 
     def __repr__(self) -> str:
@@ -90,25 +98,53 @@ class Call:
     def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
-            for x in trace.consts:
-                if isinstance(x, core.Tracer):
-                    fail(
-                        self.name,
-                        f"the function closes over {describe(x)}, which is being traced",
-                        hint="pass it as an argument, so that the rules see it",
-                    )
+            require_closed(self.name, trace.consts)
             self._traces[avals] = trace
         return self._traces[avals]
 
     def batched(self, dims: Dims) -> Call:
+        """The same along a first axis of the operands whose dim is not `None`, but 0."""
+        raise NotImplementedError
+
+    def differentiated(
+        self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
+    ) -> tuple[Sequence[Array], Sequence[Moving]]:
+        """The results, and their tangents along `dots`, those of the `perturbed` primals."""
+        raise NotImplementedError
+
+
+class RuledCall(Call):
+    """A call whose derivative is a function of the primals and the outputs."""
+
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Sequence[Array]],
+        linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
+        has_reverse: bool,
+    ) -> None:
+        super().__init__(name, forward, has_reverse)
+        self.linear = linear
+
+    def batched(self, dims: Dims) -> RuledCall:
         def linear(perturbed: tuple[int, ...]) -> Linear:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
             return one.batched(dims, 0, tangent_dims)
 
-        return Call(self.name, jax.vmap(self.run, dims), linear, self.has_reverse)
+        return RuledCall(self.name, jax.vmap(self.run, dims), linear, self.has_reverse)
+
+    def differentiated(
+        self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
+    ) -> tuple[Sequence[Array], Sequence[Moving]]:
+        outputs: list[Array] = function_call.bind(*primals, call=self)
+        moving = list(map(inexact, outputs))
+        if not any(moving):
+            return outputs, list(map(_still, outputs))
+        linear = self.linear(perturbed)
+        return outputs, bind_tangent(linear, primals, outputs, dots, outputs, moving)
 
 
-hold_weakly(Call, Linear)
+hold_weakly(RuledCall, Linear)
 
 function_call = jex.core.Primitive("function_call")
 function_call.multiple_results = True
@@ -120,6 +156,12 @@ def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
     return call.run(*primals)
 
 
+def _call_eagerly(*primals: Array, call: Call) -> Sequence[Array]:
+    results = call.run(*primals)
+    require_closed(call.name, results)
+    return results
+
+
 def _call_types(*primals: Type, call: Call) -> tuple[list[Type], Any]:
     trace = call.trace(*primals)
     return [aval.strip_weak_type() for aval in trace.out_avals], trace.effects
@@ -127,26 +169,14 @@ def _call_types(*primals: Type, call: Call) -> tuple[list[Type], Any]:
 
 def _call_jvp(
     primals: Leaves, dots: Sequence[Moving], *, call: Call
-) -> tuple[list[Array], Sequence[Moving]]:
-    outputs: list[Array] = function_call.bind(*primals, call=call)
+) -> tuple[Sequence[Array], Sequence[Moving]]:
     perturbed = tuple(
         i for i, (x, dot) in enumerate(zip(primals, dots, strict=True)) if _moves(x, dot)
     )
-    zeros = [ad.Zero(tangent_type(y)) for y in outputs]
-    if not perturbed or not any(map(inexact, outputs)):
-        return outputs, zeros
-    tangents: list[Array] = function_tangent.bind(
-        *primals,
-        *outputs,
-        *(dots[i] for i in perturbed),
-        linear=call.linear(perturbed),
-        counts=(len(primals), len(outputs)),
-        types=tuple(tangent_type(y) for y in outputs if inexact(y)),
-    )
-    given = iter(tangents)
-    return outputs, [
-        next(given) if inexact(y) else zero for y, zero in zip(outputs, zeros, strict=True)
-    ]
+    if perturbed:
+        return call.differentiated(primals, perturbed, [dots[i] for i in perturbed])
+    outputs: list[Array] = function_call.bind(*primals, call=call)
+    return outputs, list(map(_still, outputs))
 
 
 def _call_batch(primals: Leaves, dims: Dims, *, call: Call) -> tuple[list[Array], list[int]]:
@@ -216,8 +246,13 @@ def _tangent_transpose(
         return nothing + [
             ad.Zero(t.aval) if u else None for t, u in zip(tangents, unknown, strict=True)
         ]
-    got = linear.transpose(primals, outputs, tuple(map(ad.instantiate_zeros, cotangents)))
-    return nothing + [ct if u else None for ct, u in zip(got, unknown, strict=True)]
+    with jax.named_scope(f"functx.rule:{linear.name}"):  # the rule leaves no equation of its own
+        given = map(_known if linear.symbolic else ad.instantiate_zeros, cotangents)
+        got = linear.transpose(primals, outputs, tuple(given))
+    return nothing + [
+        None if not u else ad.Zero(t.aval) if ct is None else ct
+        for ct, t, u in zip(got, tangents, unknown, strict=True)
+    ]
 
 
 def _tangent_batch(
@@ -227,17 +262,23 @@ def _tangent_batch(
     split, split_dims = _split(operands, counts), _split(dims, counts)
     linear = linear.batched(*split_dims)
     alike = [(y, dim) for y, dim in zip(split[1], split_dims[1], strict=True) if inexact(y)]
-    if all(dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)):
+    if len(alike) == len(types) and all(
+        dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)
+    ):
         types = tuple(tangent_type(y) for y, _ in alike)
-    else:  # only a trace knows how results are sharded that no operand resembles
+    elif any(map(_is_explicit, types)):
+        # only a trace knows how results are sharded that no operand resembles
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
+    else:
+        size = next(x.shape[0] for x, dim in zip(operands, dims, strict=True) if dim == 0)
+        types = tuple(t.update(shape=(size, *t.shape)) for t in types)
     bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
     results: list[Array] = bind(*operands)
     return results, [0] * len(results)
 
 
-function_call.def_impl(_call_run)
+function_call.def_impl(_call_eagerly)
 function_call.def_effectful_abstract_eval(_call_types)
 ad.primitive_jvps[function_call] = _call_jvp
 batching.primitive_batchers[function_call] = _call_batch
@@ -249,6 +290,47 @@ ad.primitive_jvps[function_tangent] = _tangent_jvp
 ad.primitive_transposes[function_tangent] = _tangent_transpose
 batching.primitive_batchers[function_tangent] = _tangent_batch
 mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
+
+
+def bind_tangent(
+    linear: Linear,
+    primals: Sequence[Array],
+    outputs: Sequence[Array],
+    dots: Iterable[Moving],
+    results: Sequence[Array],
+    moving: Sequence[bool],
+) -> list[Moving]:
+    """The tangents of `results`, by `linear` of those that are `moving`, zeros of the others."""
+    tangents: Iterator[Array] = iter(
+        function_tangent.bind(
+            *primals,
+            *outputs,
+            *map(ad.instantiate_zeros, dots),
+            linear=linear,
+            counts=(len(primals), len(outputs)),
+            types=tuple(tangent_type(y) for y, m in zip(results, moving, strict=True) if m),
+        )
+    )
+    return [next(tangents) if m else _still(y) for y, m in zip(results, moving, strict=True)]
+
+
+def transposed(
+    linear: Callable[[Leaves], Sequence[Array]], types: Iterable[Type], cotangents: Leaves
+) -> Leaves:
+    """The transpose of `linear`, which maps arrays of these types to a tuple."""
+    return jax.linear_transpose(lambda *xs: tuple(linear(xs)), *types)(tuple(cotangents))
+
+
+def require_closed(name: str, consts: Iterable[Any]) -> None:
+    """Refuses constants of a trace that are being traced elsewhere."""
+    for x in consts:
+        if isinstance(x, core.Tracer):
+            fail(
+                name,
+                f"the function closes over {describe(x)}, which is being traced",
+                hint="pass it as an argument, so that the rules see it",
+                error=ClosesOver,
+            )
 
 
 def _split(
@@ -267,6 +349,23 @@ def _batched_first(operands: Leaves, dims: Dims) -> tuple[Leaves, Dims]:
 def tangent_type(x: Array) -> Type:
     """The type of the tangents of `x`."""
     return jax.typeof(x).to_tangent_aval().strip_weak_type()
+
+
+def _is_explicit(aval: Type) -> bool:
+    return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
+
+
+def _still(y: Array) -> ad.Zero:
+    return ad.Zero(tangent_type(y))
+
+
+def _known(cotangent: Moving) -> Array | None:
+    return None if isinstance(cotangent, ad.Zero) else cotangent
+
+
+def zeros_of(aval: Type) -> Array:
+    """Zeros of a type, sharded and varying as it says."""
+    return ad.instantiate_zeros(ad.Zero(aval))
 
 
 def inexact(x: Array | Type) -> bool:

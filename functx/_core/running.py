@@ -16,6 +16,7 @@ from .conversion import converted
 from .dimensions import canonical_dim, canonical_dims, canonical_shape
 from .dtypes import Accepts, accumulator, as_dtype, category, real_of
 from .errors import describe, refuse, Refused
+from .modes import in_mode
 from .promotion import compute_and_result, joined, Promote, result_dtype
 from .random import as_key, Draw
 from .requirements import all_hold, check_inside, Requirement, value_fits
@@ -59,7 +60,7 @@ def _run(
         outputs[0] = jnp.asarray(outputs[0]).astype(bool)
     outputs = [_finish(y, compute, result) for y in outputs]
     check_sizes(outputs)
-    out = tree.unflatten(outputs)
+    out = tree.unflatten(in_mode(outputs))
     if checking_values.value:
         check_inside(spec.name, requirements(spec, came, given))
     return (out, all_hold(requirements(spec, came, given))) if judged else out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jax
@@ -13,11 +13,8 @@ import functx._core
 from functx._core import REGISTRY
 
 
-__all__ = ["Line", "equations", "inner_programs", "label_of", "line_of", "operator_of", "stack_of"]
-
-_NOT_THE_USERS = tuple(
-    str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)]
-)
+_FUNCTX, _JAX = (str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)])
+_NOT_THE_USERS = _FUNCTX, _JAX
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +30,15 @@ class Line:
 
 
 def operator_of(eqn: JaxprEqn) -> str | None:
-    """The operator of the catalog that the equation calls, by its full name, or None."""
+    """The operator of the catalog that the equation calls, by its full name, or None.
+
+    A user's compiled function may be called `sum`, too: it is defined elsewhere.
+    """
     name = eqn.params.get("name") if eqn.primitive.name in ("jit", "pjit") else None
-    return name if name in REGISTRY else None
+    if name not in REGISTRY:
+        return None
+    where = _defined(eqn)[1]
+    return name if not where or where.startswith(_FUNCTX) else None
 
 
 def label_of(eqn: JaxprEqn) -> str:
@@ -44,13 +47,37 @@ def label_of(eqn: JaxprEqn) -> str:
     return operator_of(eqn) or getattr(own, "name", None) or eqn.primitive.name
 
 
+def title_of(eqn: JaxprEqn) -> str:
+    """As `label_of`, and the name of any other function that is called: of `jnp.var`."""
+    label, (function, _) = label_of(eqn), _defined(eqn)
+    return function.strip("_<>") if label == eqn.primitive.name and function else label
+
+
+def is_library_call(eqn: JaxprEqn) -> bool:
+    """Whether the equation calls a function of JAX's own library as a whole: `jnp.var`."""
+    return eqn.primitive.name in ("jit", "pjit") and _defined(eqn)[1].startswith(_JAX)
+
+
+def _defined(eqn: JaxprEqn) -> tuple[str, str]:
+    """The name of the function that the equation calls, and where that is defined."""
+    if eqn.primitive.name not in ("jit", "pjit", "custom_jvp_call", "custom_vjp_call"):
+        return "", ""
+    inner = eqn.params.get("jaxpr") or eqn.params.get("call_jaxpr")
+    debug_info = getattr(getattr(inner, "jaxpr", inner), "debug_info", None)
+    name, _, where = (getattr(debug_info, "func_src_info", None) or "").partition(" at ")
+    return name, where
+
+
 def line_of(eqn: JaxprEqn) -> Line | None:
     """The innermost line outside functx and JAX that led to the equation, if there is one."""
     traceback = eqn.source_info.traceback
-    for frame in traceback.frames if traceback is not None else ():
-        if not frame.file_name.startswith(_NOT_THE_USERS):
-            return Line(frame.file_name, frame.line_num, frame.function_name)
-    return None
+    frames = traceback.frames if traceback is not None else ()
+    return line_among((f.file_name, f.line_num, f.function_name) for f in frames)
+
+
+def line_among(frames: Iterable[tuple[str, int, str]]) -> Line | None:
+    """The first of file, line and function, from the inside, that is outside functx and JAX."""
+    return next((Line(*f) for f in frames if not f[0].startswith(_NOT_THE_USERS)), None)
 
 
 def stack_of(eqn: JaxprEqn) -> str:

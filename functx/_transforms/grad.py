@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from functx._core.manual_axes import varying_like
+from functx._core.modes import apart
 
 from .arguments import (
     Argnums,
@@ -21,7 +22,9 @@ from .arguments import (
 from .conjugation import conjugate
 from .generics import Aux, P, X, Y
 from .outputs import checking, require_scalar
+from .residuals.packing import packed
 from .tangents import Kept
+from .unused import pulled, require_unused, Unused
 
 
 __all__ = ["grad", "grad_and_value", "value_and_grad"]
@@ -29,7 +32,11 @@ __all__ = ["grad", "grad_and_value", "value_and_grad"]
 
 @overload
 def grad(
-    func: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+    func: Callable[Concatenate[X, P], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -37,13 +44,22 @@ def grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
+    unused: Unused = "zeros",
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def grad(
-    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[P, Any]: ...
 def grad(
-    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[..., Any]:
     r"""The gradient of `func`, which returns one real scalar.
 
@@ -54,6 +70,9 @@ def grad(
     - `argnums`: the arguments to differentiate: a position (negative counts from the end),
       the name of an argument, or a tuple of those.
     - `has_aux`: `func` returns `(loss, aux)`, and `(gradient, aux)` comes back.
+    - `unused`: the gradient of an array on which `func` does not depend at all (to depend and have
+      a derivative of zero is another thing): `"zeros"`, `"none"` for `None`, or `"error"`
+      (`RuntimeError`).
 
     Integer arguments and outputs are refused (`TypeError`), as is an output that is not a
     scalar (`ValueError`).
@@ -63,7 +82,7 @@ def grad(
     >>> functx.grad(lambda x, w: x * w, argnums="w")(jnp.float32(3), w=jnp.float32(2))
     Array(3., dtype=float32)
     """
-    compute = gradients_of("grad", func, argnums, has_aux)
+    compute = gradients_of("grad", func, argnums, has_aux, unused)
 
     @ft.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -75,7 +94,11 @@ def grad(
 
 @overload
 def grad_and_value(
-    func: Callable[Concatenate[X, P], Y], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+    func: Callable[Concatenate[X, P], Y],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[Concatenate[X, P], tuple[X, Y]]: ...
 @overload
 def grad_and_value(
@@ -83,13 +106,22 @@ def grad_and_value(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
+    unused: Unused = "zeros",
 ) -> Callable[Concatenate[X, P], tuple[X, tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
-    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[P, Any]: ...
 def grad_and_value(
-    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[..., Any]:
     """The gradient and the value of `func`, in PyTorch's order.
 
@@ -98,7 +130,7 @@ def grad_and_value(
     >>> functx.grad_and_value(lambda x: x**2)(jnp.float32(3))
     (Array(6., dtype=float32), Array(9., dtype=float32))
     """
-    compute = gradients_of("grad_and_value", func, argnums, has_aux)
+    compute = gradients_of("grad_and_value", func, argnums, has_aux, unused)
 
     @ft.wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
@@ -110,7 +142,11 @@ def grad_and_value(
 
 @overload
 def value_and_grad(
-    func: Callable[Concatenate[X, P], Y], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+    func: Callable[Concatenate[X, P], Y],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[Concatenate[X, P], tuple[Y, X]]: ...
 @overload
 def value_and_grad(
@@ -118,13 +154,22 @@ def value_and_grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
+    unused: Unused = "zeros",
 ) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], X]]: ...
 @overload
 def value_and_grad(
-    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[P, Any]: ...
 def value_and_grad(
-    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    unused: Unused = "zeros",
 ) -> Callable[..., Any]:
     """The value and the gradient of `func`, in JAX's order.
 
@@ -133,7 +178,7 @@ def value_and_grad(
     >>> functx.value_and_grad(lambda x: x**2)(jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
-    compute = gradients_of("value_and_grad", func, argnums, has_aux)
+    compute = gradients_of("value_and_grad", func, argnums, has_aux, unused)
 
     @ft.wraps(func)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -144,10 +189,15 @@ def value_and_grad(
 
 
 def gradients_of(
-    who: str, func: Callable[..., Any], argnums: Argnums, has_aux: bool
+    who: str,
+    func: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    unused: Unused = "zeros",
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
     """A function from a call's arguments to gradients, value and aux (or None)."""
     require_callable(who, func)
+    require_unused(who, unused)
     which = checked_argnums(who, argnums)
     single = not isinstance(argnums, tuple)
 
@@ -157,9 +207,9 @@ def gradients_of(
         loss = checking(who, function, has_aux, require_scalar)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), Kept.of(value).dtype)
-        gradients = pull(varying_like(one, value))
+        gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
         if any_complex:
             gradients = conjugate(gradients)
         return gradients[0] if single else gradients, value, aux[0] if has_aux else None
 
-    return compute
+    return apart(compute)

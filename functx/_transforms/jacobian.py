@@ -12,6 +12,7 @@ from jax import Array
 
 from functx._core.ambient import Randomness, split_lanes
 from functx._core.manual_axes import varying_axes, varying_over
+from functx._core.modes import apart
 
 from .arguments import (
     Argnums,
@@ -36,6 +37,7 @@ from .holomorphy import (
     require_reverse_pairs,
 )
 from .outputs import checking, require_differentiable_output, signed
+from .residuals.packing import packed
 from .tangents import Kept, kept_leaves
 
 
@@ -248,6 +250,7 @@ def _jacrev(
     which = checked_argnums(who, argnums)
 
     @ft.wraps(func)
+    @apart
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
         any_complex = require_differentiable(who, values, paths) and not as_real
@@ -256,6 +259,7 @@ def _jacrev(
             function, values = as_real_function(function, values, has_aux)
         output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
         require_pairs(who, values, paths, output)
+        pull = packed(pull)
         outputs, output_structure = kept_leaves(output)
         inputs, input_structure = kept_leaves(values)
 
@@ -305,6 +309,7 @@ def _jacfwd(
     which = checked_argnums(who, argnums)
 
     @ft.wraps(func)
+    @apart
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
         any_complex = require_differentiable(who, values, paths) and not as_real

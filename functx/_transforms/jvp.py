@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import describe, fail
+from functx._core.modes import apart
 
 from .arguments import kind_of_dtype, numbered, require_callable, require_differentiable
 from .dependence import depending_outputs
@@ -70,11 +71,11 @@ def jvp(
     primals, tangents = checked_tangents("jvp", primals, tangents)
     function = checking("jvp", func, has_aux, require_arrays)
     if not strict:
-        output, tangent, *aux = jax.jvp(function, primals, tangents, has_aux=has_aux)
+        output, tangent, *aux = apart(jax.jvp)(function, primals, tangents, has_aux=has_aux)
         return (output, _like(output, tangent), *aux)
-    output, push, *aux = jax.linearize(function, *primals, has_aux=has_aux)
+    output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)
     _require_dependence(output, push, tangents)
-    return (output, _like(output, push(*tangents)), *aux)
+    return (output, _like(output, apart(push)(*tangents)), *aux)
 
 
 def _like(output: Any, tangent: Any) -> Any:

@@ -8,9 +8,12 @@ from typing import Any, Generic, Literal, overload
 
 import jax
 
+from functx._core.modes import apart
+
 from .arguments import numbered, require_callable, require_differentiable
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
+from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched, without_float0
 
 
@@ -33,7 +36,7 @@ class Pushforward(Generic[Y]):
     def __call__(self, *tangents: Any) -> Y:
         """The derivative along `tangents`, one per primal."""
         leaves = matched("linearize", "tangents", tangents, self.kept, self.structure, "`primals`")
-        return without_float0(self.push(*self.structure.unflatten(leaves)), self.outputs)
+        return without_float0(apart(self.push)(*self.structure.unflatten(leaves)), self.outputs)
 
 
 @overload
@@ -60,6 +63,6 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     require_callable("linearize", func)
     require_differentiable("linearize", primals, numbered("primals", len(primals)))
     function = checking("linearize", func, has_aux, require_arrays)
-    output, push, *aux = jax.linearize(function, *primals, has_aux=has_aux)
+    output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(primals)
-    return (output, Pushforward(push, kept, structure, kept_leaves(output)[0]), *aux)
+    return (output, Pushforward(packed(push), kept, structure, kept_leaves(output)[0]), *aux)

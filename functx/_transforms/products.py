@@ -9,12 +9,14 @@ import jax
 
 from functx._core import fail
 from functx._core.manual_axes import varying_like
+from functx._core.modes import apart
 
 from .arguments import numbered, require_differentiable
 from .conjugation import conjugate
 from .generics import Aux, X, Y
 from .grad import gradients_of
 from .outputs import signed
+from .residuals.packing import packed
 from .tangents import matched
 
 
@@ -50,7 +52,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
     gradient, values, directions = _checked("hvp", "tangents", func, primals, tangents, has_aux)
-    _, product, (value, aux) = jax.jvp(gradient, values, directions, has_aux=True)
+    _, product, (value, aux) = apart(jax.jvp)(gradient, values, directions, has_aux=True)
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 
@@ -78,9 +80,9 @@ def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: boo
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
     gradient, values, directions = _checked("vhp", "cotangents", func, primals, cotangents, has_aux)
-    outputs, pull, (value, aux) = jax.vjp(gradient, *values, has_aux=True)
+    outputs, pull, (value, aux) = apart(jax.vjp)(gradient, *values, has_aux=True)
     cotangents = jax.tree.map(varying_like, conjugate(directions), outputs)
-    product = conjugate(pull(cotangents))
+    product = conjugate(apart(packed(pull))(cotangents))
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 

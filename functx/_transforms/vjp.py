@@ -9,12 +9,16 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core.manual_axes import varying_axes, varying_over
+from functx._core.modes import apart
 
 from .arguments import numbered, require_callable, require_differentiable
 from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
+from .residuals.once import Once
+from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched
+from .unused import pulled, require_unused, Unused
 
 
 __all__ = ["vjp"]
@@ -33,6 +37,8 @@ class Pullback:
     structure: Any = dataclasses.field(metadata={"static": True})
     complex_primals: bool = dataclasses.field(metadata={"static": True})
     axes: tuple[frozenset[str], ...] = dataclasses.field(metadata={"static": True})
+    paths: tuple[str, ...] = dataclasses.field(metadata={"static": True})
+    unused: Unused = dataclasses.field(metadata={"static": True})
 
     def __call__(self, cotangents: Any) -> tuple[Any, ...]:
         """One cotangent per primal, in a tuple even if there is one."""
@@ -40,26 +46,51 @@ class Pullback:
             "vjp", "cotangents", cotangents, self.kept, self.structure, "the output of `func`"
         )
         leaves = map(varying_over, map(conjugate_leaf, leaves), self.axes)
-        gradients = self.pull(self.structure.unflatten(leaves))
+        cotangents = self.structure.unflatten(leaves)
+        gradients = apart(pulled)("vjp", self.pull, cotangents, self.unused, self.paths)
         return conjugate(gradients) if self.complex_primals else gradients
 
 
 @overload
 def vjp(
-    func: Callable[..., Y], *primals: Any, has_aux: Literal[False] = False
+    func: Callable[..., Y],
+    *primals: Any,
+    has_aux: Literal[False] = False,
+    retain: bool = True,
+    unused: Unused = "zeros",
 ) -> tuple[Y, Pullback]: ...
 @overload
 def vjp(
-    func: Callable[..., tuple[Y, Aux]], *primals: Any, has_aux: Literal[True]
+    func: Callable[..., tuple[Y, Aux]],
+    *primals: Any,
+    has_aux: Literal[True],
+    retain: bool = True,
+    unused: Unused = "zeros",
 ) -> tuple[Y, Pullback, Aux]: ...
 @overload
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(
+    func: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool,
+    retain: bool = True,
+    unused: Unused = "zeros",
+) -> tuple[Any, ...]: ...
+def vjp(
+    func: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    retain: bool = True,
+    unused: Unused = "zeros",
+) -> Any:
     """The value of `func` at `primals`, and its vector-Jacobian product there.
 
     Returns `(output, vjp_fn)`, and `(output, vjp_fn, aux)` if `has_aux` and `func` returns
     `(output, aux)`. `vjp_fn(cotangents)` takes one tree like the output and returns a tuple
     with one cotangent per primal.
+
+    - `retain`: whether `vjp_fn` keeps what it needs for another use. With False it lets go of that
+      after the first, and refuses a second that would need it (`RuntimeError`).
+    - `unused`: the cotangent of an array on which no output depends, as in `grad`.
 
     Dtypes: primals are real or complex; cotangents have the dtypes of the outputs. Integer
     and boolean outputs have no cotangent, whatever is passed for them is ignored, `None`
@@ -70,9 +101,12 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     (Array(3., dtype=float32), Array(2., dtype=float32))
     """
     require_callable("vjp", func)
-    any_complex = require_differentiable("vjp", primals, numbered("primals", len(primals)))
+    require_unused("vjp", unused)
+    paths = numbered("primals", len(primals))
+    any_complex = require_differentiable("vjp", primals, paths)
     function = checking("vjp", func, has_aux, require_arrays)
-    output, pull, *aux = jax.vjp(function, *primals, has_aux=has_aux)
+    output, pull, *aux = apart(jax.vjp)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
-    return (output, Pullback(pull, kept, structure, any_complex, axes), *aux)
+    vjp_fn = Pullback(packed(pull), kept, structure, any_complex, axes, paths, unused)
+    return (output, vjp_fn if retain else Once(vjp_fn), *aux)

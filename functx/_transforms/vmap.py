@@ -13,6 +13,7 @@ from functx._core import describe, fail
 from functx._core.ambient import Randomness, split_lanes
 from functx._core.widths import require_representable, wide_integers_fit
 
+from .anomaly.lanes import in_lanes
 from .arguments import numbered, require_callable, require_randomness
 from .chunking import over_chunks, require_chunk_size, resolved_chunk_size
 from .concretization import tracing
@@ -194,7 +195,7 @@ class _Call:
 
 @signed
 def _lane(call: _Call, *xs: Any) -> Any:
-    return call.lane(*xs)
+    return in_lanes(call.lane, *xs)
 
 
 @ft.lru_cache(maxsize=256)

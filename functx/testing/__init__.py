@@ -10,6 +10,14 @@ from .checks import (
     run_cells as run_cells,
 )
 from .dtypes import ALL_DTYPES as ALL_DTYPES
+from .gradients.comparison import GradcheckError as GradcheckError
+from .gradients.functions import check_function as check_function
+from .gradients.gradcheck import gradcheck as gradcheck
+from .gradients.jacobians import (
+    analytical_jacobian as analytical_jacobian,
+    numerical_jacobian as numerical_jacobian,
+)
+from .gradients.second_order import gradgradcheck as gradgradcheck
 from .make import Make as Make
 from .opdb import op_db as op_db
 from .opinfo import (
@@ -25,4 +33,5 @@ from .opinfo import (
     Refusal as Refusal,
     Sample as Sample,
 )
+from .residuals import assert_residuals as assert_residuals
 from .unfinished import unfinished as unfinished

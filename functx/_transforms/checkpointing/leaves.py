@@ -11,9 +11,6 @@ import numpy as np
 from functx._core import is_numeric
 
 
-__all__ = ["Apart", "apart"]
-
-
 class Apart(NamedTuple):
     """A tree: its arrays, and what is needed to put others in their place."""
 

@@ -16,8 +16,6 @@ from jax.extend.core import Jaxpr, JaxprEqn, Literal, Primitive, Var
 from jax.interpreters import ad, batching, mlir
 
 
-__all__ = ["is_name", "named", "names_given", "naming", "unnamed"]
-
 _named = Primitive("result_name")
 _named.def_impl(lambda x, *, name: x)
 _named.def_abstract_eval(lambda x, *, name: x)

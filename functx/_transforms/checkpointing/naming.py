@@ -13,8 +13,6 @@ from functx._transforms.equations import equations, inner_programs, operator_of
 from .operators import named_operator
 
 
-__all__ = ["Names", "operator_calls", "with_named_results"]
-
 Names = tuple[str | None, ...]
 
 _made: weakref.WeakKeyDictionary[Jaxpr, dict[tuple[Names, float], Jaxpr]] = (

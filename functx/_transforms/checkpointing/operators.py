@@ -23,9 +23,6 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal,
 from .names import named, naming, unnamed
 
 
-__all__ = ["named_operator"]
-
-
 # What is not done element by element, by the beginning of a primitive's name.
 _WORK = (
     *("dot_general", "ragged_dot", "conv_general", "fft", "reduce_", "arg", "cum", "sort"),

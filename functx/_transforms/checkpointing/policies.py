@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from functx._core import describe, fail, OPERATORS, OpSpec, REGISTRY
 
 
-__all__ = ["CheckpointPolicy", "Decide", "decision", "is_jax_policy"]
+__all__ = ["CheckpointPolicy"]
 
 Decide: TypeAlias = Callable[..., bool]  # of an operator's name and the types of its arrays
 

@@ -14,6 +14,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from functx._core.ambient import recording, upcoming_draw
+from functx._core.modes import undisturbed
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.equations import equations, inner_programs, operator_of
@@ -23,7 +24,7 @@ from .names import names_given
 from .naming import operator_calls, with_named_results
 
 
-__all__ = ["CheckpointReport", "checkpoint_report"]
+__all__ = ["checkpoint_report"]
 
 _CALL = "functx.call."  # what the name of a call begins with; then its number, and its operator
 
@@ -42,6 +43,7 @@ class CheckpointReport:
     residual_bytes: int
 
 
+@undisturbed
 def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> CheckpointReport:
     """What the derivative of `func`, at these arguments, keeps and computes again; it runs nothing.
 

@@ -16,7 +16,7 @@ from functx._core.rules import derivative_rules
 from .closures import explicit
 
 
-__all__ = ["custom_linear_solve", "dense_solve"]
+__all__ = ["custom_linear_solve"]
 
 Linear = Callable[[Any], Any]
 LinearSolve = Callable[[Linear, Any], Any]

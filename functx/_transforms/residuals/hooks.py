@@ -16,7 +16,7 @@ from functx._core import describe, fail
 from functx._core.jax_compat import differentiating
 
 
-__all__ = ["Hooks", "disable_residual_hooks", "hooks_here", "residual_hooks"]
+__all__ = ["disable_residual_hooks", "residual_hooks"]
 
 Hook = Callable[[Any], Any]
 

@@ -9,9 +9,6 @@ import jax
 from functx._core import fail
 
 
-__all__ = ["Once"]
-
-
 @jax.tree_util.register_pytree_node_class
 class Once:
     """What `vjp(..., retain=False)` returns: a pullback that lets go of its residuals when used.

@@ -12,8 +12,6 @@ from jax.extend.core import Jaxpr, JaxprEqn, Literal as Number
 from functx._transforms.equations import inner_programs, label_of, Line, line_of, operator_of
 
 
-__all__ = ["Origin", "Scope"]
-
 _AS_IT_IS = ("reduce_precision", "name")  # marks a value, and hands it on
 
 

@@ -18,9 +18,6 @@ from .hooks import Hook, hooks_here
 from .straight import standing_for
 
 
-__all__ = ["packed"]
-
-
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class PackedResidual:

@@ -18,7 +18,7 @@ from functx._transforms.outputs import checking, require_arrays
 from .origins import Origin, Scope
 
 
-__all__ = ["Residual", "SavedResiduals", "saved_residuals"]
+__all__ = ["saved_residuals"]
 
 
 @dataclasses.dataclass(frozen=True)

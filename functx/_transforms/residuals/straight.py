@@ -13,9 +13,6 @@ from jax.interpreters import ad, batching, mlir
 from functx._core.manual_axes import equally_varying
 
 
-__all__ = ["standing_for"]
-
-
 def standing_for(original: Array, value: Array) -> Array:
     """`value`, whose tangent is that of `original`; a compiled program does not keep `original`."""
     return stand_in.bind(*equally_varying([original, value]))

@@ -1,0 +1,1 @@
+"""`functx.Function`: functions with derivative rules of their own."""

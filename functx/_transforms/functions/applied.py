@@ -1,0 +1,198 @@
+"""One call of a `Function`, as a program of arrays that says what its derivative keeps."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, core, lax
+
+from functx._core import fail
+from functx._core.manual_axes import equally_varying
+from functx._core.modes import in_mode, undisturbed
+from functx._core.rules_primitives import Dims, inexact, Leaves, Linear, Type
+from functx._core.rules_residuals import (
+    Perturbed,
+    Program,
+    Record,
+    Residual,
+    Results,
+    run_saving,
+)
+
+from .context import attributes_of, Context, Notes, notes_of
+from .derivative import Derivative, Kept, Output
+from .lanes import lanes_of
+from .rules import Rules
+from .trees import flat, is_array, is_made_array
+
+
+class Applied:
+    """A call of the function whose rules are `rules`, with `args`."""
+
+    def __init__(self, rules: Rules, args: tuple[Any, ...], passed: int) -> None:
+        self.rules, self.name, self.passed = rules, rules.name, passed
+        self.static, self.tree = flat(args)
+        self.slots = [i for i, x in enumerate(self.static) if is_array(x)]
+        self.types: list[Type | None] = [None] * len(self.static)
+        self.output: Output | None = None
+        self.asks = False
+        self.records: dict[Perturbed, Record] = {}
+
+    def result(self) -> Any:
+        """What `forward` returns, differentiated by the rules."""
+        operands = equally_varying([_strong(self.static[i]) for i in self.slots])
+        for i, x in zip(self.slots, operands, strict=True):
+            self.static[i], self.types[i] = None, jax.typeof(x)  # what is kept keeps no array
+        program = Program(
+            self.name,
+            len(operands),
+            self.rules.backward is not None,
+            self.run,
+            self.again,
+            lambda perturbed: self.records[perturbed if self.asks else ()],
+            lambda: self.asks,
+            None if self.rules.vmap is None else ft.partial(self.lanes, self.rules.vmap),
+        )
+        outputs = in_mode(run_saving(program, operands))
+        assert self.output is not None
+        return self.output.filled(outputs)
+
+    def arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments of which `leaves` are the arrays."""
+        full = list(self.static)
+        for i, x in zip(self.slots, leaves, strict=True):
+            full[i] = x
+        return self.tree.unflatten(full)
+
+    def needs(self, perturbed: Perturbed) -> tuple[bool, ...]:
+        """Which arguments hold one of the leaves `perturbed`."""
+        moving = {self.slots[i] for i in perturbed}
+        flags = self.tree.unflatten([i in moving for i in range(len(self.static))])
+        return tuple([any(jax.tree.leaves(flag)) for flag in flags])
+
+    def context(self, perturbed: Perturbed) -> Context:
+        """A context to keep things on."""
+        return Context(Notes(self.name, self.needs(perturbed)))
+
+    @undisturbed
+    def run(self, perturbed: Perturbed, leaves: Leaves) -> Results:
+        """Runs `forward`: the outputs, and what else the rules keep."""
+        leaves = distinct(leaves)
+        args, ctx = self.arguments(leaves), self.context(perturbed)
+        if self.rules.setup is None:
+            output = self.rules.forward(ctx, *args)
+        else:
+            output = self.rules.forward(*args)
+        found, structure = flat(output)
+        arrays = [y for y in found if is_made_array(y)]
+        outputs = tuple(map(_strong, arrays))
+        self.note_output(structure, found, outputs)
+        if self.rules.setup is not None:
+            return outputs, self.again(perturbed, leaves, outputs)
+        return outputs, self.note(perturbed, ctx, leaves, arrays)
+
+    @undisturbed
+    def again(self, perturbed: Perturbed, leaves: Leaves, outputs: Leaves) -> Leaves:
+        """What else the rules keep, where the outputs are known."""
+        if self.rules.setup is None:
+            return self.run(perturbed, leaves)[1]
+        assert self.output is not None
+        leaves, outputs = distinct(leaves), distinct(outputs, leaves)
+        ctx = self.context(perturbed)
+        self.rules.setup(ctx, self.arguments(leaves), self.output.filled(outputs))
+        return self.note(perturbed, ctx, leaves, outputs)
+
+    def lanes(self, rule: Callable[..., Any], dims: Dims, leaves: Leaves) -> Leaves:
+        """The outputs of all lanes, by the function's own rule."""
+        full: list[int | None] = [None] * len(self.static)
+        for i, dim in zip(self.slots, dims, strict=True):
+            full[i] = dim
+        found, structure = lanes_of(
+            self.name, rule, self.tree.unflatten(full), self.arguments(leaves), dims, leaves
+        )
+        outputs = tuple([_strong(y) for y in found if is_made_array(y)])
+        lane = [jax.typeof(y).update(shape=y.shape[1:]) for y in outputs]
+        self.note_output(structure, found, lane)
+        return outputs
+
+    def note_output(self, structure: Any, found: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Remembers what the first run returned, without the arrays."""
+        if self.output is None:
+            given = iter(arrays)
+            types = tuple([_type(next(given)) if is_made_array(y) else None for y in found])
+            static = tuple([None if is_made_array(y) else y for y in found])
+            self.output = Output(structure, types, static)
+
+    def note(
+        self, perturbed: Perturbed, ctx: Context, leaves: Leaves, outputs: Sequence[Any]
+    ) -> Leaves:
+        """Remembers what is kept, without the arrays, and returns those that are new."""
+        notes, rules = notes_of(ctx), self.rules
+        self.asks = self.asks or notes.asked
+        found, structure = flat(
+            (
+                notes.backward if rules.backward is not None else (),
+                notes.forward if rules.jvp is not None else (),
+                attributes_of(ctx),
+            )
+        )
+        known = {id(y): Residual("output", i) for i, y in enumerate(outputs)}
+        known |= {id(x): Residual("input", i) for i, x in enumerate(leaves)}
+        extras: list[Any] = []
+        residuals: dict[Residual, int] = {}
+        places: list[Any] = []
+        for x in found:
+            if is_made_array(x):
+                if id(x) not in known:
+                    known[id(x)] = Residual("extra", len(extras))
+                    extras.append(x)
+                x = residuals.setdefault(known[id(x)], len(residuals))
+            places.append(x)
+        kept = Kept(structure, tuple(places), tuple(map(is_made_array, found)), notes.materialize)
+        marked = {id(y) for y in notes.marked}
+        moving = tuple([inexact(y) and id(y) not in marked for y in outputs])
+        linear = ft.partial(self.linear, kept, moving)
+        record = Record(moving, tuple(residuals), len(extras), linear)
+        self.records.setdefault(perturbed if self.asks else (), record)
+        return tuple(map(_strong, extras))
+
+    def linear(self, kept: Kept, moving: tuple[bool, ...], perturbed: Perturbed) -> Linear:
+        """The derivative by the inputs `perturbed`."""
+        if self.rules.backward is None and self.rules.jvp is None:
+            fail(
+                self.name,
+                "it must implement either the backward (or vjp) or the jvp method to be "
+                "differentiated",
+                hint="either is enough: the other mode is derived from it",
+            )
+        assert self.output is not None
+        derivative = Derivative(self, self.output, kept, moving, perturbed)
+        return Linear(
+            f"{self.name}Backward", derivative.tangent, derivative.cotangent, symbolic=True
+        )
+
+
+def distinct(arrays: Sequence[Any], others: Sequence[Any] = ()) -> Leaves:
+    """`arrays` as JAX's, no two of them the same object, nor one of `others`: a rule's own names.
+
+    So an array that is passed twice, or returned, is told from the other when it is kept.
+    """
+    seen, found = set(map(id, others)), []
+    for x in map(jnp.asarray, arrays):
+        found.append(jnp.copy(x) if id(x) in seen else x)
+        seen.add(id(found[-1]))
+    return tuple(found)
+
+
+def _strong(x: Any) -> Array:
+    """`x` as an array without a weak type, so that results do not depend on who made it."""
+    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
+    return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
+
+
+def _type(x: Any) -> Type:
+    return x if isinstance(x, core.ShapedArray) else jax.typeof(x)

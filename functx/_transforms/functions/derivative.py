@@ -1,0 +1,153 @@
+"""The derivative of a call of a `Function`: its rules, over flat tuples of leaves."""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import jax
+from jax import Array
+
+from functx._core import fail
+from functx._core.modes import undisturbed
+from functx._core.rules_primitives import inexact, Leaves, transposed, Type, zeros_of
+from functx._core.rules_residuals import Perturbed
+from functx._transforms.conjugation import conjugate, conjugate_leaf
+
+from .context import Context, Notes
+from .returned import gradients, tangents
+
+
+if TYPE_CHECKING:
+    from .applied import Applied
+
+
+class Output(NamedTuple):
+    """What `forward` returned: a structure, and of each leaf its type, or what it is if static."""
+
+    structure: Any
+    types: tuple[Type | None, ...]
+    static: tuple[Any, ...]
+
+    def filled(self, arrays: Sequence[Any]) -> Any:
+        """The output of which `arrays` are the arrays."""
+        given = iter(arrays)
+        return self.structure.unflatten(
+            [x if t is None else next(given) for t, x in zip(self.types, self.static, strict=True)]
+        )
+
+
+class Kept(NamedTuple):
+    """What a run keeps for the rules: a tree of saved arrays and attributes, its arrays apart."""
+
+    structure: Any
+    leaves: tuple[Any, ...]  # a `Residual`'s position, or what it is if static
+    is_residual: tuple[bool, ...]
+    materialize: bool
+
+    def context(self, notes: Notes, residuals: Leaves, forward: bool) -> Context:
+        """What a rule sees of it: what was saved for forward mode, or for reverse mode."""
+        backward, ahead, attributes = self.structure.unflatten(
+            [
+                residuals[x] if kept else x
+                for x, kept in zip(self.leaves, self.is_residual, strict=True)
+            ]
+        )
+        notes.materialize = self.materialize
+        return Context(notes).replaced((ahead if forward else backward, attributes))
+
+
+class Derivative(NamedTuple):
+    """The derivative of a call by some of its inputs, with what was kept for it."""
+
+    call: Applied
+    output: Output
+    kept: Kept
+    moving: tuple[bool, ...]  # of the arrays of the output
+    perturbed: Perturbed
+
+    def tangent(self, residuals: Leaves, _: Leaves, given: Leaves) -> Leaves:
+        """The tangents of the outputs that have some, from those of the perturbed inputs."""
+        call, jvp, output = self.call, self.call.rules.jvp, self.output
+        if jvp is None:
+            linear = lambda cts: _filled(self.cotangent(residuals, (), cts), self._types_in())
+            return transposed(linear, self._types_out(), given)
+        full: list[Any] = [None] * len(call.types)
+        for i, t in zip(self.perturbed, given, strict=True):
+            full[call.slots[i]] = t
+        if self.kept.materialize:
+            full = [
+                zeros_of(like) if t is None and like is not None and inexact(like) else t
+                for t, like in zip(full, call.types, strict=True)
+            ]
+        ctx = self._context(residuals, forward=True)
+        got = _called(call.name, "jvp", jvp, ctx, *call.tree.unflatten(full))
+        return tuple(tangents(call.name, got, output.structure, output.types, self._moves()))
+
+    def cotangent(self, residuals: Leaves, _: Leaves, given: Any) -> Sequence[Array | None]:
+        """The cotangents of the perturbed inputs, from those of the outputs that have some.
+
+        These are JAX's; those of `backward` are their conjugates.
+        """
+        call, backward, output = self.call, self.call.rules.backward, self.output
+        if backward is None:
+            linear = ft.partial(self.tangent, residuals, ())
+            return transposed(linear, self._types_in(), _filled(given, self._types_out()))
+        ctx = self._context(residuals, forward=False)
+        still = self.kept.materialize and vars(ctx).get("_materialize_non_diff_grads", True)
+        supply = iter(given)
+        full: list[Any] = []
+        for like, moves in zip(output.types, self._moves(), strict=True):
+            ct = conjugate_leaf(next(supply)) if moves else None
+            fill = self.kept.materialize if moves else still
+            full.append(zeros_of(like) if ct is None and fill and like is not None else ct)
+        grads = output.structure.unflatten(full)
+        grads = grads if isinstance(grads, tuple) else (grads,)
+        got = _called(call.name, "backward", backward, ctx, *grads)
+        structures = call.tree.children()
+        leaves = gradients(call.name, got, structures, call.passed, call.types, call.static)
+        return conjugate([leaves[call.slots[i]] for i in self.perturbed])
+
+    def _moves(self) -> list[bool]:
+        """Which leaves of the output have tangents."""
+        moving = iter(self.moving)
+        return [t is not None and next(moving) for t in self.output.types]
+
+    def _types_in(self) -> list[Type]:
+        """Those of the tangents that `tangent` takes."""
+        return [_tangent(self.call.types[self.call.slots[i]]) for i in self.perturbed]
+
+    def _types_out(self) -> list[Type]:
+        """Those of the tangents that `tangent` returns."""
+        types = zip(self.output.types, self._moves(), strict=True)
+        return [_tangent(t) for t, moves in types if moves]
+
+    def _context(self, residuals: Leaves, forward: bool) -> Context:
+        notes = Notes(self.call.name, self.call.needs(self.perturbed))
+        return self.kept.context(notes, residuals, forward)
+
+
+def _filled(given: Sequence[Array | None], types: Sequence[Type]) -> Leaves:
+    return tuple(zeros_of(t) if x is None else x for x, t in zip(given, types, strict=True))
+
+
+def _tangent(aval: Any) -> Type:
+    return aval.to_tangent_aval().strip_weak_type()
+
+
+@undisturbed
+def _called(name: str, rule: str, function: Callable[..., Any], *args: Any) -> Any:
+    try:
+        return function(*args)
+    except jax.errors.UnexpectedTracerError as error:
+        reason = error
+    try:
+        fail(
+            name,
+            f"`{rule}` reads an array from elsewhere that is being traced",
+            hint="keep it in forward, ctx.name = array, or pass it as an argument",
+            error=jax.errors.UnexpectedTracerError,
+        )
+    except jax.errors.UnexpectedTracerError as worded:
+        raise worded from reason

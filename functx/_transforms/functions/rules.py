@@ -1,0 +1,56 @@
+"""What a class says, read once per call and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from functx._core import fail
+
+
+class Rules(NamedTuple):
+    """The methods of a `Function`; `None` where the class does not override one."""
+
+    name: str
+    forward: Callable[..., Any]
+    setup: Callable[..., Any] | None
+    backward: Callable[..., Any] | None
+    jvp: Callable[..., Any] | None
+    vmap: Callable[..., Any] | None
+
+
+def rules_of(function: type, base: type) -> Rules:
+    """Those of `function`, a subclass of `base`."""
+    name = function.__name__
+
+    def given(method: str) -> Callable[..., Any] | None:
+        own = getattr(function, method)
+        return None if own is getattr(base, method) else own
+
+    forward, setup, vmap = given("forward"), given("setup_context"), given("vmap")
+    if forward is None:
+        fail(name, "it must implement the forward method", error=NotImplementedError)
+    backward, vjp = given("backward"), given("vjp")
+    if backward is not None and vjp is not None:
+        fail(name, "Implementing both 'backward' and 'vjp' is ambiguous: they are the same rule")
+    if vmap is not None and getattr(function, "generate_vmap_rule", False):
+        fail(name, "it has both generate_vmap_rule=True and a `vmap` of its own; delete one")
+    if vmap is not None and setup is None:
+        fail(
+            name,
+            "with a `vmap` of its own, it must override the setup_context staticmethod",
+            hint="forward(*args) computes, setup_context(ctx, inputs, output) keeps: of what "
+            "`vmap` computes, lane by lane",
+        )
+    return Rules(name, forward, setup, backward or vjp, given("jvp"), vmap)
+
+
+def with_defaults(forward: Callable[..., Any], args: tuple[Any, ...], ctx: bool) -> tuple[Any, ...]:
+    """`args`, and the defaults of the arguments of `forward` that follow them."""
+    function = getattr(forward, "__func__", forward)
+    code, defaults = getattr(function, "__code__", None), getattr(function, "__defaults__", None)
+    if code is None or not defaults:
+        return args
+    before = ctx + (function is not forward)  # of a class method, the class
+    missing = code.co_argcount - before - len(args)
+    return args + defaults[-missing:] if 0 < missing <= len(defaults) else args
