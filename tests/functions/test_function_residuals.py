@@ -289,6 +289,19 @@ def test_a_function_inside_shard_map():
     hessian = jax.jit(jax.hessian(loss))(X, X + 1)
     np.testing.assert_allclose(hessian, np.diag(2 * (X + 1) ** 2))
 
+    class Mean(functx.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return lax.pmean(x, "d")
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return 3 * lax.pmean(grad_output, "d")
+
+    mean = jax.shard_map(Mean.apply, mesh=mesh, in_specs=P("d"), out_specs=P())
+    for transform in (jax.jacrev, jax.jacfwd):
+        np.testing.assert_allclose(jax.jit(transform(mean))(X), 3 * np.eye(3))
+
 
 def test_the_compiled_program_is_the_hand_written_one():
     class Own(functx.Function):

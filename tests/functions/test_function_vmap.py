@@ -118,3 +118,21 @@ def test_out_dims_may_stand_for_trees_and_none_for_what_is_alike():
 def test_what_a_rule_for_lanes_must_return(returned, message):
     with pytest.raises((TypeError, ValueError), match=f"Returned: .*{message}"):
         jax.vmap(lambda x: Returned.apply(x, returned))(X)
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_lanes_are_mapped_whatever_generate_vmap_rule_says(flag):
+    class Tripled(functx.Function):
+        generate_vmap_rule = flag
+
+        @staticmethod
+        def forward(ctx, x):
+            return jnp.sin(x)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return 3 * grad_output
+
+    assert functx.Function.generate_vmap_rule is False
+    np.testing.assert_allclose(functx.vmap(Tripled.apply)(X), np.sin(X))
+    np.testing.assert_array_equal(functx.vmap(functx.grad(Tripled.apply))(X), [3, 3, 3])

@@ -76,6 +76,7 @@ def loss(output, absolute):
     return sum(((i + 1) * absolute(y) ** 3).sum() for i, y in enumerate(arrays))
 
 
+@jax.numpy_dtype_promotion("standard")
 @pytest.mark.parametrize("case", CASES)
 def test_first_and_second_derivatives(case):
     make, arrays, rest = CASES[case]

@@ -2,7 +2,7 @@
 """A user's program, typed: pyright (strict) and mypy (strict) have nothing to say of it."""
 
 from dataclasses import dataclass
-from typing import assert_type
+from typing import Any, assert_type
 
 import jax
 import numpy as np
@@ -121,6 +121,34 @@ def operators(x: Array) -> None:
     print(F.softmax(x, dim=-1), F.pad(x, (1, 1)), F.one_hot(indices, 5), functx.special.expit(x))
 
 
+class Cube(functx.Function):
+    """A function with rules of its own."""
+
+    @staticmethod
+    def forward(x: Array, scale: float = 1.0) -> Array:
+        """The value."""
+        return scale * x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Array, float], output: Array) -> None:
+        """What is kept."""
+        x, ctx.scale = inputs
+        ctx.save_for_backward(x)
+
+    @staticmethod
+    @functx.once_differentiable
+    def backward(ctx: Any, grad_output: Array) -> tuple[Array, None]:
+        """The reverse rule."""
+        (x,) = ctx.saved_tensors
+        return 3 * ctx.scale * x**2 * grad_output, None
+
+    @classmethod
+    def jvp(cls, ctx: Any, tangent: Array, _: None) -> Array:
+        """The forward rule."""
+        scale: float = ctx.scale
+        return scale * tangent
+
+
 def main() -> None:
     """All of it."""
     functx.manual_seed(0)
@@ -130,6 +158,7 @@ def main() -> None:
     target = functx.arange(5) % 3
     transforms(parameters, x, target)
     operators(x)
+    print(functx.vjp(Cube.apply, x, has_aux=False)[0])
 
 
 if __name__ == "__main__":

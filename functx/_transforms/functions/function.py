@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TYPE_CHECKING
 
 from functx._core import fail
 
@@ -83,32 +83,41 @@ class Function:
         whole = with_defaults(rules.forward, args, ctx=rules.setup is None)
         return Applied(rules, whole, len(args)).result()
 
-    @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        """Computes the output, of `ctx` and the arguments, or of the arguments alone."""
-        raise NotImplementedError("must implement the forward method")
+    if TYPE_CHECKING:  # overridden by methods of any arguments, static or of the class
+        forward: Any
+        setup_context: Any
+        backward: Any
+        vjp: Any
+        jvp: Any
+        vmap: Any
+    else:
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Keeps on `ctx` what the rules need, where `forward` takes none."""
-        raise NotImplementedError("setup_context is not overridden")
+        @staticmethod
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            """Computes the output, of `ctx` and the arguments, or of the arguments alone."""
+            raise NotImplementedError("must implement the forward method")
 
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments, from those of the outputs."""
-        raise NotImplementedError("must implement either the backward or the vjp method")
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+            """Keeps on `ctx` what the rules need, where `forward` takes none."""
+            raise NotImplementedError("setup_context is not overridden")
 
-    @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
-        """Another name of `backward`."""
-        raise NotImplementedError("vjp, the other name of backward, is not overridden")
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            """The gradients of the arguments, from those of the outputs."""
+            raise NotImplementedError("must implement either the backward or the vjp method")
 
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        """The tangents of the outputs, from those of the arguments."""
-        raise NotImplementedError("jvp is not overridden: forward mode is derived")
+        @staticmethod
+        def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+            """Another name of `backward`."""
+            raise NotImplementedError("vjp, the other name of backward, is not overridden")
 
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """The output for arguments with lanes along `in_dims`, and along which its lanes are."""
-        raise NotImplementedError("vmap is not overridden: it is derived")
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            """The tangents of the outputs, from those of the arguments."""
+            raise NotImplementedError("jvp is not overridden: forward mode is derived")
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+            """The output, of arguments with lanes along `in_dims`, and where its own lanes are."""
+            raise NotImplementedError("vmap is not overridden: it is derived")

@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array, core, lax
 
 from functx._core import describe, fail
+from functx._core.manual_axes import axes_of_type, varying_over
 from functx._core.rules_primitives import inexact, zeros_of
 from functx._transforms.arguments import kind_of, outline
 
@@ -142,4 +143,4 @@ def _converted(x: Array, like: Type) -> Array:
     """`x` in the dtype of `like`; of a complex gradient of a real number, the real part."""
     if kind_of(x) == "complex" and kind_of(like) != "complex":
         x = jnp.real(x)
-    return lax.convert_element_type(x, like.dtype)
+    return varying_over(lax.convert_element_type(x, like.dtype), axes_of_type(like))
