@@ -75,21 +75,34 @@ def test_one_pullback_in_all_threads():
 def test_a_region_belongs_to_the_thread_that_entered_it():
     inside, outside = threading.Event(), threading.Event()
 
+    def seen():
+        """What the thread's regions do to a dtype and to gradients, constants and residuals."""
+        name = functx.zeros(1, dtype=functx.float64).dtype.name
+        constant = jax.grad(lambda x: functx.sin(x))(0.0) == 0
+        residual = functx.vjp(functx.enable_grad(functx.square), jnp.ones(1))[1](jnp.ones(1))[0]
+        return name, bool(constant), float(residual[0])
+
     def enters():
-        with functx.x64(False), functx.random.scope(jax.random.key(3)):
+        with (
+            functx.x64(False),
+            functx.random.scope(jax.random.key(3)),
+            functx.no_grad(),
+            functx.residual_hooks(lambda x: 10 * x, lambda x: x),
+        ):
             inside.set()
-            outside.wait(10)
-            return functx.zeros(1, dtype=functx.float64).dtype.name, functx.rand(2)
+            outside.wait(60)
+            return seen(), functx.rand(2)
 
     def watches():
-        inside.wait(10)
+        inside.wait(60)
         try:
-            return functx.zeros(1, dtype=functx.float64).dtype.name
+            return seen()
         finally:
             outside.set()
 
-    (narrow, drawn), wide = at_once(enters, watches)
-    assert (narrow, wide) == ("float32", "float64")
+    (there, drawn), here = at_once(enters, watches)
+    assert there == ("float32", True, 20.0)
+    assert here == ("float64", False, 2.0)
     with functx.x64(False), functx.random.scope(jax.random.key(3)):
         np.testing.assert_array_equal(functx.rand(2), drawn)
 

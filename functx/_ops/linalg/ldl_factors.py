@@ -236,7 +236,8 @@ def _choice(state: _State, A: Array, of_hermitian: bool) -> tuple[Array, Array, 
         done = product(_conjugated(state.C[:, order[at]], of_hermitian), state.L)
         column = _conjugated(A[order[at]], of_hermitian) - done
         if of_hermitian:  # as LAPACK has it, diagonals are real
-            column = jnp.where(index == order[at], jnp.real(column), column)
+            real = lax.convert_element_type(jnp.real(column), column.dtype)
+            column = jnp.where(index == order[at], real, column)
         sizes = jnp.abs(jnp.real(column)) + jnp.abs(jnp.imag(column))  # LAPACK's
         return column, sizes[order]
 
