@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -22,7 +23,8 @@ print(1000 * (middle - start), 1000 * (time.perf_counter() - middle))
 def milliseconds() -> tuple[float, float]:
     """How long importing JAX takes in an interpreter of its own, and then functx."""
     command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    kept = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}  # users' byte code is compiled once
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
     jax, functx = map(float, done.stdout.split())
     return jax, functx
 

@@ -17,6 +17,7 @@ from functx._ops.nn.correlation_parts import Geometry, Part
 from functx._ops.nn.correlation_phases import by_phases
 from functx._ops.nn.correlation_primitive import correlate, spread
 from functx._ops.nn.correlation_products import by_elements, by_windows
+from functx.testing.checks.programs import compiled
 
 
 def geometry(strides, pads, dilations, groups, image, kernel):
@@ -108,7 +109,7 @@ def test_lanes_of_lanes_are_those_of_the_plain_convolution(case, inner, outer):
         outside = jax.grad(total, (0, 1))(image, kernel)
         return value(image, kernel), nested(each)(image, kernel), outside
 
-    got, expected = jax.jit(lambda: [all_of(correlate), all_of(plain)])()
+    got, expected = compiled(lambda: [all_of(correlate), all_of(plain)])()
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10), got, expected
     )

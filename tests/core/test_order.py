@@ -46,10 +46,10 @@ def test_each_value_beside_each(compare, dtype):
 def test_beside_constants(compare, dtype):
     """Of which compilers make other comparisons."""
     x = values(dtype)
-    for constant in x:
-        other = np.full_like(x, constant)
-        want = COMPARED[compare](x.astype(np.float64), other.astype(np.float64))
-        assert is_same(jax.jit(lambda x, other=other: compare(x, jnp.asarray(other)))(x), want)
+    others = [np.full_like(x, constant) for constant in x]
+    compiled = jax.jit(lambda x: [compare(x, jnp.asarray(other)) for other in others])
+    for other, got in zip(others, compiled(x), strict=True):
+        assert is_same(got, COMPARED[compare](x.astype(np.float64), other.astype(np.float64)))
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
@@ -74,12 +74,17 @@ def test_extremes_of_many(n, dtype):
     rng = np.random.default_rng(n)
     x = rng.choice(values(dtype), (n, n))
     x[: n // 2] = rng.choice(values(dtype)[[0, 1, 2, 3, 8, 9, 10, 11]], (n // 2, n))  # no NaN
-    for axis in (0, 1, (0, 1), ()):
-        wide = x.astype(np.float64)
-        assert is_same(jax.jit(lambda x, a=axis: order.greatest(x, a))(x), wide.max(axis))
-        assert is_same(jax.jit(lambda x, a=axis: order.least(x, a))(x), wide.min(axis))
-    assert is_same(jax.vmap(lambda x: order.greatest(x, 0), 1)(x), wide.max(0))
-    assert is_same(jax.jit(jax.vmap(lambda x: order.least(x, 0)))(x), wide.min(1))
+    wide, axes = x.astype(np.float64), (0, 1, (0, 1), ())
+
+    def extremes(x):
+        along = [(order.greatest(x, axis), order.least(x, axis)) for axis in axes]
+        lanes = jax.vmap(lambda x: order.greatest(x, 0), 1), jax.vmap(lambda x: order.least(x, 0))
+        return along, [lane(x) for lane in lanes]
+
+    along, [greatest, least] = jax.jit(extremes)(x)
+    for axis, got in zip(axes, along, strict=True):
+        assert is_same(got[0], wide.max(axis)) and is_same(got[1], wide.min(axis)), axis
+    assert is_same(greatest, wide.max(0)) and is_same(least, wide.min(1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
