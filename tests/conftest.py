@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_runtest_teardown():
     from functx.testing.checks.programs import let_go
 
-    let_go(50)
+    let_go()
 
 
 @pytest.fixture(scope="session")

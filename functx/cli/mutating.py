@@ -90,7 +90,7 @@ class _Start:
 def _hunt(operator: str) -> tuple[str, list[Verdict]]:
     info = next(info for info in op_db if info.id == operator)
     verdicts = hunt_entry(info, op_db)
-    let_go(10)
+    let_go()
     return operator, verdicts
 
 

@@ -74,7 +74,7 @@ def run_group(
     """Runs checks of an entry in one dtype. Whatever they raise becomes part of the results."""
     began = time.perf_counter()
     outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
-    let_go(50)
+    let_go()
     seconds = (time.perf_counter() - began) / len(outcomes)
     platform = device.platform if device is not None else "cpu"
     return [

@@ -234,6 +234,13 @@ def test_convention(what):
         run_cell(at_kink(**{what: FAILING[what]}), "float32", "conventions")
 
 
+def test_conventions_of_one_program_are_judged_each():
+    at = lambda make, x, slope: Convention(f"at {x}", call(make.put(x)), gradient=slope)
+    stated = lambda make: iter([at(make, -2.0, -1), at(make, 2.0, -1), at(make, 3.0, 1)])
+    with pytest.raises(AssertionError, match="at 2.0: gradient in forward mode 1.0, expected -1.0"):
+        run_cell(info(jnp.abs, conventions=stated), "float32", "conventions")
+
+
 @pytest.mark.parametrize("wrong", [wrong_forward_rule, wrong_reverse_rule, wrong_at_second_order])
 def test_wrong_rule_fails_the_convention_that_names_a_formula(wrong):
     conventions = lambda make: iter([Convention("0", call(make.put([0.5])), like=jnp.sin)])

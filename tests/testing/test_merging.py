@@ -3,8 +3,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.backend import get_backend
 
 from functx.testing import call, OpInfo, run_cells
+from functx.testing.checks import programs
 from functx.testing.checks.programs import Program, run_requests
 
 
@@ -62,3 +64,17 @@ def test_a_check_that_fails_leaves_the_others_alone():
     outcomes = run_cells(info, "float32", ["reference", "vmap", "jit"])
     assert [name for name, o in outcomes.items() if o.error is not None] == ["reference"]
     assert "f32[2,3]" in repr(outcomes["reference"].sample)
+
+
+def test_programs_are_freed_once_there_are_many(monkeypatch):
+    alive = get_backend().live_executables
+    kept = [jax.jit(lambda x, n=n: x + n) for n in range(3)]
+    for f in kept:
+        f(jnp.ones(2))
+    before = len(alive())
+    monkeypatch.setattr(programs, "KEPT", before)
+    programs.let_go()
+    assert before == len(alive()) >= 3
+    monkeypatch.setattr(programs, "KEPT", 2)
+    programs.let_go()
+    assert len(alive()) <= before - 3

@@ -12,7 +12,7 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, Function, sized, stacked, whole_function
+from .cases import Arrays, Function, sized, stacked, whole_function, whole_program
 from .compare import assert_close, Closeness, closeness
 from .programs import equations_of, Program, Steps
 
@@ -32,11 +32,11 @@ def check_vmap_every_dim(info: OpInfo, sample: Sample) -> Steps:
 
 def _check_vmap(info: OpInfo, sample: Sample, choose: Callable[[int], list[InDims]]) -> Steps:
     sample = sized(info, sample)
-    f, _ = whole_function(info, sample)
+    one, _ = whole_program(info, sample)
     lanes = [lane.arrays() for lane in sample.lanes]
     if lanes[0]:
         what, close = f"vmap({info.id}){sample!r}", closeness(info, sample)
-        yield from hold_batchings(Program(f), lanes, what, close, choose(len(lanes[0])))
+        yield from hold_batchings(one, lanes, what, close, choose(len(lanes[0])))
 
 
 def check_vmap_eager(info: OpInfo, sample: Sample) -> None:

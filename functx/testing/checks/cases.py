@@ -16,7 +16,7 @@ import functx
 from functx._core import available, category
 from functx.testing.opinfo import OpInfo, Sample
 
-from .programs import compiled, Program
+from .programs import compiled, Program, Request
 
 
 Function = Callable[..., Any]
@@ -46,6 +46,8 @@ class Case:
     xs: Arrays
     lanes: list[Arrays]
     what: str
+    at: Callable[..., Request]  # all outputs of the sample's own program, of the inputs
+    outputs_kept: list[int]  # those of them that `f` gives
 
     @ft.cached_property
     def outputs(self) -> list[jax.ShapeDtypeStruct]:
@@ -59,10 +61,9 @@ class Case:
     def cotangents(self) -> Arrays:
         return random_like(self.outputs, seed=11)
 
-    @ft.cached_property
-    def value(self) -> Program:
-        """Of the inputs."""
-        return Program(self.f)
+    def kept(self, outputs: Sequence[Any]) -> Arrays:
+        """Of all outputs, those that `f` gives."""
+        return [outputs[i] for i in self.outputs_kept]
 
     @ft.cached_property
     def pushed(self) -> Program:
@@ -81,7 +82,8 @@ def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
     if sample.values_only:
         return None
     sample = sized(info, sample)
-    f, arrays = whole_function(info, sample)
+    program, arrays = whole_program(info, sample)
+    f = program.f
     moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
     if not any(arrays[i].size for i in moving):
         return None
@@ -90,16 +92,19 @@ def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
     if not kept or not any(y.size for y in shapes):
         return None
 
+    def moved(arrays: Arrays, xs: Sequence[Any]) -> Arrays:
+        given = dict(zip(moving, xs, strict=True))
+        return [given.get(i, x) for i, x in enumerate(arrays)]
+
     def over_moving(*xs: jax.Array) -> tuple[jax.Array, ...]:
         # As values of the program: operators judge constants while they are traced, at some cost.
-        full: list[Any] = [lax.optimization_barrier(x) for x in arrays]
-        for i, x in zip(moving, xs, strict=True):
-            full[i] = x
-        outputs = f(*full)
+        outputs = f(*moved([lax.optimization_barrier(x) for x in arrays], xs))
         return tuple(outputs[i] for i in kept)
 
     lanes = [[lane.arrays()[i] for i in moving] for lane in sample.lanes or (sample,)]
-    return Case(over_moving, [arrays[i] for i in moving], lanes, f"{info.id}{sample!r}")
+    at = lambda *xs: program(*moved(arrays, xs))
+    xs, what = [arrays[i] for i in moving], f"{info.id}{sample!r}"
+    return Case(over_moving, xs, lanes, what, at, kept)
 
 
 def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
@@ -115,6 +120,13 @@ def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
         return tuple(jax.tree.leaves(info.determined(out)))
 
     return f, sample.arrays()
+
+
+@ft.lru_cache(maxsize=1024)
+def whole_program(info: OpInfo, sample: Sample) -> tuple[Program, Arrays]:
+    """The operator as one program of all the sample's arrays, for all checks; and these."""
+    f, arrays = whole_function(info, sample)
+    return Program(f), arrays
 
 
 @ft.lru_cache(maxsize=256)

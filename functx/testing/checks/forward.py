@@ -14,7 +14,7 @@ import numpy as np
 from functx._core import available, category, DEFAULT_FLOAT, describe, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import sized, whole_function
+from .cases import sized, whole_function, whole_program
 from .compare import assert_close, closeness
 from .programs import Program, Steps
 
@@ -26,7 +26,7 @@ def check_reference(info: OpInfo, sample: Sample) -> Steps:
     if info.unmeasured(sample):  # of a size that the values decide, as no program has
         got = jax.tree.leaves(whole_function(info, sample)[0](*arrays))
     else:
-        [got] = yield [Program(whole_function(info, sample)[0])(*arrays)]
+        [got] = yield [whole_program(info, sample)[0](*arrays)]
     want = expected(info, info.reference, sample)
     if info.gauge is not None:
         [want] = yield [Program(info.gauge)(want)]
@@ -84,9 +84,10 @@ def check_jit(info: OpInfo, sample: Sample) -> Steps:
     """Under `jit`, the values are those of the eager call."""
     eager, arrays = whole_function(info, sample)
     want = eager(*arrays)
-    alone = dataclasses.replace(sample, lanes=())  # sizes that depend on values: this call's own
-    f, arrays = whole_function(info, sized(info, alone))
-    [got] = yield [Program(f)(*arrays)]
+    if info.unmeasured(sample):  # with sizes that this call's values decide, not other lanes'
+        sample = sized(info, dataclasses.replace(sample, lanes=()))
+    program, arrays = whole_program(info, sample)
+    [got] = yield [program(*arrays)]
     assert_close(got, want, what=f"jit({info.id}){sample!r}", close=closeness(info, sample))
 
 
@@ -95,10 +96,10 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     if not _fits_32_bits((sample.args, dict(sample.kwargs))):
         return False
     sample = sized(info, sample)
-    f, arrays = whole_function(info, sample)
+    program, arrays = whole_program(info, sample)
     with jax.enable_x64(False):
         g, narrow = whole_function(info, sample.with_arrays(list(map(_in_32_bits, arrays))))
-    want, got = yield [Program(f)(*arrays), Program(g, x64=False)(*narrow)]
+    want, got = yield [program(*arrays), Program(g, x64=False)(*narrow)]
     want = tuple(_in_32_bits(y) for y in want)
     assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
 

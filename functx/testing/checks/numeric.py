@@ -6,7 +6,7 @@ against the function itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -30,8 +30,13 @@ def check_gradient(info: OpInfo, sample: Sample) -> Steps:
     if case is None:
         return False
     xs, tangents, weights = case.xs, _allowed(info, case.tangents, case.xs), case.cotangents
-    asked = [case.value(*xs), *_around(case.value, xs, tangents), case.pushed(*xs, *tangents)]
-    out, above, below, tangent, pulled = yield [*asked, case.pulled(*xs, *weights)]
+    values = [case.at(*xs), *_around(case.at, xs, tangents)]
+    *found, tangent, pulled = yield [
+        *values,
+        case.pushed(*xs, *tangents),
+        case.pulled(*xs, *weights),
+    ]
+    out, above, below = map(case.kept, found)
     if not _finite(out):
         weights = _where_finite(weights, out)
         [pulled] = yield [case.pulled(*xs, *weights)]
@@ -85,7 +90,7 @@ def _finite(out: Sequence[Any]) -> bool:
     return all(np.isfinite(y).all() for y in out)
 
 
-def _around(program: Program, xs: Arrays, directions: Arrays) -> Iterator[Request]:
+def _around(program: Callable[..., Request], xs: Arrays, directions: Arrays) -> Iterator[Request]:
     for sign in (1, -1):
         moved = zip(xs, directions, strict=True)
         yield program(*(np.asarray(x) + sign * STEP * t for x, t in moved))

@@ -11,13 +11,13 @@ from __future__ import annotations
 import dataclasses
 import functools as ft
 import gc
-import itertools
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.backend import get_backend
 from jax.extend.core import jaxpr_as_fun, jaxprs_in_params
 
 
@@ -152,11 +152,11 @@ def _known(name: str, value: Any) -> bool:
     return True
 
 
-_ENDED = itertools.count(1)
+KEPT = 400  # compiled programs, each of some 2 MB
 
 
-def let_go(every: int) -> None:
-    """Frees compiled programs now and then: each takes 2 MB, and few are met again."""
-    if next(_ENDED) % every == 0:
+def let_go() -> None:
+    """Frees compiled programs, of which few are met again, and garbage, once there are many."""
+    if len(get_backend().live_executables()) > KEPT:
         jax.clear_caches()
         gc.collect()

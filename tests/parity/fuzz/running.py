@@ -21,7 +21,6 @@ from .outcomes import by_functx, by_pytorch, Outcome
 
 
 ENTRIES = {info.id: info for info in op_db if info.spec is not None and pytorchs(info) is not None}
-KEPT = 60  # blocks, before compiled programs are freed
 
 
 @dataclasses.dataclass
@@ -54,7 +53,7 @@ class Fuzzing:
         """What is found in the calls of one block of seeds, which share a program."""
         for seed in range(number * VALUES, (number + 1) * VALUES):
             yield from self.seed(seed)
-        let_go(KEPT)
+        let_go()
 
     def seed(self, seed: int) -> Iterator[Finding]:
         """What is found in one call."""

@@ -48,8 +48,10 @@ def hermitian_samples(make: Make) -> Iterator[Sample]:
 
 
 def checked_samples(make: Make) -> Iterator[Sample]:
-    yield from hermitian_samples(make)
-    yield call(near(make, PATTERNS[0]), check_errors=True)
+    yield call(near(make, PATTERNS[1]), hermitian=True)
+    yield edge(near(make, PATTERNS[0]))  # its derivatives are in other directions
+    yield edge(near(make, PATTERNS[2], 2), hermitian=True)
+    yield call(near(make, PATTERNS[0]), hermitian=True, check_errors=True)
 
 
 def solve_samples(make: Make) -> Iterator[Sample]:
