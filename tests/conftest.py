@@ -15,6 +15,7 @@ if not any(arg.startswith("--device") for arg in sys.argv) and "JAX_PLATFORMS" n
     os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
+from check_results import CheckResults, wanted
 
 
 jax.config.update("jax_enable_x64", True)
@@ -41,10 +42,19 @@ def pytest_addoption(parser):
         "--dtypes", help="of the operator tests: float32,float64 or all; by default the profile's"
     )
     parser.addoption("--samples", type=int, default=None, help="at most so many for each cell")
+    for what in ("json", "report", "junit"):
+        parser.addoption(
+            f"--check-{what}",
+            type=Path,
+            metavar="FILE",
+            help=f"of the operator tests: written as by `functx check --{what}`",
+        )
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: left out of the quick profile for its cost")
+    if wanted(config) and not hasattr(config, "workerinput"):  # workers send what they record
+        config.pluginmanager.register(CheckResults(config))
 
 
 def pytest_collection_modifyitems(config, items):

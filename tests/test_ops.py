@@ -3,8 +3,10 @@
 import itertools
 
 import pytest
+from check_results import record
 
-from functx.testing import ALL_DTYPES, cells, op_db, run_cells
+from functx.cli.runner import run_group
+from functx.testing import ALL_DTYPES, cells, op_db
 
 
 def pytest_generate_tests(metafunc):
@@ -26,16 +28,10 @@ def pytest_generate_tests(metafunc):
 
 def test_op(info, dtype, names, device, request):
     samples, profile = (request.config.getoption(name) for name in ("--samples", "--profile"))
-    outcomes = run_cells(info, dtype, names, device=device, samples=samples, profile=profile)
-    wrong, gaps = [], []
-    for name, outcome in outcomes.items():
-        gap = info.gap(name, dtype, device.platform)
-        if gap is not None and outcome.error is None:
-            wrong.append(f"{name} passes, but is declared a gap: {gap.reason}")
-        elif gap is not None:
-            gaps.append(f"{name}: {gap.reason}")
-        elif outcome.error is not None:
-            wrong.append(f"{name}: {type(outcome.error).__name__}: {outcome.error}")
+    results = run_group(info, dtype, names, device=device, samples=samples, profile=profile)
+    record(request, results)
+    wrong = [f"{result.check}: {result.error}" for result in results if result.failing]
     assert not wrong, "\n".join(wrong)
+    gaps = [f"{result.check}: {result.reason}" for result in results if result.status == "gap"]
     if gaps:
         pytest.xfail("; ".join(gaps))

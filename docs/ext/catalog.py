@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import json
-import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 
 import objects
+from status import last_run, NOT_RUN, sentence, statuses
 
 from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
 from functx._core.dtypes import Accepts
@@ -57,14 +55,14 @@ def catalog_page() -> str:
     families = _families()
     entries = Counter(info.name for info in op_db)
     gaps = Counter(info.name for info in op_db for _ in info.gaps)
-    status = _statuses()
-    given = "" if status else " They were **not run in this build**."
+    run = last_run()
+    status = statuses(run)
     parts = [
         "# All operators\n",
         f"{len(REGISTRY)} operators with {sum(entries.values())} entries in the database, "
         "generated from the registry. *Gaps* are checks that an operator is declared to fail, "
-        "with a reason; one that passes after all fails the suite. *Checks* are the outcomes of "
-        f"`functx check --json`, from the report that `FUNCTX_CHECK_REPORT` names.{given}\n",
+        "with a reason; one that passes after all fails the suite. *Checks* are how the cells of "
+        f"a run came out; [](../how-to/read_the_report.md) shows more. {sentence(run)}\n",
     ]
     for family, modules in sorted(families.items()):
         specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
@@ -140,30 +138,10 @@ def _rows(
     ]
     for spec in specs:
         also = ", ".join(f"`{alias}`" for alias in spec.aliases)
-        outcome = status.get(spec.name, "not run")
+        outcome = status.get(spec.name, NOT_RUN)
         lines.append(
             f"| {{py:func}}`{spec.name} <functx.{spec.name}>` | {_DTYPES[spec.accepts]} "
             f"| {_result(spec)} | {also} | {entries[spec.name]} | {gaps[spec.name]} "
             f"| {outcome} |"
         )
     return [*lines, ""]
-
-
-def _statuses() -> dict[str, str]:
-    """Operators and how their checks went, from the JSON that `functx check --json` writes."""
-    path = os.environ.get("FUNCTX_CHECK_REPORT")
-    if not path:
-        return {}
-    operators = {info.id: info.name for info in op_db}
-    outcomes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for cell in json.loads(Path(path).read_text())["cells"]:
-        name = operators.get(cell["operator"], cell["operator"])
-        outcomes[name][cell["status"]].append(f"`{cell['check']}` {cell['dtype']}")
-    return {name: _outcome(by_status) for name, by_status in outcomes.items()}
-
-
-def _outcome(by_status: dict[str, list[str]]) -> str:
-    """`40 pass; gap: vmap float32`."""
-    passed = len(by_status.pop("pass", []))
-    others = [f"{what}: {', '.join(which)}" for what, which in sorted(by_status.items())]
-    return "; ".join([f"{passed} pass", *others])

@@ -51,7 +51,14 @@ def check(
         Path | None, typer.Option(dir_okay=False, help="Write a page of the results.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write the results as JSON.")
+        Path | None,
+        typer.Option(dir_okay=False, help="Write the results as JSON (check.schema.json)."),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write the results as JUnit XML.")
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="An earlier run's JSON: show what changed.")
     ] = None,
     x64: Annotated[bool, typer.Option("--x64/--no-x64", help="64-bit types.")] = True,
     mutants: Annotated[
@@ -64,12 +71,28 @@ def check(
     dtypes, exhaustive at all samples. Checks and dtypes that are named run wherever they apply.
 
     Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes,
-    2 for a word that names nothing, 130 if stopped by Ctrl-C. With --mutants: 1 if a planted
+    2 for a word that names nothing or a file that is no run to compare with, 130 if stopped by
+    Ctrl-C. With --compare: 1 as well if a cell that passed is gone. With --mutants: 1 if a planted
     mistake survives all checks.
+
+    What --json writes is described by functx/cli/check.schema.json, in JSON Schema.
     """
     if mutants:
         raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
-    request = Request(pattern, checks, dtypes, device, samples, jobs, report, json, x64, profile)
+    request = Request(
+        pattern,
+        checks,
+        dtypes,
+        device,
+        samples,
+        jobs,
+        x64=x64,
+        profile=profile,
+        report=report,
+        json=json,
+        junit=junit,
+        compare=compare,
+    )
     try:
         status = run_check(request, Console())
     except UsageError as error:

@@ -12,7 +12,9 @@ from rich.console import Console
 
 from functx.testing import op_db
 
+from .comparison import compare, load_run, print_comparison
 from .console import print_results, progress, summary
+from .junit import write_junit
 from .report import as_data, write_html, write_json
 from .runner import Cell, Plan, Result, run_here
 from .selection import (
@@ -38,10 +40,12 @@ class Request:
     device: str = "cpu"
     samples: int | None = None
     jobs: int = 1
-    report: Path | None = None
-    json: Path | None = None
     x64: bool = True
     profile: str = "quick"
+    report: Path | None = None
+    json: Path | None = None
+    junit: Path | None = None
+    compare: Path | None = None
 
 
 def run_check(request: Request, console: Console) -> int:
@@ -50,6 +54,7 @@ def run_check(request: Request, console: Console) -> int:
         raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
     if request.samples is not None and request.samples < 1:
         raise UsageError(f"--samples must be at least 1, got {request.samples}")
+    earlier = load_run(request.compare) if request.compare is not None else None
     infos = select(request.pattern, op_db, names_of)
     plan = Plan(
         tuple(infos),
@@ -76,9 +81,12 @@ def run_check(request: Request, console: Console) -> int:
     console.print(summary(results, len(chosen), seconds), highlight=False)
     for path in written:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    if stopped:
-        return 130
-    return int(any(result.failing for result in results))
+    worse = any(result.failing for result in results)
+    if request.compare is not None and earlier is not None:
+        changes = compare(earlier, plan, chosen, results, request.pattern)
+        print_comparison(console, request.compare, changes)
+        worse |= changes.worse
+    return 130 if stopped else int(worse)
 
 
 def _collect(
@@ -113,7 +121,12 @@ def _write(
     """Writes what was asked for, before a closed terminal can get in the way."""
     data = as_data(plan, results, planned=planned, seconds=seconds)
     written = []
-    for path, write in ((request.report, write_html), (request.json, write_json)):
+    wanted = (
+        (write_html, request.report),
+        (write_json, request.json),
+        (write_junit, request.junit),
+    )
+    for write, path in wanted:
         if path is not None:
             write(path, data)
             written.append(path)

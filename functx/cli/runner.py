@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from functx._core import Device
@@ -136,7 +136,12 @@ def check_groups(checks: Iterable[str]) -> dict[str, list[str]]:
     """Checks by the file that defines them: batching, composition and so on."""
     groups: dict[str, list[str]] = {}
     for name in checks:
-        run: Any = CHECKS[name].run
-        module = getattr(run, "func", run).__module__
+        module = function_of(name).__module__
         groups.setdefault(module.rpartition(".")[2], []).append(name)
     return groups
+
+
+def function_of(check: str) -> Callable[..., Any]:
+    """What runs a check; those of several compositions share it."""
+    run: Any = CHECKS[check].run
+    return getattr(run, "func", run)
