@@ -19,6 +19,13 @@ from .gradients.jacobians import (
 )
 from .gradients.second_order import gradgradcheck as gradgradcheck
 from .make import Make as Make
+from .opchecking.opcheck import opcheck as opcheck
+from .opchecking.report import (
+    OpcheckError as OpcheckError,
+    OpcheckLine as OpcheckLine,
+    OpcheckReport as OpcheckReport,
+    SmallestCase as SmallestCase,
+)
 from .opdb import op_db as op_db
 from .opinfo import (
     call as call,
@@ -32,6 +39,12 @@ from .opinfo import (
     OwnDtypes as OwnDtypes,
     Refusal as Refusal,
     Sample as Sample,
+)
+from .porting.compare import compare as compare
+from .porting.report import (
+    Comparison as Comparison,
+    ComparisonError as ComparisonError,
+    ComparisonLine as ComparisonLine,
 )
 from .residuals import assert_residuals as assert_residuals
 from .unfinished import unfinished as unfinished

@@ -1,0 +1,147 @@
+"""The checks of one call: which there are, and what each makes of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import jax
+
+from functx._core import describe
+from functx.testing.checks.cases import Case, differentiable_case
+from functx.testing.checks.compare import assert_close, closeness
+from functx.testing.checks.programs import Request, run_requests
+from functx.testing.checks.registry import CHECKS, IN_DOUBLE
+from functx.testing.checks.running import run_together, Running
+from functx.testing.gradients.gradcheck import gradcheck
+from functx.testing.gradients.second_order import gradgradcheck
+
+from .target import is_inexact, Target
+
+
+Modes: TypeAlias = tuple[str, ...]
+Outcome: TypeAlias = Exception | bool  # what went wrong; False if there was nothing to check
+
+# Of functx's operators, of meshes, and of settings that not everybody has.
+_ON_REQUEST = ("dtypes", "x64_off", "varying", "shard_map", "strict")
+FIRST = ("call", "repeat")
+PROBES = ("forward", "reverse")
+BY_DIFFERENCES = (*IN_DOUBLE, "gradcheck", "gradgradcheck")
+_WHOLE = 40  # numbers that are moved one by one; of more, projections are looked at
+
+
+def compositions(target: Target, asked: Iterable[str] | None) -> list[str]:
+    """The checks of the registry that apply, but for differences, or those `asked` for."""
+    info, dtype = target.info(), target.sample_dtype
+    names = [name for name in CHECKS if name not in BY_DIFFERENCES]
+    if asked is not None:
+        return [name for name in names if name in asked]
+    return [n for n in names if n not in _ON_REQUEST and CHECKS[n].applies(info, dtype)]
+
+
+def composed(target: Target, names: Sequence[str]) -> dict[str, Outcome]:
+    """What comes of checks of the registry, their programs compiled together."""
+    info, sample = target.info(), target.sample()
+    running = [Running(name, info, sample) for name in names]
+    run_together(running)
+    return {r.check: r.error if r.error is not None else r.something for r in running}
+
+
+def outcome_of(target: Target, check: str, modes: Modes) -> Outcome:
+    """What comes of one check, whichever it is."""
+    if check in CHECKS:
+        return composed(target, [check])[check]
+    try:
+        _OWN[check](target, modes)
+    except Exception as error:
+        return error
+    return True
+
+
+def check_call(target: Target, modes: Modes) -> None:
+    """The function takes its arguments and returns an array."""
+    if not target(*target.arrays):
+        args, kwargs = target.call(target.arrays)
+        got = describe(target.func(*args, **kwargs))
+        raise AssertionError(f"{target.name} must return at least one array of numbers, got {got}")
+
+
+def check_repeat(target: Target, modes: Modes) -> None:
+    """Called twice, it gives the same."""
+    first, second = (target(*target.arrays) for _ in "ab")
+    close = closeness(target.info(), target.sample())
+    assert_close(second, first, what=f"{target.written()}, called again", close=close)
+
+
+def check_forward(target: Target, modes: Modes) -> None:
+    """It has tangents."""
+    case = _case(target)
+    if case is not None:
+        _result(case.pushed(*case.xs, *case.tangents))
+
+
+def check_reverse(target: Target, modes: Modes) -> None:
+    """It has gradients."""
+    case = _case(target)
+    if case is not None:
+        _result(case.pulled(*case.xs, *case.cotangents))
+
+
+def _result(request: Request) -> Any:
+    """Compiled: JAX refuses some derivatives no earlier."""
+    [result] = run_requests([request])
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def _case(target: Target) -> Case | None:
+    return differentiable_case(target.info(), target.sample())
+
+
+def refusal_to_trace(target: Target) -> Exception | None:
+    """Why JAX cannot trace the function, if it cannot."""
+    try:
+        jax.eval_shape(target, *target.arrays)
+    except Exception as error:
+        return error
+    return None
+
+
+def check_gradcheck(target: Target, modes: Modes) -> None:
+    """Derivatives are those of the values, element by element."""
+    forward, reverse = ("forward" in modes), ("reverse" in modes)
+    gradcheck(
+        target,
+        tuple(target.arrays),
+        check_forward_ad=forward,
+        check_backward_ad=reverse,
+        check_grad_dtypes=True,
+        fast_mode=_many(target),
+    )
+
+
+def check_gradgradcheck(target: Target, modes: Modes) -> None:
+    """Second derivatives are those of the gradient, element by element."""
+    gradgradcheck(
+        target,
+        tuple(target.arrays),
+        check_fwd_over_rev="forward" in modes,
+        check_grad_dtypes=True,
+        fast_mode=_many(target),
+    )
+
+
+def _many(target: Target) -> bool:
+    return sum(x.size for x in target.arrays if is_inexact(x)) > _WHOLE
+
+
+_OWN: dict[str, Callable[[Target, Modes], None]] = {
+    "call": check_call,
+    "repeat": check_repeat,
+    "forward": check_forward,
+    "reverse": check_reverse,
+    "gradcheck": check_gradcheck,
+    "gradgradcheck": check_gradgradcheck,
+}
+NAMES = (*FIRST, *PROBES, *CHECKS, "gradcheck", "gradgradcheck")

@@ -1,0 +1,1 @@
+"""A ported function beside its PyTorch original. PyTorch is imported where it is asked for."""
