@@ -60,6 +60,20 @@ def check(
     compare: Annotated[
         Path | None, typer.Option(dir_okay=False, help="An earlier run's JSON: show what changed.")
     ] = None,
+    shard: Annotated[str | None, typer.Option(help="A part of the entries: 1/8 to 8/8.")] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Where results are kept: run again, it goes on."),
+    ] = None,
+    done: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="A journal of another part: its cells are not run."
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="After so many, no other entry is begun.")
+    ] = None,
     x64: Annotated[bool, typer.Option("--x64/--no-x64", help="64-bit types.")] = True,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Plant mistakes, and show what catches each.")
@@ -70,14 +84,23 @@ def check(
     Of the profiles, quick looks at every operator and option once, full at all compositions and
     dtypes, exhaustive at all samples. Checks and dtypes that are named run wherever they apply.
 
-    Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes,
-    2 for a word that names nothing or a file that is no run to compare with, 130 if stopped by
-    Ctrl-C. With --compare: 1 as well if a cell that passed is gone. With --mutants: 1 if a planted
-    mistake survives all checks.
+    Long runs go in pieces: with --journal FILE, a run that ended early, whatever ended it, goes on
+    where it was when the command is given again, and what failed is run again; --minutes ends it,
+    --shard 2/8 takes a part, and --done FILE counts the cells in another part's journal in.
+
+    Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes, 2 for a
+    word that names nothing or a file that cannot be read as what it should be, 3 if --minutes left
+    cells to be run, 130 if stopped by Ctrl-C. With --compare: 1 as well if a cell that passed is
+    gone. With --mutants: 1 if a planted mistake survives all checks.
 
     What --json writes is described by functx/cli/check.schema.json, in JSON Schema.
     """
     if mutants:
+        others = {"checks": checks, "dtypes": dtypes, "samples": samples, "report": report}
+        others |= {"junit": junit, "compare": compare, "shard": shard, "journal": journal}
+        for name, value in {**others, "done": done, "minutes": minutes}.items():
+            if value:
+                _refuse(UsageError(f"--mutants takes --device, --jobs and --json, not --{name}"))
         raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
     request = Request(
         pattern,
@@ -92,6 +115,10 @@ def check(
         json=json,
         junit=junit,
         compare=compare,
+        shard=shard,
+        journal=journal,
+        done=tuple(done or ()),
+        minutes=minutes,
     )
     try:
         status = run_check(request, Console())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +14,8 @@ from rich.console import Console
 from functx.testing import op_db
 
 from .comparison import compare, load_run, print_comparison
-from .console import print_results, progress, summary
+from .console import print_results, progress, slowest, summary
+from .journal import recorded, writing
 from .junit import write_junit
 from .report import as_data, write_html, write_json
 from .runner import Cell, Plan, Result, run_here
@@ -24,6 +26,7 @@ from .selection import (
     select_device,
     select_dtypes,
     select_profile,
+    select_shard,
     UsageError,
 )
 from .settings import configure
@@ -46,14 +49,26 @@ class Request:
     json: Path | None = None
     junit: Path | None = None
     compare: Path | None = None
+    shard: str | None = None
+    journal: Path | None = None
+    done: tuple[Path, ...] = ()
+    minutes: float | None = None
+
+
+LEFT = 3  # the exit status where the time was over before the cells
 
 
 def run_check(request: Request, console: Console) -> int:
-    """Does what was asked, and gives the exit status: 0, 1 if a cell fails, 130 if stopped."""
+    """Does what was asked, and gives the exit status.
+
+    0; 1 if a cell fails; 3 if time was over with cells left; 130 if stopped.
+    """
     if request.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
     if request.samples is not None and request.samples < 1:
         raise UsageError(f"--samples must be at least 1, got {request.samples}")
+    if request.minutes is not None and not request.minutes > 0:
+        raise UsageError(f"--minutes must be more than 0, got {request.minutes:g}")
     earlier = load_run(request.compare) if request.compare is not None else None
     infos = select(request.pattern, op_db, names_of)
     plan = Plan(
@@ -67,18 +82,25 @@ def run_check(request: Request, console: Console) -> int:
     )
     configure(device=request.device, x64=request.x64, shared=request.jobs > 1)
     select_device(request.device)
-    chosen = plan.cells()
+    chosen = select_shard(request.shard, plan.cells())
     if not chosen:
         raise UsageError("no chosen check applies to the chosen operators in the chosen dtypes")
+    known = {r.cell: r for path in request.done for r in recorded(path, plan)}
+    if request.journal is not None:  # what failed there is run again: it may be mended
+        known |= {r.cell: r for r in recorded(request.journal, plan) if not r.failing}
+    results = [known[cell] for cell in chosen if cell in known]
+    before = sum(result.seconds for result in results)
     began = time.perf_counter()
-    results: list[Result] = []
-    stopped = _collect(plan, chosen, request.jobs, results, console)
+    left = [cell for cell in chosen if cell not in known]
+    stopped = _collect(plan, left, request, results, console)
     seconds = time.perf_counter() - began
     order = {cell: i for i, cell in enumerate(chosen)}
-    results.sort(key=lambda r: order[r.operator, r.dtype, r.check])
-    written = _write(request, plan, results, len(chosen), seconds)
+    results.sort(key=lambda r: order[r.cell])
+    written = _write(request, plan, results, len(chosen), before + seconds)
     print_results(console, results)
-    console.print(summary(results, len(chosen), seconds), highlight=False)
+    console.print(summary(results, len(chosen), before + seconds), highlight=False)
+    if longest := slowest(results):
+        console.print(longest, highlight=False)
     for path in written:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     worse = any(result.failing for result in results)
@@ -86,26 +108,46 @@ def run_check(request: Request, console: Console) -> int:
         changes = compare(earlier, plan, chosen, results, request.pattern)
         print_comparison(console, request.compare, changes)
         worse |= changes.worse
-    return 130 if stopped else int(worse)
+    if stopped or worse:
+        return 130 if stopped else 1
+    return 0 if len(results) == len(chosen) else LEFT
 
 
 def _collect(
-    plan: Plan, chosen: Sequence[Cell], jobs: int, results: list[Result], console: Console
+    plan: Plan, left: Sequence[Cell], request: Request, results: list[Result], console: Console
 ) -> bool:
-    """Runs the cells into `results`; says whether it was interrupted."""
-    with progress(console) as bar:
-        task = bar.add_task("starting", total=len(chosen), failing=0)
-        failing = 0
+    """Runs the cells that are left into `results`; says whether it was interrupted.
+
+    When time is over, it ends with the next entry in a dtype.
+    """
+    end = time.perf_counter() + 60 * (request.minutes or float("inf"))
+    ahead = collections.Counter(cell[:2] for cell in left)
+    failing = sum(result.failing for result in results)
+    with _journal(request, plan) as add, progress(console) as bar:
+        total = len(left) + len(results)
+        task = bar.add_task("starting", total=total, completed=len(results), failing=failing)
         try:
-            with contextlib.closing(_running(plan, chosen, jobs)) as running:
+            with contextlib.closing(_running(plan, left, request.jobs)) as running:
                 for result in running:
                     results.append(result)
+                    add(result)
                     failing += result.failing
                     now = f"{result.operator} {result.dtype} {result.check}"
                     bar.update(task, advance=1, failing=failing, description=now)
+                    ahead[result.cell[:2]] -= 1
+                    if not ahead[result.cell[:2]] and time.perf_counter() > end:
+                        break
         except KeyboardInterrupt:
             return True
     return False
+
+
+def _journal(
+    request: Request, plan: Plan
+) -> contextlib.AbstractContextManager[Callable[[Result], None]]:
+    if request.journal is None:
+        return contextlib.nullcontext(lambda result: None)
+    return writing(request.journal, plan)
 
 
 def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Generator[Result, None, None]:

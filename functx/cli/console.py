@@ -136,7 +136,24 @@ def summary(results: Sequence[Result], planned: int, seconds: float) -> str:
     bad = sum(count[status] for status in FAILING)
     stopped = "" if len(results) == planned else f" (stopped: {planned - len(results)} not run)"
     color = "red" if bad else "green"
+    rate = f", {len(results) / seconds:.1f} cells/s" if seconds else ""
     return (
         f"[bold {color}]{count['pass']} pass, {bad} fail[/], {count['gap']} gaps "
-        f"in {seconds:.1f} s{stopped}"
+        f"in {seconds:.1f} s{rate}{stopped}"
     )
+
+
+def slowest(results: Iterable[Result], most: int = 5) -> str:
+    """The entries in a dtype whose cells took longest, in a line; "" of few."""
+    sums: dict[tuple[str, str], float] = {}
+    for result in results:
+        key = result.operator, result.dtype
+        sums[key] = sums.get(key, 0.0) + result.seconds
+    if len(sums) <= most:
+        return ""
+    longest = sorted(sums, key=lambda key: -sums[key])[:most]
+    share = sum(sums[key] for key in longest) / (sum(sums.values()) or 1)
+    named = ", ".join(
+        f"{escape(name)} {dtype} {sums[name, dtype]:.1f} s" for name, dtype in longest
+    )
+    return f"[dim]longest: {named}; {share:.0%} of the time[/]"

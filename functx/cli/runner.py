@@ -57,6 +57,11 @@ class Result:
     reason: str = ""  # the declared gap's
 
     @property
+    def cell(self) -> Cell:
+        """Which it is."""
+        return self.operator, self.dtype, self.check
+
+    @property
     def failing(self) -> bool:
         """Whether this makes the run fail: so does a declared gap that passes."""
         return self.status in FAILING

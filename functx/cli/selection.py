@@ -13,6 +13,8 @@ import jax
 from functx._core import Device, find_device
 from functx.testing import ALL_DTYPES, CHECKS, OpInfo, Profile, PROFILES
 
+from .runner import Cell
+
 
 T = TypeVar("T")
 
@@ -96,6 +98,19 @@ def select_profile(word: str) -> Profile:
         if word == profile:
             return profile
     raise UsageError(f"no profile is called {word!r}; there are: {', '.join(PROFILES)}")
+
+
+def select_shard(word: str | None, chosen: list[Cell]) -> list[Cell]:
+    """Of the cells of all entries, those of every n-th, for a word such as `2/8`; None: all."""
+    if word is None:
+        return chosen
+    found = re.fullmatch(r"(\d+)/(\d+)", word)
+    i, n = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= i <= n:
+        raise UsageError(f"--shard must be a part of several, 1/8 to 8/8, got {word!r}")
+    entries = list(dict.fromkeys(cell[0] for cell in chosen))
+    mine = set(entries[i - 1 :: n])
+    return [cell for cell in chosen if cell[0] in mine]
 
 
 def select_device(word: str) -> Device:

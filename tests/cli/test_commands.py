@@ -57,6 +57,7 @@ def test_ops_describes_an_exact_name(functx_command):
         (("check", "sin", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sin", "--mutants", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sine", "--mutants"), "no operator matches 'sine'; nearest: sin"),
+        (("check", "sin", "--mutants", "--shard", "1/2"), "--jobs and --json, not --shard"),
         (("check", "sin", "--checks", "grad", "--dtypes", "bool"), "no chosen check applies"),
     ],
 )

@@ -90,12 +90,14 @@ class Sides:
     def _require_repetition(self, i: int, first: list[Block], again: list[Block]) -> None:
         tolerance = self.tolerances.again
         for j, (a, b) in enumerate(zip(first, again, strict=True)):
-            if a.size and np.max(np.abs(a - b)) > tolerance:
+            with np.errstate(invalid="ignore"):  # infinities, the same twice
+                off = np.max(np.abs(a - b), initial=0)
+            if off > tolerance:
                 failed(
                     self.point.who,
                     "Backward is not reentrant: with the same inputs and cotangents it gives, the "
                     f"second time, a gradient of output {i} with respect to input {j} "
-                    f"(`{self.point.names[j]}`) that differs by {np.max(np.abs(a - b))}; "
+                    f"(`{self.point.names[j]}`) that differs by {off}; "
                     f"nondet_tol={tolerance}",
                     "where that is expected, pass a larger `nondet_tol`",
                 )

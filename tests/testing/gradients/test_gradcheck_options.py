@@ -243,3 +243,8 @@ def test_a_gradient_that_is_no_multiple_of_the_cotangent_is_seen(fast_mode):
     function = with_pullback(lambda x: x, lambda ct: (ct + 1e-7,))
     with pytest.raises(GradcheckError, match="backward not multiplied by grad_output"):
         gradcheck(function, X, fast_mode=fast_mode)
+
+
+def test_infinite_gradients_are_no_numbers_to_subtract():
+    with pytest.raises(GradcheckError, match="Jacobian mismatch"):
+        gradcheck(functx.sqrt, np.zeros(1))
