@@ -49,7 +49,7 @@ class CheckResults:
         )
         planned = {cell: i for i, cell in enumerate(plan.cells())}
         results = [Result(**cell) for cell in self.cells]
-        results.sort(key=lambda r: planned[r.operator, r.dtype, r.check])
+        results.sort(key=lambda r: planned[r.cell])
         seconds = max(self.times, default=0) - min(self.times, default=0)
         data = as_data(plan, results, planned=len(planned), seconds=seconds)
         writers = (write_json, write_html, write_junit)

@@ -90,7 +90,7 @@ def compare(
     in_scope = _scope(plan, pattern)
     cells = {(c["operator"], c["dtype"], c["check"]): c for c in old["cells"]}
     before = {cell: c["status"] for cell, c in cells.items() if in_scope(cell)}
-    now = {(r.operator, r.dtype, r.check): r for r in results}
+    now = {r.cell: r for r in results}
     here, alike = set(planned), _alike(old["settings"], plan)
     gone, new = [c for c in before if c not in here], [c for c in now if c not in before]
     both = [(cell, before[cell], r.status) for cell, r in now.items() if cell in before]

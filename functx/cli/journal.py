@@ -45,14 +45,17 @@ def recorded(path: Path, plan: Plan) -> list[Result]:
         return []
     head, wanted = _parsed(path, lines[0]), head_of(plan)
     if head.get("format") != FORMAT:
-        raise UsageError(f"{path} is no journal of functx check; name a new file")
+        raise _no_journal(path)
     for name, here in wanted.items():
         if head.get(name) != here:
             raise UsageError(
                 f"{path} was written with {name} {head.get(name)!r}, this run has {here!r}; "
                 "name another journal"
             )
-    return [Result(**_parsed(path, line)) for line in lines[1:]]
+    try:
+        return [Result(**_parsed(path, line)) for line in lines[1:]]
+    except TypeError:  # of fields that a result has not, or lacks
+        raise _no_journal(path) from None
 
 
 def _whole_lines(path: Path) -> list[str]:
@@ -71,8 +74,12 @@ def _parsed(path: Path, line: str) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise UsageError(f"{path} is no journal of functx check; name a new file")
+        raise _no_journal(path)
     return found
+
+
+def _no_journal(path: Path) -> UsageError:
+    return UsageError(f"{path} is no journal of functx check; name a new file")
 
 
 @contextlib.contextmanager

@@ -141,6 +141,14 @@ def test_a_file_that_is_no_journal_is_left_alone(runner, tmp_path, text):
     assert file.read_text() == text and runner.ran == []
 
 
+def test_a_line_that_is_no_result_is_refused(runner, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    run(journal=journal)
+    journal.write_text(journal.read_text() + '{"operator": "sin"}\n')
+    with pytest.raises(UsageError, match="is no journal"):
+        run(journal=journal)
+
+
 @pytest.mark.parametrize("word", ["0/3", "4/3", "1", "a/b", "1/0"])
 def test_parts_that_are_none(runner, word):
     with pytest.raises(UsageError, match=r"--shard must be a part of several, 1/8 to 8/8, got"):

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from faults import differs_by_layout, differs_under_jit, loops_over_lanes
 
 import functx
 import functx.testing
@@ -53,28 +54,8 @@ def sees_its_batch(x):
     return x if isinstance(x, jax.core.Tracer) and "Batch" in type(x).__name__ else x * 2
 
 
-def loops_over_lanes(x):
-    @jax.custom_batching.custom_vmap
-    def f(x):
-        return jnp.sin(x)
-
-    @f.def_vmap
-    def _(size, batched, x):
-        return jnp.stack([jnp.sin(x[i]) for i in range(size)]), True
-
-    return f(x)
-
-
 def weakly_typed(x):
     return jax.lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None)
-
-
-def differs_under_jit(x):
-    return x + 1 if isinstance(x, jax.core.Tracer) else x
-
-
-def differs_by_layout(x):
-    return x + 1 if isinstance(x, np.ndarray) else x
 
 
 @pytest.mark.parametrize(

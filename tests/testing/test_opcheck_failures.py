@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from faults import differs_by_layout, differs_under_jit, loops_over_lanes
 
 import functx
 from functx._core.rules import derivative_rules
@@ -55,26 +56,6 @@ class Triples(functx.Function):
     @staticmethod
     def vmap(info, in_dims, x):
         return x * 3, in_dims[0]
-
-
-def loops_over_lanes(x):
-    @jax.custom_batching.custom_vmap
-    def f(x):
-        return jnp.sin(x)
-
-    @f.def_vmap
-    def _(size, batched, x):
-        return jnp.stack([jnp.sin(x[i]) for i in range(size)]), True
-
-    return f(x)
-
-
-def differs_under_jit(x):
-    return x + 1 if isinstance(x, jax.core.Tracer) else x
-
-
-def differs_by_layout(x):
-    return x + 1 if isinstance(x, np.ndarray) else jnp.asarray(x)
 
 
 def one_failure(f, *args, check, **options):
