@@ -10,13 +10,19 @@ import pytest
 
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".jax_cache"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.02")
-os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
-if not any(arg.startswith("--device") for arg in sys.argv) and "JAX_PLATFORMS" not in os.environ:
-    os.environ["JAX_PLATFORMS"] = "cpu"
+# Set here, where any is right, for workers too: they inherit it, and see no options yet.
+os.environ.setdefault("JAX_PLATFORMS", "" if "--device" in str(sys.argv) else "cpu")
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import jax
 from check_results import CheckResults, wanted
 
+from functx.cli.settings import set_environment
+
+
+words = " ".join(sys.argv).replace("=", " ").split()
+DEVICE = words[words.index("--device") + 1] if "--device" in words[:-1] else "cpu"
+set_environment(DEVICE)
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")  # a rule that mixes dtypes is a bug
@@ -52,6 +58,13 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if DEVICE != "cpu":
+        from functx.cli.selection import select_device, UsageError
+
+        try:
+            select_device(DEVICE)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
     config.addinivalue_line("markers", "full: left out of the quick profile for its cost")
     if wanted(config) and not hasattr(config, "workerinput"):  # workers send what they record
         config.pluginmanager.register(CheckResults(config))

@@ -83,3 +83,11 @@ def test_samples_that_checks_look_at_are_as_explained():
     explained = {name: chosen for chosen, names in rows for name in re.findall(r"`(\w+)`", names)}
     assert explained == {name: samples_of(name) for name in explained}
     assert {samples_of(name) for name in CHECKS.keys() - explained.keys()} == {"first_of_sets"}
+
+
+def test_every_check_answers_a_question():
+    page = (ROOT / "docs" / "concepts" / "checks.md").read_text()
+    answers = re.findall(r"^\|.*\| ([^|]*) \|$", page, re.M)
+    named = {name for cell in answers for name in re.findall(r"`(\w+)`", cell)}
+    assert named >= CHECKS.keys()
+    assert all(name in CHECKS for name in named), named - CHECKS.keys()

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import objects
 from catalog import catalog_page, operator_pages
+from checks import checks_table
+from departures import departures_page
 from names import names_page
 from public import public_names
 from sphinx.addnodes import desc_signature
@@ -16,12 +18,12 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
 
 from functx._core import OPERATORS, REGISTRY
-from functx.testing import CHECKS
 
 
 _DATA = {
     "functx.testing.op_db": "All entries of the database: a list of `OpInfo`.",
     "functx.testing.CHECKS": "The checks by name; see the table below.",
+    "functx.testing.PROPERTIES": "What `assert_properties` asserts, by name.",
     "functx.testing.ALL_DTYPES": "The names of the dtypes that operators are checked in.",
     "functx.testing.PROFILES": "The profiles, from the quickest to the whole.",
     "functx.testing.Profile": "How much is looked at: one of `PROFILES`.",
@@ -57,10 +59,11 @@ def pages() -> dict[str, str]:
     for name, value in public_names().items():
         if (text := _described(name, value)) is not None:
             parts[_page(name, value)].append(text)
-    parts["testing"].append(_checks())
+    parts["testing"].append(checks_table())
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
-    return out | {"catalog.md": catalog_page(), "names.md": names_page()}
+    tables = {"catalog.md": catalog_page(), "departures.md": departures_page()}
+    return out | tables | {"names.md": names_page()}
 
 
 def _page(name: str, value: Any) -> str:
@@ -91,11 +94,6 @@ def _described(name: str, value: Any) -> str | None:
 def _dtype(value: Any) -> str | None:
     dtype = getattr(value, "dtype", None)
     return dtype.name if isinstance(dtype, np.dtype) else None
-
-
-def _checks() -> str:
-    rows = [f"| `{c.name}` | {c.summary.replace('|', chr(92) + '|')} |" for c in CHECKS.values()]
-    return "\n".join(["## The checks\n", "| check | what it asserts |", "|---|---|", *rows, ""])
 
 
 def write(app: Sphinx) -> None:

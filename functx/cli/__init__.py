@@ -1,4 +1,4 @@
-"""The command line: `functx ops`, `functx check`, `functx tour`."""
+"""The command line: `functx ops`, `functx check`, `functx lowerings`, `functx tour`."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from .checking import Request, run_check
 from .listing import list_operators
+from .lowerings import list_lowerings
 from .mutating import Hunting, run_mutants
 from .selection import UsageError
 from .settings import configure
@@ -34,6 +35,19 @@ def ops(pattern: Pattern = None) -> None:
     configure()
     try:
         list_operators(pattern, Console())
+    except UsageError as error:
+        _refuse(error)
+
+
+@app.command()
+def lowerings(pattern: Pattern = None) -> None:
+    """Lists what operators are compiled from on CPUs, CUDA and TPUs, where that differs.
+
+    None of the platforms is needed: programs are lowered, not run.
+    """
+    configure()
+    try:
+        list_lowerings(pattern, Console())
     except UsageError as error:
         _refuse(error)
 

@@ -18,7 +18,7 @@ from .console import print_results, progress, slowest, summary
 from .journal import recorded, writing
 from .junit import write_junit
 from .report import as_data, write_html, write_json
-from .runner import Cell, Plan, Result, run_here
+from .runner import Cell, declared_gaps, Plan, Result, run_here
 from .selection import (
     names_of,
     select,
@@ -99,6 +99,8 @@ def run_check(request: Request, console: Console) -> int:
     written = _write(request, plan, results, len(chosen), before + seconds)
     print_results(console, results)
     console.print(summary(results, len(chosen), before + seconds), highlight=False)
+    gaps, entries = declared_gaps(plan.infos), len(plan.infos)
+    console.print(f"{gaps} gaps declared in all of {entries} entries", highlight=False)
     if longest := slowest(results):
         console.print(longest, highlight=False)
     for path in written:

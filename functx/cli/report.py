@@ -24,7 +24,7 @@ from functx.testing.checks import (
 )
 from functx.testing.checks.compare import DERIVATIVES
 
-from .runner import check_groups, function_of, Plan, Result, totals
+from .runner import check_groups, declared_gaps, function_of, Plan, Result, totals
 
 
 FORMAT = "functx check"
@@ -75,6 +75,7 @@ def as_data(plan: Plan, results: Sequence[Result], *, planned: int, seconds: flo
         "planned": planned,
         "seconds": round(seconds, 3),
         "totals": totals(results),
+        "declared_gaps": declared_gaps(plan.infos),
         "checks": _checks(name for name in CHECKS if name in used),
         "operators": {info.id: _entry(info) for info in plan.infos if info.id in seen},
         "cells": [_rounded(dataclasses.asdict(result)) for result in results],

@@ -137,6 +137,11 @@ def totals(results: Iterable[Result]) -> dict[str, int]:
     return counts
 
 
+def declared_gaps(infos: Iterable[OpInfo]) -> int:
+    """How many gaps entries declare, whether or not their cells are run."""
+    return sum(len(info.gaps) for info in infos)
+
+
 def check_groups(checks: Iterable[str]) -> dict[str, list[str]]:
     """Checks by the file that defines them: batching, composition and so on."""
     groups: dict[str, list[str]] = {}

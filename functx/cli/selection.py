@@ -123,9 +123,12 @@ def select_device(word: str) -> Device:
         if not hasattr(error, "message"):
             raise
     try:
-        here = [f"{d.platform}:{d.id}" for d in jax.devices()] + [jax.devices()[0].platform]
+        here = sorted({d.platform for d in jax.devices()})
+        each = [f"{d.platform}:{d.id}" for d in jax.devices()]
     except RuntimeError:
-        here = ["cpu"]
-    raise UsageError(
-        f"no device is called {word!r}; here: {', '.join(sorted(set(here)))}{nearest(word, here)}"
-    )
+        here, each = ["cpu"], []
+    hint = nearest(word, here + each)
+    if re.match("gpu|cuda", word) and "gpu" not in here:
+        hint = "; JAX needs a plugin to see a GPU: see docs/how-to/check_on_a_gpu.md"
+    some = f" ({each[0]} to {each[-1]})" if len(each) > 1 else ""
+    raise UsageError(f"no device is called {word!r}; here: {', '.join(here)}{some}{hint}")

@@ -1,4 +1,7 @@
-"""How JAX is set while checks run: 64 bit, strict promotion, full precision, a warm cache."""
+"""How JAX is set while checks run: 64 bit, strict promotion, full precision, a warm cache.
+
+On GPUs, TF32 is off and sums come in one order; CPUs show themselves as several devices.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,20 @@ import os
 from pathlib import Path
 
 import jax
+
+
+DEVICES = 8  # that a CPU counts as, for arrays that are split
+
+
+def set_environment(device: str = "cpu") -> None:
+    """What XLA reads when it starts, where the environment does not say otherwise."""
+    os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
+    flags = {"xla_force_host_platform_device_count": str(DEVICES)}
+    if device.partition(":")[0] != "cpu":
+        flags["xla_gpu_deterministic_ops"] = "true"
+    words = os.environ.get("XLA_FLAGS", "")
+    added = [f"--{name}={value}" for name, value in flags.items() if name not in words]
+    os.environ["XLA_FLAGS"] = " ".join([*words.split(), *added])
 
 
 def compilation_cache() -> Path:
@@ -22,7 +39,7 @@ def configure(
     `strict` holds rules to what checks demand: no mixed dtypes, full precision. `shared` says
     that several processes run on the device, so none may take all its memory.
     """
-    os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
+    set_environment(device)
     if shared:
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     if device.partition(":")[0] == "cpu" and "JAX_PLATFORMS" not in os.environ:

@@ -32,9 +32,11 @@ from .opinfo import (
     Convention as Convention,
     Departure as Departure,
     edge as edge,
+    Extreme as Extreme,
     Floor as Floor,
     Gap as Gap,
     held as held,
+    Looser as Looser,
     OpInfo as OpInfo,
     OwnDtypes as OwnDtypes,
     Refusal as Refusal,
@@ -46,5 +48,6 @@ from .porting.report import (
     ComparisonError as ComparisonError,
     ComparisonLine as ComparisonLine,
 )
+from .properties import assert_properties as assert_properties, PROPERTIES as PROPERTIES
 from .residuals import assert_residuals as assert_residuals
 from .unfinished import unfinished as unfinished

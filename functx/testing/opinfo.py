@@ -104,6 +104,16 @@ class Floor:
 
 
 @dataclasses.dataclass(frozen=True)
+class Looser:
+    """How far an element may be off on other platforms than the CPU, and why it is more there."""
+
+    ulps: float
+    reason: str  # a fact
+    devices: frozenset[str] = frozenset({"gpu"})  # platforms
+    dtypes: frozenset[str] = frozenset()  # empty: all of them
+
+
+@dataclasses.dataclass(frozen=True)
 class Refusal:
     """A call that must raise `error` with a message matching the regular expression `match`."""
 
@@ -120,6 +130,18 @@ class Gap:
     reason: str  # a fact
     dtypes: frozenset[str] = frozenset()  # empty: all of them
     devices: frozenset[str] = frozenset()  # platforms; empty: all of them
+
+
+@dataclasses.dataclass(frozen=True)
+class Extreme:
+    """Extreme arguments at which float32 cannot give what float64 does. Fails the day it does.
+
+    `at` is a regular expression found in what the check of such arguments calls them:
+    `"huge in array 0"`.
+    """
+
+    at: str
+    reason: str  # a fact
 
 
 # By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
@@ -214,10 +236,12 @@ class OpInfo:
     # How far an element may be off, in ulps of itself, where the default is too loose or, with the
     # reason, too tight: in every dtype, or by dtype.
     ulps: float | Mapping[str, float] | None = None
+    looser: tuple[Looser, ...] = ()
     floor: Floor | None = None
     # Whether the reference has the zeros' signs; never looked at where there is a floor for all.
     signed_zeros: bool = True
     gaps: tuple[Gap, ...] = ()
+    extremes: tuple[Extreme, ...] = ()
     # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
     gauge: Callable[[Any], Any] | None = None
     # The directions in which derivatives are held against differences, as a function of any, and

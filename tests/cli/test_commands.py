@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import functx
-from functx.cli import checking, listing, main, mutating
+from functx.cli import checking, listing, lowerings, main, mutating
 from functx.cli.app import app
 from functx.testing import call, OpInfo
 from functx.testing.mutants import Verdict
@@ -26,6 +26,7 @@ WRONG = OpInfo(functx.sin, samples, reference=np.cos, variant="wrong")
 
 @pytest.fixture
 def functx_command(monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", "")  # which commands add to
     monkeypatch.setattr(checking, "op_db", [RIGHT, WRONG])
     monkeypatch.setattr(listing, "op_db", [RIGHT, WRONG])
     monkeypatch.setattr(mutating, "op_db", [RIGHT, WRONG])
@@ -46,14 +47,29 @@ def test_ops_describes_an_exact_name(functx_command):
         assert fact in result.stdout
 
 
+def test_lowerings_lists_what_differs_by_platform(functx_command, monkeypatch):
+    matrices = lambda make: iter([call(make.put(np.eye(2)))])
+    cholesky = OpInfo(functx.linalg.cholesky, matrices)
+    eigvals = OpInfo(functx.linalg.eigvals, matrices)
+    monkeypatch.setattr(lowerings, "op_db", [OpInfo(functx.neg, samples), cholesky, eigvals])
+    result = functx_command("lowerings")
+    assert result.exit_code == 0 and "neg" not in result.stdout.split()
+    for fact in ("@lapack_spotrf_ffi", "@cusolver_potrf_ffi", "does not lower", "'eig'"):
+        assert fact in result.stdout
+    assert "2 of 3 entries differ by platform; 1 do not lower" in result.stdout
+    assert "0 of 1 entries differ" in functx_command("lowerings", "neg").stdout
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
+        (("lowerings", "gelo"), "no operator matches 'gelo'"),
         (("ops", "gelo"), "no operator matches 'gelo'; nearest: nn.functional.gelu"),
         (("check", "sine"), "no operator matches 'sine'; nearest: sin"),
         (("check", "sin", "--checks", "vmop"), "no check is called 'vmop'; nearest: vmap"),
         (("check", "sin", "--dtypes", "flot32"), "no dtype is called 'flot32'; nearest: float32"),
         (("check", "sin", "--device", "cpo"), "no device is called 'cpo'; here: cpu"),
+        (("check", "sin", "--device", "gpu"), "no device is called 'gpu'; here: cpu"),
         (("check", "sin", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sin", "--mutants", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sine", "--mutants"), "no operator matches 'sine'; nearest: sin"),
@@ -75,6 +91,7 @@ def test_a_passing_run_exits_0_and_writes_json(functx_command, monkeypatch, tmp_
         "check", "sin", "--checks", "reference", "--dtypes", "float32", "--json", path
     )
     assert result.exit_code == 0 and "1 pass, 0 fail" in result.stdout
+    assert "0 gaps declared in all of 1 entries" in result.stdout
     data = json.loads(path.read_text())
     assert {"functx", "jax", "settings", "complete", "seconds", "totals", "cells"} <= set(data)
     assert data["complete"] is True and data["totals"]["pass"] == 1

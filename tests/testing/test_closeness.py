@@ -2,13 +2,14 @@
 
 import dataclasses
 
+import jax
 import ml_dtypes
 import numpy as np
 import pytest
 
 import functx
-from functx.testing import call, Floor, OpInfo, run_cell
-from functx.testing.checks.compare import assert_close, Closeness, closeness, VALUES
+from functx.testing import call, Floor, Looser, OpInfo, run_cell
+from functx.testing.checks.compare import assert_close, Closeness, closeness, ulps_of, VALUES
 
 
 def off(got, want, close=VALUES, dtype="float32"):
@@ -105,3 +106,19 @@ def test_a_floor_may_be_of_what_the_arguments_say():
     run_cell(stated(1.0), "float32", "reference")
     with pytest.raises(AssertionError, match="ulps"):
         run_cell(stated(0.0), "float32", "reference")
+
+
+def test_a_platform_may_be_looser_and_never_tighter():
+    at = lambda *dtypes, ulps=64.0, device: Looser(
+        ulps, "a fact", frozenset({device}), frozenset(dtypes)
+    )
+    here = jax.default_backend()
+    exact = OpInfo(functx.sin, lambda make: iter([call(make(3))]), ulps={"float32": 4})
+    for looser, dtype, ulps in [
+        (at(device=here), "float32", 64),
+        (at(device=here, ulps=1.0), "float32", 4),
+        (at(device="elsewhere"), "float32", 4),
+        (at("float32", device=here), "float32", 64),
+        (at("float32", device=here), "float64", 8),
+    ]:
+        assert ulps_of(dataclasses.replace(exact, looser=(looser,)), dtype) == ulps

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    category,
     describe,
     Dim,
     Factor,
@@ -20,6 +21,7 @@ from functx._core import (
     Requirement,
 )
 from functx._core.order import nonzero, positive
+from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
 
 from .gates import gated
@@ -109,7 +111,19 @@ def softsign(input: ArrayLike) -> Array:
     >>> functx.nn.functional.softsign(jnp.asarray([-1.0, 3.0], "float32"))
     Array([-0.5 ,  0.75], dtype=float32)
     """
-    return input / lax.convert_element_type(1 + magnitude(input), input.dtype)
+    return _real_softsign(input) if category(input.dtype) == 2 else _softsign(input)
+
+
+def _softsign(x: Array) -> Array:
+    return x / lax.convert_element_type(1 + magnitude(x), x.dtype)
+
+
+# The quotient rule's two terms cancel at large numbers.
+_real_softsign = derivative_rules(
+    _softsign,
+    jvp=lambda primals, output, tangents: tangents[0] / lax.square(1 + magnitude(primals[0])),
+    name="softsign",
+)
 
 
 @operator(accepts=Accepts.NUMBER, promote=Promote.INT_TO_FLOAT)
@@ -119,7 +133,15 @@ def tanhshrink(input: ArrayLike) -> Array:
     >>> functx.nn.functional.tanhshrink(jnp.asarray([0.0, 100.0], "float32"))
     Array([ 0., 99.], dtype=float32)
     """
-    return input - jnp.tanh(input)
+    return _tanhshrink(input)
+
+
+# One less the derivative of tanh cancels at small numbers.
+_tanhshrink = derivative_rules(
+    lambda x: x - jnp.tanh(x),
+    jvp=lambda primals, output, tangents: tangents[0] * lax.square(jnp.tanh(primals[0])),
+    name="tanhshrink",
+)
 
 
 @operator(accepts=Accepts.FLOATING)

@@ -38,6 +38,8 @@ def gumbel_softmax(
     Array([0., 1.], dtype=float32)
     """
     noise = jax.random.gumbel(key, logits.shape, logits.dtype)
+    if logits.size == 0:
+        return logits
     soft = probabilities((logits + noise) / tau, dim) if logits.ndim else jnp.ones_like(logits)
     if not hard or not logits.ndim or not logits.size:
         return soft

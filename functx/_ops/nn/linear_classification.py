@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,7 +112,7 @@ def linear_cross_entropy(
 
 def _logits(input: Array, weight: Array, bias: Array | None) -> Array:
     """`[N, C, *d]` of `[N, n]` and `[C, *d, n]`."""
-    flat = mapped(input, weight.reshape(-1, weight.shape[-1]))
+    flat = mapped(input, weight.reshape(math.prod(weight.shape[:-1]), weight.shape[-1]))
     out = flat.reshape(*input.shape[:-1], *weight.shape[:-1])
     return out if bias is None else out + bias.astype(out.dtype)
 

@@ -22,6 +22,7 @@ from functx._core import (
     Scalar,
 )
 from functx._ops.quotients import quotient
+from functx._ops.reductions.power_norms import vector_norm
 
 from .hinges import not_below_0, same_rank
 from .log_sigmoids import log_sigmoid
@@ -162,13 +163,18 @@ def cosine_embedding_loss(
             "vectors and targets must be [n, k] and [n], or [k] and [], "
             f"got {describe(input1)}, {describe(input2)} and {describe(target)}"
         )
-    tiny = 1e-12
-    product = jnp.sum(input1 * input2, axis=-1)
-    squares = [jnp.sum(x * x, axis=-1) + tiny for x in (input1, input2)]
-    cosine = quotient(product, jnp.sqrt(squares[0] * squares[1]))
+    units = [quotient(x, _length(x)) for x in (input1, input2)]
+    cosine = jnp.sum(units[0] * units[1], axis=-1)
     loss = jnp.where(_is(target, 1), 1 - cosine, 0)
     loss = loss + jnp.where(_is(target, -1), not_below_0(cosine - margin), 0)
     return reduced(loss, reduction_of(size_average, reduce, reduction))
+
+
+def _length(x: Array) -> Array:
+    """The norm along the last dimension, whose square counts 1e-12 more."""
+    least = jnp.full((*x.shape[:-1], 1), 1e-6, x.dtype)
+    norm = vector_norm(jnp.concatenate([x, least], axis=-1), 2, (x.ndim - 1,))
+    return jnp.expand_dims(norm, -1)
 
 
 def _is(target: Any, number: int) -> Array:

@@ -144,7 +144,10 @@ def multi_head_attention_forward(
             jnp.concatenate([x, jnp.broadcast_to(b, (1, batch, width))])
             for x, b in ((k, bias_k), (v, bias_v))
         )
-    q, k, v = heads(q), heads(k), heads(v)
+    # Before the product: beside a mask, or a shift, scores that are scaled last may be rounded
+    # twice in one place and once in another, and no exponential of theirs is at most 1 then.
+    scale = 1 / math.sqrt(max(width // num_heads, 1))
+    q, k, v = heads(q) * scale, heads(k), heads(v)
     k, v = _in_place_of(k, static_k, "static_k"), _in_place_of(v, static_v, "static_v")
     if add_zero_attn:
         k, v = (jnp.pad(x, ((0, 0), (0, 1), (0, 0))) for x in (k, v))
@@ -156,7 +159,6 @@ def multi_head_attention_forward(
 
     def shared(first: Any, q: Array, mask_of_rows: Any) -> Array:
         scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
-        scores = scores / math.sqrt(max(width // num_heads, 1))
         scores = scores + (mask_of_rows if by_row else mask)
         shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
         if rng_key is not None:

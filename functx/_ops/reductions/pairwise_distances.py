@@ -70,7 +70,7 @@ def cdist(
         return _by_products(x1, x2)
     batch = jnp.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     shape = (*batch, x1.shape[-2], x2.shape[-2])
-    if x1.shape[-1] == 0:
+    if x1.shape[-1] == 0 or 0 in shape:
         return jnp.zeros(shape, x1.dtype)
     most = max(_SMALL, x1.size + x2.size + math.prod(shape))
     if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same

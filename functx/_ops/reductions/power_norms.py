@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import category, describe, real_of, refuse
 from functx._core.order import greatest, least, nonzero
+from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
 
 from .ties import shared_evenly
@@ -31,23 +33,84 @@ def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> 
         return shared_evenly(choose, axes, kept)(magnitude(input))
     if p == 1:
         return jnp.sum(magnitude(input), axis=axes)
-    if p > 0 and p % 2 == 0:
-        powers = lax.integer_pow(_squares(input), int(p) // 2)
-    else:
-        zero = input == 0
-        # Away from 0, where powers have finite derivatives; there, the term is a constant.
-        powers = magnitude(jnp.where(zero, 1, input)) ** p
-        powers = jnp.where(zero, 0 if p > 0 else jnp.inf, powers)
-        # The absolute value is flat at NaN and the term at 0, squares are not: NaN has no slope,
-        # nor has what is beside it.
-        nan = input != input
-        nan |= zero & jnp.any(nan, axis=axes, keepdims=True)
-        powers = jnp.where(nan, _squares(jnp.where(nan, input, 0)), powers)
+    return _norm_of_powers(p, axes)(input)
+
+
+@ft.lru_cache(maxsize=256)
+def _norm_of_powers(p: float, axes: tuple[int, ...]) -> Callable[[Array], Array]:
+    return derivative_rules(
+        ft.partial(_in_range, p=p, axes=axes),
+        jvp=ft.partial(_norm_jvp, p=p, axes=axes),
+        name="norm",
+    )
+
+
+def _in_range(x: Array, *, p: float, axes: tuple[int, ...]) -> Array:
+    """The norm, also where powers leave the range of the dtype."""
+    plain = _plain(x, p, axes)
+    if x.size == 0:
+        return plain
+    most = float(jnp.finfo(x.dtype).maxexp - 2)
+    high = 2.0 ** (most / (abs(p) + 1))
+
+    def scaled() -> Array:
+        parts = (x,) if category(x.dtype) == 2 else (lax.real(x), lax.imag(x))
+        sizes = ft.reduce(jnp.maximum, map(jnp.abs, parts))
+        choose = jnp.max if p > 0 else jnp.min  # it decides the norm
+        size = choose(sizes, axis=axes, keepdims=True)
+        down, up = _powers_of_two(size)
+        parts = [part * down for part in parts]  # a complex factor makes NaN of infinity
+        return _plain(lax.complex(*parts) if len(parts) == 2 else parts[0], p, axes) * jnp.squeeze(
+            up, axes
+        )
+
+    ordinary = (plain > 1 / high) & (plain < high)
+    return lax.cond(jnp.all(ordinary), lambda: plain, scaled)
+
+
+def _powers_of_two(size: Array) -> tuple[Array, Array]:
+    """What brings a size near 1, and what undoes it; of what is 0 or not finite, 1."""
+    most = jnp.finfo(size.dtype).maxexp - 2
+    _, exponent = jnp.frexp(size)
+    exponent = jnp.where((size > 0) & jnp.isfinite(size), exponent, 0).clip(-most, most)
+    one = jnp.ones((), size.dtype)
+    return jnp.ldexp(one, -exponent), jnp.ldexp(one, exponent)
+
+
+def _plain(x: Array, p: float, axes: tuple[int, ...]) -> Array:
+    even = p > 0 and p % 2 == 0
+    powers = lax.integer_pow(_squares(x), int(p) // 2) if even else magnitude(x) ** p
     total = jnp.sum(powers, axis=axes)
-    none = total == 0
-    safe = jnp.where(none, 1, total)
-    of_none = jnp.inf if p < 0 else 0  # negative powers of infinities are 0
-    return jnp.where(none, of_none, lax.sqrt(safe) if p == 2 else safe ** (1 / p))
+    return lax.sqrt(total) if p == 2 else total ** (1 / p)
+
+
+def _norm_jvp(
+    primals: Any, output: Array, tangents: Any, *, p: float, axes: tuple[int, ...]
+) -> Array:
+    r"""$\sum_i (|x_i| / n)^{p - 1} \operatorname{sgn}(x_i)\, t_i$: no power leaves the range.
+
+    Norms of nothing but zeros, or infinities for negative `p`, are constant; so are, but for
+    squares and other even powers, terms of 0, unless there is NaN beside them, and those of
+    infinity for negative `p`.
+    """
+    [x], [t] = primals, tangents
+    norm = jnp.expand_dims(output, axes)
+    none = norm == (0 if p > 0 else jnp.inf)
+    norm = jnp.where(none, 1, norm)
+    if p > 0 and p % 2 == 0:
+        share = x / norm.astype(x.dtype)
+        rest = lax.integer_pow(_squares(share), int(p) // 2 - 1)
+        slope = share if p == 2 else share * rest.astype(x.dtype)
+    else:
+        flat = x == 0 if p > 0 else (x == 0) | jnp.isinf(x)
+        flat &= norm == norm
+        safe = jnp.where(flat, 1, x)
+        size = magnitude(safe / norm.astype(x.dtype)) ** (p - 1)
+        size = size.astype(x.dtype)
+        sign = safe / lax.abs(safe).astype(x.dtype) if category(x.dtype) == 3 else lax.sign(safe)
+        slope = jnp.where(flat, 0, sign * size)
+    slope = jnp.where(none, 0, slope)
+    return jnp.sum(jnp.real(jnp.conj(slope) * t), axis=axes)
 
 
 def _squares(x: Array) -> Array:

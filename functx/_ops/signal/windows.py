@@ -246,7 +246,7 @@ def gaussian(
 def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
     if beta.ndim == 0 and category(beta.dtype) < 3:
         said = "`beta` must not be negative, got {got}"
-        yield Requirement(~(beta < 0), said, got=beta, error=ValueError)
+        yield Requirement(~(beta < jnp.zeros_like(beta)), said, got=beta, error=ValueError)
 
 
 @operator(accepts=Accepts.LAPACK_REAL, promote=Promote.NONE, requires=_beta_is_not_negative)

@@ -71,6 +71,11 @@ def first_of_sets(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     return list(found.values())
 
 
+def first_whole(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """The first of `first_of_sets`."""
+    return first_of_sets(info, samples)[:1]
+
+
 def differentiable_arguments(info: OpInfo, sample: Sample) -> frozenset[str]:
     """The names of the arguments that hold floating or complex arrays, a sequence or many."""
     found: set[str] = set()

@@ -12,18 +12,30 @@ import jax.numpy as jnp
 from functx._core import available, category
 from functx.testing.opinfo import no_conventions, OpInfo, Sample
 
-from . import batching, composition, forward, linearity, numeric, randomness, scanning, sharding
+from . import (
+    batching,
+    composition,
+    forward,
+    linearity,
+    lowering,
+    numeric,
+    randomness,
+    scanning,
+    sharding,
+)
 from .conventions import check_conventions
 from .coverage import (
     few,
     few_eager,
     first_of_sets,
+    first_whole,
     Select,
     telling,
     telling_of_options,
     whole_entry,
 )
 from .dtypes import check_dtypes
+from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
@@ -118,6 +130,10 @@ def _in_64_bits(info: OpInfo, dtype: str) -> bool:
     return available("int64").name == "int64"
 
 
+def _in_two_precisions(info: OpInfo, dtype: str) -> bool:
+    return in_two_precisions(info, dtype) and _in_64_bits(info, dtype)
+
+
 def _random(info: OpInfo, dtype: str) -> bool:
     return info.random
 
@@ -132,6 +148,11 @@ def _taking_arrays(info: OpInfo, dtype: str) -> bool:
 
 def _not_random_taking_arrays(info: OpInfo, dtype: str) -> bool:
     return not info.random and _taking_arrays(info, dtype)
+
+
+def _with_devices(info: OpInfo, dtype: str) -> bool:
+    here = _in_one_dtype(info, dtype) and _taking_arrays(info, dtype)
+    return here and sharding.enough_devices()
 
 
 # The quick profile looks at values in these dtypes, and at derivatives in double precision.
@@ -194,6 +215,19 @@ def _telling_of_own_rules(info: OpInfo, samples: Sequence[Sample]) -> list[Sampl
     return (telling_of_options if has_own_rules(info) else first_of_sets)(info, samples)
 
 
+def _lowered(
+    prefix: str,
+    run: Callable[..., Any],
+    applies: Applies,
+    quick: Callable[[OpInfo], bool] = _always_quick,
+) -> Iterator[Check]:
+    """Of the platforms, those that this process need not have."""
+    for platform in lowering.PLATFORMS[1:]:
+        on_platform = ft.partial(run, platform=platform)
+        here = lambda info, dtype: applies(info, dtype) and _in_one_dtype(info, dtype)
+        yield Check(prefix + platform, on_platform, here, 1, _in_one_dtype, quick)
+
+
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
@@ -223,6 +257,9 @@ CHECKS: dict[str, Check] = {
             _in_one_dtype,
             _never,
         ),
+        Check("sharded", sharding.check_sharded, _with_devices, 1, _in_one_dtype, _never),
+        *_lowered("lowers_", lowering.check_lowering, _always),
+        *_lowered("composed_lowers_", lowering.check_composed_lowering, _taking_arrays, _never),
         Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
         Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
         Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
@@ -240,6 +277,15 @@ CHECKS: dict[str, Check] = {
         *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, _never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, _never),
+        Check(
+            "extremal",
+            check_extremal,
+            _in_two_precisions,
+            telling,
+            _in_two_precisions,
+            of_wide_range,
+            quick_samples=first_whole,
+        ),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
         Check(
             "second_gradient",

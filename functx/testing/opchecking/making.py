@@ -10,6 +10,7 @@ import jax
 from functx._core import describe
 from functx.testing.checks.cases import Case, differentiable_case
 from functx.testing.checks.compare import assert_close, closeness
+from functx.testing.checks.lowering import PLATFORMS
 from functx.testing.checks.programs import Request, run_requests
 from functx.testing.checks.registry import CHECKS, IN_DOUBLE
 from functx.testing.checks.running import run_together, Running
@@ -22,8 +23,18 @@ from .target import is_inexact, Target
 Modes: TypeAlias = tuple[str, ...]
 Outcome: TypeAlias = Exception | bool  # what went wrong; False if there was nothing to check
 
-# Of functx's operators, of meshes, and of settings that not everybody has.
-_ON_REQUEST = ("dtypes", "x64_off", "varying", "shard_map", "strict")
+# Of functx's operators, of meshes, of settings and of platforms that not everybody has.
+_LOWERED = tuple(f"{kind}lowers_{p}" for p in PLATFORMS[1:] for kind in ("", "composed_"))
+_ON_REQUEST = (
+    "dtypes",
+    "x64_off",
+    "varying",
+    "shard_map",
+    "sharded",
+    "strict",
+    "extremal",
+    *_LOWERED,
+)
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")
 BY_DIFFERENCES = (*IN_DOUBLE, "gradcheck", "gradgradcheck")

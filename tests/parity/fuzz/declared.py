@@ -20,6 +20,7 @@ from functx.testing.dtype_facts import Case, dtype_named, REFUSED
 from .draws import Call, without_nan
 from .gradients import apart, gradients, moving
 from .judging import exact, Finding
+from .outcomes import as_numpy, by_functx, by_pytorch
 from .slopes import along_directions, pytorchs_is_no_derivative
 
 
@@ -167,6 +168,15 @@ def _cast_out_of_range(call: Call, finding: Finding) -> bool:
     return any(category(jnp.dtype(name)) < 2 for name in named)
 
 
+def _squares_out_of_range(call: Call, finding: Finding) -> bool:
+    if finding.kind != "gradient":
+        return False
+    both = by_functx(call, key=jax.random.key(call.seed)), by_pytorch(call)
+    pairs = zip(*(map(as_numpy, outcome.arrays) for outcome in both), strict=True)
+    left = lambda y: np.isinf(y) | (y == 0)
+    return any((left(theirs) & ~left(ours) & np.isfinite(ours)).any() for ours, theirs in pairs)
+
+
 def _subnormal(call: Call, finding: Finding) -> bool:
     if finding.kind not in ("value", "gradient") or exact(call):
         return False
@@ -191,6 +201,7 @@ PRINCIPLES: list[tuple[Applies, str]] = [
         "the gradients are the same along Hermitian directions, and there are no others",
     ),
     (_no_derivative, "a derivative that exists is what difference quotients say"),
+    (_squares_out_of_range, "a norm that its dtype holds is no infinity, nor is its gradient 0"),
     (_subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
     (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
     (_written_out_of_range, "and of those written into integers, which PyTorch casts first"),

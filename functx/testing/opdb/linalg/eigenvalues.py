@@ -13,7 +13,7 @@ import functx
 from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
 
 from .square_matrices import square_refusals
 
@@ -84,6 +84,9 @@ def eigvals_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("their sum", at, through=real, gradient=np.eye(2), floor=1e-13)
 
 
+_REASON = "XLA decomposes matrices that need not be Hermitian on CPUs and GPUs, not on TPUs"
+ON_TPUS = tuple(Gap(check, _REASON) for check in ("lowers_tpu", "composed_lowers_tpu"))
+
 OPS = [
     OpInfo(
         functx.linalg.eig,
@@ -93,6 +96,7 @@ OPS = [
         gauge=projectors,
         floor=FACTORED,
         conventions=eig_conventions,
+        gaps=ON_TPUS,
     ),
     OpInfo(
         functx.linalg.eigvals,
@@ -102,5 +106,6 @@ OPS = [
         gauge=ordered,
         floor=FACTORED,
         conventions=eigvals_conventions,
+        gaps=ON_TPUS,
     ),
 ]

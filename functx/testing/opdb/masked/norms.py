@@ -10,7 +10,7 @@ import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Extreme, OpInfo, Refusal, Sample
 
 from .masked_calls import (
     kept,
@@ -227,5 +227,6 @@ OPS = [
         floor=SUMS,
         conventions=normalize_conventions,
         departures=normalize_departures,
+        extremes=(Extreme("mixed in", "1e20 over the square of `eps` is more than float32 holds"),),
     ),
 ]

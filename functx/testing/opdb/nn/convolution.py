@@ -7,7 +7,7 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Departure, Extreme, Make, OpInfo, Refusal, Sample
 
 
 def conv1d_samples(make: Make) -> Iterator[Sample]:
@@ -123,6 +123,10 @@ def infinity_departures(dimensions: int):
     return departures
 
 
+BEYOND_THE_EDGE = Extreme(
+    "infinite in array 1", "XLA's convolutions of float32 on CPUs multiply the zeros of the padding"
+)
+
 OPS = [
     OpInfo(
         F.conv1d,
@@ -131,6 +135,7 @@ OPS = [
         refusals=conv1d_refusals,
         floor=SUMS,
         departures=infinity_departures(1),
+        extremes=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
         F.conv2d,
@@ -139,6 +144,7 @@ OPS = [
         refusals=conv2d_refusals,
         floor=SUMS,
         departures=infinity_departures(2),
+        extremes=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
         F.conv3d,

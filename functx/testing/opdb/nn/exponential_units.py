@@ -153,6 +153,11 @@ def softsign_conventions(make: Make) -> Iterator[Convention]:
         gradient=[1],
         through=lambda y: y.real,
     )
+    yield Convention("far out", call(make.put([1e100])), gradient=[1e-200])
+
+
+def tanhshrink_conventions(make: Make) -> Iterator[Convention]:
+    yield Convention("nearly flat", call(make.put([1e-8])), gradient=[1e-16])
 
 
 def glu_conventions(make: Make) -> Iterator[Convention]:
@@ -173,6 +178,13 @@ OPS = [
     ),
     OpInfo(F.mish, maybe_in_place, np_mish, conventions=mish_conventions),
     OpInfo(F.softsign, unary, np_softsign, no_bools, conventions=softsign_conventions),
-    OpInfo(F.tanhshrink, unary, np_tanhshrink, no_bools, floor=AT_ROOTS),
+    OpInfo(
+        F.tanhshrink,
+        unary,
+        np_tanhshrink,
+        no_bools,
+        floor=AT_ROOTS,
+        conventions=tanhshrink_conventions,
+    ),
     OpInfo(F.glu, glu_samples, np_glu, glu_refusals, conventions=glu_conventions),
 ]

@@ -25,6 +25,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make(4, 2), make(3, 2), make.put([0, -100, 1, 2], "int64"), label_smoothing=0.2)
     yield call(make(2), make(3, 2), make.index(3), linear_bias=make(3))
     yield call(make(0, 2), make(3, 2), make.put([], "int64"), reduction="sum")
+    yield call(make(4, 0), make(3, 0), make.index(3, 4), reduction="sum")
 
 
 def probability_samples(make: Make) -> Iterator[Sample]:

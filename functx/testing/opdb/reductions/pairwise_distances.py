@@ -30,6 +30,7 @@ def direct_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2), make(0, 2), 1)
     yield call(make(2, 0), make(3, 0), math.inf)
     yield call(make(0, 2, 2), make(0, 3, 2), 1)
+    yield call(make(0, 2), make(2, 3, 2), 1)
 
 
 def product_samples(make: Make) -> Iterator[Sample]:

@@ -17,7 +17,7 @@ from functx.testing.opinfo import (
     Sample,
 )
 
-from .standardization import normalized
+from .standardization import normalized, SQUARES
 
 
 def batch_norm_samples(make: Make) -> Iterator[Sample]:
@@ -107,6 +107,7 @@ OPS = [
         reference=np_batch_norm,
         refusals=batch_norm_refusals,
         floor=SUMS,
+        extremes=(SQUARES,),
         conventions=batch_norm_conventions,
         departures=batch_norm_departures,
     ),
@@ -116,6 +117,7 @@ OPS = [
         reference=np_batch_norm_with_stats,
         refusals=batch_norm_refusals,
         floor=SUMS,
+        extremes=(SQUARES,),
         conventions=stats_conventions,
         own_dtypes=(
             OwnDtypes("*", "PyTorch writes the statistics in place and gives the result alone"),

@@ -8,7 +8,7 @@ import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
 
-from .standardization import normalized
+from .standardization import normalized, OF_TWO, SQUARES
 
 
 def group_norm_samples(make: Make) -> Iterator[Sample]:
@@ -48,6 +48,7 @@ OPS = [
         reference=np_group_norm,
         refusals=group_norm_refusals,
         floor=SUMS,
+        extremes=(SQUARES, OF_TWO),
         conventions=group_norm_conventions,
     ),
 ]

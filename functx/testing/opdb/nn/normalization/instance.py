@@ -6,7 +6,7 @@ import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
 
-from .standardization import normalized
+from .standardization import normalized, SQUARES
 
 
 def instance_samples(make: Make) -> Iterator[Sample]:
@@ -83,6 +83,7 @@ OPS = [
         reference=by_name(np_instance_norm),
         refusals=instance_refusals,
         floor=SUMS,
+        extremes=(SQUARES,),
         conventions=conventions,
     ),
     OpInfo(
@@ -91,6 +92,7 @@ OPS = [
         reference=by_name(np_with_stats),
         refusals=instance_refusals,
         floor=SUMS,
+        extremes=(SQUARES,),
         conventions=stats_conventions,
         own_dtypes=(
             OwnDtypes("*", "PyTorch writes the statistics in place and gives the result alone"),

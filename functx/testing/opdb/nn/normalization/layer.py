@@ -10,7 +10,7 @@ from functx.testing.floors import SUMS
 from functx.testing.opdb.nn.extremes import smooth_at_extremes
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
-from .standardization import normalized
+from .standardization import normalized, SQUARES
 
 
 def layer_norm_samples(make: Make) -> Iterator[Sample]:
@@ -97,6 +97,7 @@ OPS = [
         reference=np_rms_norm,
         refusals=rms_norm_refusals,
         floor=SUMS,
+        extremes=(SQUARES,),
         conventions=rms_norm_conventions,
     ),
     OpInfo(
@@ -105,6 +106,7 @@ OPS = [
         reference=np_layer_norm,
         refusals=layer_norm_refusals,
         floor=SUMS,
+        extremes=(SQUARES,),
         conventions=layer_norm_conventions,
         departures=layer_norm_departures,
     ),

@@ -6,7 +6,16 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Extreme,
+    Make,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -55,6 +64,9 @@ OPS = [
         reference=np_local_response,
         refusals=refusals,
         floor=SUMS,
+        extremes=(
+            Extreme("(huge|mixed|all) in", "the squares of 1e20 are more than float32 holds"),
+        ),
         conventions=conventions,
         own_dtypes=(
             OwnDtypes("f32", "PyTorch takes no bytes", dtypes=frozenset({"uint8"})),

@@ -6,9 +6,17 @@ import numpy as np
 
 import functx
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Make,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
-from .standardization import normalized
+from .standardization import normalized, OF_TWO, SQUARES
 
 
 def layer_samples(make: Make) -> Iterator[Sample]:
@@ -153,6 +161,7 @@ OPS = [
         refusals=layer_refusals,
         conventions=layer_conventions,
         floor=SUMS,
+        extremes=(SQUARES,),
     ),
     OpInfo(
         functx.native_group_norm,
@@ -161,6 +170,7 @@ OPS = [
         refusals=group_refusals,
         conventions=group_conventions,
         floor=SUMS,
+        extremes=(SQUARES, OF_TWO),
     ),
     OpInfo(
         functx.native_batch_norm,
@@ -169,6 +179,7 @@ OPS = [
         refusals=batch_refusals,
         conventions=batch_conventions,
         floor=SUMS,
+        extremes=(SQUARES,),
         own_dtypes=tuple(
             OwnDtypes(
                 short,

@@ -7,12 +7,16 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, edge, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, Extreme, Make, OpInfo, Refusal, Sample
 
 from .windows import boxes, inside, positions
 
 
 INF = np.inf
+POWERS = (
+    Extreme("(huge|mixed|all) in", "the squares of 1e20 are more than float32 holds"),
+    Extreme("tiny in", "the squares of 1e-20 are subnormal, which XLA takes for zeros on CPUs"),
+)
 
 
 def line_samples(make: Make) -> Iterator[Sample]:
@@ -91,6 +95,7 @@ OPS = [
         refusals=refusals,
         conventions=ft.partial(conventions, n=n),
         floor=SUMS,
+        extremes=POWERS,
     )
     for n, operator, samples, refusals in [
         (1, F.lp_pool1d, line_samples, line_refusals),

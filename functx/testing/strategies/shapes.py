@@ -1,4 +1,4 @@
-"""Hypothesis strategies: shapes, dtypes and arrays. Needs `functx[test]`."""
+"""Shapes, dtypes and arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
 
-from .make import Make
+from functx.testing.make import Make
 
 
 def shapes(

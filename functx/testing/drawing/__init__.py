@@ -1,0 +1,1 @@
+"""Calls of an operator like its entry's samples, of other shapes, values and layouts."""

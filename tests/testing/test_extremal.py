@@ -1,0 +1,129 @@
+"""Formulas that are right in mathematics and wrong in float32 fail at extreme arguments."""
+
+import dataclasses
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.special
+
+import functx
+from functx._core.rules import derivative_rules
+from functx.testing import call, CHECKS, Extreme, op_db, OpInfo, run_cell
+from functx.testing.checks.running import run_together, Running
+
+
+def rows(make):
+    yield call(make.nonzero(2, 3))
+
+
+def rows_and_targets(make):
+    yield call(make.nonzero(2, 3), make(2, 3, low=0, high=1))
+
+
+def naive_logsumexp(x):
+    return jnp.log(jnp.sum(jnp.exp(x), axis=-1))
+
+
+def naive_softmax(x):
+    return jnp.exp(x) / jnp.sum(jnp.exp(x), axis=-1, keepdims=True)
+
+
+def naive_norm(x):
+    return jnp.sqrt(jnp.sum(x * x, axis=-1))
+
+
+def naive_entropy(x, target):
+    p = jax.nn.sigmoid(x)
+    return -(target * jnp.log(p) + (1 - target) * jnp.log(1 - p))
+
+
+def norm(x):
+    return functx.linalg.vector_norm(x, dim=-1)
+
+
+def softmax(x):
+    return functx.softmax(x, -1)
+
+
+def logsumexp(x):
+    return functx.logsumexp(x, -1)
+
+
+def entropy(x, target):
+    return functx.nn.functional.binary_cross_entropy_with_logits(x, target, reduction="none")
+
+
+def np_entropy(x, target):
+    return np.maximum(x, 0) - x * target + np.log1p(np.exp(-np.abs(x)))
+
+
+def np_logsumexp(x):
+    return scipy.special.logsumexp(x, axis=-1)
+
+
+def np_softmax(x):
+    return scipy.special.softmax(x, axis=-1)
+
+
+def with_slope(slope):
+    jvp = lambda primals, output, tangents: jnp.sum(slope(primals[0]) * tangents[0], axis=-1)
+    return derivative_rules(norm, jvp=jvp)
+
+
+naive_slope = with_slope(lambda x: x / naive_norm(x)[..., None])
+shares = with_slope(lambda x: x / jnp.where(x == 0, 1, norm(x)[..., None]))
+modes_apart = derivative_rules(
+    norm,
+    jvp=lambda primals, output, tangents: jax.jvp(norm, primals, tangents)[1],
+    vjp=lambda primals, output, ct: [
+        jnp.where(jnp.abs(primals[0]) > 1e19, 0, jax.vjp(norm, *primals)[1](ct)[0])
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    "wrong, right, samples, reference",
+    [
+        (naive_logsumexp, logsumexp, rows, np_logsumexp),
+        (naive_softmax, softmax, rows, np_softmax),
+        (naive_entropy, entropy, rows_and_targets, np_entropy),
+        (naive_norm, norm, rows, None),
+        (naive_slope, shares, rows, None),
+        (modes_apart, norm, rows, None),
+    ],
+)
+def test_naive_formula_fails_and_the_right_one_passes(wrong, right, samples, reference):
+    run_cell(OpInfo(right, samples, reference=reference), "float32", "extremal")
+    with pytest.raises(AssertionError, match=" in array 0: .*points"):
+        run_cell(OpInfo(wrong, samples, reference=reference), "float32", "extremal")
+
+
+def test_declared_extremes_are_let_pass_and_no_others():
+    squares = Extreme("(tiny|huge|mixed) in array 0", "the squares leave the range of float32")
+    run_cell(OpInfo(naive_norm, rows, extremes=(squares,)), "float32", "extremal")
+    squares = Extreme("tiny in array 0", "the squares leave the range of float32")
+    with pytest.raises(AssertionError, match="huge in array 0: value inf"):
+        run_cell(OpInfo(naive_norm, rows, extremes=(squares,)), "float32", "extremal")
+
+
+@pytest.mark.parametrize(
+    "info, extreme",
+    [(info, extreme) for info in op_db for extreme in info.extremes],
+    ids=lambda x: getattr(x, "id", None),
+)
+def test_declared_extremes_are_still_there(info, extreme):
+    assert len(extreme.reason) > 20
+    others = tuple(e for e in info.extremes if e is not extreme)
+    bare = dataclasses.replace(info, extremes=others)
+    samples = CHECKS["extremal"].select(bare, list(bare.draw("float32")), "full")
+    errors = (error_of(bare, sample) for sample in samples)
+    assert any(re.search(extreme.at, str(error)) for error in errors if error), "drop it"
+
+
+def error_of(info, sample):
+    running = Running("extremal", info, sample)
+    run_together([running])
+    return running.error
