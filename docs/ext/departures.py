@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import jax
+
 from functx.testing import op_db
 from functx.testing.checks.conventions import convention_dtype
 
@@ -21,15 +23,16 @@ Row = tuple[str, str, str]  # the operator, in what, and why
 
 def departures_page() -> str:
     """The page as MyST text."""
-    tables = {
-        ("Calls", "what differs"): calls(),
-        ("Values and derivatives at edges", "where"): edges(),
-        ("Dtypes of results", "functx gives"): dtypes(),
-    }
+    with jax.enable_x64(True):  # what entries state is drawn in double precision
+        tables = {
+            ("Calls", "what differs"): set(calls()),
+            ("Values and derivatives at edges", "where"): set(edges()),
+            ("Dtypes of results", "functx gives"): set(dtypes()),
+        }
     parts = [_INTRODUCTION]
     for (title, second), rows in tables.items():
         parts += [f"## {title}\n", f"| operator | {second} | why |", "|---|---|---|"]
-        parts += [*map(_line, sorted(dict.fromkeys(rows))), ""]
+        parts += [*map(_line, sorted(rows)), ""]
     return "\n".join(parts)
 
 
@@ -56,7 +59,12 @@ def dtypes() -> Iterator[Row]:
 
 
 _KINDS = {"accepted": "taken, PyTorch refuses", "refused": "refused, PyTorch takes it"}
-_ANSWERS = {"-": "a refusal", "*": "the argument's dtype", "^": "the promoted dtype"}
+_ANSWERS = {
+    "-": "a refusal",
+    "*": "the argument's dtype",
+    "^": "the promoted dtype",
+    "\\1": "the dtype of one argument",
+}
 
 
 def _line(row: Iterable[str]) -> str:
