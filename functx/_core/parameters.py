@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from .dtypes import is_numeric
+from .dtypes import available, is_numeric, LONG
 from .errors import describe, foreign_hint, refuse
 from .roles import Kind, parsed_role, Role
 
@@ -234,7 +234,10 @@ def _check_no_number(name: str, role: Role, value: Any) -> None:
 def _check_fits(name: str, role: Role, leaf: Any, error: Exception) -> None:
     if not isinstance(leaf, (*_ARRAYS, *_NUMBERS)):
         _refuse_kind(name, role, leaf)
-    if isinstance(leaf, int) and isinstance(error, OverflowError):
+    if not isinstance(leaf, int) or not isinstance(error, OverflowError):
+        return
+    widest = np.iinfo(available(LONG))
+    if not widest.min <= leaf <= widest.max:
         refuse(
             f"`{name}` does not fit the widest integer, got {leaf}",
             hint="functx.enable_x64() gives 64-bit integers",

@@ -71,6 +71,7 @@ def linspace_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(0, 1j, 3, dtype="float32"), r"`dtype` must be complex", TypeError)
     yield Refusal(call(0, 1, 3, dtype="bool"), r"`dtype` must be a number dtype", TypeError)
     yield Refusal(call(0, 300, 3, dtype="uint8"), r"`end` must fit uint8, got 300")
+    yield Refusal(call(0, 2**70, 3), "`end` does not fit the widest", OverflowError)
 
 
 def logspace_refusals(make: Make) -> Iterator[Refusal]:
