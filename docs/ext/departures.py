@@ -14,7 +14,7 @@ _INTRODUCTION = """# Differences from PyTorch
 
 Where functx answers otherwise than PyTorch, it means to, and says why. The tables are written from
 the entries of the operator database. Against an installed PyTorch the tests hold that each
-difference is still there, and the fuzzer that there is no other. What holds of many operators alike
+difference is still there; the fuzzer looks for others. What holds of many operators alike
 stands in [](../concepts/conventions.md).
 """
 

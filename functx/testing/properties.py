@@ -165,8 +165,7 @@ def assert_properties(call: Call, names: Iterable[str] = tuple(PROPERTIES)) -> l
     """Asserts facts of a call, by default all; returns the names of those that say something.
 
     - `call`: as `functx.testing.strategies.calls` draws them.
-    - `names`: some of `PROPERTIES`. What an entry declares as a gap under one of these names is
-      left out.
+    - `names`: some of `PROPERTIES`.
 
     The programs of all facts are compiled together.
 
@@ -177,8 +176,6 @@ def assert_properties(call: Call, names: Iterable[str] = tuple(PROPERTIES)) -> l
     >>> assert_properties(find(calls("sin"), lambda call: True, settings=quickly))
     ['linear_jvp', 'adjoint_vjp', 'maps_commute', 'jit_is_eager', 'layouts_agree']
     """
-    dtype = call.sample.drawn
-    names = [name for name in names if call.info.gap(name, dtype) is None]
     if not call.info.differentiable:
         names = [name for name in names if name not in ("linear_jvp", "adjoint_vjp")]
     running = [

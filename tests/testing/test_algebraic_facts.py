@@ -8,7 +8,7 @@ from hypothesis import find, given, Phase, settings
 
 import functx
 from functx._core.rules import derivative_rules
-from functx.testing import assert_properties, call, Gap, OpInfo, PROPERTIES
+from functx.testing import assert_properties, call, OpInfo, PROPERTIES
 from functx.testing.strategies import calls
 
 
@@ -88,11 +88,6 @@ def test_a_fact_fails_of_a_function_of_which_it_is_not_true(name):
 
 def test_every_fact_has_a_function_that_lacks_it():
     assert FAULTS.keys() == PROPERTIES.keys()
-
-
-def test_a_declared_gap_is_left_out():
-    info = OpInfo(doubles, one_array, gaps=(Gap("adjoint_vjp", "the vjp is that of x"),))
-    facts(info, ["adjoint_vjp"])
 
 
 def no_arrays(make):

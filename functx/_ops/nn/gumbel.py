@@ -37,11 +37,11 @@ def gumbel_softmax(
     >>> functx.nn.functional.gumbel_softmax(x, hard=True, key=jax.random.key(0))
     Array([0., 1.], dtype=float32)
     """
-    noise = jax.random.gumbel(key, logits.shape, logits.dtype)
     if logits.size == 0:
         return logits
+    noise = jax.random.gumbel(key, logits.shape, logits.dtype)
     soft = probabilities((logits + noise) / tau, dim) if logits.ndim else jnp.ones_like(logits)
-    if not hard or not logits.ndim or not logits.size:
+    if not hard or not logits.ndim:
         return soft
     greatest = jnp.argmax(soft, dim, keepdims=True)
     one = (lax.broadcasted_iota(greatest.dtype, soft.shape, dim) == greatest).astype(soft.dtype)

@@ -60,9 +60,8 @@ def _in_range(x: Array, *, p: float, axes: tuple[int, ...]) -> Array:
         size = choose(sizes, axis=axes, keepdims=True)
         down, up = _powers_of_two(size)
         parts = [part * down for part in parts]  # a complex factor makes NaN of infinity
-        return _plain(lax.complex(*parts) if len(parts) == 2 else parts[0], p, axes) * jnp.squeeze(
-            up, axes
-        )
+        near_1 = lax.complex(*parts) if len(parts) == 2 else parts[0]
+        return _plain(near_1, p, axes) * jnp.squeeze(up, axes)
 
     ordinary = (plain > 1 / high) & (plain < high)
     return lax.cond(jnp.all(ordinary), lambda: plain, scaled)
@@ -98,9 +97,9 @@ def _norm_jvp(
     none = norm == (0 if p > 0 else jnp.inf)
     norm = jnp.where(none, 1, norm)
     if p > 0 and p % 2 == 0:
-        share = x / norm.astype(x.dtype)
-        rest = lax.integer_pow(_squares(share), int(p) // 2 - 1)
-        slope = share if p == 2 else share * rest.astype(x.dtype)
+        slope = share = x / norm.astype(x.dtype)
+        if p > 2:
+            slope *= lax.integer_pow(_squares(share), int(p) // 2 - 1).astype(x.dtype)
     else:
         flat = x == 0 if p > 0 else (x == 0) | jnp.isinf(x)
         flat &= norm == norm

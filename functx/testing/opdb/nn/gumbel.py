@@ -17,6 +17,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 0.5, eps=0.5, dim=-2)
     yield call(make(2), make(low=0.5, high=2))
     yield call(make(0, 2))
+    yield call(make(2, 0), hard=True)
     yield edge(make(3, 2), hard=True)
     yield edge(make(2, 2), 2.0, True, 0.5, 0)
 

@@ -168,6 +168,7 @@ def gaussian_conventions(make: Make) -> Iterator[Convention]:
 def kaiser_conventions(make: Make) -> Iterator[Convention]:
     flat = call(4, beta=make.put(0.0), dtype="float64")
     yield Convention("no beta", flat, value=np.ones(4), gradient=0)
+    yield Convention("no beta, as a bool", call(4, beta=False, dtype="float64"), value=np.ones(4))
     narrow = call(3, beta=1e4, dtype="float64")
     nan = call(3, beta=np.nan, dtype="float64")
     yield Convention("NaN", nan, value=[np.nan] * 3)
