@@ -115,8 +115,7 @@ def _mentioned(x: Any) -> Iterator[Any]:
         yield x.func
     elif inspect.isfunction(x):
         yield from _mentioned_in_code(x)
-    with contextlib.suppress(AttributeError):
-        yield x.__wrapped__
+    yield getattr(x, "__wrapped__", None)
 
 
 def _mentioned_in_code(f: types.FunctionType) -> Iterator[Any]:

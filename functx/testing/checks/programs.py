@@ -124,8 +124,9 @@ def _uncommitted(args: Any) -> Any:
 
 
 # The programs are small and run once: on CPUs nearly all of a check is XLA compiling it. These
-# make that several times cheaper. Eager operators keep the pipeline that users get.
-_CHEAPER: dict[str, Any] = {
+# make that several times cheaper. Eager operators keep the pipeline that users get, unless XLA's
+# flags say otherwise.
+CHEAPER: dict[str, Any] = {
     "xla_backend_optimization_level": 0,
     "xla_llvm_disable_expensive_passes": True,
     "xla_cpu_use_fusion_emitters": False,
@@ -141,7 +142,7 @@ def compiled(f: Callable[..., Any]) -> Callable[..., Any]:
 @ft.cache
 def _options(platform: str) -> dict[str, Any] | None:
     """Those of the options that this XLA knows: their names are not part of JAX's interface."""
-    return {k: v for k, v in _CHEAPER.items() if _known(k, v)} if platform == "cpu" else None
+    return {k: v for k, v in CHEAPER.items() if _known(k, v)} if platform == "cpu" else None
 
 
 def _known(name: str, value: Any) -> bool:
