@@ -46,14 +46,20 @@ def _tangent_forward(x: Array) -> Array:
     return jnp.where(x == 0, x, direction(x, jnp.ones_like(x)))
 
 
+# Its derivative is $x s^3$, which is infinite where the slope $s$ is.
+_slope = derivative_rules(
+    lambda x: 1 / other_leg(x),
+    jvp=lambda primals, output, tangents: tangents[0] * (primals[0] * output) * output * output,
+    name="asin",
+)
 _sine = derivative_rules(
     _sine_forward,
-    jvp=lambda primals, output, tangents: tangents[0] / other_leg(primals[0]),
+    jvp=lambda primals, output, tangents: tangents[0] * _slope(primals[0]),
     name="asin",
 )
 _cosine = derivative_rules(
     _cosine_forward,
-    jvp=lambda primals, output, tangents: -tangents[0] / other_leg(primals[0]),
+    jvp=lambda primals, output, tangents: -tangents[0] * _slope(primals[0]),
     name="acos",
 )
 _tangent = derivative_rules(

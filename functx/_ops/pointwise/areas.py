@@ -70,12 +70,24 @@ def _sine_slope(x: Array) -> Array:
     return 1 / other_leg(turned(x))
 
 
-def _cosine_slope(x: Array) -> Array:
+def _cosine_slope_forward(x: Array) -> Array:
     if category(x.dtype) < 3:
-        return lax.rsqrt((x - 1) * (x + 1))
+        return lax.abs(lax.rsqrt((x - 1) * (x + 1)))  # the product may be -0.0
     below, above = (lax.complex(lax.real(x) + shift, lax.imag(x)) for shift in (-1, 1))
     return 1 / (square_root(below) * square_root(above))
 
+
+# Both have derivatives that are infinite where they are: $-x s^3$ and $2 x s^2$.
+_cosine_slope = derivative_rules(
+    _cosine_slope_forward,
+    jvp=lambda primals, output, tangents: -tangents[0] * (primals[0] * output) * output * output,
+    name="acosh",
+)
+_tangent_slope = derivative_rules(
+    lambda x: 1 / ((1 - x) * (1 + x)),
+    jvp=lambda primals, output, tangents: tangents[0] * 2 * (primals[0] * output) * output,
+    name="atanh",
+)
 
 _sine = derivative_rules(
     _sine_forward,
@@ -89,6 +101,6 @@ _cosine = derivative_rules(
 )
 _tangent = derivative_rules(
     _tangent_forward,
-    jvp=lambda primals, output, tangents: tangents[0] / ((1 - primals[0]) * (1 + primals[0])),
+    jvp=lambda primals, output, tangents: tangents[0] * _tangent_slope(primals[0]),
     name="atanh",
 )

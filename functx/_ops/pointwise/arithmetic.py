@@ -34,6 +34,7 @@ from functx._core import (
     value_fits,
 )
 from functx._core.rules import derivative_rules
+from functx._ops.magnitude import magnitude
 
 
 __all__ = [
@@ -127,7 +128,8 @@ def neg(input: ArrayLike) -> Array:
 def abs(input: ArrayLike) -> Array:
     r"""Absolute value of each element, $|x_i|$.
 
-    Dtypes: complex arrays give real ones. The gradient at zero, and at NaN, is 0.
+    Dtypes: complex arrays give real ones. The gradient at zero, and at NaN, is 0. At zero the
+    second derivative is, too.
 
     >>> functx.abs(jnp.asarray([-1.0, 2.0], "float32"))
     Array([1., 2.], dtype=float32)
@@ -135,7 +137,7 @@ def abs(input: ArrayLike) -> Array:
     if category(input.dtype) == 1:
         return input if input.dtype.kind == "u" else lax.abs(input)
     if category(input.dtype) == 3:
-        return lax.abs(input)
+        return magnitude(input)
     return _abs(input)
 
 

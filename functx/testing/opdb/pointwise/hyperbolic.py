@@ -81,6 +81,9 @@ def acosh_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([1.0, 0.5, -2, 1e300, inf]))
     value, gradient = [0, nan, nan, np.log(2e300), inf], [inf, nan, 1 / np.sqrt(3), 0, 0]
     yield Convention("1, below and far out", at, value=value, gradient=gradient)
+    yield Convention("curvature at 1", call(make.put([1.0])), hessian=[[-inf]])
+    below = call(make.put([-1.0]))
+    yield Convention("-1", below, value=[nan], gradient=[inf], hessian=[[inf]])
     slope = [-1 / np.sqrt(3), -1 / np.sqrt(3), -1j / np.sqrt(0.75), 1j / np.sqrt(0.75)]
     yield from both_sides(make, np.arccosh, BELOW_1, slope, ONE_SIDE)
 
@@ -89,6 +92,8 @@ def atanh_conventions(make: Make) -> Iterator[Convention]:
     inf, nan = np.inf, np.nan
     at = call(make.put([1.0, -1, 2, -0.0]))
     yield Convention("ends", at, value=[inf, -inf, nan, -0.0], gradient=[inf, inf, -1 / 3, 1])
+    for end in (-1.0, 1.0):
+        yield Convention(f"curvature at {end}", call(make.put([end])), hessian=[[end * inf]])
     yield from both_sides(make, np.arctanh, ALONG, np.full(4, -1 / 3))
     cut = make.put([complex(inf, -0.0), complex(inf, 0.0), complex(1e300, -0.0)], "complex128")
     value = [-0.5j * np.pi, 0.5j * np.pi, complex(1e-300, -0.5 * np.pi)]

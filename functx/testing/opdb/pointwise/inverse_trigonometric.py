@@ -25,6 +25,12 @@ def slopes(values, gradient):
     return conventions
 
 
+def curvatures(make: Make, rising: int) -> Iterator[Convention]:
+    for end in (-1.0, 1.0):
+        infinite = [[rising * end * np.inf]]
+        yield Convention(f"curvature at {end}", call(make.put([end])), hessian=infinite)
+
+
 def atan_samples(make: Make) -> Iterator[Sample]:
     yield from unary()(make)
     yield edge(make(300, low=-9, high=9))
@@ -34,6 +40,7 @@ def asin_conventions(make: Make) -> Iterator[Convention]:
     half, inf, nan = np.pi / 2, np.inf, np.nan
     value, gradient = [half, -half, 0, nan, nan, nan], [inf, inf, 1, nan, nan, nan]
     yield from slopes(value, gradient)(make)
+    yield from curvatures(make, 1)
     yield from both_sides(
         make, np.arcsin, ALONG, np.array([1j, -1j, -1j, 1j]) / np.sqrt(3), ONE_SIDE
     )
@@ -43,6 +50,7 @@ def acos_conventions(make: Make) -> Iterator[Convention]:
     inf, nan = np.inf, np.nan
     value, gradient = [0, np.pi, np.pi / 2, nan, nan, nan], [-inf, -inf, -1, nan, nan, nan]
     yield from slopes(value, gradient)(make)
+    yield from curvatures(make, -1)
     yield from both_sides(
         make, np.arccos, ALONG, np.array([-1j, 1j, 1j, -1j]) / np.sqrt(3), ONE_SIDE
     )
