@@ -90,6 +90,9 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
     ]:
         yield Convention(f"ord={ord} at {at}", call(make.put(at), ord), gradient=gradient)
     yield Convention("complex 0", call(make.put([0, 0], "complex128")), gradient=[0, 0])
+    departure, flat = "PyTorch's is NaN", [[0, 0], [0, 0]]
+    zeros = call(make.put([0, 0]))
+    yield Convention("second derivative at 0", zeros, hessian=flat, departure=departure)
 
 
 def wider_conventions(make: Make) -> Iterator[Convention]:

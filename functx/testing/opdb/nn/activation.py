@@ -96,6 +96,10 @@ def softplus_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([0.0, 20.0, 30.0, -1e3]))
     slope = 1 / (1 + np.exp(-20.0))
     yield Convention("0, the threshold and beyond", at, gradient=[0.5, slope, 1, 0])
+    departure = "PyTorch's curve has its threshold below that of its slope"
+    at = call(make.put([2.0]), 1.0, 2.0)
+    curvature = 1 / (2 + 2 * np.cosh(2.0))
+    yield Convention("curvature at the threshold", at, hessian=curvature, departure=departure)
     flat, infinite = make.put([2.0, -2.0]), [np.inf, np.inf]
     yield Convention("beta=0", call(flat, 0), value=infinite, gradient=[0.5, 0.5])
     yield Convention("infinity times 0", call(make.put([np.inf]), 0), value=[np.nan])

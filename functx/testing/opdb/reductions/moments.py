@@ -71,7 +71,9 @@ def var_conventions(make: Make) -> Iterator[Convention]:
     constant = call(make.put([2, 2]))
     hessian = [[1, -1], [-1, 1]]
     yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=hessian)
-    yield Convention("one element", call(make.put([2.0])), value=np.nan, gradient=[np.nan])
+    one, departure = call(make.put([2.0])), "PyTorch's gradient there is a constant, NaN"
+    yield Convention("one element", one, value=np.nan, gradient=[np.nan])
+    yield Convention("its curvature", one, hessian=[[np.nan]], departure=departure)
     yield Convention("of nothing", call(make.put([]), correction=-1), value=np.nan, gradient=[])
     unknown = call(make.put([1, 3]), correction=np.nan)
     yield Convention("a correction of NaN leaves no element", unknown, value=np.inf)
