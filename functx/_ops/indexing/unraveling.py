@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, as_dtype, LONG, operator, Promote, refuse, Shape
@@ -18,7 +19,7 @@ def unravel_index(indices: ArrayLike, shape: Shape) -> tuple[Array, ...]:
 
     Negative positions count from the end, and those beyond it from the start.
     Dtypes: int64.
-    Errors: ValueError for negative sizes.
+    Errors: ValueError for negative sizes; RuntimeError for more elements than int64 counts.
 
     >>> functx.unravel_index(jnp.asarray([1, 5]), (2, 3))
     (Array([0, 1], dtype=int64), Array([1, 2], dtype=int64))
@@ -27,6 +28,8 @@ def unravel_index(indices: ArrayLike, shape: Shape) -> tuple[Array, ...]:
         refuse(f"`shape` must not be negative, got {list(shape)}", error=ValueError)
     if 0 in shape and indices.size:
         refuse(f"`shape` must have elements, got {list(shape)}")
+    if math.prod(shape) > (most := np.iinfo(as_dtype(LONG)).max):
+        refuse(f"`shape` must have no more than {most} elements, got {list(shape)}")
     positions = lax.convert_element_type(indices, as_dtype(LONG))
     strides = [max(math.prod(shape[axis + 1 :]), 1) for axis in range(len(shape))]
     return tuple(

@@ -20,6 +20,7 @@ from functx._core import (
     refuse,
     Requirement,
 )
+from functx._core.manual_axes import varying_like
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 
@@ -131,9 +132,8 @@ def _by_svd(A: Array, B: Array, rtol: Array) -> tuple[Array, Array, Array]:
     """The solution, the rank and the singular values."""
     U, S, Vh = lax.linalg.svd(nan_beside_infinities(A), full_matrices=False)
     if not S.shape[-1]:
-        batch = jnp.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-        nothing = jnp.zeros((*batch, A.shape[-1], B.shape[-1]), A.dtype)
-        return nothing, jnp.zeros(A.shape[:-2], available(LONG)), S
+        nothing = jnp.zeros(A.shape[:-2], available(LONG))
+        return product(adjoint(A), B), nothing, varying_like(S, A)
     kept = not_negligible(S, jnp.zeros((), S.dtype), rtol)
     inverses = jnp.where(kept, 1 / jnp.where(kept, S, 1), 0)[..., None].astype(A.dtype)
     X = product(adjoint(Vh), inverses * product(adjoint(U), B))

@@ -25,8 +25,10 @@ def check_lowering(info: OpInfo, sample: Sample, *, platform: str) -> None:
     _assert_lowers(info, sample, plain_program(info, sample), platform)
 
 
-def check_composed_lowering(info: OpInfo, sample: Sample, *, platform: str) -> None:
+def check_composed_lowering(info: OpInfo, sample: Sample, *, platform: str) -> bool | None:
     """Tangents, second derivatives, and these in maps and loops, lower for the platform."""
+    if not sample.arrays():
+        return False
     _assert_lowers(info, sample, _composed_program(info, sample), platform)
 
 

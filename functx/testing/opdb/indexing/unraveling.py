@@ -22,6 +22,10 @@ def refusals(make: Make) -> Iterator[Refusal]:
     x = make(2, low=0, dtype="int64")
     yield Refusal(call(x, (-1, 3)), r"`shape` must not be negative, got \[-1, 3\]", ValueError)
     yield Refusal(call(x, (2, 0)), r"`shape` must have elements, got \[2, 0\]")
+    many = call(x, (2, 2**62))
+    yield Refusal(
+        many, r"`shape` must have no more than \d+ elements, got \[2, 4611686018427387904\]"
+    )
     yield Refusal(call(make(2, dtype="float32"), (2, 2)), r"expected integer arrays", TypeError)
 
 
