@@ -117,6 +117,7 @@ def dim_refusals(make: Make) -> Iterator[Refusal]:
 def matrix_refusals(make: Make) -> Iterator[Refusal]:
     yield from dim_refusals(make)
     yield Refusal(call(make(3)), r"`dim` must lie in \[-1, 0\]", IndexError)
+    yield Refusal(call(make(2, 3), dim=()), "`dim` must name the two dimensions")
 
 
 def norm_refusals(make: Make) -> Iterator[Refusal]:
