@@ -113,7 +113,7 @@ def index_reduce(
     index = as_vector(index)
     check_same_dtype(input, source, "source")
     if source.ndim != input.ndim:
-        refuse(f"`source` must be {input.ndim}-d as {describe(input)}, got {describe(source)}")
+        refuse(f"`source` must be {input.ndim}-d, as `input` is, got {source.ndim}-d")
     slices = slices_to_write(input, dim, index, source, "source")
     if index.size == 0:
         return input

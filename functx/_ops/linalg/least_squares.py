@@ -71,11 +71,11 @@ def lstsq(
       default, does not. All are there on every device.
 
     Shapes: `A: [..., m, n]`, `B: [..., m, k]` or `[..., m]`, whose leading dimensions broadcast,
-    give a solution `[..., n, k]` or `[..., n]`; `residuals: [..., k]`, or `[..., 1]` for vectors, the
-    squares of the norms of $A X - B$ by columns; `rank: [...]`, int64; `singular_values: [..., min(m, n)]`,
-    real. What is not computed is `[0]`: residuals unless m > n and by `"gelsy"`, the rank by
-    `"gels"`, the singular values by both. Residuals are there whatever the rank, on which shapes
-    cannot depend.
+    give a solution `[..., n, k]` or `[..., n]`; `residuals: [..., k]`, of vectors `[..., 1]`, the
+    squares of the norms of $A X - B$ by columns; `rank: [...]`, int64;
+    `singular_values: [..., min(m, n)]`, real. What is not computed is `[0]`: residuals unless
+    m > n and by `"gelsy"`, the rank by `"gels"`, the singular values by both. Residuals are there
+    whatever the rank, on which shapes cannot depend.
     A matrix that has not full rank is a `LinAlgError` for `"gels"` under `functx.debug.checked` and
     in `functx.debug.checking()`.
 

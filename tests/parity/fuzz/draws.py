@@ -9,6 +9,7 @@ import dataclasses
 import functools as ft
 import inspect
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -60,10 +61,10 @@ def to_call(info: OpInfo, sample: Sample, seed: int = 0) -> Call:
     return Call(info, seed, args, kwargs)
 
 
-def without_nan(call: Call) -> Call:
-    """The call with ones for NaN."""
+def without_nan(call: Call, gone: Callable[[Any], Any] = np.isnan) -> Call:
+    """The call with ones for NaN, or for what else is `gone`."""
     inexact = lambda x: isinstance(x, np.ndarray) and category(x.dtype) >= 2
-    one = lambda x: np.where(np.isnan(x), np.ones_like(x), x) if inexact(x) else x
+    one = lambda x: np.where(gone(x), np.ones_like(x), x) if inexact(x) else x
     args, kwargs = jax.tree.map(one, (call.args, call.kwargs))
     return dataclasses.replace(call, args=args, kwargs=kwargs)
 
