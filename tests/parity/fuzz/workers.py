@@ -86,6 +86,8 @@ def _work(pipe: Any) -> None:
     configure()
     traces = open(_trace(os.getpid()), "w")
     faulthandler.enable(traces, all_threads=False)
+    for late in (signal.SIGPROF, signal.SIGALRM):
+        faulthandler.register(late, traces, all_threads=False, chain=True)
     each = ft.cache(lambda operator: Fuzzing(ENTRIES[operator]))
     pipe.send(None)
     while True:

@@ -108,6 +108,12 @@ def shape_departures(make: Make) -> Iterator[Departure]:
         "matrix has not full rank",
         r"driver='gels[ds]'.*output 1: .*PyTorch \(0,\)",
     )
+    yield Departure(
+        "gradient",
+        call(make.put(np.diag([9.0, 6.0, 3.0])), make(3, 1), 0.6, driver="gelsd"),
+        "the rank at which the derivative is taken is that which `rcond` leaves",
+        r"(?:rcond=|\], )(?:\w+\[\])?[-\d.e]+[,)].*of array \d",
+    )
 
 
 OPS = [
