@@ -96,6 +96,7 @@ OF_SHAPES = (
 )
 OF_VALUES = (
     r"expected [\w, ]+ arrays, got|must be int32 or int64|must not hold|must lie in|same dtype|"
+    r"must hold integers|"
     r"one for each channel|must have the dtype of|must be floating(?: or complex)?, got|"
     r"must be a number dtype|must be a dtype of numbers, got bool|does not take|"
     r"must broadcast(?: to|, got)|`reduce` cannot be|must not be floating for|"
@@ -133,7 +134,7 @@ def _real_by_value(call: Call, finding: Finding) -> bool:
 
 
 def _narrower_positions(call: Call, finding: Finding) -> bool:
-    said = re.search(r"int64|\bLong\b", finding.what)
+    said = re.search(r"int64|\b[Ll]ong\b", finding.what)
     narrower = any(x.dtype == np.int32 for x in call.arrays)
     return finding.kind == "accepted" and narrower and bool(said)
 

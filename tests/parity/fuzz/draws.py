@@ -192,8 +192,10 @@ class Drawing:
         """The call with other values in its arrays; positions and masks mostly keep theirs."""
         args, kwargs = call
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
-        fixed = self._fixed(args, kwargs)
+        fixed, kept = self._fixed(args, kwargs), self._kept(args, kwargs)
         for i, x in enumerate(leaves):
+            if id(x) in kept:
+                continue
             share = 1 if self.info.finite_only else 0.2 if id(x) in fixed else 0.8
             if isinstance(x, np.ndarray) and rng.random() < share:
                 if self.info.finite_only:
@@ -209,6 +211,11 @@ class Drawing:
             return args, kwargs
         placed = np.clip(np.nan_to_num(grid.astype(np.float64)), -1e6, 1e6).astype(grid.dtype)
         return jax.tree.map(lambda x: placed if x is grid else x, (args, kwargs))
+
+    def _kept(self, args: Any, kwargs: Any) -> set[int]:
+        """Pivots: for others LAPACK writes to any memory."""
+        given = {**dict(zip(self.calls.parameters, args, strict=False)), **kwargs}
+        return {id(x) for name, x in given.items() if name.endswith("pivots")}
 
     def _held(self, args: Any, kwargs: Any) -> Any:
         """Class numbers and counts for which there is memory."""

@@ -55,7 +55,7 @@ def rfftfreq_departures(make: Make) -> Iterator[Departure]:
         "refused",
         call(-2),
         "no number of samples is negative, also where half of it is -1",
-        "`n` must not be negative, got -[12]$",
+        "`n` must not be negative, got -",
     )
 
 

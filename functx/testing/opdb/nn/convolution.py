@@ -137,6 +137,12 @@ def whole_departures(make: Make) -> Iterator[Departure]:
         "integers are refused, as in the other convolutions",
         r"expected [\w ,]*arrays, got (?:bool|[iu]\d+)\[",
     )
+    yield Departure(
+        "refused",
+        call(make(4, 1, 2), make(2, 2, 3), make(3), -1),
+        "nothing is cut off by less than no padding, as in the other convolutions",
+        "`padding` must be at least 0",
+    )
 
 
 OPS = [
