@@ -149,3 +149,10 @@ def test_a_process_that_dies_costs_a_call():
         ("late", 2 * VALUES, f"call {2 * VALUES}"),
     ]
     assert reports[-1].turn == workers.Turn("atan2", 3, 2)
+
+
+@pytest.mark.parametrize("side, theirs", [("by_pytorch", True), ("by_functx", False)])
+def test_whose_call_ended_a_process(side, theirs):
+    trace = f'  File "a.py", line 1 in bound\n  File "b.py", line 2 in {side}\n'
+    assert workers._ended_by_pytorch(trace + '  File "c.py", line 3 in outcomes\n') is theirs
+    assert not workers._ended_by_pytorch('  File "c.py", line 3 in outcomes\n')

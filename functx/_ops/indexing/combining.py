@@ -112,6 +112,8 @@ def index_reduce(
         refuse(f"`reduce` must be 'prod', 'mean', 'amax' or 'amin', got {reduce!r}")
     index = as_vector(index)
     check_same_dtype(input, source, "source")
+    if source.ndim != input.ndim:
+        refuse(f"`source` must be {input.ndim}-d, as `input` is, got {source.ndim}-d")
     slices = slices_to_write(input, dim, index, source, "source")
     if index.size == 0:
         return input

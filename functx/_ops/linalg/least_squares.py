@@ -72,11 +72,11 @@ def lstsq(
       default, does not. All are there on every device.
 
     Shapes: `A: [..., m, n]`, `B: [..., m, k]` or `[..., m]`, whose leading dimensions broadcast,
-    give a solution `[..., n, k]` or `[..., n]`; `residuals: [..., k]` or `[...]`, the squares of
-    the norms of $A X - B$ by columns; `rank: [...]`, int64; `singular_values: [..., min(m, n)]`,
-    real. What is not computed is `[0]`: residuals unless m > n and by `"gelsy"`, the rank by
-    `"gels"`, the singular values by both. Residuals are there whatever the rank, on which shapes
-    cannot depend.
+    give a solution `[..., n, k]` or `[..., n]`; `residuals: [..., k]`, of vectors `[..., 1]`, the
+    squares of the norms of $A X - B$ by columns; `rank: [...]`, int64;
+    `singular_values: [..., min(m, n)]`, real. What is not computed is `[0]`: residuals unless
+    m > n and by `"gelsy"`, the rank by `"gels"`, the singular values by both. Residuals are there
+    whatever the rank, on which shapes cannot depend.
     A matrix that has not full rank is a `LinAlgError` for `"gels"` under `functx.debug.checked` and
     in `functx.debug.checking()`.
 
@@ -85,7 +85,7 @@ def lstsq(
 
     >>> A = jnp.asarray([[1.0], [0.0]], "float32")
     >>> functx.linalg.lstsq(A, jnp.asarray([1.0, 3.0], "float32"), driver="gelsd")[:2]
-    (Array([1.], dtype=float32), Array(9., dtype=float32))
+    (Array([1.], dtype=float32), Array([9.], dtype=float32))
     """
     if driver not in _DRIVERS:
         names = ", ".join(map(repr, _DRIVERS[1:]))
@@ -98,16 +98,17 @@ def lstsq(
         )
     right = B[..., None] if vector else B
     m, n = A.shape[-2:]
+    relative = _relative(A, rcond)
     if driver == "gels":
         X, rank, values = _of_full_rank(*with_common_batch(A, right)), None, None
     else:
-        X, rank, values = _of_any_rank(A, right, _relative(A, rcond))
+        X, rank, values = _of_any_rank(A, right, relative)
     residuals = None
     if m > n and driver not in (None, "gelsy"):
         residuals = _squares(product(A, X) - right)
     found = X, residuals, rank, values if driver in ("gelsd", "gelss") else None
     if vector:
-        found = X[..., 0], None if residuals is None else residuals[..., 0], *found[2:]
+        found = X[..., 0], *found[1:]
     real = jnp.finfo(A.dtype).dtype
     kinds = A.dtype, real, available(LONG), real
     return LstsqResult(

@@ -145,7 +145,7 @@ def _matrix_norm(A: Array, ord: float | str, dim: Dims, keepdim: bool = False) -
         refuse(f"`ord` must be one of {_names()}, got {ord!r}")
     check_matrices(A)
     axes = axes_of(dim, A.ndim)
-    if len(axes) != 2:
+    if len(axes) != 2 or not dim:
         refuse(f"`dim` must name the two dimensions of a matrix, got {dim}")
     out = _of_order(A, ord, *axes)
     return jnp.expand_dims(out, axes) if keepdim else out

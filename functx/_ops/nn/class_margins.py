@@ -88,8 +88,8 @@ def multi_margin_loss(
 
 
 def _labels_exist(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement]:
-    if input.ndim in (1, 2) and category(target.dtype) == 1:
-        classes = input.shape[-1]
+    if input.ndim <= 2 and category(target.dtype) == 1:
+        classes = input.shape[-1] if input.ndim else 1
         ok = (target >= -1) & (target < classes)
         message = f"`target` must lie in [-1, {classes - 1}], got {{got}}"
         yield Requirement(ok, message, target)

@@ -161,7 +161,8 @@ def ctc_loss(
     loss = _negative_log_likelihood(log_p, labels, steps, lengths, blank)
     spoken = jnp.arange(log_p.shape[0], dtype=steps.dtype)[:, None] < steps
     total = jnp.sum(jnp.where(spoken[..., None], jnp.exp(log_p), 0), (0, 2))
-    loss += total - lax.stop_gradient(total)  # of logits this is constant
+    # Of logits this is constant, and 0 where it overflows.
+    loss += jnp.where(jnp.isfinite(total), total - lax.stop_gradient(total), 0)
     if zero_infinity:
         loss = jnp.where(jnp.isinf(loss), 0, loss)
     if reduction == "none":

@@ -82,7 +82,7 @@ def cumulative_trapezoid(
         areas = _without_last(y, dim) + _without_first(y, dim)
     else:
         areas = _doubled_areas(y, x, compute, dim)
-    return _spaced(_half(running_sum(areas, dim), compute), dx).astype(result)
+    return _spaced(running_sum(_half(areas, compute), dim), dx).astype(result)
 
 
 def _dtypes(y: Array, x: Array | None) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import dataclasses
 import functools as ft
 import inspect
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -60,10 +61,10 @@ def to_call(info: OpInfo, sample: Sample, seed: int = 0) -> Call:
     return Call(info, seed, args, kwargs)
 
 
-def without_nan(call: Call) -> Call:
-    """The call with ones for NaN."""
+def without_nan(call: Call, gone: Callable[[Any], Any] = np.isnan) -> Call:
+    """The call with ones for NaN, or for what else is `gone`."""
     inexact = lambda x: isinstance(x, np.ndarray) and category(x.dtype) >= 2
-    one = lambda x: np.where(np.isnan(x), np.ones_like(x), x) if inexact(x) else x
+    one = lambda x: np.where(gone(x), np.ones_like(x), x) if inexact(x) else x
     args, kwargs = jax.tree.map(one, (call.args, call.kwargs))
     return dataclasses.replace(call, args=args, kwargs=kwargs)
 
@@ -191,8 +192,10 @@ class Drawing:
         """The call with other values in its arrays; positions and masks mostly keep theirs."""
         args, kwargs = call
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
-        fixed = self._fixed(args, kwargs)
+        fixed, kept = self._fixed(args, kwargs), self._kept(args, kwargs)
         for i, x in enumerate(leaves):
+            if id(x) in kept:
+                continue
             share = 1 if self.info.finite_only else 0.2 if id(x) in fixed else 0.8
             if isinstance(x, np.ndarray) and rng.random() < share:
                 if self.info.finite_only:
@@ -208,6 +211,11 @@ class Drawing:
             return args, kwargs
         placed = np.clip(np.nan_to_num(grid.astype(np.float64)), -1e6, 1e6).astype(grid.dtype)
         return jax.tree.map(lambda x: placed if x is grid else x, (args, kwargs))
+
+    def _kept(self, args: Any, kwargs: Any) -> set[int]:
+        """Pivots: for others LAPACK writes to any memory."""
+        given = {**dict(zip(self.calls.parameters, args, strict=False)), **kwargs}
+        return {id(x) for name, x in given.items() if name.endswith("pivots")}
 
     def _held(self, args: Any, kwargs: Any) -> Any:
         """Class numbers and counts for which there is memory."""

@@ -79,7 +79,7 @@ def by_pytorch(call: Call) -> tuple[list[int], list[np.ndarray], list[np.ndarray
         tensors = [x for x in tree_leaves((args, dict(sorted(kwargs.items())))) if _is_tensor(x)]
         needed = [x.requires_grad_() for x in tensors if x.is_floating_point() or x.is_complex()]
         try:
-            out = [y for y in tree_leaves(op(*args, **kwargs))]
+            out = [y for y in tree_leaves(op(*args, **kwargs)) if y is not None]
         except TypeError:
             continue
         except Exception:

@@ -58,7 +58,7 @@ def by_pytorch(call: Call) -> Outcome:
         except Exception as error:
             return Outcome(error=error)
         else:
-            return Outcome(tuple(x for x in tree_leaves(out)), whole=out)
+            return Outcome(tuple(x for x in tree_leaves(out) if x is not None), whole=out)
     return Outcome(error=objections[0])
 
 

@@ -86,7 +86,8 @@ def _norms(
     windows = placed(input, kernel_size, stride, 0, 1, ceil_mode, n=n)
     if math.isinf(p):
         sign = math.copysign(1, p)
-        images = as_images(sign * lax.abs(input), n)
+        sizes = lax.sign(input) * input  # of which the derivative at 0 is 0
+        images = as_images(sign * sizes, n)
         out = sign * read_at(images, positions_of_greatest(images, windows))
         return out.reshape(*input.shape[:-n], *windows.counts)
     scale = math.prod(windows.kernel) / elements(windows, with_padding=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -50,7 +50,23 @@ def rfftfreq_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("has a gradient in the distance", at, gradient=-3 / 16, departure=departure)
 
 
+def rfftfreq_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(-2),
+        "no number of samples is negative, also where half of it is -1",
+        "`n` must not be negative, got -",
+    )
+
+
 OPS = [
     OpInfo(functx.fft.fftfreq, samples, np_fftfreq, refusals, conventions=fftfreq_conventions),
-    OpInfo(functx.fft.rfftfreq, samples, np_rfftfreq, refusals, conventions=rfftfreq_conventions),
+    OpInfo(
+        functx.fft.rfftfreq,
+        samples,
+        np_rfftfreq,
+        refusals,
+        conventions=rfftfreq_conventions,
+        departures=rfftfreq_departures,
+    ),
 ]

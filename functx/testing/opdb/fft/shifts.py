@@ -8,7 +8,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -37,7 +37,32 @@ def rolled(sign):
 
 
 OWN = OwnDtypes("*", "PyTorch refuses to shift along no dimension", r"\(\*, \[\]\)|\(\*\[\]\)")
+
+
+def departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(3), dim=()),
+        "what shifts no dimension changes nothing",
+        "`shifts` required",
+    )
+
+
 OPS = [
-    OpInfo(functx.fft.fftshift, samples, rolled(1), refusals, own_dtypes=(OWN,)),
-    OpInfo(functx.fft.ifftshift, samples, rolled(-1), refusals, own_dtypes=(OWN,)),
+    OpInfo(
+        functx.fft.fftshift,
+        samples,
+        rolled(1),
+        refusals,
+        own_dtypes=(OWN,),
+        departures=departures,
+    ),
+    OpInfo(
+        functx.fft.ifftshift,
+        samples,
+        rolled(-1),
+        refusals,
+        own_dtypes=(OWN,),
+        departures=departures,
+    ),
 ]

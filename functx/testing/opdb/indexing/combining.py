@@ -109,7 +109,8 @@ def index_reduce_refusals(make: Make) -> Iterator[Refusal]:
             rf"`index` must lie in \[0, 2\], got {outside}",
             IndexError,
         )
-    yield Refusal(call(x, 0, index, make(2), "prod"), r"`source` must have shape \[2, 2\]")
+    yield Refusal(call(x, 0, index, make(2), "prod"), "`source` must be 2-d")
+    yield Refusal(call(make(), 0, make.index(1, 2), make(2), "prod"), "`source` must be 0-d")
     yield Refusal(call(x, 0, index, make(3, 2), "prod"), r"`source` must have shape \[2, 2\]")
     matrix = call(x, 0, make.index(3, 2, 1), make(2, 2), "prod")
     yield Refusal(matrix, "must be a vector", IndexError)

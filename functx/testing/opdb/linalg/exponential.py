@@ -12,7 +12,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -124,6 +124,16 @@ def conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def departures(make: Make) -> Iterator[Departure]:
+    largest = make.put([[-1.7976931348623157e308j, 100], [0.001 - 1e4j, 0.5j]], "complex128")
+    yield Departure(
+        "gradient",
+        call(largest),
+        "a matrix as large as can be leaves its exponential no digits",
+        r"\[\[.*\de\+30\d|\[\.\. \d\.\de\+30\d",
+    )
+
+
 OPS = [
     OpInfo(
         functx.matrix_exp,
@@ -132,5 +142,6 @@ OPS = [
         refusals,
         floor=FACTORED,
         conventions=conventions,
+        departures=departures,
     ),
 ]

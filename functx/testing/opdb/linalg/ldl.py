@@ -12,7 +12,7 @@ import scipy.linalg.lapack
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .directions import hermitian_part, symmetric_part
 from .square_matrices import invertible_refusals, square_refusals
@@ -153,6 +153,16 @@ def factor_ex_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("nothing but 0", nothing, value=value)
 
 
+def solve_departures(make: Make) -> Iterator[Departure]:
+    lower = make.put(np.eye(3) * 2 + np.tri(3), "float64")
+    yield Departure(
+        "value",
+        call(lower, make.put([2, 1, 1], "int32"), make(3, 1, dtype="float64")),
+        "a row is exchanged with a later one; what PyTorch makes of other pivots is LAPACK's",
+        r"i32\[\d\]\[\d, 1\b",  # the second row with the first
+    )
+
+
 OPS = [
     OpInfo(
         functx.linalg.ldl_factor,
@@ -187,5 +197,6 @@ OPS = [
         np_ldl_solve,
         solve_refusals,
         floor=FACTORED,
+        departures=solve_departures,
     ),
 ]

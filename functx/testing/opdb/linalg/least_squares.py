@@ -19,6 +19,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(3, 2), make(3, 2), 0.01)
     yield call(make.matrix(2, 2, 3), make(2, 2))
     yield call(make.matrix(3, 2), make(3), driver="gelsd")
+    yield call(make.matrix(2, 3, 2), make(2, 3), driver="gelss")
     yield call(make.matrix(2, 3, 2), make(1, 3, 2), driver="gelss")
     yield call(make.matrix(1, 3, 2), make(2, 3, 2), driver="gelsy")
     yield call(make.matrix(2, 3), make(2, 1), driver="gelsd")
@@ -49,7 +50,7 @@ def np_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     rank = (values > rcond * values.max(-1, keepdims=True, initial=0)).sum(-1)
     residuals = (np.abs(A @ X - B) ** 2).sum(-2)
     if vector:
-        X, residuals = X[..., 0], residuals[..., 0]
+        X = X[..., 0]
     nothing = np.zeros(0)
     return (
         X,
@@ -68,6 +69,8 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2, 3, 2), make(3, 3, 1)), "shapes do not fit")
     yield Refusal(call(make(3, 2), make(3), driver="qr"), "`driver` must be None or one of 'gels'")
     yield Refusal(call(make(3, 2), make(3), make.put([0.1, 0.2])), "`rcond` must be a number")
+    at = call(make(3, 2), make(3), make.put([0.1, 0.2]), driver="gels")
+    yield Refusal(at, "`rcond` must be a number")
     yield Refusal(call(make(3, 2), make(3), 1j), "`rcond` must be real")
     wrong = "expected float32, float64, complex64 or complex128 arrays"
     yield Refusal(call(make(3, 2, dtype="int32"), make(3, dtype="int32")), wrong, TypeError)
@@ -104,6 +107,12 @@ def shape_departures(make: Make) -> Iterator[Departure]:
         "shapes do not depend on values: PyTorch leaves out the residuals of a batch where one "
         "matrix has not full rank",
         r"driver='gels[ds]'.*output 1: .*PyTorch \(0,\)",
+    )
+    yield Departure(
+        "gradient",
+        call(make.put(np.diag([9.0, 6.0, 3.0])), make(3, 1), 0.6, driver="gelsd"),
+        "the rank at which the derivative is taken is that which `rcond` leaves",
+        r"(?:rcond=|\], )(?:\w+\[\])?[-\d.e]+[,)].*of array \d",
     )
 
 

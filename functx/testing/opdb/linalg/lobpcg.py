@@ -16,7 +16,16 @@ import scipy.linalg
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .square_matrices import square_refusals
 
@@ -154,6 +163,28 @@ OWN = (
     OwnDtypes("*", "PyTorch's basis breaks down at tolerance 0", "tol=float|int, float, False"),
 )
 
+
+def departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make.put(np.zeros((0, 3, 3)), "float64"), B=make.put(np.eye(3), "float64")),
+        "one `B` may go with several matrices",
+        "A and B must have same shape",
+    )
+
+
+def start_departures(make: Make) -> Iterator[Departure]:
+    A = make.put([[3.4, 0.0, -0.2], [0.0, 6.5, 0.0], [-0.2, 0.0, 9.5]], "float64")
+    X = make.put([[2.6], [-0.2], [0.6]], "float64")
+    iK = make.put(np.diag([2.5, 6.2, 9.3]), "float64")
+    yield Departure(
+        "value",
+        call(A, X=X, iK=iK, niter=2),
+        "the first step is preconditioned like the others, in PyTorch it is not",
+        r"\biK=.*\bniter=[2-9]\b",
+    )
+
+
 OPS = [
     OpInfo(
         functx.lobpcg,
@@ -164,6 +195,7 @@ OPS = [
         floor=FACTORED,
         conventions=conventions,
         own_dtypes=OWN,
+        departures=departures,
     ),
     OpInfo(
         functx.lobpcg,
@@ -174,5 +206,6 @@ OPS = [
         floor=FACTORED,
         conventions=start_conventions,
         own_dtypes=OWN,
+        departures=start_departures,
     ),
 ]

@@ -11,7 +11,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED, SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
 
 inf = math.inf
@@ -117,6 +117,7 @@ def dim_refusals(make: Make) -> Iterator[Refusal]:
 def matrix_refusals(make: Make) -> Iterator[Refusal]:
     yield from dim_refusals(make)
     yield Refusal(call(make(3)), r"`dim` must lie in \[-1, 0\]", IndexError)
+    yield Refusal(call(make(2, 3), dim=()), "`dim` must name the two dimensions")
 
 
 def norm_refusals(make: Make) -> Iterator[Refusal]:
@@ -228,6 +229,15 @@ def cond_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a diagonal", call(diagonal), value=4, gradient=[[-2, 0], [0, 0.5]])
 
 
+def half_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(3, 2, dtype="float16"), -2),
+        "PyTorch decomposes no matrices of halves",
+        "Low precision dtypes not supported",
+    )
+
+
 OPS = [
     OpInfo(
         functx.linalg.matrix_norm,
@@ -245,6 +255,7 @@ OPS = [
         floor=FACTORED,
         conventions=spectral_conventions,
         own_dtypes=HALF_MATRICES,
+        departures=half_departures,
     ),
     OpInfo(
         functx.linalg.matrix_norm,
@@ -270,6 +281,7 @@ OPS = [
         floor=FACTORED,
         conventions=spectral_conventions,
         own_dtypes=HALF_MATRICES,
+        departures=half_departures,
     ),
     OpInfo(
         functx.linalg.norm,

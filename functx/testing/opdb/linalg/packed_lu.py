@@ -10,7 +10,7 @@ import numpy as np
 import functx
 from functx.testing.floors import EXACT, FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 from .row_exchanges import (
     last_pivot_zero,
@@ -139,6 +139,15 @@ def lu_unpack_refusals(make: Make) -> Iterator[Refusal]:
         yield Refusal(call(LU, pivots_of(make, 2, wrong)), said)
 
 
+def unpack_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(1, 3, 2), make.put([1, 2], "int32")),
+        "each matrix has pivots of its own; PyTorch reads as many as it needs",
+        "`LU_pivots` must be one for each row or column",
+    )
+
+
 OPS = [
     OpInfo(
         functx.lu,
@@ -149,5 +158,12 @@ OPS = [
         conventions=lu_conventions,
     ),
     OpInfo(functx.lu_solve, lu_solve_samples, np_lu_solve, lu_solve_refusals, floor=FACTORED),
-    OpInfo(functx.lu_unpack, lu_unpack_samples, np_lu_unpack, lu_unpack_refusals, ulps=EXACT),
+    OpInfo(
+        functx.lu_unpack,
+        lu_unpack_samples,
+        np_lu_unpack,
+        lu_unpack_refusals,
+        ulps=EXACT,
+        departures=unpack_departures,
+    ),
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def multi_dot_samples(make: Make) -> Iterator[Sample]:
@@ -60,6 +60,15 @@ def vecdot_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("the first is conjugated", call(x, y), value=3 + 2j)
 
 
+def vector_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(3), make(3), dim=4),
+        "a vector has one dimension; of two vectors PyTorch looks at no `dim`",
+        r"vecdot\(\w+\[\d+\][^,]*(?:, [^\w]*[-\d.e+na]+)*.*`dim` must lie in \[-1, 0\]",
+    )
+
+
 OPS = [
     OpInfo(
         functx.linalg.multi_dot, multi_dot_samples, np_multi_dot, multi_dot_refusals, floor=SUMS
@@ -71,5 +80,6 @@ OPS = [
         vecdot_refusals,
         floor=SUMS,
         conventions=vecdot_conventions,
+        departures=vector_departures,
     ),
 ]

@@ -8,7 +8,7 @@ import functx
 from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
 
 from .square_matrices import square_refusals
 
@@ -32,6 +32,22 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(singular, -1), "invertible, which matrix 0 is not", LinAlgError)
 
 
+def departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, 2, dtype="float16"), 2),
+        "halves are not among the dtypes that PyTorch documents: it inverts none",
+        r"arrays, got b?f16\[",
+    )
+
+
 OPS = [
-    OpInfo(functx.linalg.matrix_power, samples, np.linalg.matrix_power, refusals, floor=FACTORED)
+    OpInfo(
+        functx.linalg.matrix_power,
+        samples,
+        np.linalg.matrix_power,
+        refusals,
+        floor=FACTORED,
+        departures=departures,
+    )
 ]

@@ -62,6 +62,7 @@ def several_refusals(make: Make) -> Iterator[Refusal]:
     for bad in (3, -2):
         at = call(x, make.put([[0, 1, 2], [0, bad, 1]], "int64"))
         yield Refusal(at, rf"`target` must lie in \[-1, 2\], got {bad}")
+    yield Refusal(call(make(), make.put(2, "int64")), r"`target` must lie in \[-1, 0\]")
     yield Refusal(call(x, make.index(3, 2, 3), reduction="max"), "`reduction` must be", ValueError)
 
 

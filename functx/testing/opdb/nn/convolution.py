@@ -127,6 +127,24 @@ BEYOND_THE_EDGE = Extreme(
     "infinite in array 1", "XLA's convolutions of float32 on CPUs multiply the zeros of the padding"
 )
 
+
+def whole_departures(make: Make) -> Iterator[Departure]:
+    x = make.put(np.ones((3, 2, 1)), "uint8")
+    weight, bias = make.put(np.ones((2, 1, 2)), "uint8"), make.put([0, 1], "uint8")
+    yield Departure(
+        "refused",
+        call(x, weight, bias),
+        "integers are refused, as in the other convolutions",
+        r"expected [\w ,]*arrays, got (?:bool|[iu]\d+)\[",
+    )
+    yield Departure(
+        "refused",
+        call(make(4, 1, 2), make(2, 2, 3), make(3), -1),
+        "nothing is cut off by less than no padding, as in the other convolutions",
+        "`padding` must be at least 0",
+    )
+
+
 OPS = [
     OpInfo(
         F.conv1d,
@@ -159,5 +177,6 @@ OPS = [
         reference=np_conv_tbc,
         refusals=conv_tbc_refusals,
         floor=SUMS,
+        departures=whole_departures,
     ),
 ]

@@ -149,6 +149,15 @@ def whole_channels(shape: tuple[int, ...], mapped: int):
     return conventions
 
 
+def channel_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(1), training=False),
+        "shapes are those of the operator, whether it draws or not",
+        r"`input` must be \[N, C, \.\.\.\]",
+    )
+
+
 OPS = [
     OpInfo(
         F.dropout,
@@ -168,6 +177,7 @@ OPS = [
             moments=channel_moments,
             dtypes=Accepts.INEXACT.value,
             conventions=conventions,
+            **({} if operator is F.dropout1d else {"departures": channel_departures}),
         )
         for operator, draws, bad, conventions in [
             (F.dropout1d, line_samples, line_refusals, whole_channels((4, 8, 3), 2)),

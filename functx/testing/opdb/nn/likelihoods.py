@@ -11,7 +11,17 @@ import functx.nn.functional as F
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, held, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    held,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .reduced import np_reduced, refusals
 
@@ -218,6 +228,35 @@ def normal_conventions(make: Make) -> Iterator[Convention]:
 
 INTEGERS = frozenset(Accepts.INTEGER.value)
 
+
+def divergence_departures(make: Make) -> Iterator[Departure]:
+    whole = make.put([[1, 2, 0]], "uint8")
+    yield Departure(
+        "accepted",
+        call(make(1, 3), whole, log_target=True),
+        "a target of integers is one of numbers",
+        "Integral inputs not supported",
+    )
+
+
+def normal_departures(make: Make) -> Iterator[Departure]:
+    whole = make.put([1, 2, 3], "uint8")
+    yield Departure(
+        "accepted",
+        call(whole, whole, whole),
+        "variances that are integers are not clamped in place",
+        "result type Float can't be cast to",
+    )
+    x = make(3, dtype="float64"), make(3, dtype="float64")
+    small = make.put([0.1, 0.2, 0.3], "float64")
+    yield Departure(
+        "gradient",
+        call(*x, small, eps=make.put(0.5, "float64")),
+        "what a variance is clamped to has a derivative; PyTorch clamps without looking",
+        r"eps=f64\[\].*of array 3: .*, PyTorch 0\.0",
+    )
+
+
 OPS = [
     OpInfo(
         F.binary_cross_entropy,
@@ -235,6 +274,7 @@ OPS = [
         floor=SUMS,
         dtypes=Accepts.FLOATING.value,
         conventions=divergence_conventions,
+        departures=divergence_departures,
     ),
     OpInfo(
         F.poisson_nll_loss,
@@ -263,5 +303,6 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         conventions=normal_conventions,
         own_dtypes=(OwnDtypes("-", "a normal sample is real", "complex"),),
+        departures=normal_departures,
     ),
 ]

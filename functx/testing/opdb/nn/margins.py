@@ -9,7 +9,16 @@ import functx.nn.functional as F
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .hinges import (
     bad_reduction,
@@ -200,6 +209,29 @@ def cosine_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def soft_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(1), make(3)),
+        "`input` and `target` broadcast; in PyTorch only `target` does, by an error of its output",
+        "doesn't match the broadcast shape",
+    )
+    phases = make(3, dtype="complex64")
+    yield Departure(
+        "refused", call(phases, phases), "margins are those of real numbers", r"arrays, got c\d+\["
+    )
+
+
+def classes_departures(make: Make) -> Iterator[Departure]:
+    x = make.put([-0.5, -1.0], "float64")
+    yield Departure(
+        "value",
+        call(x, make.put([-np.inf, 1.0], "float64")),
+        "of an infinite target PyTorch subtracts infinities",
+        r"\binf\b.*: -?inf at .*, PyTorch nan",
+    )
+
+
 OPS = [
     OpInfo(
         F.hinge_embedding_loss,
@@ -224,6 +256,7 @@ OPS = [
         soft_refusals,
         floor=SUMS,
         conventions=soft_conventions,
+        departures=soft_departures,
     ),
     OpInfo(
         F.multilabel_soft_margin_loss,
@@ -234,6 +267,7 @@ OPS = [
         conventions=classes_conventions,
         dtypes=Accepts.FLOATING.value,
         own_dtypes=(OwnDtypes("-", "probabilities and their weights are real", "complex"),),
+        departures=classes_departures,
     ),
     OpInfo(
         F.cosine_embedding_loss,

@@ -8,7 +8,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
 
 def at(make: Make, *lengths: int, heads: int = 2, biases: bool = False, **options: Any) -> Sample:
@@ -214,6 +214,18 @@ def dropout_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"NaN in {what}", at, holds=lambda out: out[0] != out[0])
 
 
+def departures(make: Make) -> Iterator[Departure]:
+    x, E = make(2, 1, 2, dtype="float16"), make(6, 2, dtype="float16")
+    rest = None, None, None, False, 0.0, make(2, 2, dtype="float16"), None
+    mask = make.put(np.zeros((2, 2)), "bfloat16")
+    yield Departure(
+        "accepted",
+        call(x, x, x, 2, 1, E, *rest, attn_mask=mask),
+        "a mask may have any floating dtype",
+        "Input dtypes must be the same",
+    )
+
+
 OPS = [
     OpInfo(
         F.multi_head_attention_forward,
@@ -227,6 +239,7 @@ OPS = [
                 "*", "PyTorch's second result is None, without a dtype", "need_weights=False"
             ),
         ),
+        departures=departures,
     ),
     OpInfo(
         F.multi_head_attention_forward,

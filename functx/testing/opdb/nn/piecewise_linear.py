@@ -308,6 +308,15 @@ def threshold_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("numbers beside integers are cut", whole, value=[2, 2, 3])
 
 
+def hardtanh_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(), -1, make.put(0, "uint8")),
+        "bounds are compared as they are, in PyTorch after -1 has become a byte",
+        "min_val cannot be greater than max_val",
+    )
+
+
 OPS = [
     OpInfo(
         F.hardtanh,
@@ -315,6 +324,7 @@ OPS = [
         np_hardtanh,
         hardtanh_refusals,
         conventions=hardtanh_conventions,
+        departures=hardtanh_departures,
     ),
     OpInfo(F.relu6, unary, np_relu6, conventions=relu6_conventions),
     OpInfo(

@@ -67,7 +67,7 @@ def np_softmax(x, dim=None, *_, dtype=None):
     return np.exp(np_log_softmax(x, dim))
 
 
-def np_softmin(x, dim=None, *_, dtype=None):
+def np_softmin(x, dim=None, _stacklevel=3, dtype=None):
     return np_softmax(-x.astype(np.result_type(x, np.float64)), dim)
 
 

@@ -13,6 +13,7 @@ from functx.testing.make import Make
 from functx.testing.opinfo import (
     call,
     Convention,
+    Departure,
     edge,
     OpInfo,
     OwnDtypes,
@@ -132,11 +133,24 @@ def conventions(make: Make) -> Iterator[Convention]:
     nan = "PyTorch's gradient in what cannot be said is NaN"
     what = "a class that is never said"
     yield Convention(what, certain, value=0, gradient=gradient, departure=nan)
+    unused = make.put([[[-np.log(2), -np.log(2), np.inf]], [[-np.inf, 0.0, 0.0]]])
+    what = "an infinity in a class that is not in the target"
+    yield Convention(what, call(unused, one, steps, number), value=0)
     short = call(half, one, number, number)
     gradient = [[[0.5, -0.5]], [[0, 0]]]
     yield Convention("steps that do not count", short, value=np.log(2), gradient=gradient)
     silent = call(half, one, number - 1, number - 1, reduction="none")
     yield Convention("neither step nor target", silent, value=[0], gradient=np.zeros((2, 1, 2)))
+
+
+def departures(make: Make) -> Iterator[Departure]:
+    wrong = make.put([[1, 2], [2, 2]], "float32")
+    yield Departure(
+        "refused",
+        call(log_probs(make, 5, 2, 5), wrong, (3, 3), (2, 1)),
+        "a class is no floating number; PyTorch casts it where lengths are numbers",
+        r"`targets` must hold integers, got b?f\d+\[",
+    )
 
 
 OPS = [
@@ -153,5 +167,6 @@ OPS = [
                 "*", "PyTorch's kernel has no halves", dtypes=frozenset({"float16", "bfloat16"})
             ),
         ),
+        departures=departures,
     ),
 ]

@@ -135,6 +135,15 @@ def histc_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN and infinities are outside", special, value=[0, 1])
 
 
+def histc_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "value",
+        call(make.put(2.0**1022, "float64"), bins=5),
+        "of so great a number neither 1 more nor 1 less is another: the range has no width",
+        r"histc\(f64\[\][-\d.]+e\+\d\d",
+    )
+
+
 OPS = [
     OpInfo(
         functx.bincount,
@@ -150,5 +159,6 @@ OPS = [
         reference=np_histc,
         refusals=histc_refusals,
         conventions=histc_conventions,
+        departures=histc_departures,
     ),
 ]

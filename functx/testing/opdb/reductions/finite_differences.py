@@ -8,7 +8,7 @@ import functx
 from functx._core import category, real_of
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
 
 BYTES = "PyTorch subtracts bytes in their dtype, and so refuses them"
@@ -104,6 +104,22 @@ def conventions(make: Make) -> Iterator[Convention]:
     yield Convention("distance 0", call(make.put([1, 2]), spacing=0), value=([np.inf, np.inf],))
 
 
+def departures(make: Make) -> Iterator[Departure]:
+    whole = make.put([3, 1, 0, -4], "int32")
+    yield Departure(
+        "gradient",
+        call(make(4, dtype="float64"), spacing=[whole], edge_order=2),
+        "positions that are integers count in the dtype of the result, in PyTorch in float32",
+        r"spacing=[\[(]+[iu]\d+\[",
+    )
+    yield Departure(
+        "value",
+        call(make.put([2, 126, 1], "int8"), spacing=make.put(0, "int8"), edge_order=2),
+        "a distance of 0 gives infinities, or NaN, by the order of steps",
+        r"spacing=\w+\[\]-?0\b.*: (?:-?inf|nan) at .*, PyTorch (?:-?inf|nan)",
+    )
+
+
 OPS = [
     OpInfo(
         functx.gradient,
@@ -117,5 +133,6 @@ OPS = [
             OwnDtypes("f64", BYTES, "f64", frozenset({"uint8"})),
             OwnDtypes("f32", BYTES, dtypes=frozenset({"uint8"})),
         ),
+        departures=departures,
     ),
 ]

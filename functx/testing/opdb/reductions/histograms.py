@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 def ends_near(make: Make, *points: float):
@@ -171,6 +171,26 @@ def histogramdd_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def edges_departures(make: Make) -> Iterator[Departure]:
+    edges = make.put([0.0, 1.0, 2.0])
+    yield Departure(
+        "accepted",
+        call(make(3), edges=edges),
+        "edges have a name of their own, beside PyTorch's `bins` for counts and edges",
+        r"edges=.*invalid combination of arguments",
+    )
+
+
+def edges_departures_of_several(make: Make) -> Iterator[Departure]:
+    edges = make.put([0.0, 1.0, 2.0])
+    yield Departure(
+        "accepted",
+        call(make(3, 1), edges=[edges]),
+        "edges have a name of their own, beside PyTorch's `bins` for counts and edges",
+        r"edges=.*invalid combination of arguments",
+    )
+
+
 OPS = [
     OpInfo(
         functx.histogram,
@@ -179,6 +199,7 @@ OPS = [
         refusals=histogram_refusals,
         conventions=histogram_conventions,
         floor=SUMS,
+        departures=edges_departures,
     ),
     OpInfo(
         functx.histogramdd,
@@ -187,5 +208,6 @@ OPS = [
         refusals=histogramdd_refusals,
         conventions=histogramdd_conventions,
         floor=SUMS,
+        departures=edges_departures_of_several,
     ),
 ]

@@ -78,6 +78,9 @@ def narrow_conventions(*, whole: bool):
             departure = "" if whole and len(sample.args) == 1 else reason
             value = value[-1] if whole else value
             yield Convention(what, sample, value=value, departure=departure)
+        if not whole:
+            far = call(make.put([0, -(2**63 - 1), 0], "int64"))
+            yield Convention("what is summed does not wrap", far, value=[-(2.0**62), -(2.0**63)])
         far = call(make.put([np.inf, 1, 1]))
         reason = "PyTorch takes half of the ends from the sum, which is NaN" if whole else ""
         value = np.inf if whole else [np.inf, np.inf]

@@ -9,7 +9,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod")
@@ -142,6 +142,15 @@ def conventions(make: Make) -> Iterator[Convention]:
     yield Convention("what is in no segment", at, value=[1, 2], gradient=[1, 1, 0])
 
 
+def departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "accepted",
+        call(make(5), "sum", lengths=make.put([-2, -3], "int64"), unsafe=True),
+        "`unsafe` looks at no length, in PyTorch at some",
+        "unsafe=True.*Expected segment_length >= 0",
+    )
+
+
 OPS = [
     OpInfo(
         functx.segment_reduce,
@@ -150,5 +159,6 @@ OPS = [
         refusals,
         conventions=conventions,
         floor=SUMS,
+        departures=departures,
     )
 ]

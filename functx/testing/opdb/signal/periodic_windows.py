@@ -9,7 +9,7 @@ import scipy.signal
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def lengths(make: Make) -> Iterator[Sample]:
@@ -98,8 +98,24 @@ def kaiser_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a large beta", narrow, value=[0, 0, 1, 0], departure="PyTorch overflows")
 
 
+def short_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(1, dtype="complex64"),
+        "windows are real, also those of no element or one",
+        r"_window\([01]\b.*`dtype` must be",
+    )
+
+
 def plain(op: Any, name: str) -> OpInfo:
-    return OpInfo(op, lengths, reference=scipys(name), refusals=refusals, floor=SUMS)
+    return OpInfo(
+        op,
+        lengths,
+        reference=scipys(name),
+        refusals=refusals,
+        floor=SUMS,
+        departures=short_departures,
+    )
 
 
 OPS = [
@@ -112,6 +128,7 @@ OPS = [
         reference=np_hamming,
         refusals=number_refusals("alpha"),
         floor=SUMS,
+        departures=short_departures,
     ),
     OpInfo(
         functx.kaiser_window,
@@ -120,5 +137,6 @@ OPS = [
         refusals=number_refusals("beta"),
         conventions=kaiser_conventions,
         floor=SUMS,
+        departures=short_departures,
     ),
 ]

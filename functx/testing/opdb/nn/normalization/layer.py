@@ -90,6 +90,15 @@ def rms_norm_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"no eps given, {dtype}", at, holds=near)
 
 
+def weight_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(2, 3), (3,), make.put([1, 0, 2], "uint8")),
+        "weights have the dtype of what they weigh, as in `layer_norm`",
+        "`weight` must have the dtype of `input`",
+    )
+
+
 OPS = [
     OpInfo(
         F.rms_norm,
@@ -99,6 +108,7 @@ OPS = [
         floor=SUMS,
         extremes=(SQUARES,),
         conventions=rms_norm_conventions,
+        departures=weight_departures,
     ),
     OpInfo(
         F.layer_norm,

@@ -9,6 +9,7 @@ from functx.testing.floors import SUMS
 from functx.testing.opinfo import (
     call,
     Convention,
+    Departure,
     Make,
     OpInfo,
     OwnDtypes,
@@ -153,6 +154,28 @@ def batch_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+def batch_departures(make: Make) -> Iterator[Departure]:
+    x, rest = make(2, 1, 2), (True, 0.1, 1e-5)
+    yield Departure(
+        "refused",
+        call(x, make(2), None, make(2), make(2), *rest),
+        "there is one statistic for each channel; PyTorch looks at fewer than it reads",
+        "`running_(?:mean|var)` must be",
+    )
+    yield Departure(
+        "refused",
+        call(make(1, 3), None, None, None, None, *rest),
+        "one value has no variance, as in `nn.functional.batch_norm`",
+        "needs more than one value per channel",
+    )
+    yield Departure(
+        "accepted",
+        call(make(0, 2), make(2), make(2), None, None, *rest),
+        "of nothing comes nothing",
+        "must have at least one element",
+    )
+
+
 OPS = [
     OpInfo(
         functx.native_layer_norm,
@@ -189,5 +212,6 @@ OPS = [
             )
             for short, name in (("f16", "float16"), ("bf16", "bfloat16"))
         ),
+        departures=batch_departures,
     ),
 ]

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
 from .windows import greatest
 
@@ -127,6 +127,23 @@ def conventions(make: Make, *, n: int) -> Iterator[Convention]:
 FIXED = "PyTorch differentiates the image alone"
 
 
+def departures(make: Make, n: int) -> Iterator[Departure]:
+    if n == 2:
+        yield Departure(
+            "refused",
+            call(make(1, 2, 5, 4), (1, -1), (3, 2)),
+            "no window has fewer than one element",
+            r"`kernel_size` must be at least 1, got .*-\d",
+        )
+    else:
+        yield Departure(
+            "accepted",
+            call(make(2, 1, 2, 5), (1, 1, 2), (1, 1, 3)),
+            "as many windows as fit, as over two dimensions; PyTorch wants one element more",
+            "pool (?:time|height|width) .* too large relative to input",
+        )
+
+
 OPS = [
     entry
     for n, operator, samples, refusals in [
@@ -140,6 +157,7 @@ OPS = [
             moments=ft.partial(moments, n=n),
             refusals=refusals,
             conventions=ft.partial(whole_conventions, n=n),
+            departures=ft.partial(departures, n=n),
         ),
         OpInfo(
             operator,

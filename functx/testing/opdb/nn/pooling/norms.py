@@ -80,6 +80,9 @@ def conventions(make: Make, *, n: int) -> Iterator[Convention]:
         value=answer(0, 5),
         gradient=answer(0, 0, 0.6, 0.8),
     )
+    flat = call(image(0.0, 0.0, 3.0, 0.0), -np.inf, kernel)
+    what = "the gradient at a size of 0 is 0"
+    yield Convention(what, flat, value=answer(0, 0), gradient=answer(0, 0, 0, 0))
     yield Convention(
         "a negative sum has no root",
         call(image(-2.0, 1.0), 3.0, kernel),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 
 
 def line_samples(make: Make) -> Iterator[Sample]:
@@ -75,6 +75,15 @@ def conventions(make: Make, *, n: int) -> Iterator[Convention]:
     yield Convention("NaN and -inf", call(x, where, kernel), value=row(0, np.nan, -np.inf, 0))
 
 
+def volume_departures(make: Make) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(4, 1, 4, 1), make.put(np.zeros((4, 1, 4, 1)), "int64"), 2, padding=(0, 0, 1)),
+        "no position lies in a result of nothing, in which PyTorch writes nothing",
+        "must be empty for a dimension of size 0",
+    )
+
+
 OPS = [
     OpInfo(
         operator,
@@ -82,6 +91,7 @@ OPS = [
         reference=ft.partial(np_max_unpool, n=n),
         refusals=refusals,
         conventions=ft.partial(conventions, n=n),
+        **({"departures": volume_departures} if n == 3 else {}),
     )
     for n, operator, samples, refusals in [
         (1, F.max_unpool1d, line_samples, line_refusals),

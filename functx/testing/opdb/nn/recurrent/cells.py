@@ -69,14 +69,25 @@ def relu_conventions(make: Make) -> Iterator[Convention]:
 
 
 def single_departures(kind: str, make: Make) -> Iterator[Departure]:
-    if not kind.startswith("rnn"):
-        return
-    given = make(2, 3), make(2, 2), *weights(make, kind, 3, 2)
+    rows = 2 * GATES[kind]
+    x, h, w_ih, w_hh = make(2, 3), state(make, kind, 2, 2), make(rows, 3), make(rows, 2)
+    yield Departure(
+        "accepted",
+        call(make(3), state(make, kind, 2), w_ih, w_hh),
+        "one sample may come without a batch, as in the modules",
+        "Dimension out of range",
+    )
     yield Departure(
         "refused",
-        call(*given, make(2), make(1)),
-        "a bias has an element for each gate, as in the other cells; PyTorch broadcasts it here",
+        call(x, h, w_ih, w_hh, make(rows), make()),
+        "a bias has an element for each gate, as in the modules; PyTorch broadcasts it here",
         r"`b_[ih]h` must be \[\d\]",
+    )
+    yield Departure(
+        "refused",
+        call(x, h, w_ih, w_hh, make(rows)),
+        "there are two biases or none, as in the modules",
+        "must both be given, or neither",
     )
 
 

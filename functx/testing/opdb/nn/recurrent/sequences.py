@@ -9,7 +9,16 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .networks import np_network, weights
 
@@ -138,6 +147,16 @@ def relu_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("equal elements", at, through=first, gradient=gradient)
 
 
+def order_departures(kind: str, make: Make) -> Iterator[Departure]:
+    given = make(3, 2, 1), states(make, kind, 1, 2, 2), weights(make, kind, 1, 2)
+    yield Departure(
+        "accepted",
+        call(*given, False, 1, 0.0, False, False),
+        "`batch_first` has a default, as in the modules",
+        r"invalid combination of .* got \(Tensor, \w+, list, bool, int, float, bool, bool\)",
+    )
+
+
 OPS = [
     *(
         OpInfo(
@@ -146,6 +165,7 @@ OPS = [
             np_sequences(kind),
             ft.partial(refusals, kind),
             floor=SUMS,
+            departures=ft.partial(order_departures, kind),
             own_dtypes=(OwnDtypes("*", "PyTorch has them by position alone", "batch_sizes="),),
             **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
         )
