@@ -12,6 +12,7 @@ from functx.testing.opinfo import (
     Convention,
     Departure,
     edge,
+    Extreme,
     OpInfo,
     Refusal,
     Sample,
@@ -274,6 +275,10 @@ def scatter_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+PRODUCTS = Extreme(
+    "(mixed|all) in array 1",
+    "products of 1e20 leave the range of float32 before a small factor comes",
+)
 OPS = [
     *(
         OpInfo(
@@ -306,6 +311,7 @@ OPS = [
             reference=np_index_reduce,
             refusals=index_reduce_refusals,
             variant=reduce,
+            extremes=(PRODUCTS,) if reduce == "prod" else (),
             conventions=conventions_of(reduce),
             ulps=ULPS.get(reduce, 8),
             signed_zeros=reduce not in UNSIGNED_ZEROS,
@@ -317,6 +323,7 @@ OPS = [
         slices_with_zeros,
         reference=np_index_reduce,
         variant="zeros",
+        extremes=(PRODUCTS,),
         signed_zeros=False,
         departures=gradient_departures,
         dtypes=("float32", "float64"),
