@@ -28,7 +28,8 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.manual_axes import equally_varying
+from functx._core.manual_axes import equally_varying, varying_like
+from functx._core.rules import derivative_rules
 from functx._ops.quotients import mean
 
 from .reduction import reduction_of
@@ -160,9 +161,7 @@ def ctc_loss(
         refuse(f"`blank` must lie in [0, {log_p.shape[-1] - 1}], got {blank}")
     loss = _negative_log_likelihood(log_p, labels, steps, lengths, blank)
     spoken = jnp.arange(log_p.shape[0], dtype=steps.dtype)[:, None] < steps
-    total = jnp.sum(jnp.where(spoken[..., None], jnp.exp(log_p), 0), (0, 2))
-    # Of logits this is constant, and 0 where it overflows.
-    loss += jnp.where(jnp.isfinite(total), total - lax.stop_gradient(total), 0)
+    loss += _nothing(jnp.where(spoken[..., None], log_p, -jnp.inf))
     if zero_infinity:
         loss = jnp.where(jnp.isinf(loss), 0, loss)
     if reduction == "none":
@@ -170,6 +169,14 @@ def ctc_loss(
     if reduction == "mean":
         return mean(loss / jnp.maximum(lengths, 1).astype(loss.dtype))
     return jnp.sum(loss)
+
+
+# With the slopes of all probabilities' sum, which of logits is constant: PyTorch's gradient has it.
+_nothing = derivative_rules(
+    lambda log_p: varying_like(jnp.zeros(log_p.shape[1], log_p.dtype), log_p),
+    jvp=lambda primals, output, tangents: jnp.sum(jnp.exp(primals[0]) * tangents[0], (0, 2)),
+    name="nn.functional.ctc_loss",
+)
 
 
 def _batched(
@@ -224,7 +231,7 @@ def _negative_log_likelihood(
     alpha, _ = lax.scan(step, begun, (jnp.arange(len(log_p), dtype=steps.dtype), each))
     last = 2 * lengths[:, None] - jnp.arange(2, dtype=lengths.dtype)
     ends = jnp.take_along_axis(alpha, jnp.maximum(last, 0), 1)
-    return -_log_sum(jnp.where(last < 0, -jnp.inf, ends).T)
+    return 0 - _log_sum(jnp.where(last < 0, -jnp.inf, ends).T)  # never -0.0
 
 
 def _behind(alpha: Array, by: int) -> Array:

@@ -120,9 +120,9 @@ def conventions(make: Make) -> Iterator[Convention]:
     half = make.put(np.log(np.full((2, 1, 2), 0.5)))
     one, both = make.put([[1]], "int64"), make.put([[1, 1]], "int64")
     steps, number = lengths(make, 2), lengths(make, 1)
-    gradient = np.array([[0.5 - 1 / 3, 0.5 - 2 / 3]] * 2)[:, None]
+    gradient_of_ways = np.array([[0.5 - 1 / 3, 0.5 - 2 / 3]] * 2)[:, None]
     ways = call(half, one, steps, number)
-    yield Convention("three ways", ways, value=-np.log(0.75), gradient=gradient)
+    yield Convention("three ways", ways, value=-np.log(0.75), gradient=gradient_of_ways)
     never = call(half, both, steps, steps, reduction="none")
     yield Convention("too long a target", never, value=[np.inf])
     nothing = call(half, both, steps, steps, zero_infinity=True)
@@ -136,6 +136,10 @@ def conventions(make: Make) -> Iterator[Convention]:
     unused = make.put([[[-np.log(2), -np.log(2), np.inf]], [[-np.inf, 0.0, 0.0]]])
     what = "an infinity in a class that is not in the target"
     yield Convention(what, call(unused, one, steps, number), value=0)
+    large = make.put(np.concatenate([np.asarray(half), [[[800]], [[0]]]], -1))
+    shares = np.concatenate([gradient_of_ways, [[[np.inf]], [[1]]]], -1)
+    what, at = "a probability that overflows", call(large, one, steps, number)
+    yield Convention(what, at, -np.log(0.75), shares, modes=("reverse",))
     short = call(half, one, number, number)
     gradient = [[[0.5, -0.5]], [[0, 0]]]
     yield Convention("steps that do not count", short, value=np.log(2), gradient=gradient)
