@@ -34,7 +34,6 @@ from functx._core import (
     value_fits,
 )
 from functx._core.rules import derivative_rules
-from functx._ops.magnitude import magnitude
 
 
 __all__ = [
@@ -137,7 +136,7 @@ def abs(input: ArrayLike) -> Array:
     if category(input.dtype) == 1:
         return input if input.dtype.kind == "u" else lax.abs(input)
     if category(input.dtype) == 3:
-        return magnitude(input)
+        return _complex_abs(input)
     return _abs(input)
 
 
@@ -157,7 +156,15 @@ def _sign(x: Array) -> Array:
     return order.positive(x).astype(x.dtype) - order.negative(x).astype(x.dtype)
 
 
-# The derivative of lax.abs is 1 at zero.
+def _complex_slope(primals: tuple, output: Array, tangents: tuple) -> Array:
+    zero = output == 0
+    size = jnp.where(zero, 1, output).astype(primals[0].dtype)
+    turn = jnp.where(zero, 0, lax.conj(primals[0]) / size)
+    return lax.real(turn * tangents[0])
+
+
+# The derivatives of lax.abs at zero are 1: of complex numbers, the second one.
+_complex_abs = derivative_rules(lax.abs, jvp=_complex_slope, name="abs")
 _abs = derivative_rules(
     lax.abs, jvp=lambda primals, output, tangents: tangents[0] * _sign(primals[0]), name="abs"
 )
