@@ -13,6 +13,8 @@ torch = pytest.importorskip("torch", reason="parity is measured against an insta
 
 import functx
 
+from .test_conventions import gradients
+
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's, of its own operators
 
@@ -216,9 +218,3 @@ def pytorchs(f, points):
         yield None
     else:
         yield np.array(rows)
-
-
-def gradients(y, xs, **options):
-    if not y.requires_grad:
-        return [torch.zeros_like(x) for x in xs]
-    return torch.autograd.grad(y, xs, materialize_grads=True, allow_unused=True, **options)

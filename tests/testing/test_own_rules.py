@@ -1,12 +1,12 @@
 """Which operators have reverse rules of their own: names in their code rule out most of them."""
 
-import dataclasses
 import functools as ft
 
 import pytest
 
 from functx._core.rules import derivative_rules
 from functx.testing import op_db
+from functx.testing.checks import own_rules
 from functx.testing.checks.own_rules import has_own_rules, mentions_reverse_rules
 
 
@@ -76,6 +76,7 @@ def test_what_mentions_none_is_not_traced(f):
 
 @pytest.mark.full
 @pytest.mark.parametrize("info", op_db, ids=lambda info: info.id)
-def test_no_operator_has_reverse_rules_that_its_code_does_not_mention(info):
+def test_no_operator_has_reverse_rules_that_its_code_does_not_mention(info, monkeypatch):
     if info.spec is not None and not mentions_reverse_rules(info.spec.rule):
-        assert not has_own_rules(dataclasses.replace(info, spec=None))
+        monkeypatch.setattr(own_rules, "mentions_reverse_rules", lambda f: True)
+        assert not has_own_rules.__wrapped__(info)  # which traces it now

@@ -171,24 +171,17 @@ def histogramdd_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
-def edges_departures(make: Make) -> Iterator[Departure]:
-    edges = make.put([0.0, 1.0, 2.0])
-    yield Departure(
-        "accepted",
-        call(make(3), edges=edges),
-        "edges have a name of their own, beside PyTorch's `bins` for counts and edges",
-        r"edges=.*invalid combination of arguments",
-    )
+def edges_departures(*, several: bool):
+    def departures(make: Make) -> Iterator[Departure]:
+        edges = make.put([0.0, 1.0, 2.0])
+        yield Departure(
+            "accepted",
+            call(make(3, 1), edges=[edges]) if several else call(make(3), edges=edges),
+            "edges have a name of their own, beside PyTorch's `bins` for counts and edges",
+            r"edges=.*invalid combination of arguments",
+        )
 
-
-def edges_departures_of_several(make: Make) -> Iterator[Departure]:
-    edges = make.put([0.0, 1.0, 2.0])
-    yield Departure(
-        "accepted",
-        call(make(3, 1), edges=[edges]),
-        "edges have a name of their own, beside PyTorch's `bins` for counts and edges",
-        r"edges=.*invalid combination of arguments",
-    )
+    return departures
 
 
 OPS = [
@@ -199,7 +192,7 @@ OPS = [
         refusals=histogram_refusals,
         conventions=histogram_conventions,
         floor=SUMS,
-        departures=edges_departures,
+        departures=edges_departures(several=False),
     ),
     OpInfo(
         functx.histogramdd,
@@ -208,6 +201,6 @@ OPS = [
         refusals=histogramdd_refusals,
         conventions=histogramdd_conventions,
         floor=SUMS,
-        departures=edges_departures_of_several,
+        departures=edges_departures(several=True),
     ),
 ]
