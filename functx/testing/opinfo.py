@@ -299,6 +299,12 @@ class OpInfo:
         first = next(self.samples(self.make(self.accepted[0])))
         return self.spec.draws_key(*first.args, **first.kwargs)
 
+    def draws(self, sample: Sample) -> bool:
+        """Whether this call consumes a key: of a random entry, that of an odd sample need not."""
+        return self.random and (
+            self.spec is None or self.spec.draws_key(*sample.args, **sample.kwargs)
+        )
+
     def with_key(self, key: jax.Array) -> Callable[..., Any]:
         """The operator, drawing from this key."""
         assert self.spec is not None

@@ -269,6 +269,16 @@ def test_lanes_are_the_same_call_with_other_values():
     assert not (first == second).any() and not (second == third).any()
 
 
+def test_random_operators_are_refused_by_vmap_only_where_they_draw():
+    def calls(make):
+        yield call(make(2, 3))
+        yield call(make(2, 3), training=False)
+
+    info = OpInfo(functx.nn.functional.dropout, calls)
+    assert [info.draws(sample) for sample in info.draw("float32")] == [True, False]
+    run_cell(info, "float32", "lanes", profile="exhaustive")
+
+
 def test_gap_is_found_by_check_dtype_and_platform():
     gap = functx.testing.Gap("vmap", "a fact", frozenset({"float16"}), frozenset({"gpu"}))
     mine = info(sine, gaps=(gap,))

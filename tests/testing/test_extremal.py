@@ -101,6 +101,12 @@ def test_naive_formula_fails_and_the_right_one_passes(wrong, right, samples, ref
         run_cell(OpInfo(wrong, samples, reference=reference), "float32", "extremal")
 
 
+@pytest.mark.parametrize("p", [0.5, -1.5])
+def test_slopes_of_norms_stay_in_range(p):
+    norm = lambda x: functx.linalg.vector_norm(x, p, dim=-1)
+    run_cell(OpInfo(norm, rows), "float32", "extremal")
+
+
 def test_declared_extremes_are_let_pass_and_no_others():
     squares = Extreme("(tiny|huge|mixed) in array 0", "the squares leave the range of float32")
     run_cell(OpInfo(naive_norm, rows, extremes=(squares,)), "float32", "extremal")

@@ -101,10 +101,13 @@ def _norm_jvp(
         if p > 2:
             slope *= lax.integer_pow(_squares(share), int(p) // 2 - 1).astype(x.dtype)
     else:
-        flat = x == 0 if p > 0 else (x == 0) | jnp.isinf(x)
+        flat = x == 0 if p > 0 else (x == 0) | jnp.isinf(x) | (norm == 0)
         flat &= norm == norm
         safe = jnp.where(flat, 1, x)
-        size = magnitude(safe / norm.astype(x.dtype)) ** (p - 1)
+        if abs(p - 1) < 1:  # the quotient may leave the range, neither power does
+            size = magnitude(safe) ** (p - 1) * norm ** (1 - p)
+        else:
+            size = magnitude(safe / norm.astype(x.dtype)) ** (p - 1)
         size = size.astype(x.dtype)
         sign = safe / lax.abs(safe).astype(x.dtype) if category(x.dtype) == 3 else lax.sign(safe)
         slope = jnp.where(flat, 0, sign * size)

@@ -65,12 +65,14 @@ def check_lanes(info: OpInfo, sample: Sample) -> Steps:
     close = closeness(info, sample)
     assert_close(same, np.stack([same[0]] * 3), what=f"{what}, same in each lane", close=close)
     assert_close(chunked, different, what=f"{what}, in chunks of 2", close=close)
+    draws = info.draws(sample)
     try:
         yield [mapped("error")]
     except RuntimeError as error:
+        assert draws, f'{what}: draws nothing, and vmap(randomness="error") says {error}'
         assert 'randomness="error"' in str(error), f"{what}: {error}"
     else:
-        raise AssertionError(f'{what}: drew inside vmap(randomness="error")')
+        assert not draws, f'{what}: drew inside vmap(randomness="error")'
 
 
 def check_moments(info: OpInfo, sample: Sample) -> Steps:
