@@ -23,7 +23,7 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.order import invertible_keys
+from functx._core.order import ordered_bits
 
 from .table_rows import is_table, rows_of_table
 
@@ -207,7 +207,7 @@ def _means(rows: Array, counted: Array, bags: Array | None, number: int) -> Arra
 def _maxima(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
     if not len(rows):
         return jnp.zeros((number, rows.shape[1]), rows.dtype)
-    keys = invertible_keys(lax.stop_gradient(rows))  # a NaN is the greatest
+    keys = ordered_bits(lax.stop_gradient(rows))  # a NaN is the greatest
     seen = jnp.where(counted[:, None], keys, jnp.iinfo(keys.dtype).min)
     first = _first_maxima(seen, counted, bags, number)
     columns = jnp.broadcast_to(jnp.arange(rows.shape[1]), first.shape)

@@ -123,9 +123,19 @@ def maximum_conventions(make: Make) -> Iterator[Convention]:
     table, rows = make.put([[1.0, 2.0], [1.0, 0.0]]), make.put([[1, 0]], "int64")
     gradient = [[0, 1], [1, 0]]
     yield Convention("the first of equals", call(rows, table, mode="max"), gradient=gradient)
+    zeros = call(rows, make.put([[0.0], [-0.0]]), mode="max")
+    yield Convention("zeros of both signs", zeros, value=[[-0.0]], gradient=[[0], [1]])
     nan = call(rows, make.put([[np.nan, 1.0], [1.0, 2.0]]), mode="max")
-    departure = "PyTorch overlooks a NaN that is not the first of its bag"
-    yield Convention("NaN", nan, value=[[np.nan, 2]], departure=departure)
+    yield Convention("NaN", nan, value=[[np.nan, 2]], departure=OVERLOOKED)
+
+
+OVERLOOKED = "PyTorch overlooks a NaN that is not the first of its bag"
+
+
+def maximum_departures(make: Make) -> Iterator[Departure]:
+    rows = make.put([[0, 1]], "int64")
+    beside_nan = call(rows, make.put([[1.0], [np.nan]]), mode="max")
+    yield Departure("gradient", beside_nan, OVERLOOKED, r"\bnan\b.*mode='max'")
 
 
 def departures(make: Make) -> Iterator[Departure]:
@@ -166,5 +176,6 @@ OPS = [
         np_bag,
         variant="maximum",
         conventions=maximum_conventions,
+        departures=maximum_departures,
     ),
 ]
