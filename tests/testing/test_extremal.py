@@ -107,6 +107,14 @@ def test_slopes_of_norms_stay_in_range(p):
     run_cell(OpInfo(norm, rows), "float32", "extremal")
 
 
+def test_attention_takes_huge_queries_and_keys():
+    def heads(make):
+        yield call(make(4, 2), make(2, 2), make(2, 1))
+
+    attention = functx.nn.functional.scaled_dot_product_attention
+    run_cell(OpInfo(lambda q, k, v: attention(q, k, v), heads), "float32", "extremal")
+
+
 def test_declared_extremes_are_let_pass_and_no_others():
     squares = Extreme("(tiny|huge|mixed) in array 0", "the squares leave the range of float32")
     run_cell(OpInfo(naive_norm, rows, extremes=(squares,)), "float32", "extremal")

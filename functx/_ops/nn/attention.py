@@ -98,10 +98,15 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         _check_mask(attn_mask, jax.eval_shape(_scores, query, key))
 
+    # Before the product: scores that are scaled last may be rounded twice in one place and once in
+    # another, and no exponential of theirs is at most 1 then. Halves are scaled where they are wide.
+    narrow = accumulator(query.dtype) != query.dtype
+    if not narrow:
+        query = query * scale
     by_row = attn_mask is not None and attn_mask.ndim > 1 and attn_mask.shape[-2] > 1
 
     def attend(first: Any, query: jax.Array, mask_of_rows: Any) -> jax.Array:
-        scores = _scores(query, key) * scale
+        scores = _scores(query, key) * scale if narrow else _scores(query, key)
         if attn_mask is not None:
             scores = _masked(scores, mask_of_rows if by_row else attn_mask)
         if is_causal:
