@@ -56,7 +56,7 @@ def class_losses(
         picked = jnp.zeros(target.shape, log_p.dtype)
     else:
         picked = jnp.take_along_axis(log_p, at, axis=1, mode="promise_in_bounds")[:, 0]
-    picked = jnp.where(exists, picked, jnp.nan)
+    picked = jnp.where(exists | ~counted, picked, jnp.nan)
     share = jnp.ones(target.shape, log_p.dtype) if weight is None else weight[at[:, 0]]
     loss = jnp.where(counted, -picked * share, 0)
     share = jnp.where(counted, share, 0)

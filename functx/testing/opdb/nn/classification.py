@@ -97,6 +97,9 @@ def nll_conventions(make: Make) -> Iterator[Convention]:
     weighed = call(x, make.put([0, 2], "int64"), weight, reduction="sum")
     gradient = [[-1, 0, 0], [0, 0, 0]], [1, 0, 6]
     yield Convention(EQUAL_WEIGHTS, weighed, value=1, gradient=gradient, departure=UNWEIGHTED)
+    ignored = call(x, make.put([-100, 1], "int64"), weight, reduction="sum")
+    gradient = [[0, 0, 0], [0, -1, 0]], [0, 5, 0]
+    yield Convention("one ignored", ignored, value=5, gradient=gradient, departure=UNWEIGHTED)
 
 
 def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
