@@ -98,8 +98,8 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         _check_mask(attn_mask, jax.eval_shape(_scores, query, key))
 
-    # Before the product: scores that are scaled last may be rounded twice in one place and once in
-    # another, and no exponential of theirs is at most 1 then. Halves are scaled where they are wide.
+    # Before the product: scores that are scaled last may be rounded twice in one place and once
+    # in another, and no exponential of theirs is at most 1 then. Halves wait for wider numbers.
     narrow = accumulator(query.dtype) != query.dtype
     if not narrow:
         query = query * scale

@@ -20,7 +20,7 @@ from functx._core import (
 
 from .correlation_parts import Geometry
 from .correlation_primitive import correlate
-from .windows import per_dimension
+from .windows import per_dimension, require_countable
 
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc"]
@@ -140,6 +140,8 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
                 f"{size + before + after} for {d * (k - 1) + 1}",
             )
     image = x.shape[2:]
+    padded = [size + before + after for size, (before, after) in zip(image, pads, strict=True)]
+    require_countable([*x.shape[:2], *padded])
     sums = accumulator(x.dtype)
     geometry = Geometry(strides, pads, dilations, groups, image, kernel, x.dtype, sums)
     out = correlate(x, weight, geometry)

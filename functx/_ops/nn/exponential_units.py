@@ -10,6 +10,7 @@ from jax import Array, lax
 
 from functx._core import (
     Accepts,
+    accumulator,
     ArrayLike,
     category,
     describe,
@@ -136,9 +137,14 @@ def tanhshrink(input: ArrayLike) -> Array:
     return _tanhshrink(input)
 
 
+def _less_its_tanh(x: Array) -> Array:
+    wide = x.astype(accumulator(x.dtype))
+    return (wide - jnp.tanh(wide)).astype(x.dtype)
+
+
 # One less the derivative of tanh cancels at small numbers.
 _tanhshrink = derivative_rules(
-    lambda x: x - jnp.tanh(x),
+    _less_its_tanh,
     jvp=lambda primals, output, tangents: tangents[0] * lax.square(jnp.tanh(primals[0])),
     name="tanhshrink",
 )

@@ -30,7 +30,8 @@ def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> 
         return jnp.sum(nonzero(input), axis=axes, dtype=real_of(input.dtype))
     if math.isinf(p):
         choose = ft.partial(greatest if p > 0 else least, axis=axes)
-        return shared_evenly(choose, axes, kept)(magnitude(input))
+        rounded = category(input.dtype) == 3
+        return shared_evenly(choose, axes, kept, rounded=rounded)(magnitude(input))
     if p == 1:
         return jnp.sum(magnitude(input), axis=axes)
     return _norm_of_powers(p, axes)(input)

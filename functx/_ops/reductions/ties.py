@@ -15,18 +15,27 @@ from functx._core.rules import derivative_rules
 
 
 def shared_evenly(
-    choose: Callable[[Array], Array], axes: tuple[int, ...], kept: Array | None = None
+    choose: Callable[[Array], Array],
+    axes: tuple[int, ...],
+    kept: Array | None = None,
+    *,
+    rounded: bool = False,
 ) -> Callable[[Array], Array]:
     """`choose`, which picks an element over `axes`, its derivative split among all equal to it.
 
     A NaN that was picked shares with the other NaNs. Of elements that are not `kept`, if that is
-    said, none has a share.
+    said, none has a share. Elements that are `rounded` may be computed once for the choice and once
+    for the derivative, in loops that round otherwise: where none is equal, those near by share.
     """
 
     def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
         (x, *masks), (tangent, *_) = primals, tangents
         value = jnp.expand_dims(output, axes)
-        chosen = ft.reduce(jnp.logical_and, masks, same(x, value))
+        equal = same(x, value)
+        if rounded:
+            near = lax.abs(x - value) <= 8 * jnp.finfo(x.dtype).eps * value
+            equal |= near & ~jnp.any(equal, axis=axes, keepdims=True)
+        chosen = ft.reduce(jnp.logical_and, masks, equal)
         count = jnp.sum(chosen, axis=axes, dtype=tangent.dtype)
         if masks:
             count = jnp.maximum(count, 1)

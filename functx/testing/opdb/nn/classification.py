@@ -7,7 +7,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Extreme, OpInfo, Refusal, Sample
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, np_loss, UNWEIGHTED
 from .extremes import smooth_at_extremes
@@ -165,6 +165,12 @@ OPS = [
         floor=SUMS,
         conventions=nll_conventions,
         departures=class_departures,
+        extremes=(
+            Extreme(
+                "huge in array 0",
+                "of a weight's slope, a loss less their mean, its rounding is left",
+            ),
+        ),
     ),
     OpInfo(
         F.cross_entropy,

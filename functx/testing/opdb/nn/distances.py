@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx._core import category
+from functx._core import category, real_of
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, held, OpInfo, Refusal, Sample
@@ -42,7 +42,7 @@ def distance_samples(make: Make) -> Iterator[Sample]:
             make(2, 3),
             apart(2, 3),
             2.0,
-            make(low=0.25, high=0.5, dtype=make.dtype if category(make.dtype) == 2 else "float32"),
+            make(low=0.25, high=0.5, dtype=real_of(make.dtype).name),
         )
     yield call(make(3), apart(2, 3), eps=0.5, keepdim=True)
     yield call(make(), apart(), 1, 0.0)
