@@ -35,14 +35,13 @@ class CheckResults:
         from functx.cli.junit import write_junit
         from functx.cli.report import as_data, write_html, write_json
         from functx.cli.runner import Plan, Result
-        from functx.testing import ALL_DTYPES, op_db
+        from functx.cli.selection import select_dtypes
+        from functx.testing import op_db
 
         get = self.config.getoption
-        words = get("--dtypes")
-        dtypes = ALL_DTYPES if words == "all" else words.split(",") if words else None
         plan = Plan(
             tuple(op_db),
-            dtypes and tuple(dtypes),
+            select_dtypes(get("--dtypes")),
             device=get("--device"),
             samples=get("--samples"),
             profile=get("--profile"),

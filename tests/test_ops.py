@@ -6,12 +6,16 @@ import pytest
 from check_results import record
 
 from functx.cli.runner import run_group
-from functx.testing import ALL_DTYPES, cells, op_db
+from functx.cli.selection import select_dtypes, UsageError
+from functx.testing import cells, op_db
 
 
 def pytest_generate_tests(metafunc):
     words, profile = (metafunc.config.getoption(name) for name in ("--dtypes", "--profile"))
-    dtypes = ALL_DTYPES if words == "all" else words.split(",") if words else None
+    try:
+        dtypes = select_dtypes(words)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
     found = cells(op_db, dtypes, profile=profile)
     cases = [
         pytest.param(

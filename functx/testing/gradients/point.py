@@ -128,6 +128,9 @@ def point_of(
     tree = jax.tree.structure(args)
     point = Point(who, func, tuple(leaves), tree, tuple(slots), tuple(paths))
     outputs, structure = point.evaluated(point.inputs)
+    if structure == jax.tree.structure(None):
+        what = "`func` must return arrays, got None"
+        fail(who, what, hint="is a `return` missing?", error=TypeError)
     return dataclasses.replace(point, outputs=outputs, structure=structure)
 
 

@@ -216,6 +216,12 @@ def test_something_must_be_differentiated(fast_mode):
             gradcheck(lambda *xs: X, inputs, fast_mode=fast_mode, raise_exception=False)
 
 
+def test_a_forgotten_return_is_no_function_to_check():
+    for check in (gradcheck, functx.testing.gradgradcheck):
+        with pytest.raises(TypeError, match="`func` must return arrays, got None"):
+            check(lambda x: None, X)
+
+
 @both_modes
 def test_low_precision_is_warned_of(fast_mode):
     message = r"Input #0 requires gradient and is not a double precision.* `inputs\[0\]` is f32"
