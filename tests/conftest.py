@@ -18,15 +18,13 @@ import jax
 from check_results import CheckResults, wanted
 
 from functx.cli.settings import set_environment
-from functx.testing.checks.programs import CHEAPER
+from functx.testing.checks.programs import cheaper_flags
 
 
 words = " ".join(sys.argv).replace("=", " ").split()
 DEVICE = words[words.index("--device") + 1] if "--device" in words[:-1] else "cpu"
-# XLA ends the process at a flag that it does not know, so only where these are known.
-if DEVICE == "cpu" and "--profile" not in words and (0, 10) <= jax.__version_info__ < (0, 13):
-    flags = " ".join(f"--{name}={str(value).lower()}" for name, value in CHEAPER.items())
-    os.environ.setdefault("XLA_FLAGS", flags)
+if DEVICE == "cpu" and "--profile" not in words:
+    os.environ.setdefault("XLA_FLAGS", cheaper_flags())
 set_environment(DEVICE)
 
 jax.config.update("jax_enable_x64", True)

@@ -134,6 +134,16 @@ CHEAPER: dict[str, Any] = {
 }
 
 
+def cheaper_flags() -> str:
+    """The same for all of a process, as XLA's flags; none for a JAX that does not know them all.
+
+    XLA ends the process at a flag that it does not know.
+    """
+    if jax.__version_info__ >= (0, 11):
+        return ""
+    return " ".join(f"--{name}={str(value).lower()}" for name, value in CHEAPER.items())
+
+
 def compiled(f: Callable[..., Any]) -> Callable[..., Any]:
     """`f` as one program, compiled quickly rather than well."""
     return jax.jit(f, compiler_options=_options(jax.default_backend()))

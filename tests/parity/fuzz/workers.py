@@ -18,6 +18,8 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from functx.testing.checks.programs import cheaper_flags
+
 from .judging import Finding
 
 
@@ -26,11 +28,6 @@ LONGEST = 30  # seconds of computing for one call, compilation included
 HUNG = 600  # seconds on the clock
 BLOCKS = 8  # of an operator in one turn
 TURNS = 60  # until a process makes way for a fresh one: XLA gives no memory back
-# Compilation is nearly all of the time; the rules that rewrite programs stay.
-CHEAPER = (
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
-    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +62,8 @@ class _Worker:
 
 
 def cheaply() -> None:
-    """Sets this process and those that it starts to compile quickly. Before JAX is imported."""
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {CHEAPER}".strip()
+    """Sets this process and those that it starts to compile quickly. Before JAX computes anything."""
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}".strip()
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)  # few programs are ever met again
 
