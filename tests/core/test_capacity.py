@@ -88,3 +88,9 @@ def test_a_container_limits_memory(tmp_path, membership, files, limits):
 
 def test_systems_without_control_groups_limit_nothing(tmp_path):
     assert list(capacity.container_limits(tmp_path)) == []
+
+
+def test_padding_that_nothing_holds_is_refused():
+    image, kernel = jnp.ones((1, 1, 2, 2)), jnp.ones((1, 1, 1, 2))
+    with pytest.raises(MemoryError, match="conv2d: images of .* are more than memory holds"):
+        functx.nn.functional.conv2d(image, kernel, padding="same", dilation=(1, 2**62))

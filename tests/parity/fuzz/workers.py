@@ -62,7 +62,7 @@ class _Worker:
 
 
 def cheaply() -> None:
-    """Sets this process and those that it starts to compile quickly. Before JAX computes anything."""
+    """Has this process and those that it starts compile quickly; before JAX computes anything."""
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}".strip()
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)  # few programs are ever met again
