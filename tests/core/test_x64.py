@@ -57,3 +57,11 @@ def test_setting_is_no_context(enabled, call):
             pass
     assert f"with functx.{call}:" in str(caught.value)
     assert jax.config.jax_enable_x64 == before
+
+
+@pytest.mark.parametrize("setting", [functx.x64, functx.enable_x64])
+def test_words_do_not_turn_it_on(setting):
+    before = jax.config.jax_enable_x64
+    with pytest.raises(TypeError, match="x64: `enabled` must be a bool, got 'off'"):
+        setting("off")
+    assert jax.config.jax_enable_x64 == before
