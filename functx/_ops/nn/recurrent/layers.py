@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import accumulator, describe, refuse
-from functx._core.manual_axes import equally_varying
+from functx._core.manual_axes import equally_varying, varying_like
 from functx._ops.nn.dropped import dropped
 
 from .steps import gates, Kind, State, stepped
@@ -107,6 +107,8 @@ def _one_way(
             new = jnp.matmul(new[0].astype(x.dtype), weights.w_hr.T).astype(wide), *new[1:]
         if kept is not None:
             new = tuple(jnp.where(keep[:, None], a, b) for a, b in zip(new, state, strict=True))
+        # Products of no rows are zeros that vary over nothing.
+        new = tuple(map(varying_like, new, state))
         return new, new[0]
 
     given = (*(each.astype(wide) for each in start), of_x, *(w for w in weights if w is not None))
