@@ -52,4 +52,4 @@ def configure(
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         jax.config.update("jax_compilation_cache_dir", str(compilation_cache()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.02)
-    gc.set_threshold(50_000, 20, 100)  # of all that tracing allocates, a tenth of the time else
+    gc.set_threshold(50_000, 20, 100)  # tracing allocates so much that it costs a tenth else

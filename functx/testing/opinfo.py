@@ -301,9 +301,8 @@ class OpInfo:
 
     def draws(self, sample: Sample) -> bool:
         """Whether this call consumes a key: of a random entry, that of an odd sample need not."""
-        return self.random and (
-            self.spec is None or self.spec.draws_key(*sample.args, **sample.kwargs)
-        )
+        assert self.spec is not None
+        return self.random and self.spec.draws_key(*sample.args, **sample.kwargs)
 
     def with_key(self, key: jax.Array) -> Callable[..., Any]:
         """The operator, drawing from this key."""

@@ -172,7 +172,7 @@ def _extreme(sizes: Array, ord: float) -> Array:
         return jnp.sum(sizes, -1)
     axes = (sizes.ndim - 1,)
     choose = ft.partial(greatest if ord > 0 else least, axis=axes)
-    return shared_evenly(choose, axes, rounded=True)(sizes)
+    return shared_evenly(choose, axes)(sizes)
 
 
 def _names() -> str:

@@ -133,14 +133,14 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     kernel = weight.shape[2:]
     pads = _paddings(n, kernel, strides, padding, dilations)
     x = input if input.ndim == n + 2 else input[None]
-    for size, k, d, (before, after) in zip(x.shape[2:], kernel, dilations, pads, strict=True):
-        if size + before + after < d * (k - 1) + 1:
-            refuse(
-                f"the padded input must be at least as large as the dilated kernel, got "
-                f"{size + before + after} for {d * (k - 1) + 1}",
-            )
     image = x.shape[2:]
     padded = [size + before + after for size, (before, after) in zip(image, pads, strict=True)]
+    for size, k, d in zip(padded, kernel, dilations, strict=True):
+        if size < d * (k - 1) + 1:
+            refuse(
+                f"the padded input must be at least as large as the dilated kernel, got "
+                f"{size} for {d * (k - 1) + 1}",
+            )
     require_countable([*x.shape[:2], *padded])
     sums = accumulator(x.dtype)
     geometry = Geometry(strides, pads, dilations, groups, image, kernel, x.dtype, sums)

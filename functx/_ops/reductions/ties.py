@@ -33,6 +33,7 @@ def shared_evenly(
         value = jnp.expand_dims(output, axes)
         equal = same(x, value)
         if rounded:
+            # A modulus is some ulps off in either loop.
             near = lax.abs(x - value) <= 8 * jnp.finfo(x.dtype).eps * value
             equal |= near & ~jnp.any(equal, axis=axes, keepdims=True)
         chosen = ft.reduce(jnp.logical_and, masks, equal)

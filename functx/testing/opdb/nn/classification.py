@@ -168,7 +168,7 @@ OPS = [
         extremes=(
             Extreme(
                 "huge in array 0",
-                "of a weight's slope, a loss less their mean, its rounding is left",
+                "a weight's slope is a loss less their mean, whose rounding may be left",
             ),
         ),
     ),

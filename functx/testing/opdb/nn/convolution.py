@@ -7,7 +7,9 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Departure, Extreme, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+
+from .padding_extremes import BEYOND_THE_EDGE
 
 
 def conv1d_samples(make: Make) -> Iterator[Sample]:
@@ -121,12 +123,6 @@ def infinity_departures(dimensions: int):
         )
 
     return departures
-
-
-BEYOND_THE_EDGE = Extreme(
-    "(infinite|NaN|all) in array 1",
-    "XLA's convolutions of float32 on CPUs multiply the zeros of the padding",
-)
 
 
 def whole_departures(make: Make) -> Iterator[Departure]:

@@ -12,7 +12,8 @@ import functx.nn.functional as F
 from functx._core import category, real_of
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, held, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opdb.complex_differences import COMPLEX_DIFFERENCE
+from functx.testing.opinfo import call, Convention, held, OpInfo, Refusal, Sample
 
 from .distances_in_double import np_distance
 
@@ -114,13 +115,6 @@ OPS = [
         distance_refusals,
         floor=SUMS,
         conventions=distance_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "f32",
-                "the difference is complex64, where PyTorch's is complex32, which XLA lacks",
-                r"c64\[\]",
-                frozenset({"float16"}),
-            ),
-        ),
+        own_dtypes=(COMPLEX_DIFFERENCE,),
     ),
 ]

@@ -7,7 +7,9 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Extreme, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+
+from .padding_extremes import BEYOND_THE_EDGE
 
 
 def line_samples(make: Make) -> Iterator[Sample]:
@@ -85,9 +87,6 @@ def np_conv_transpose(
     return out if bias is None else out + bias.reshape(-1, *[1] * n)
 
 
-BEYOND_THE_EDGE = Extreme(
-    "infinite in array 1", "XLA's convolutions of float32 on CPUs multiply the zeros of the padding"
-)
 OPS = [
     OpInfo(
         operator,

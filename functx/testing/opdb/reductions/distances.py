@@ -9,7 +9,8 @@ import functx
 from functx._core import Accepts, category, real_of
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opdb.complex_differences import COMPLEX_DIFFERENCE
+from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .vector_norms import np_vector_norm
 
@@ -120,14 +121,7 @@ OPS = [
         floor=SUMS,
         dtypes=Accepts.INEXACT.value,
         conventions=dist_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "f32",
-                "the difference is complex64, where PyTorch's is complex32, which XLA lacks",
-                r"c64\[\]",
-                frozenset({"float16"}),
-            ),
-        ),
+        own_dtypes=(COMPLEX_DIFFERENCE,),
     ),
     OpInfo(
         functx.renorm,
