@@ -299,6 +299,13 @@ class OpInfo:
         first = next(self.samples(self.make(self.accepted[0])))
         return self.spec.draws_key(*first.args, **first.kwargs)
 
+    def refuses(self, error: Exception) -> bool:
+        """Whether an error is the operator's refusal, in its own words, and no fault of it.
+
+        A function of your own may refuse in any words.
+        """
+        return self.spec is None or str(error).startswith(f"{self.name}: ")
+
     def draws(self, sample: Sample) -> bool:
         """Whether this call consumes a key: of a random entry, that of an odd sample need not."""
         assert self.spec is not None
