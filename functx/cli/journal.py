@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +81,36 @@ def _no_journal(path: Path) -> UsageError:
     return UsageError(f"{path} is no journal of functx check; name a new file")
 
 
-@contextlib.contextmanager
-def writing(path: Path, plan: Plan) -> Iterator[Callable[[Result], None]]:
-    """A function that adds a result to a journal, which is begun if it is not there."""
-    whole = "".join(f"{line}\n" for line in _whole_lines(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.truncate(len(whole.encode()))
+class Journal:
+    """Adds results to a file, which is begun if it is not there.
+
+    From where it cannot be written on, it adds no more, and `error` says why.
+    """
+
+    def __init__(self, path: Path, plan: Plan):
+        whole = "".join(f"{line}\n" for line in _whole_lines(path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.error: OSError | None = None
+        self._file = path.open("a", encoding="utf-8")
+        self._file.truncate(len(whole.encode()))
         if not whole:
-            file.write(json.dumps(head_of(plan)) + "\n")
+            self._write(head_of(plan))
 
-        def add(result: Result) -> None:
-            file.write(json.dumps(dataclasses.asdict(result)) + "\n")
-            file.flush()  # a process that is killed takes its buffers along
+    def add(self, result: Result) -> None:
+        """Writes a line."""
+        self._write(dataclasses.asdict(result))
 
-        yield add
+    def _write(self, line: dict[str, Any]) -> None:
+        if self.error is not None:
+            return
+        try:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()  # a process that is killed takes its buffers along
+        except OSError as error:
+            self.error = error
+
+    def close(self) -> None:
+        """Ends it; what could not be written is tried once more."""
+        with contextlib.suppress(OSError):
+            self._file.close()
