@@ -92,7 +92,8 @@ def run_check(request: Request, console: Console) -> int:
     )
     configure(device=request.device, x64=request.x64, shared=request.jobs > 1)
     select_device(request.device)
-    chosen = select_shard(request.shard, plan.cells())
+    planned = plan.cells()
+    chosen = select_shard(request.shard, planned)
     if not chosen:
         raise UsageError("no chosen check applies to the chosen operators in the chosen dtypes")
     require_outputs(request.outputs, request.done)
@@ -123,7 +124,8 @@ def run_check(request: Request, console: Console) -> int:
     print_outputs(console, written, lost)
     worse = any(result.failing for result in results)
     if request.compare is not None and earlier is not None:
-        changes = compare(earlier, plan, chosen, results, request.pattern)
+        others = {cell[0] for cell in planned} - {cell[0] for cell in chosen}
+        changes = compare(earlier, plan, chosen, results, request.pattern, others)
         print_comparison(console, request.compare, changes)
         worse |= changes.worse
     if stopped or lost:
