@@ -113,8 +113,10 @@ def check(
     if mutants:
         others = {"checks": checks, "dtypes": dtypes, "samples": samples, "report": report}
         others |= {"junit": junit, "compare": compare, "shard": shard, "journal": journal}
-        for name, value in {**others, "done": done, "minutes": minutes}.items():
-            if value:
+        others |= {"done": done or None, "minutes": minutes}
+        others |= {"profile": None if profile == "quick" else profile, "no-x64": None if x64 else 1}
+        for name, value in others.items():
+            if value is not None:
                 _refuse(UsageError(f"--mutants takes --device, --jobs and --json, not --{name}"))
         raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
     request = Request(
