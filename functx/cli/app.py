@@ -82,7 +82,9 @@ def check(
     done: Annotated[
         list[Path] | None,
         typer.Option(
-            exists=True, dir_okay=False, help="A journal of another part: its cells are not run."
+            exists=True,
+            dir_okay=False,
+            help="A journal of another part: its cells are not run, and count as they came out.",
         ),
     ] = None,
     minutes: Annotated[

@@ -125,6 +125,16 @@ def test_parts_make_the_whole(runner, tmp_path):
     assert data["seconds"] >= 0.5 * len(whole)
 
 
+def test_what_failed_in_another_part_is_not_run_and_fails(runner, tmp_path):
+    whole, journal = cells_of(runner), tmp_path / "part.jsonl"
+    runner.failing = {whole[0]}
+    assert run(journal=journal, shard="1/3")[0] == 1
+    theirs, runner.ran, runner.failing = runner.ran, [], set()
+    status, printed = run(done=(journal,))
+    assert status == 1 and f"{len(whole) - 1} pass, 1 fail" in printed
+    assert runner.ran == [cell for cell in whole if cell not in theirs]
+
+
 @pytest.mark.parametrize(
     "words, said",
     [
