@@ -104,11 +104,11 @@ def check(
     where it was when the command is given again, and what failed is run again; --minutes ends it,
     --shard 2/8 takes a part, and --done FILE counts the cells in another part's journal in.
 
-    Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes, 2 for a
-    word that names nothing, a file that cannot be read as what it should be or cannot be written,
-    3 if --minutes left cells to be run, 4 if a file could not be written when the run was over, 130
-    if stopped by Ctrl-C. With --compare: 1 as well if a cell that passed is gone. With --mutants: 1
-    if a planted mistake survives all checks.
+    Exit status: 0 if all cells pass or are declared gaps, or the part of --shard holds none, 1 if
+    one fails or a gap passes, 2 for a word that names nothing, a file that cannot be read as what
+    it should be or cannot be written, 3 if --minutes left cells to be run, 4 if a file could not be
+    written when the run was over, 130 if stopped by Ctrl-C. With --compare: 1 as well if a cell
+    that passed is gone. With --mutants: 1 if a planted mistake survives all checks.
 
     What --json writes is described by functx/cli/check.schema.json, in JSON Schema.
     """

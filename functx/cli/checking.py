@@ -93,9 +93,15 @@ def run_check(request: Request, console: Console) -> int:
     configure(device=request.device, x64=request.x64, shared=request.jobs > 1)
     select_device(request.device)
     planned = plan.cells()
+    if not planned:
+        raise UsageError("no chosen check applies to the chosen operators in the chosen dtypes")
     chosen = select_shard(request.shard, planned)
     if not chosen:
-        raise UsageError("no chosen check applies to the chosen operators in the chosen dtypes")
+        entries = len({cell[0] for cell in planned})
+        console.print(
+            f"--shard {request.shard} holds nothing: all parts together hold {entries} entries",
+            highlight=False,
+        )
     require_outputs(request.outputs, request.done)
     known = {r.cell: r for path in request.done for r in recorded(path, plan)}
     if request.journal is not None:  # what failed there is run again: it may be mended

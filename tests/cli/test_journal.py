@@ -197,6 +197,20 @@ def test_a_damaged_line_is_named(runner, tmp_path, changed, said):
         assert str(refused.value).endswith("; delete the line, and its cell is run again")
 
 
+def test_a_part_that_holds_nothing_says_so_and_is_a_part(runner, tmp_path):
+    whole = cells_of(runner)
+    files = {name: tmp_path / f"run.{name}" for name in ("json", "junit", "report")}
+    journals = [tmp_path / f"{i}.jsonl" for i in range(1, 5)]
+    for i, journal in enumerate(journals, 1):
+        status, printed = run(journal=journal, shard=f"{i}/4", **files)
+        assert status == 0
+        empty = "--shard 4/4 holds nothing: all parts together hold 3 entries" in printed
+        assert empty == (i == 4)
+    assert json.loads(files["json"].read_text())["cells"] == []
+    assert runner.ran == whole and len(journals[3].read_text().splitlines()) == 1
+    assert run(done=tuple(journals))[0] == 0 and runner.ran == whole
+
+
 @pytest.mark.parametrize("word", ["0/3", "4/3", "1", "a/b", "1/0"])
 def test_parts_that_are_none(runner, word):
     with pytest.raises(UsageError, match=r"--shard must be a part of several, 1/8 to 8/8, got"):
