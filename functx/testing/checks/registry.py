@@ -315,14 +315,20 @@ def cells(
     """
     dtypes = None if dtypes is None else list(dtypes)
     checks = None if checks is None else list(checks)
+    any_dtype = profile != "quick" or dtypes is not None
+    any_check = profile != "quick" or checks is not None
+
+    def runs(check: Check, info: OpInfo, dtype: str) -> bool:
+        try:
+            here = check.applies(info, dtype) and (any_dtype or check.within(info, dtype))
+            return here and (any_check or check.quick(info))
+        except Exception:  # of the entry, as it draws: the cell fails with it when it is run
+            return True
+
     for info in infos:
         for dtype in info.accepted if dtypes is None else dtypes:
+            if dtype not in info.accepted or available(dtype).name != dtype:
+                continue  # not available: 64 bit is off
             for name in CHECKS if checks is None else checks:
-                check = CHECKS[name]
-                if dtype not in info.accepted or not check.applies(info, dtype):
-                    continue
-                if available(dtype).name != dtype:
-                    continue  # 64 bit is off
-                here = dtypes is not None or check.within(info, dtype)
-                if profile != "quick" or (here and (checks is not None or check.quick(info))):
+                if runs(CHECKS[name], info, dtype):
                     yield info, dtype, name

@@ -99,11 +99,18 @@ def _outcomes(
     samples: int | None,
     profile: Profile,
 ) -> dict[str, Outcome]:
-    drawn = looked_at(info, dtype, device=device)
     outcomes = {name: Outcome() for name in names}
-    bound = len(drawn) if samples is None else samples
-    chosen = {name: CHECKS[name].select(info, drawn, profile)[:bound] for name in names}
-    _run({name: samples for name, samples in chosen.items()}, info, outcomes)
+    chosen: dict[str, list[Sample]] = {}
+    try:
+        drawn = looked_at(info, dtype, device=device)
+    except Exception as error:  # what the entry raises fails its own cells
+        return {name: Outcome(error) for name in names}
+    for name in names:
+        try:
+            chosen[name] = CHECKS[name].select(info, drawn, profile)[:samples]
+        except Exception as error:
+            outcomes[name].error = error
+    _run(chosen, info, outcomes)
     for name, outcome in outcomes.items():  # the chosen ones may lack what the check is about
         for sample in (s for s in drawn if not s.derived):
             if outcome.samples or outcome.error:
