@@ -37,6 +37,7 @@ from .coverage import (
 from .dtypes import check_dtypes
 from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
+from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes
@@ -311,10 +312,25 @@ def cells(
     """The (operator, dtype, check) triples of a profile that apply, operator by operator.
 
     Dtypes and checks that are named run wherever they apply, also where the quick profile would
-    leave them out. With 64 bit off, dtypes that have them are left out.
+    leave them out. With 64 bit off, dtypes that have them are left out. A dtype, check or profile
+    that there is not is a ValueError, as is a gap of such a check.
     """
+    infos = list(infos)
     dtypes = None if dtypes is None else list(dtypes)
     checks = None if checks is None else list(checks)
+    require_entries("cells", infos, CHECKS)
+    require_dtypes("cells", "`dtypes`", dtypes or (), infos)
+    require_checks("cells", "`checks`", checks or (), CHECKS)
+    require_profile("cells", profile, PROFILES)
+    return _cells(infos, dtypes, checks, profile)
+
+
+def _cells(
+    infos: Sequence[OpInfo],
+    dtypes: Sequence[str] | None,
+    checks: Sequence[str] | None,
+    profile: Profile,
+) -> Iterator[tuple[OpInfo, str, str]]:
     any_dtype = profile != "quick" or dtypes is not None
     any_check = profile != "quick" or checks is not None
 

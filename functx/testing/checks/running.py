@@ -13,8 +13,9 @@ from functx._core import Device
 from functx.testing.opinfo import OpInfo, Sample
 
 from .derived import looked_at
+from .names import require_checks, require_dtypes, require_entries, require_profile
 from .programs import Request, run_requests
-from .registry import CHECKS, Profile
+from .registry import CHECKS, Profile, PROFILES
 
 
 class CheckFailed(AssertionError):
@@ -85,10 +86,22 @@ def run_cells(
 ) -> dict[str, Outcome]:
     """What comes of these checks of an entry in one dtype, by name.
 
-    `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them.
+    `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them. A
+    dtype, check or profile that there is not is a ValueError, as is a gap of such a check.
     """
+    names = list(names)
+    _require("run_cells", info, dtype, "names", names, profile)
     with contextlib.nullcontext() if device is None else jax.default_device(device):
-        return _outcomes(info, dtype, list(names), device, samples, profile)
+        return _outcomes(info, dtype, names, device, samples, profile)
+
+
+def _require(
+    who: str, info: OpInfo, dtype: str, argument: str, names: Sequence[str], profile: str
+) -> None:
+    require_entries(who, [info], CHECKS)
+    require_dtypes(who, "`dtype`", [dtype], [info])
+    require_checks(who, f"`{argument}`", names, CHECKS)
+    require_profile(who, profile, PROFILES)
 
 
 def _outcomes(
@@ -151,8 +164,10 @@ def run_cell(
 ) -> None:
     """Runs one check over an operator's samples in one dtype; raises at the first that fails.
 
-    A cell in which no sample has anything to check fails too.
+    A cell in which no sample has anything to check fails too. A dtype, check or profile that there
+    is not is a ValueError, as is a gap of such a check.
     """
+    _require("run_cell", info, dtype, "name", [name], profile)
     outcome = run_cells(info, dtype, [name], device=device, samples=samples, profile=profile)[name]
     if outcome.error is not None:
         raise outcome.error
