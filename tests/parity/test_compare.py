@@ -146,6 +146,15 @@ def test_tensors_dtypes_integers_and_numbers_are_converted():
             assert comparison.passed, comparison
 
 
+def test_whole_numbers_of_numpy_are_numbers_on_both_sides():
+    def theirs(x, dim, keepdim):
+        return x.reshape(dim + 1, -1).sum(dim, keepdim=keepdim)
+
+    comparison = compare(theirs, lambda *a: functx.sum(a[0].reshape(a[1] + 1, -1), *a[1:]), X,
+                         np.int64(1), np.bool_(True))  # fmt: skip
+    assert comparison.passed, comparison
+
+
 def test_integers_in_32_bits_stand_for_those_in_64():
     with functx.x64(False):
         comparison = compare(torch.argmax, jnp.argmax, X)

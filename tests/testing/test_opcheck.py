@@ -73,6 +73,27 @@ def test_arguments_are_trees_numbers_and_keys():
     assert "f32[2,3], 2, key=key<fry>[], name='given'" in report.call
 
 
+def test_functions_get_arrays_of_jax_and_operators_those_of_numpy_too():
+    def kept(x):
+        seen.add(isinstance(x, jax.Array))
+        return functx.sin(x)
+
+    for spec, kinds in ((None, {True}), (functx.sin.spec, {True, False})):
+        kept.spec, seen = spec, set()
+        assert opcheck(kept, X, checks=["layouts", "vmap", "vmap_eager"]).passed
+        assert seen == kinds
+
+
+def test_whole_numbers_of_numpy_are_numbers():
+    def summed(x, dim, *, keepdim):
+        assert isinstance(dim, np.int64) and isinstance(keepdim, np.bool_)
+        return x.reshape(dim + 2, -1).sum(dim, keepdims=keepdim)
+
+    options = {"keepdim": np.bool_(True)}
+    report = opcheck(summed, X, np.int64(1), kwargs=options, checks=["jit", "vmap", "vjp"])
+    assert set(verdicts(report).values()) == {"passed"}, report
+
+
 def test_integers_are_batched_and_not_differentiated():
     table = jnp.linspace(0, 1, 5, dtype="float64") ** 2
     report = opcheck(lambda i: table[i], jnp.asarray([0, 3]), checks=["vmap", "vjp", "gradcheck"])

@@ -48,8 +48,9 @@ def opcheck(
     - `f`: any function of arrays that returns a tree of arrays: one with a rule of its own
       (`functx.Function.apply`, `jax.custom_vjp`, `jax.custom_jvp`), or an operator.
     - `args`, `kwargs`: trees of arrays, numbers, keys and anything else. Floating and complex
-      arrays are differentiated; arrays of numbers are batched; what is none is passed on.
-      Choose arguments at which `f` is smooth, small ones.
+      arrays are differentiated; arrays of numbers are batched; what is none is passed on, NumPy's
+      integers and bools too. `f` gets JAX's arrays. Choose arguments at which `f` is smooth, small
+      ones.
     - `checks`: the names of those to make; see `functx.testing.CHECKS`, and `OpcheckLine.check`
       for others. By default all that make sense for any function; `strict` and `shard_map` are
       made on request.

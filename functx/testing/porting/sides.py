@@ -60,6 +60,8 @@ class Sides:
         return tensors_in(self.torch, self.f_torch(*args, **kwargs))
 
     def _theirs(self, x: Any) -> Any:
+        if isinstance(x, np.generic):
+            return x.item()
         is_dtype = isinstance(x, (np.dtype, type(jnp.float32)))
         is_dtype = is_dtype or (isinstance(x, type) and issubclass(x, np.generic))
         return getattr(self.torch, jnp.dtype(x).name) if is_dtype else x
