@@ -244,3 +244,9 @@ def test_what_is_no_function_and_no_array_is_refused():
         compare(torch.sin, 1, X)
     with pytest.raises(ValueError, match="expected an array among the arguments"):
         compare(torch.sin, functx.sin, 1.0)
+    with pytest.raises(ValueError, match="compare: `ulps` must be finite and not negative, got -1"):
+        compare(torch.sin, functx.sin, X, ulps=-1)
+    with pytest.raises(TypeError, match=r"compare: `dim` does not exist here\n.*kwargs="):
+        compare(torch.sum, functx.sum, X, dim=0)
+    with pytest.raises(TypeError, match="compare: `kwargs` must be a dict from names to arguments"):
+        compare(torch.sin, functx.sin, X, kwargs=[1])
