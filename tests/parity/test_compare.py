@@ -1,6 +1,7 @@
 """`functx.testing.compare` finds where a port and its original part, and names the operator."""
 
 import sys
+from collections import OrderedDict, UserDict
 
 import jax
 import jax.numpy as jnp
@@ -144,6 +145,19 @@ def test_tensors_dtypes_integers_and_numbers_are_converted():
         with functx.x64(x64):
             comparison = compare(theirs, ours, tree, i, jnp.float16, kwargs={"scale": 2})
             assert comparison.passed, comparison
+
+
+@pytest.mark.parametrize("theirs", [dict, OrderedDict])
+@pytest.mark.parametrize("ours", [dict, OrderedDict, UserDict])
+def test_dicts_are_compared_by_key_in_whatever_order_they_are_made(theirs, ours):
+    def of(module, made, names):
+        return lambda x: [made({name: [getattr(module, name)(x)] for name in names})]
+
+    right = compare(of(torch, theirs, ["sin", "cos"]), of(functx, ours, ["sin", "cos"]), X)
+    turned = compare(of(torch, theirs, ["sin", "cos"]), of(functx, ours, ["cos", "sin"]), X)
+    assert right.passed and turned.passed, turned
+    wrong = lambda x: ours(sin=functx.cos(x), cos=functx.sin(x))
+    assert not compare(of(torch, theirs, ["sin", "cos"]), wrong, X).passed
 
 
 def test_whole_numbers_of_numpy_are_numbers_on_both_sides():
