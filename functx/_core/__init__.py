@@ -34,10 +34,12 @@ from .errors import (
     describe as describe,
     fail as fail,
     foreign_hint as foreign_hint,
+    nearest as nearest,
     refuse as refuse,
     Refused as Refused,
 )
 from .extent import extent as extent
+from .keywords import worded_keywords as worded_keywords
 from .manual_axes import equally_varying as equally_varying
 from .pieces import (
     check_number_of_pieces as check_number_of_pieces,

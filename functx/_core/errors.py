@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any, NoReturn, TypeGuard
 
 import jax
@@ -38,6 +40,12 @@ def fail(
 ) -> NoReturn:
     """Anywhere else: raises `error`, worded as every functx error is."""
     raise Refused(message, hint, error).by(who) from None
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint at the names that were meant, if any is near."""
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def describe(x: Any) -> str:

@@ -1,6 +1,7 @@
 """`functx.testing.compare` finds where a port and its original part, and names the operator."""
 
 import sys
+from collections import OrderedDict, UserDict
 
 import jax
 import jax.numpy as jnp
@@ -146,6 +147,28 @@ def test_tensors_dtypes_integers_and_numbers_are_converted():
             assert comparison.passed, comparison
 
 
+@pytest.mark.parametrize("theirs", [dict, OrderedDict])
+@pytest.mark.parametrize("ours", [dict, OrderedDict, UserDict])
+def test_dicts_are_compared_by_key_in_whatever_order_they_are_made(theirs, ours):
+    def of(module, made, names):
+        return lambda x: [made({name: [getattr(module, name)(x)] for name in names})]
+
+    right = compare(of(torch, theirs, ["sin", "cos"]), of(functx, ours, ["sin", "cos"]), X)
+    turned = compare(of(torch, theirs, ["sin", "cos"]), of(functx, ours, ["cos", "sin"]), X)
+    assert right.passed and turned.passed, turned
+    wrong = lambda x: ours(sin=functx.cos(x), cos=functx.sin(x))
+    assert not compare(of(torch, theirs, ["sin", "cos"]), wrong, X).passed
+
+
+def test_whole_numbers_of_numpy_are_numbers_on_both_sides():
+    def theirs(x, dim, keepdim):
+        return x.reshape(dim + 1, -1).sum(dim, keepdim=keepdim)
+
+    comparison = compare(theirs, lambda *a: functx.sum(a[0].reshape(a[1] + 1, -1), *a[1:]), X,
+                         np.int64(1), np.bool_(True))  # fmt: skip
+    assert comparison.passed, comparison
+
+
 def test_integers_in_32_bits_stand_for_those_in_64():
     with functx.x64(False):
         comparison = compare(torch.argmax, jnp.argmax, X)
@@ -250,3 +273,10 @@ def test_digits_that_larger_arguments_take_with_them_are_no_difference():
     ours = lambda x: x + (1e4 - 1e4)
     large = (X + 1e4).astype("float32")
     compare(lambda x: theirs(x) - 1e4, lambda x: ours(x) - 1e4, large).raise_if_failed()
+
+    with pytest.raises(ValueError, match="compare: `ulps` must be finite and not negative, got -1"):
+        compare(torch.sin, functx.sin, X, ulps=-1)
+    with pytest.raises(TypeError, match=r"compare: `dim` does not exist here\n.*kwargs="):
+        compare(torch.sum, functx.sum, X, dim=0)
+    with pytest.raises(TypeError, match="compare: `kwargs` must be a dict from names to arguments"):
+        compare(torch.sin, functx.sin, X, kwargs=[1])

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import functx
-from functx.testing import CHECKS, opcheck
+from functx.testing import CHECKS, opcheck, OpcheckLine
+from functx.testing.opchecking import making
 from functx.testing.opchecking.shrinking import shrunk
 
 
@@ -73,6 +74,27 @@ def test_arguments_are_trees_numbers_and_keys():
     assert "f32[2,3], 2, key=key<fry>[], name='given'" in report.call
 
 
+def test_functions_get_arrays_of_jax_and_operators_those_of_numpy_too():
+    def kept(x):
+        seen.add(isinstance(x, jax.Array))
+        return functx.sin(x)
+
+    for spec, kinds in ((None, {True}), (functx.sin.spec, {True, False})):
+        kept.spec, seen = spec, set()
+        assert opcheck(kept, X, checks=["layouts", "vmap", "vmap_eager"]).passed
+        assert seen == kinds
+
+
+def test_whole_numbers_of_numpy_are_numbers():
+    def summed(x, dim, *, keepdim):
+        assert isinstance(dim, np.int64) and isinstance(keepdim, np.bool_)
+        return x.reshape(dim + 2, -1).sum(dim, keepdims=keepdim)
+
+    options = {"keepdim": np.bool_(True)}
+    report = opcheck(summed, X, np.int64(1), kwargs=options, checks=["jit", "vmap", "vjp"])
+    assert set(verdicts(report).values()) == {"passed"}, report
+
+
 def test_integers_are_batched_and_not_differentiated():
     table = jnp.linspace(0, 1, 5, dtype="float64") ** 2
     report = opcheck(lambda i: table[i], jnp.asarray([0, 3]), checks=["vmap", "vjp", "gradcheck"])
@@ -129,6 +151,30 @@ def test_checks_on_request():
     assert verdicts(report) == {"strict": "passed", "shard_map": "passed"}
 
 
+def test_a_check_that_does_not_apply_is_left_out_with_the_reason():
+    stated = ["reference", "dtypes", "conventions", "refusals", "moments"]
+    declared = ["garbage", "sizes", "keys", "lanes"]
+    names = [*stated, *declared, "extremal"]
+    report = opcheck(jnp.sin, jnp.ones(3, "int32"), checks=names)
+    assert verdicts(report) == dict.fromkeys(names, "left out"), report
+    for line in report.lines:
+        assert line.said.startswith("does not apply: it ") and not line.remedy
+    assert not opcheck(jnp.sin, X, checks=["extremal"]).left_out
+    with functx.x64(False):
+        [line] = opcheck(jnp.sin, X, checks=["extremal"]).left_out
+    assert "functx.enable_x64() turns on" in line.said
+
+
+def test_a_check_that_lacks_devices_is_left_out(monkeypatch):
+    monkeypatch.setattr(making, "enough_devices", lambda: False)
+    [line] = opcheck(jnp.sin, X, checks=["sharded"]).left_out
+    assert line.said.startswith("does not apply: it needs 8 devices, and there are ")
+
+
+def test_the_longest_name_of_a_check_stands_apart_from_the_verdict():
+    assert "composed_lowers_cuda passed" in str(OpcheckLine("composed_lowers_cuda", "passed"))
+
+
 def test_other_lanes_are_in_the_domain_where_one_can_be_found():
     positive_definite = jnp.asarray([[2.0, 1.0], [1.0, 3.0]])
     report = opcheck(jnp.linalg.cholesky, positive_definite, checks=["vmap", "vmap_vjp"])
@@ -149,7 +195,23 @@ def test_a_report_is_a_value():
         (lambda: opcheck(jnp.sin), ValueError, "expected an array among the arguments, got"),
         (lambda: opcheck(jnp.sin, 2.0), ValueError, "jnp.asarray\\(x\\) makes an array"),
         (lambda: opcheck(jnp.sin, X, checks=["vmop"]), ValueError, "must be of call, .* 'vmop'"),
+        (lambda: opcheck(jnp.sin, X, checks=["vmop"]), ValueError, "did you mean 'vmap'"),
+        (lambda: opcheck(jnp.sin, X, checks=[]), ValueError, r"`checks` must name one at least"),
+        (lambda: opcheck(jnp.sin, X, checks=3), TypeError, "`checks` must be names, got 3"),
         (lambda: opcheck(jnp.sin, X, modes="sideways"), ValueError, "`modes` must be of forward"),
+        (lambda: opcheck(jnp.sin, X, modes=()), ValueError, "`modes` must name one at least"),
+        (lambda: opcheck(jnp.sin, X, ulps=-1), ValueError, "`ulps` must be finite and not neg"),
+        (lambda: opcheck(jnp.sin, X, ulps=np.nan), ValueError, "not negative, got nan"),
+        (lambda: opcheck(jnp.sin, X, ulps=np.inf), ValueError, "must be finite .* got inf"),
+        (lambda: opcheck(jnp.sin, X, ulps=True), TypeError, "`ulps` must be a real number"),
+        (lambda: opcheck(jnp.sin, X, ulps="3"), TypeError, "or None, got '3'"),
+        (lambda: opcheck(jnp.sin, X, attempts=-1), ValueError, "`attempts` must not be negative"),
+        (lambda: opcheck(jnp.sin, X, attempts=True), TypeError, "`attempts` must be an integer"),
+        (lambda: opcheck(jnp.sin, X, attempts=1.5), TypeError, "must be an integer, got 1.5"),
+        (lambda: opcheck(jnp.sin, X, check="jit"), TypeError, "hint: did you mean 'checks'"),
+        (lambda: opcheck(jnp.sum, X, axis=0), TypeError, "`axis` does not .* go into kwargs="),
+        (lambda: opcheck(jnp.sin, X, kwargs=3), TypeError, "`kwargs` must be a dict .* got 3"),
+        (lambda: opcheck(jnp.sin, X, kwargs={3: 2}), TypeError, "from names to arguments"),
         (lambda: jax.jit(lambda x: opcheck(jnp.sin, x))(X), TypeError, "outside of jit"),
     ],
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from functx._core import describe, fail, OPERATORS, OpSpec, REGISTRY
+from functx._core import describe, fail, nearest, OPERATORS, OpSpec, REGISTRY
 
 
 __all__ = ["CheckpointPolicy"]
@@ -85,7 +84,7 @@ def _operator_name(who: str, item: Any) -> str:
         names |= {name: name for name in REGISTRY}
         if item in names:
             return names[item]
-        hint = _nearest(item, names) or hint
+        hint = nearest(item, names) or hint
     fail(
         who,
         f"expected each op in `policy` to be an operator of functx, or its name, got "
@@ -93,11 +92,6 @@ def _operator_name(who: str, item: Any) -> str:
         hint=hint,
         error=ValueError,
     )
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def _shown(policy: Any) -> str:

@@ -7,13 +7,14 @@ from typing import Any, TypeAlias
 
 import jax
 
-from functx._core import describe
+from functx._core import available, describe
 from functx.testing.checks.cases import Case, differentiable_case
 from functx.testing.checks.compare import assert_close, closeness
 from functx.testing.checks.lowering import PLATFORMS
 from functx.testing.checks.programs import Request, run_requests
 from functx.testing.checks.registry import CHECKS, IN_DOUBLE
 from functx.testing.checks.running import run_together, Running
+from functx.testing.checks.sharding import DEVICES, enough_devices
 from functx.testing.gradients.gradcheck import gradcheck
 from functx.testing.gradients.second_order import gradgradcheck
 
@@ -35,6 +36,8 @@ _ON_REQUEST = (
     "extremal",
     *_LOWERED,
 )
+_OF_ENTRIES: tuple[str, ...] = ("reference", "dtypes", "conventions", "refusals", "moments")
+_OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "keys", "lanes")
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")
 BY_DIFFERENCES = (*IN_DOUBLE, "gradcheck", "gradgradcheck")
@@ -48,6 +51,19 @@ def compositions(target: Target, asked: Iterable[str] | None) -> list[str]:
     if asked is not None:
         return [name for name in names if name in asked]
     return [n for n in names if n not in _ON_REQUEST and CHECKS[n].applies(info, dtype)]
+
+
+def inapplicable(target: Target, names: Iterable[str]) -> dict[str, str]:
+    """Those of the checks of the registry that say nothing of the target, each with the reason."""
+    why = {name: "it looks at what an entry of functx's database states" for name in _OF_ENTRIES}
+    why |= {name: "it looks at what an operator of functx declares" for name in _OF_DECLARATIONS}
+    if not enough_devices():
+        why["sharded"] = f"it needs {DEVICES} devices, and there are {jax.device_count()}"
+    if target.sample_dtype != "float32":
+        why["extremal"] = f"it holds float32 against float64, the call is in {target.sample_dtype}"
+    elif available("float64") != "float64":
+        why["extremal"] = "it holds float32 against float64, which functx.enable_x64() turns on"
+    return {name: why[name] for name in names if name in why}
 
 
 def composed(target: Target, names: Sequence[str]) -> dict[str, Outcome]:

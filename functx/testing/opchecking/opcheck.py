@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import jax
 
-from functx._core import describe, fail
+from functx._core import worded_keywords
 from functx._core.modes import undisturbed
 from functx.testing.checks.registry import IN_DOUBLE
 
@@ -16,6 +16,7 @@ from . import making
 from .differences import in_double, no_slope
 from .failures import alike, in_words, is_disagreement, said_of
 from .making import BY_DIFFERENCES, FIRST, Modes, NAMES, Outcome, PROBES
+from .options import named_arguments, names_among, require_count, require_ulps
 from .remedies import remedy_for
 from .report import OpcheckLine, OpcheckReport, SmallestCase
 from .shrinking import shrunk
@@ -27,6 +28,7 @@ _MODES = ("forward", "reverse")
 _SECOND = ("second_gradient", "gradgradcheck")
 
 
+@worded_keywords({}, "the keyword arguments of `f` go into kwargs={...}")
 @undisturbed
 def opcheck(
     f: Callable[..., Any],
@@ -48,11 +50,12 @@ def opcheck(
     - `f`: any function of arrays that returns a tree of arrays: one with a rule of its own
       (`functx.Function.apply`, `jax.custom_vjp`, `jax.custom_jvp`), or an operator.
     - `args`, `kwargs`: trees of arrays, numbers, keys and anything else. Floating and complex
-      arrays are differentiated; arrays of numbers are batched; what is none is passed on.
-      Choose arguments at which `f` is smooth, small ones.
+      arrays are differentiated; arrays of numbers are batched; what is none is passed on, NumPy's
+      integers and bools too. `f` gets JAX's arrays. Choose arguments at which `f` is smooth, small
+      ones.
     - `checks`: the names of those to make; see `functx.testing.CHECKS`, and `OpcheckLine.check`
       for others. By default all that make sense for any function; `strict` and `shard_map` are
-      made on request.
+      made on request. One that does not apply is left out, with the reason.
     - `modes`: the modes in which `f` has derivatives.
     - `ulps`: how far values may be off that are computed in two ways, in units in the last place
       of each and of the largest; by default 64, of halves 4. Derivatives have tolerances of their
@@ -63,8 +66,8 @@ def opcheck(
     bit off, too; they are left out if `f` computes in single precision all the same, or has a
     kink here.
 
-    Errors: TypeError if `f` cannot be called; ValueError if no argument is an array, and for
-    unknown names. What `f` or its rules raise is a line of the report.
+    Errors: TypeError if `f` cannot be called; ValueError if no argument is an array, for unknown
+    names or none, and for negative numbers. What `f` or its rules raise is a line of the report.
 
     >>> from functx.testing import opcheck
     >>> x = jnp.ones(2, "float32")
@@ -74,24 +77,12 @@ def opcheck(
     jit                 passed
     gradient            passed    differences in double precision
     """
-    chosen = _several("checks", checks, NAMES)
-    wanted = _several("modes", modes, _MODES) or _MODES
-    target = target_of(_WHO, f, args, kwargs or {}, ulps)
+    chosen = names_among(_WHO, "checks", checks, NAMES)
+    wanted = names_among(_WHO, "modes", modes, _MODES) or _MODES
+    require_ulps(_WHO, ulps)
+    require_count(_WHO, "attempts", attempts)
+    target = target_of(_WHO, f, args, named_arguments(_WHO, kwargs), ulps)
     return _Opcheck(target, chosen, wanted).report(attempts)
-
-
-def _several(name: str, given: Any, known: Iterable[str]) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    several = (given,) if isinstance(given, str) else tuple(given)
-    for one in several:
-        if one not in known:
-            fail(
-                _WHO,
-                f"`{name}` must be of {', '.join(known)}, got {describe(one)}",
-                error=ValueError,
-            )
-    return several
 
 
 class _Opcheck:
@@ -109,6 +100,12 @@ class _Opcheck:
 
     def _all(self) -> None:
         names = making.compositions(self.target, self.checks)
+        strange = making.inapplicable(self.target, names)
+        self._made([name for name in names if name not in strange])
+        for name, why in strange.items():
+            self._leave_out([name], f"does not apply: {why}")
+
+    def _made(self, names: Sequence[str]) -> None:
         for check in FIRST:
             outcome = making.outcome_of(self.target, check, self.modes)
             if self._asked(check) or outcome is not True:

@@ -26,8 +26,8 @@ _DISAGREEMENTS = {
     + _PURE,
     "jit": f"under jit it gives something else: it asks whether it is traced, or keeps state; "
     f"{_PURE}",
-    "layouts": "it looks at how an argument is stored, or at whether it is a NumPy array: begin "
-    "with jnp.asarray(x)",
+    "layouts": "it looks at where or how an argument is stored (`committed`, `sharding`): what it "
+    "returns must depend on values alone",
     "vmap_rule": "write the batching rule with a dimension of lanes, or jax.lax.map, instead of a "
     "Python loop over lanes",
     "pullback_at_zero": "the reverse rule must be linear in the cotangent: no test for zeros in it",

@@ -45,7 +45,7 @@ class OpcheckLine:
 
     def __str__(self) -> str:
         first, *more = self.said.splitlines() or [""]
-        rows = [f"{self.check:<20}{self.verdict.upper() if self.failed else self.verdict}"]
+        rows = [f"{self.check:<19} {self.verdict.upper() if self.failed else self.verdict}"]
         if first:
             rows[0] = f"{rows[0]:<29} {first}"
         if self.failed:

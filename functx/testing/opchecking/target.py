@@ -13,12 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from functx._core import category, describe, fail, foreign_hint
+from functx._core import category, describe, fail, foreign_hint, OpSpec
 from functx._transforms.arguments import kind_of, leaves_with_paths, numbered
 from functx.testing.opinfo import call, Floor, OpInfo, Sample
 
 
-_ARRAYS = (jax.Array, np.ndarray, np.generic)
+_HOST = (np.ndarray, np.generic)
+_ARRAYS = (jax.Array, *_HOST)
+_NUMBERS = (np.integer, np.bool_)  # of NumPy's, that stay as they are: shapes, dims, flags
 _SHOWN = 16  # elements of an array that a report writes out
 # How far values may be off that are computed in two ways: functions are of many steps.
 ULPS = 64.0
@@ -29,7 +31,10 @@ Arrays = tuple[Any, ...]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Target:
-    """`func` at one call, as a function of its arrays; gives the arrays of its output."""
+    """`func` at one call, as a function of its arrays; gives the arrays of its output.
+
+    Operators take NumPy's arrays too; functions of a user get JAX's, whatever a check hands on.
+    """
 
     func: Callable[..., Any]
     name: str
@@ -45,6 +50,8 @@ class Target:
         return self.name
 
     def __call__(self, *arrays: Any) -> tuple[jax.Array, ...]:
+        if not isinstance(getattr(self.func, "spec", None), OpSpec):
+            arrays = tuple(jnp.asarray(x) if isinstance(x, _HOST) else x for x in arrays)
         args, kwargs = self.call(arrays)
         outputs = jax.tree.leaves(self.func(*args, **kwargs))
         return tuple(jnp.asarray(y) for y in outputs if is_array(y))
@@ -126,12 +133,12 @@ def target_of(
         if hasattr(x, "detach") and foreign_hint(x):
             fail(who, f"`{path}` is a {describe(x)}", hint=foreign_hint(x), error=TypeError)
     leaves, tree = jax.tree.flatten((args, dict(kwargs)))
-    slots = tuple(i for i, x in enumerate(leaves) if is_array(x))
+    slots = tuple(i for i, x in enumerate(leaves) if is_array(x) and not isinstance(x, _NUMBERS))
     if not slots:
         fail(
             who,
             f"expected an array among the arguments, got {describe(args)}",
-            hint="Python numbers are passed on as they are; jnp.asarray(x) makes an array",
+            hint="numbers are passed on as they are; jnp.asarray(x) makes an array",
             error=ValueError,
         )
     arrays = tuple(jnp.asarray(leaves[i]) for i in slots)

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, TypeAlias
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe
+from functx._core import describe, worded_keywords
 from functx._core.modes import undisturbed
 from functx.testing.checks.cases import random_like
 from functx.testing.checks.compare import assert_close, Closeness, DERIVATIVES, magnitude
 from functx.testing.opchecking.failures import said_of
+from functx.testing.opchecking.options import named_arguments, require_ulps
 from functx.testing.opchecking.target import is_inexact, ULPS, ULPS_OF_HALVES
 
 from .derivatives import gradients_of, tangents_of
@@ -52,6 +53,7 @@ class _Parted(Exception):
     """What differs makes all else differ."""
 
 
+@worded_keywords({}, "the keyword arguments of both go into kwargs={...}")
 @undisturbed
 def compare(
     f_torch: Callable[..., Any],
@@ -86,7 +88,8 @@ def compare(
     >>> report = compare(torch.nn.GELU(), functx.nn.functional.gelu, x)  # doctest: +SKIP
     >>> report.raise_if_failed()  # doctest: +SKIP
     """
-    sides = sides_of(_WHO, f_torch, f_functx, args, kwargs or {})
+    require_ulps(_WHO, ulps)
+    sides = sides_of(_WHO, f_torch, f_functx, args, named_arguments(_WHO, kwargs))
     return _Comparing(sides, ulps).report()
 
 

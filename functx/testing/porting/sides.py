@@ -60,6 +60,8 @@ class Sides:
         return tensors_in(self.torch, self.f_torch(*args, **kwargs))
 
     def _theirs(self, x: Any) -> Any:
+        if isinstance(x, np.generic):
+            return x.item()
         is_dtype = isinstance(x, (np.dtype, type(jnp.float32)))
         is_dtype = is_dtype or (isinstance(x, type) and issubclass(x, np.generic))
         return getattr(self.torch, jnp.dtype(x).name) if is_dtype else x
@@ -75,7 +77,16 @@ def sides_of(
             fail(who, f"`{name}` must be callable, got {describe(f)}", error=TypeError)
     plain = lambda x: as_numpy(torch, x) if isinstance(x, torch.Tensor) else x
     args, named = jax.tree.map(plain, (args, dict(kwargs)))
-    return Sides(torch, f_torch, target_of(who, f_functx, args, named, None))
+    target = target_of(who, f_functx, args, named, None)
+    ours = lambda *args, **kwargs: _by_key(f_functx(*args, **kwargs))
+    return Sides(torch, f_torch, dataclasses.replace(target, func=ours))
+
+
+def _by_key(tree: Any) -> Any:
+    """A tree with plain dicts for mappings of any kind: of these JAX has the leaves by key."""
+    is_mapping = lambda x: isinstance(x, Mapping)
+    plain = lambda x: {k: _by_key(x[k]) for k in x} if is_mapping(x) else x
+    return jax.tree.map(plain, tree, is_leaf=is_mapping)
 
 
 def as_tensor(torch: Torch, x: Any) -> Any:
