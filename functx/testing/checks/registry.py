@@ -61,13 +61,13 @@ class Check:
     `quick_samples` chooses, if given.
     """
 
-    name: str
-    run: Callable[[OpInfo, Sample], Any]
-    applies: Applies
-    samples: Select | int | None
-    within: Applies
-    quick: Callable[[OpInfo], bool] = lambda info: True
-    quick_samples: Select | None = None
+    name: str  #: as in `CHECKS`
+    run: Callable[[OpInfo, Sample], Any]  #: raises where something is wrong
+    applies: Applies  #: whether it has something to say of an entry in a dtype
+    samples: Select | int | None  #: what it looks at
+    within: Applies  #: the dtypes, of an entry, in which the quick profile runs it
+    quick: Callable[[OpInfo], bool] = lambda info: True  #: the entries for which it does
+    quick_samples: Select | None = None  #: what it looks at there, if that is less
 
     @property
     def summary(self) -> str:

@@ -26,9 +26,9 @@ class CheckFailed(AssertionError):
 class Outcome:
     """What came of a cell: the first error, in which sample, of how many."""
 
-    error: Exception | None = None
-    sample: Sample | None = None
-    samples: int = 0
+    error: Exception | None = None  #: None: the cell passes
+    sample: Sample | None = None  #: that it came of
+    samples: int = 0  #: how many were looked at
 
 
 class Running:
