@@ -180,7 +180,7 @@ def condensed(data: dict[str, Any]) -> dict[str, Any]:
         "checks": [[name, *check.values()] for name, check in data["checks"].items()],
         "operators": [[name, *entry.values()] for name, entry in data["operators"].items()],
         "dtypes": list(dtypes),
-        "derivatives": [DERIVATIVES.ulps, DERIVATIVES.floor],
+        "derivatives": {name: DERIVATIVES.within(name) for name in dtypes},
         "again": _again(data["settings"]),
         "rows": rows,
         "texts": texts,

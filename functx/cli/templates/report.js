@@ -165,10 +165,10 @@ body.addEventListener("click", event => {
 const dialog = $("dialog");
 const number = x => +x.toPrecision(3);
 
-function tolerance(check, ulps, floor) {
+function tolerance(check, ulps, floor, dtype) {
   const times = { reference: 1, values: 2 }[check.compares];
   if (check.compares === "derivatives") {
-    const [each, least] = data.derivatives;
+    const [each, least] = data.derivatives[dtype];
     return `tolerance ${each} ulps of each element, ${least} of the largest`;
   }
   if (!times) return "exact, or by a bound of its own";
@@ -184,7 +184,7 @@ function describe(operator, check, one) {
   title.append(el("span", `${MARKS[one.status]} ${NAMES[one.status]}`, `t-${one.status}`));
   const floor = operator.floor && Object.values(operator.floor);
   const samples = `${one.samples} ${one.samples === 1 ? "sample" : "samples"}`;
-  box.append(title, el("p", `${one.seconds.toFixed(3)} s · ${samples} · ${tolerance(check, number(one.ulps), floor)}`));
+  box.append(title, el("p", `${one.seconds.toFixed(3)} s · ${samples} · ${tolerance(check, number(one.ulps), floor, one.dtype)}`));
   if (one.reason) box.append(el("p", `Declared gap: ${one.reason}`, "why"));
   if (one.sample) box.append(el("p", "Sample"), el("pre", one.sample));
   if (one.error) box.append(el("p", "Error"), el("pre", one.error));
