@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import typer
 
 import functx
 from functx._core import Accepts, Autocast, Promote, REGISTRY
+from functx.cli.app import app
 from functx.testing import CHECKS
 
 
@@ -91,3 +93,19 @@ def test_every_check_answers_a_question():
     named = {name for cell in answers for name in re.findall(r"`(\w+)`", cell)}
     assert named >= CHECKS.keys()
     assert all(name in CHECKS for name in named), named - CHECKS.keys()
+
+
+def test_the_options_of_check_are_those_of_its_help():
+    page = (ROOT / "docs" / "how-to" / "read_the_report.md").read_text()
+    written = re.findall(r"^\| `([^`]+)` \| (.*) \| (?:`(.*)`)? \|$", page, re.M)
+    declared = typer.main.get_command(app).commands["check"].params
+    assert written == [
+        ("/".join((*p.opts, *p.secondary_opts)), p.help, default_of(p)) for p in declared
+    ]
+
+
+def default_of(parameter):
+    """As it is typed; nothing where there is none."""
+    if parameter.default is True:
+        return parameter.opts[0]
+    return str(parameter.default or "")

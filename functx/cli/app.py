@@ -55,7 +55,7 @@ def lowerings(pattern: Pattern = None) -> None:
 @app.command()
 def check(
     pattern: Pattern = None,
-    checks: Annotated[str | None, typer.Option(help="Of the checks: reference,vmap.")] = None,
+    checks: Annotated[str | None, typer.Option(help="reference,vmap or all.")] = None,
     dtypes: Annotated[str | None, typer.Option(help="float32,float64 or all.")] = None,
     profile: Annotated[str, typer.Option(help="How much: quick, full or exhaustive.")] = "quick",
     device: Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")] = "cpu",
