@@ -21,7 +21,13 @@ copyright = "The functx developers"
 version = release = functx.__version__
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx.ext.intersphinx", "reference", "coverage"]
-exclude_patterns = ["_build", "ext", "jupyter_execute", "**.ipynb_checkpoints"]
+exclude_patterns = [
+    "_build",
+    "ext",
+    "generated/fields.md",  # a part of another page
+    "jupyter_execute",
+    "**.ipynb_checkpoints",
+]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

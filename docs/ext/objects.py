@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.inspect import stringify_signature
 
 
@@ -32,7 +34,8 @@ def signature_text(call: Callable[..., Any], *, method: bool = False) -> str:
     parameters = list(signature.parameters.values())[1 if method else 0 :]
     parameters = [p.replace(default=_parsable(p.default)) for p in parameters]
     signature = signature.replace(parameters=parameters)
-    return stringify_signature(signature, unqualified_typehints=True)
+    text = stringify_signature(signature, unqualified_typehints=True)
+    return re.sub(r"~[\w.]+\.", "", text)  # Sphinx's mark for "the last part of this name"
 
 
 def _parsable(default: Any) -> Any:
@@ -85,8 +88,23 @@ def class_(name: str, cls: type) -> str:
         signature = ""
     doc = body(inspect.getdoc(cls) or "")
     members = [_member(key, value) for key, value in vars(cls).items() if not key.startswith("_")]
-    inner = "\n".join(filter(None, members))
+    inner = "\n".join(filter(None, [fields_table(cls), *members]))
     return f"::::::{{py:class}} {name}{signature}\n\n{doc}\n\n{inner}\n::::::\n"
+
+
+def field_comments(cls: type) -> dict[str, str]:
+    """What the `#:` comments beside a dataclass's fields say, by field."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    comments = ModuleAnalyzer.for_module(cls.__module__).find_attr_docs()
+    lines = {f.name: comments.get((cls.__qualname__, f.name)) for f in dataclasses.fields(cls)}
+    return {name: " ".join(said).strip() for name, said in lines.items() if said}
+
+
+def fields_table(cls: type) -> str:
+    """A line for each field that has a comment."""
+    rows = [f"| `{name}` | {said} |" for name, said in field_comments(cls).items()]
+    return "\n".join(["| field | |", "|---|---|", *rows, ""]) if rows else ""
 
 
 def _member(name: str, value: Any) -> str:

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+from pathlib import Path
 from typing import Any
 
+import functx
 
-FACADES = [
-    "functx",
-    "functx.autograd",
-    "functx.autograd.forward_ad",
-    "functx.autograd.functional",
-    "functx.autograd.graph",
-    "functx.debug",
-    "functx.fft",
-    "functx.linalg",
-    "functx.masked",
-    "functx.nn.functional",
-    "functx.random",
-    "functx.signal.windows",
-    "functx.special",
-    "functx.testing",
-]
+
+_ROOT = Path(functx.__file__).parent
 _NOT_FOR_USERS = {"annotations"}
+
+
+def facades() -> list[str]:
+    """The modules that hand names on, `from ... import name as name`; parents come first."""
+    found = []
+    for path in _ROOT.rglob("*.py"):
+        name = ".".join(path.relative_to(_ROOT.parent).with_suffix("").parts)
+        name = name.removesuffix(".__init__")
+        if "._" not in name and _hands_on(path):
+            found.append(name)
+    return sorted(found)
+
+
+def _hands_on(path: Path) -> bool:
+    body = ast.parse(path.read_text()).body
+    imported = [alias for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return any(alias.asname == alias.name for alias in imported)
 
 
 def public_names() -> dict[str, Any]:
     """Full names and what they name, facade by facade."""
     found = {}
-    for facade in FACADES:
-        module = importlib.import_module(facade)
+    for facade in facades():
+        module, parent = importlib.import_module(facade), facade.rpartition(".")[0]
         for name, value in sorted(vars(module).items()):
             if name.startswith("_") or name in _NOT_FOR_USERS or inspect.ismodule(value):
                 continue
-            if facade == "functx.autograd" and found.get(f"functx.{name}") is value:
-                continue  # a second name for PyTorch's users
+            again = found.get(f"{parent}.{name}") is value
+            if again and (parent != "functx" or facade == "functx.autograd"):
+                continue  # a second name: PyTorch's, or where the parent has it from
             found[f"{facade}.{name}"] = value
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
 
 from functx._core import OPERATORS, REGISTRY
+from functx.testing import opinfo
 
 
 _DATA = {
@@ -26,6 +28,9 @@ _DATA = {
     "functx.testing.PROPERTIES": "What `assert_properties` asserts, by name.",
     "functx.testing.ALL_DTYPES": "The names of the dtypes that operators are checked in.",
     "functx.testing.PROFILES": "The profiles, from the quickest to the whole.",
+    "functx.testing.checks.IN_DOUBLE": "The checks that need double precision, by name.",
+    "functx.testing.mutants.KINDS": "The kinds of mistakes by name, with group and reason.",
+    "functx.testing.mutants.GROUPS": "The groups of kinds.",
     "functx.testing.Profile": "How much is looked at: one of `PROFILES`.",
 }
 _INTRODUCTIONS = {
@@ -46,6 +51,11 @@ _INTRODUCTIONS = {
     "debug": "# functx.debug\n",
     "linalg": "# functx.linalg\n\nBeside its operators: [](../operators/linalg.md).\n",
     "testing": "# functx.testing\n\nSee [](../../how-to/check_your_function.md).\n",
+    "strategies": (
+        "# functx.testing.strategies\n\nSee [](../../how-to/property_tests.md). "
+        "They need `pip install 'functx[test]'`.\n"
+    ),
+    "mutants": "# functx.testing.mutants\n\nSee [](../../concepts/planted_mistakes.md).\n",
     "settings": (
         "# Dtypes and settings\n\nDtypes under PyTorch's names. `dtype=` takes these and "
         "whatever JAX and NumPy take. See [](../../concepts/x64.md).\n"
@@ -63,13 +73,24 @@ def pages() -> dict[str, str]:
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
     tables = {"catalog.md": catalog_page(), "departures.md": departures_page()}
-    return out | tables | {"names.md": names_page()}
+    return out | tables | {"names.md": names_page(), "fields.md": _fields()}
+
+
+def _fields() -> str:
+    """The fields of an entry and of its parts, for a page to include."""
+    here = [x for x in vars(opinfo).values() if getattr(x, "__module__", "") == opinfo.__name__]
+    parts = sorted(filter(dataclasses.is_dataclass, here), key=lambda cls: cls is not opinfo.OpInfo)
+    texts = [
+        f"### `{cls.__name__}`\n\n{objects.body(cls.__doc__)}\n\n{objects.fields_table(cls)}"
+        for cls in parts
+    ]
+    return "\n".join(texts)
 
 
 def _page(name: str, value: Any) -> str:
-    facade = name.split(".")[1]
-    if facade in ("autograd", "random", "debug", "testing", "linalg"):
-        return facade
+    for facade in reversed(name.split(".")[1:-1]):
+        if facade in _INTRODUCTIONS:
+            return facade
     _, folder, *rest = f"{getattr(value, '__module__', '')}..".split(".", 2)
     if folder != "_transforms":
         return "settings"

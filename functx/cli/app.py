@@ -82,7 +82,9 @@ def check(
     done: Annotated[
         list[Path] | None,
         typer.Option(
-            exists=True, dir_okay=False, help="A journal of another part: its cells are not run."
+            exists=True,
+            dir_okay=False,
+            help="A journal of another part: its cells are not run, and count as they came out.",
         ),
     ] = None,
     minutes: Annotated[
@@ -102,18 +104,21 @@ def check(
     where it was when the command is given again, and what failed is run again; --minutes ends it,
     --shard 2/8 takes a part, and --done FILE counts the cells in another part's journal in.
 
-    Exit status: 0 if all cells pass or are declared gaps, 1 if one fails or a gap passes, 2 for a
-    word that names nothing or a file that cannot be read as what it should be, 3 if --minutes left
-    cells to be run, 130 if stopped by Ctrl-C. With --compare: 1 as well if a cell that passed is
-    gone. With --mutants: 1 if a planted mistake survives all checks.
+    Exit status: 0 if all cells pass or are declared gaps, or the part of --shard holds none, 1 if
+    one fails or a gap passes, 2 for a word that names nothing, a file that cannot be read as what
+    it should be or cannot be written, 3 if --minutes left cells to be run, 4 if a file could not be
+    written when the run was over, 130 if stopped by Ctrl-C. With --compare: 1 as well if a cell
+    that passed is gone. With --mutants: 1 if a planted mistake survives all checks.
 
     What --json writes is described by functx/cli/check.schema.json, in JSON Schema.
     """
     if mutants:
         others = {"checks": checks, "dtypes": dtypes, "samples": samples, "report": report}
         others |= {"junit": junit, "compare": compare, "shard": shard, "journal": journal}
-        for name, value in {**others, "done": done, "minutes": minutes}.items():
-            if value:
+        others |= {"done": done or None, "minutes": minutes}
+        others |= {"profile": None if profile == "quick" else profile, "no-x64": None if x64 else 1}
+        for name, value in others.items():
+            if value is not None:
                 _refuse(UsageError(f"--mutants takes --device, --jobs and --json, not --{name}"))
         raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
     request = Request(

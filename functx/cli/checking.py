@@ -5,8 +5,9 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools as ft
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -15,8 +16,9 @@ from functx.testing import op_db
 
 from .comparison import compare, load_run, print_comparison
 from .console import print_results, progress, slowest, summary
-from .journal import recorded, writing
+from .journal import Journal, recorded
 from .junit import write_junit
+from .outputs import print_outputs, require_outputs, unwritable, UNWRITTEN, write_outputs
 from .report import as_data, write_html, write_json
 from .runner import Cell, declared_gaps, Plan, Result, run_here
 from .selection import (
@@ -54,14 +56,22 @@ class Request:
     done: tuple[Path, ...] = ()
     minutes: float | None = None
 
+    @property
+    def outputs(self) -> dict[str, Path | None]:
+        """The files to write, by option."""
+        names = ("report", "json", "junit", "journal")
+        return {f"--{name}": getattr(self, name) for name in names}
 
+
+WRITERS = {"--report": write_html, "--json": write_json, "--junit": write_junit}
 LEFT = 3  # the exit status where the time was over before the cells
 
 
 def run_check(request: Request, console: Console) -> int:
     """Does what was asked, and gives the exit status.
 
-    0; 1 if a cell fails; 3 if time was over with cells left; 130 if stopped.
+    0; 1 if a cell fails; 3 if time was over with cells left; 4 if a file could not be written;
+    130 if stopped.
     """
     if request.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
@@ -82,9 +92,17 @@ def run_check(request: Request, console: Console) -> int:
     )
     configure(device=request.device, x64=request.x64, shared=request.jobs > 1)
     select_device(request.device)
-    chosen = select_shard(request.shard, plan.cells())
-    if not chosen:
+    planned = plan.cells()
+    if not planned:
         raise UsageError("no chosen check applies to the chosen operators in the chosen dtypes")
+    chosen = select_shard(request.shard, planned)
+    if not chosen:
+        entries = len({cell[0] for cell in planned})
+        console.print(
+            f"--shard {request.shard} holds nothing: all parts together hold {entries} entries",
+            highlight=False,
+        )
+    require_outputs(request.outputs, request.done)
     known = {r.cell: r for path in request.done for r in recorded(path, plan)}
     if request.journal is not None:  # what failed there is run again: it may be mended
         known |= {r.cell: r for r in recorded(request.journal, plan) if not r.failing}
@@ -92,31 +110,44 @@ def run_check(request: Request, console: Console) -> int:
     before = sum(result.seconds for result in results)
     began = time.perf_counter()
     left = [cell for cell in chosen if cell not in known]
-    stopped = _collect(plan, left, request, results, console)
+    with _journal(request, plan) as journal:
+        stopped = _collect(plan, left, request, results, journal, console)
     seconds = time.perf_counter() - began
     order = {cell: i for i, cell in enumerate(chosen)}
     results.sort(key=lambda r: order[r.cell])
-    written = _write(request, plan, results, len(chosen), before + seconds)
+    data = as_data(plan, results, planned=len(chosen), seconds=before + seconds)
+    writers = {name: ft.partial(write, data=data) for name, write in WRITERS.items()}
+    # Before a closed terminal can get in the way.
+    written, lost = write_outputs(request.outputs, writers)
+    if journal is not None and journal.error is not None:
+        lost.append(unwritable("--journal", journal.path, journal.error))
     print_results(console, results)
     console.print(summary(results, len(chosen), before + seconds), highlight=False)
     gaps, entries = declared_gaps(plan.infos), len(plan.infos)
     console.print(f"{gaps} gaps declared in all of {entries} entries", highlight=False)
     if longest := slowest(results):
         console.print(longest, highlight=False)
-    for path in written:
-        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    print_outputs(console, written, lost)
     worse = any(result.failing for result in results)
     if request.compare is not None and earlier is not None:
-        changes = compare(earlier, plan, chosen, results, request.pattern)
+        others = {cell[0] for cell in planned} - {cell[0] for cell in chosen}
+        changes = compare(earlier, plan, chosen, results, request.pattern, others)
         print_comparison(console, request.compare, changes)
         worse |= changes.worse
-    if stopped or worse:
-        return 130 if stopped else 1
+    if stopped or lost:
+        return 130 if stopped else UNWRITTEN
+    if worse:
+        return 1
     return 0 if len(results) == len(chosen) else LEFT
 
 
 def _collect(
-    plan: Plan, left: Sequence[Cell], request: Request, results: list[Result], console: Console
+    plan: Plan,
+    left: Sequence[Cell],
+    request: Request,
+    results: list[Result],
+    journal: Journal | None,
+    console: Console,
 ) -> bool:
     """Runs the cells that are left into `results`; says whether it was interrupted.
 
@@ -125,14 +156,15 @@ def _collect(
     end = time.perf_counter() + 60 * (request.minutes or float("inf"))
     ahead = collections.Counter(cell[:2] for cell in left)
     failing = sum(result.failing for result in results)
-    with _journal(request, plan) as add, progress(console) as bar:
+    with progress(console) as bar:
         total = len(left) + len(results)
         task = bar.add_task("starting", total=total, completed=len(results), failing=failing)
         try:
             with contextlib.closing(_running(plan, left, request.jobs)) as running:
                 for result in running:
                     results.append(result)
-                    add(result)
+                    if journal is not None:
+                        journal.add(result)
                     failing += result.failing
                     now = f"{result.operator} {result.dtype} {result.check}"
                     bar.update(task, advance=1, failing=failing, description=now)
@@ -144,12 +176,10 @@ def _collect(
     return False
 
 
-def _journal(
-    request: Request, plan: Plan
-) -> contextlib.AbstractContextManager[Callable[[Result], None]]:
+def _journal(request: Request, plan: Plan) -> contextlib.AbstractContextManager[Journal | None]:
     if request.journal is None:
-        return contextlib.nullcontext(lambda result: None)
-    return writing(request.journal, plan)
+        return contextlib.nullcontext()
+    return contextlib.closing(Journal(request.journal, plan))
 
 
 def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Generator[Result, None, None]:
@@ -157,21 +187,3 @@ def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Generator[Result,
         yield from run_in_processes(plan, chosen, jobs)
     else:
         yield from run_here(plan, chosen, select_device(plan.device))
-
-
-def _write(
-    request: Request, plan: Plan, results: Sequence[Result], planned: int, seconds: float
-) -> list[Path]:
-    """Writes what was asked for, before a closed terminal can get in the way."""
-    data = as_data(plan, results, planned=planned, seconds=seconds)
-    written = []
-    wanted = (
-        (write_html, request.report),
-        (write_json, request.json),
-        (write_junit, request.junit),
-    )
-    for write, path in wanted:
-        if path is not None:
-            write(path, data)
-            written.append(path)
-    return written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,7 @@ def compare(
     planned: Iterable[Cell],
     results: Sequence[Result],
     pattern: str | None = None,
+    others: Collection[str] = (),
 ) -> Comparison:
     """What became of an earlier run's cells.
 
@@ -84,12 +85,15 @@ def compare(
     - `planned`: the cells of this one; `results` are of those that were run.
     - `pattern`: the operators that this one was asked for. Others are not compared, nor are
       checks and dtypes that it was not asked for.
+    - `others`: the entries that are left to other shards, and not compared.
 
     Cells that one run alone has are new or gone where both have the same profile and settings.
     """
-    in_scope = _scope(plan, pattern)
+    asked = _scope(plan, pattern)
     cells = {(c["operator"], c["dtype"], c["check"]): c for c in old["cells"]}
-    before = {cell: c["status"] for cell, c in cells.items() if in_scope(cell)}
+    before = {
+        cell: c["status"] for cell, c in cells.items() if asked(cell) and cell[0] not in others
+    }
     now = {r.cell: r for r in results}
     here, alike = set(planned), _alike(old["settings"], plan)
     gone, new = [c for c in before if c not in here], [c for c in now if c not in before]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jax
 
 import functx
 
-from .runner import Plan, Result
+from .runner import Plan, Result, Status
 from .selection import UsageError
 
 
@@ -43,8 +43,8 @@ def recorded(path: Path, plan: Plan) -> list[Result]:
     lines = _whole_lines(path)
     if not lines:
         return []
-    head, wanted = _parsed(path, lines[0]), head_of(plan)
-    if head.get("format") != FORMAT:
+    head, wanted = _parsed(lines[0]), head_of(plan)
+    if head is None or head.get("format") != FORMAT:
         raise _no_journal(path)
     for name, here in wanted.items():
         if head.get(name) != here:
@@ -52,10 +52,7 @@ def recorded(path: Path, plan: Plan) -> list[Result]:
                 f"{path} was written with {name} {head.get(name)!r}, this run has {here!r}; "
                 "name another journal"
             )
-    try:
-        return [Result(**_parsed(path, line)) for line in lines[1:]]
-    except TypeError:  # of fields that a result has not, or lacks
-        raise _no_journal(path) from None
+    return [_result(path, number, line) for number, line in enumerate(lines[1:], 2)]
 
 
 def _whole_lines(path: Path) -> list[str]:
@@ -65,35 +62,87 @@ def _whole_lines(path: Path) -> list[str]:
         return []
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
+    begun = json.dumps({"format": FORMAT})[:-1]  # what is longer may be half a head, and is cut off
+    if "\n" not in text and text[: len(begun)] != begun[: len(text)]:
+        raise _no_journal(path)
     return text.split("\n")[:-1]
 
 
-def _parsed(path: Path, line: str) -> dict[str, Any]:
+def _parsed(line: str) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise _no_journal(path)
-    return found
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _no_journal(path: Path) -> UsageError:
     return UsageError(f"{path} is no journal of functx check; name a new file")
 
 
-@contextlib.contextmanager
-def writing(path: Path, plan: Plan) -> Iterator[Callable[[Result], None]]:
-    """A function that adds a result to a journal, which is begun if it is not there."""
-    whole = "".join(f"{line}\n" for line in _whole_lines(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.truncate(len(whole.encode()))
+# What a field of a result holds, by the type that it is declared with.
+_HELD: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    "str": ("a text", lambda x: isinstance(x, str)),
+    "int": ("a whole number from 0 on", lambda x: type(x) is int and x >= 0),
+    "float": ("a number from 0 on", lambda x: type(x) in (int, float) and x >= 0),
+    "Status": (f"one of {', '.join(get_args(Status))}", lambda x: x in get_args(Status)),
+}
+
+
+def _result(path: Path, number: int, line: str) -> Result:
+    found = _parsed(line)
+    if objection := "is no JSON object" if found is None else _objection(found):
+        remedy = "delete the line, and its cell is run again"
+        raise UsageError(f"{path}, line {number}, {objection}; {remedy}")
+    return Result(**found or {})
+
+
+def _objection(found: dict[str, Any]) -> str:
+    """What keeps the values of a line from being a result; nothing, if they are one."""
+    fields = {field.name: field for field in dataclasses.fields(Result)}
+    for name in found:
+        if name not in fields:
+            return f"has {name!r}, which no result has"
+    for name, field in fields.items():
+        value = found.get(name, field.default)
+        if value is dataclasses.MISSING:
+            return f"has no {name!r}"
+        what, holds = _HELD[field.type]
+        if not holds(value):
+            return f"must have {what} as {name!r}, got {value!r}"
+    return ""
+
+
+class Journal:
+    """Adds results to a file, which is begun if it is not there.
+
+    From where it cannot be written on, it adds no more, and `error` says why.
+    """
+
+    def __init__(self, path: Path, plan: Plan):
+        whole = "".join(f"{line}\n" for line in _whole_lines(path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.error: OSError | None = None
+        self._file = path.open("a", encoding="utf-8")
+        self._file.truncate(len(whole.encode()))
         if not whole:
-            file.write(json.dumps(head_of(plan)) + "\n")
+            self._write(head_of(plan))
 
-        def add(result: Result) -> None:
-            file.write(json.dumps(dataclasses.asdict(result)) + "\n")
-            file.flush()  # a process that is killed takes its buffers along
+    def add(self, result: Result) -> None:
+        """Writes a line."""
+        self._write(dataclasses.asdict(result))
 
-        yield add
+    def _write(self, line: dict[str, Any]) -> None:
+        if self.error is not None:
+            return
+        try:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()  # a process that is killed takes its buffers along
+        except OSError as error:
+            self.error = error
+
+    def close(self) -> None:
+        """Ends it; what could not be written is tried once more."""
+        with contextlib.suppress(OSError):
+            self._file.close()

@@ -20,6 +20,7 @@ from functx.testing.checks.programs import let_go
 from functx.testing.mutants import GROUPS, hunt_entry, KINDS, Verdict
 
 from .console import progress
+from .outputs import print_outputs, require_outputs, UNWRITTEN, write_outputs
 from .selection import names_of, select, select_device, UsageError
 from .settings import configure
 
@@ -35,12 +36,17 @@ class Hunting:
 
 
 def run_mutants(request: Hunting, console: Console) -> int:
-    """Does what was asked, and gives the exit status: 0, 1 if a mutant survives, 130 if stopped."""
+    """Does what was asked, and gives the exit status.
+
+    0; 1 if a mutant survives; 4 if the file could not be written; 130 if stopped.
+    """
     if request.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
     infos = select(request.pattern, op_db, names_of)
     configure(device=request.device, shared=request.jobs > 1)
     select_device(request.device)
+    outputs = {"--json": request.json}
+    require_outputs(outputs)
     began, verdicts, stopped = time.perf_counter(), {}, False
     with progress(console) as bar:
         task = bar.add_task("planting", total=len(infos), failing=0)
@@ -53,11 +59,11 @@ def run_mutants(request: Hunting, console: Console) -> int:
         except KeyboardInterrupt:
             stopped = True
     results = [v for info in infos for v in verdicts.get(info.id, ())]
-    if request.json is not None:
-        _write(request.json, results)
+    written, lost = write_outputs(outputs, {"--json": lambda path: _write(path, results)})
     _print(console, results, time.perf_counter() - began)
-    if stopped:
-        return 130
+    print_outputs(console, written, lost)
+    if stopped or lost:
+        return 130 if stopped else UNWRITTEN
     return int(not all(v.caught for v in results))
 
 

@@ -20,9 +20,9 @@ class Make:
     batched check are the same samples under other seeds.
     """
 
-    dtype: np.dtype
-    rng: np.random.Generator
-    device: Device | None = None
+    dtype: np.dtype  #: of the arrays, where none is given
+    rng: np.random.Generator  #: what the values are drawn from
+    device: Device | None = None  #: where arrays are put; None: on JAX's default device
 
     def __call__(
         self, *shape: int, low: float = -3, high: float = 3, dtype: Any = None

@@ -20,16 +20,19 @@ from .make import Make
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sample:
-    """One call: positional and keyword arguments, and calls like it with other values."""
+    """One call: positional and keyword arguments, and calls like it with other values.
 
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-    lanes: tuple[Sample, ...] = ()  # the same call under other seeds: the lanes of a batch
-    values_only: bool = False  # derivatives are not looked at: infinite, or not there
-    held: bool = False  # the derivative is not that of the values: differences are not asked
-    drawn: str = ""  # the dtype that `OpInfo.draw` drew it in
-    derived: bool = False  # from another sample of its entry: only values are looked at
-    exact: bool = False  # nothing may be flushed to zero
+    `call`, `edge` and `held` make samples; the checks fill in `lanes`, `drawn` and `derived`.
+    """
+
+    args: tuple[Any, ...]  #: what is given by position
+    kwargs: Mapping[str, Any]  #: what is given by name
+    lanes: tuple[Sample, ...] = ()  #: the same call under other seeds: the lanes of a batch
+    values_only: bool = False  #: derivatives are not looked at: infinite, or not there
+    held: bool = False  #: the derivative is not that of the values: differences are not asked
+    drawn: str = ""  #: the dtype that `OpInfo.draw` drew it in
+    derived: bool = False  #: from another sample of its entry: only values are looked at
+    exact: bool = False  #: nothing may be flushed to zero
 
     def __repr__(self) -> str:
         named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
@@ -97,39 +100,39 @@ class Floor:
     of the call's arguments, in NumPy.
     """
 
-    ulps: float
-    reason: str  # a fact
-    elementwise: bool = False
-    of: Callable[..., Any] | None = None
+    ulps: float  #: how many, of the largest magnitude or of that at the element
+    reason: str  #: why results cancel: a fact
+    elementwise: bool = False  #: of the magnitudes at the element, not of the largest
+    of: Callable[..., Any] | None = None  #: the magnitudes there, in NumPy
 
 
 @dataclasses.dataclass(frozen=True)
 class Looser:
     """How far an element may be off on other platforms than the CPU, and why it is more there."""
 
-    ulps: float
-    reason: str  # a fact
-    devices: frozenset[str] = frozenset({"gpu"})  # platforms
-    dtypes: frozenset[str] = frozenset()  # empty: all of them
+    ulps: float  #: of the element, in place of the entry's own where that is less
+    reason: str  #: what these platforms compute otherwise: a fact
+    devices: frozenset[str] = frozenset({"gpu"})  #: platforms: `"gpu"`, `"tpu"`
+    dtypes: frozenset[str] = frozenset()  #: in which it holds; empty: all of them
 
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
     """A call that must raise `error` with a message matching the regular expression `match`."""
 
-    sample: Sample
-    match: str
-    error: type[Exception] = RuntimeError
+    sample: Sample  #: the call
+    match: str  #: a regular expression found in the message
+    error: type[Exception] = RuntimeError  #: the exception's class
 
 
 @dataclasses.dataclass(frozen=True)
 class Gap:
     """A check this operator is known to fail, and why. Fails the day it passes."""
 
-    check: str
-    reason: str  # a fact
-    dtypes: frozenset[str] = frozenset()  # empty: all of them
-    devices: frozenset[str] = frozenset()  # platforms; empty: all of them
+    check: str  #: its name in `functx.testing.CHECKS`
+    reason: str  #: a fact of mathematics or of a platform
+    dtypes: frozenset[str] = frozenset()  #: in which it fails; empty: all of them
+    devices: frozenset[str] = frozenset()  #: platforms on which it fails; empty: all of them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,8 +143,8 @@ class Extreme:
     `"huge in array 0"`.
     """
 
-    at: str
-    reason: str  # a fact
+    at: str  #: a regular expression, found in the name of the arguments
+    reason: str  #: why float32 cannot: a fact
 
 
 # By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
@@ -159,10 +162,10 @@ class OwnDtypes:
     group of `cases`, `-` a refusal.
     """
 
-    answer: str
-    reason: str  # a fact
-    cases: str = ""
-    dtypes: frozenset[str] = frozenset()  # that samples are drawn in; empty: all of them
+    answer: str  #: the result's dtype: `"f32"`, or one of the signs above
+    reason: str  #: why it is not PyTorch's: a fact
+    cases: str = ""  #: a regular expression, found in the cases in which it holds; empty: in all
+    dtypes: frozenset[str] = frozenset()  #: that samples are drawn in; empty: all of them
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -175,22 +178,22 @@ class Convention:
     `hessian` and its columns run through the elements of all floating arrays.
     """
 
-    what: str
-    sample: Sample
-    value: Any = None
-    gradient: Any = None
-    hessian: Any = None
-    through: Callable[[Any], Any] | None = None
-    holds: Callable[[Any], Any] | None = None  # what is true of the result
-    smooth: bool = False  # the derivatives of `order` are finite, and alike in all modes
-    refused: str = ""  # what the error of differentiating says
-    # A formula of the same arguments whose derivatives, to this order, the operator must have.
+    what: str  #: a name for the place: `"ties share"`
+    sample: Sample  #: the call
+    value: Any = None  #: the result
+    gradient: Any = None  #: the gradient of the result's sum, in each of `modes`
+    hessian: Any = None  #: the second derivative of the sum, in all nests of two modes
+    through: Callable[[Any], Any] | None = None  #: what of the result is summed, made real
+    holds: Callable[[Any], Any] | None = None  #: what is true of the result
+    smooth: bool = False  #: whether the derivatives of `order` are finite, and alike in all modes
+    refused: str = ""  #: what the error of differentiating says: a regular expression
+    #: a formula whose value and derivatives, up to `order`, are the operator's
     like: Callable[..., Any] | None = None
-    order: int = 2
-    modes: tuple[str, ...] = ("forward", "reverse")  # in which the gradient is looked at
-    ulps: float = 8  # how far an element may be off that is not 0, infinite or NaN
-    floor: float = 0  # and by how much where terms cancel
-    departure: str = ""  # why PyTorch has it otherwise, if it does: a fact
+    order: int = 2  #: of the derivatives that `smooth` and `like` look at
+    modes: tuple[str, ...] = ("forward", "reverse")  #: in which the gradient is looked at
+    ulps: float = 8  #: how far an element may be off that is not 0, infinite or NaN
+    floor: float = 0  #: and by how much besides, where terms cancel
+    departure: str = ""  #: why PyTorch has it otherwise, if it does: a fact
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -202,10 +205,10 @@ class Departure:
     call, `sample` is one of them.
     """
 
-    kind: str
-    sample: Sample
-    reason: str  # a fact
-    match: str = ""
+    kind: str  #: what the fuzzer calls the difference
+    sample: Sample  #: one such call
+    reason: str  #: why functx answers otherwise: a fact
+    match: str = ""  #: a regular expression, found in the fuzzer's line about such a call
 
 
 Samples = Callable[[Make], Iterator[Sample]]
@@ -227,35 +230,41 @@ def _no_refusals(make: Make) -> Iterator[Refusal]:
 class OpInfo:
     """What the database knows of an operator beyond what the operator says itself."""
 
-    op: Callable[..., Any]
+    op: Callable[..., Any]  #: the function: of functx, or yours
+    #: a generator function of `make`: `call(*args, **kwargs)`s, `edge(...)`s where only values
+    #: count, no derivatives, `held(...)`s where the derivative is not that of the values
     samples: Samples
-    reference: Callable[..., Any] | None = None  # NumPy in, NumPy out, the operator's signature
+    #: the same in NumPy: arrays in, arrays out, the same signature
+    reference: Callable[..., Any] | None = None
+    #: one that yields `Refusal`s: calls that must raise
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
+    #: one that yields `Convention`s: what is given at kinks, ties, zeros and NaN
     conventions: Callable[[Make], Iterator[Convention]] = no_conventions
-    variant: str = ""
-    # How far an element may be off, in ulps of itself, where the default is too loose or, with the
-    # reason, too tight: in every dtype, or by dtype.
+    variant: str = ""  #: a name for a further entry of the same function
+    #: how far an element may be off, in units of its last place, where 8 (2 in halves) is too loose
+    #: or, with the reason beside it, too tight: in every dtype, or by dtype
     ulps: float | Mapping[str, float] | None = None
-    looser: tuple[Looser, ...] = ()
-    floor: Floor | None = None
-    # Whether the reference has the zeros' signs; never looked at where there is a floor for all.
+    looser: tuple[Looser, ...] = ()  #: how far it may be off on a GPU, if that is more
+    floor: Floor | None = None  #: what results that cancel may be off besides
+    #: whether the reference has the zeros' signs; not looked at where there is a floor for all
     signed_zeros: bool = True
-    gaps: tuple[Gap, ...] = ()
-    extremes: tuple[Extreme, ...] = ()
-    # What of the output is determined: drops signs, phases and orders (svd, eigh, qr).
+    gaps: tuple[Gap, ...] = ()  #: checks known to fail; one that passes fails
+    extremes: tuple[Extreme, ...] = ()  #: extreme arguments that float32 is not held to
+    #: what of the output is determined: drops signs, phases and orders (svd, eigh, qr)
     gauge: Callable[[Any], Any] | None = None
-    # The directions in which derivatives are held against differences, as a function of any, and
-    # of where: Hermitian ones, where one triangle is read and the gradient is spread over both.
+    #: the directions in which derivatives are held against differences, as a function of any, and
+    #: of where: Hermitian ones, where one triangle is read and the gradient is spread over both
     directions: Callable[[Any, Any], Any] | None = None
-    # Options that devices of these platforms alone take. Refusals show it on the others.
+    #: options that devices of some platforms alone take, by name; refusals show it on the others
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
-    # For random operators: the (mean, standard deviation) of each element, same arguments.
+    #: of random operators: the mean and standard deviation of each element, from the same arguments
     moments: Callable[..., tuple[Any, Any]] | None = None
-    # PyTorch promises no order among equal elements, so positions differ where values tie.
+    #: whether positions may differ where values tie: PyTorch promises no order of equal elements
     ties_in_any_order: bool = False
-    own_dtypes: tuple[OwnDtypes, ...] = ()
+    own_dtypes: tuple[OwnDtypes, ...] = ()  #: of functx's operators: dtypes other than PyTorch's
+    #: one that yields `Departure`s: calls that functx answers otherwise than PyTorch
     departures: Callable[[Make], Iterator[Departure]] = _no_departures
-    # Narrower than what the operator accepts, for a variant.
+    #: fewer dtypes than the function accepts; of yours, in place of float32 and float64
     dtypes: tuple[str, ...] | None = None
 
     @property
@@ -298,6 +307,13 @@ class OpInfo:
             return self.spec is not None and self.spec.random
         first = next(self.samples(self.make(self.accepted[0])))
         return self.spec.draws_key(*first.args, **first.kwargs)
+
+    def refuses(self, error: Exception) -> bool:
+        """Whether an error is the operator's refusal, in its own words, and no fault of it.
+
+        A function of your own may refuse in any words.
+        """
+        return self.spec is None or str(error).startswith(f"{self.name}: ")
 
     def draws(self, sample: Sample) -> bool:
         """Whether this call consumes a key: of a random entry, that of an odd sample need not."""

@@ -74,6 +74,11 @@ def test_lowerings_lists_what_differs_by_platform(functx_command, monkeypatch):
         (("check", "sin", "--mutants", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sine", "--mutants"), "no operator matches 'sine'; nearest: sin"),
         (("check", "sin", "--mutants", "--shard", "1/2"), "--jobs and --json, not --shard"),
+        (("check", "sin", "--mutants", "--samples", "0"), "--jobs and --json, not --samples"),
+        (("check", "sin", "--mutants", "--minutes", "0"), "--jobs and --json, not --minutes"),
+        (("check", "sin", "--mutants", "--checks", ""), "--jobs and --json, not --checks"),
+        (("check", "sin", "--mutants", "--profile", "full"), "--jobs and --json, not --profile"),
+        (("check", "sin", "--mutants", "--no-x64"), "--jobs and --json, not --no-x64"),
         (("check", "sin", "--checks", "grad", "--dtypes", "bool"), "no chosen check applies"),
     ],
 )

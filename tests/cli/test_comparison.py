@@ -135,11 +135,12 @@ def check(monkeypatch, tmp_path):
     old = run(changed(JIT="pass", STALE="gap"))
     (tmp_path / "old.json").write_text(json.dumps(old))
 
-    def with_results(cells):
+    def with_results(cells, *words):
+        found = {result.cell: result for result in results(cells)}
         monkeypatch.setattr(Plan, "cells", lambda plan: list(cells))
-        monkeypatch.setattr(checking, "run_here", lambda *args: iter(results(cells)))
+        monkeypatch.setattr(checking, "run_here", lambda plan, chosen, _: map(found.get, chosen))
         path = str(tmp_path / "old.json")
-        return CliRunner().invoke(app, ["check", "--compare", path], env={"COLUMNS": "200"})
+        return CliRunner().invoke(app, ["check", "--compare", path, *words], env={"COLUMNS": "200"})
 
     return with_results
 
@@ -156,6 +157,25 @@ def test_the_command_fails_for_cells_that_are_gone(check):
     del passing[VMAP]
     done = check(passing | {JIT: "pass", STALE: "gap"})
     assert done.exit_code == 1 and "− gone sin float32 vmap" in done.stdout
+
+
+def test_a_shard_is_compared_with_what_it_holds(check):
+    same = changed(JIT="pass", STALE="gap")
+    done = check(same, "--shard", "1/3")
+    assert done.exit_code == 0 and "nothing changed" in done.stdout
+    del same[VMAP], same[SUM]
+    done = check(same, "--shard", "1/3")
+    assert done.exit_code == 1 and "− gone sin float32 vmap" in done.stdout
+    assert "sum" not in done.stdout
+
+
+def test_each_shard_names_entries_that_the_database_has_no_more(check, monkeypatch):
+    monkeypatch.setattr(comparison, "op_db", ENTRIES[1:])
+    monkeypatch.setattr(checking, "op_db", ENTRIES[1:])
+    left = {cell: status for cell, status in CELLS.items() if cell[0] != "sin"}
+    for shard in ("1/2", "2/2"):
+        done = check(left, "--shard", shard)
+        assert done.exit_code == 1 and "5 − gone" in done.stdout
 
 
 def test_the_command_says_that_nothing_changed(check):

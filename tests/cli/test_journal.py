@@ -76,6 +76,17 @@ def test_a_line_that_was_being_written_is_no_result(runner, tmp_path, lost):
     assert journal.read_text() == text
 
 
+@pytest.mark.parametrize("left", [1, 40, 130])
+def test_a_first_line_that_was_being_written_is_written_anew(runner, tmp_path, left):
+    whole, journal = cells_of(runner), tmp_path / "run.jsonl"
+    run(journal=journal)
+    text, runner.ran = journal.read_text(), []
+    journal.write_text(text[:left])
+    assert "\n" not in text[:left]
+    assert run(journal=journal)[0] == 0 and runner.ran == whole
+    assert journal.read_text() == text
+
+
 def test_what_failed_is_run_again(runner, tmp_path):
     whole, journal = cells_of(runner), tmp_path / "run.jsonl"
     runner.failing = {whole[2]}
@@ -114,6 +125,16 @@ def test_parts_make_the_whole(runner, tmp_path):
     assert data["seconds"] >= 0.5 * len(whole)
 
 
+def test_what_failed_in_another_part_is_not_run_and_fails(runner, tmp_path):
+    whole, journal = cells_of(runner), tmp_path / "part.jsonl"
+    runner.failing = {whole[0]}
+    assert run(journal=journal, shard="1/3")[0] == 1
+    theirs, runner.ran, runner.failing = runner.ran, [], set()
+    status, printed = run(done=(journal,))
+    assert status == 1 and f"{len(whole) - 1} pass, 1 fail" in printed
+    assert runner.ran == [cell for cell in whole if cell not in theirs]
+
+
 @pytest.mark.parametrize(
     "words, said",
     [
@@ -132,7 +153,9 @@ def test_a_journal_of_another_kind_of_run_is_refused(runner, tmp_path, words, sa
     assert journal.read_text() == before
 
 
-@pytest.mark.parametrize("text", ["hello\n", "[1]\n", '{"format": "functx check"}\n'])
+@pytest.mark.parametrize(
+    "text", ["hello\n", "hello", "[1]\n", '{"format": "functx check"}\n', '{"format": "functx"}']
+)
 def test_a_file_that_is_no_journal_is_left_alone(runner, tmp_path, text):
     file = tmp_path / "notes.txt"
     file.write_text(text)
@@ -141,12 +164,51 @@ def test_a_file_that_is_no_journal_is_left_alone(runner, tmp_path, text):
     assert file.read_text() == text and runner.ran == []
 
 
-def test_a_line_that_is_no_result_is_refused(runner, tmp_path):
+@pytest.mark.parametrize(
+    "changed, said",
+    [
+        ({"status": "ok"}, "one of pass, fail, gap, unexpected pass as 'status', got 'ok'"),
+        ({"status": ["pass"]}, "as 'status', got ['pass']"),
+        ({"seconds": "0.5"}, "must have a number from 0 on as 'seconds', got '0.5'"),
+        ({"seconds": float("nan")}, "must have a number from 0 on as 'seconds', got nan"),
+        ({"seconds": True}, "must have a number from 0 on as 'seconds', got True"),
+        ({"samples": 2.5}, "must have a whole number from 0 on as 'samples', got 2.5"),
+        ({"ulps": -1}, "must have a number from 0 on as 'ulps', got -1"),
+        ({"dtype": None}, "must have a text as 'dtype', got None"),
+        ({"error": 3}, "must have a text as 'error', got 3"),
+        ({"colour": "red"}, "has 'colour', which no result has"),
+        (None, "has no 'dtype'"),
+        ("half", "is no JSON object"),
+    ],
+)
+def test_a_damaged_line_is_named(runner, tmp_path, changed, said):
     journal = tmp_path / "run.jsonl"
     run(journal=journal)
-    journal.write_text(journal.read_text() + '{"operator": "sin"}\n')
-    with pytest.raises(UsageError, match="is no journal"):
-        run(journal=journal)
+    lines = journal.read_text().splitlines()
+    found = json.loads(lines[2])
+    if changed is None:
+        del found["dtype"]
+    lines[2] = lines[2][:20] if changed == "half" else json.dumps(found | (changed or {}))
+    journal.write_text("\n".join(lines) + "\n")
+    for words in ({"journal": journal}, {"done": (journal,)}):
+        with pytest.raises(UsageError) as refused:
+            run(**words)
+        assert str(refused.value).startswith(f"{journal}, line 3, ") and said in str(refused.value)
+        assert str(refused.value).endswith("; delete the line, and its cell is run again")
+
+
+def test_a_part_that_holds_nothing_says_so_and_is_a_part(runner, tmp_path):
+    whole = cells_of(runner)
+    files = {name: tmp_path / f"run.{name}" for name in ("json", "junit", "report")}
+    journals = [tmp_path / f"{i}.jsonl" for i in range(1, 5)]
+    for i, journal in enumerate(journals, 1):
+        status, printed = run(journal=journal, shard=f"{i}/4", **files)
+        assert status == 0
+        empty = "--shard 4/4 holds nothing: all parts together hold 3 entries" in printed
+        assert empty == (i == 4)
+    assert json.loads(files["json"].read_text())["cells"] == []
+    assert runner.ran == whole and len(journals[3].read_text().splitlines()) == 1
+    assert run(done=tuple(journals))[0] == 0 and runner.ran == whole
 
 
 @pytest.mark.parametrize("word", ["0/3", "4/3", "1", "a/b", "1/0"])

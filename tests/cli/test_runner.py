@@ -84,6 +84,44 @@ def test_a_plan_runs_only_cells_that_apply():
     assert totals(results) == {"pass": 2, "fail": 2, "gap": 0, "unexpected pass": 0}
 
 
+def unable(*args):
+    raise ZeroDivisionError("by design")
+    yield
+
+
+DRAWS_NOTHING = OpInfo(functx.sin, unable, variant="unable")
+# Whether its calls are random, the first one says.
+UNABLE_TO_SAY = OpInfo(functx.nn.functional.dropout, unable)
+
+
+@pytest.mark.parametrize("unable_entry", [DRAWS_NOTHING, UNABLE_TO_SAY], ids=lambda info: info.id)
+@pytest.mark.parametrize("profile", ["quick", "full"])
+def test_samples_that_raise_fail_the_cells_of_their_entry_alone(unable_entry, profile):
+    plan = Plan((unable_entry, RIGHT), ("float32",), ("reference", "jit", "keys"), profile=profile)
+    found = list(run_here(plan, plan.cells(), jax.devices("cpu")[0]))
+    theirs = [result for result in found if result.operator == unable_entry.id]
+    assert theirs and {r.error for r in theirs} == {"ZeroDivisionError: by design"}
+    assert all(r.status == "fail" and "unable" in r.traceback for r in theirs)
+    assert [r.status for r in found if r not in theirs] == ["pass", "pass"]
+
+
+def test_refusals_that_raise_fail_their_cell_alone():
+    entry = dataclasses.replace(RIGHT, refusals=unable)
+    plan = Plan((entry,), ("float32",), ("reference", "refusals"))
+    found = {r.check: r.error for r in run_here(plan, plan.cells(), jax.devices("cpu")[0])}
+    assert found == {"reference": "", "refusals": "ZeroDivisionError: by design"}
+
+
+def unable_to_choose(info, drawn):
+    raise ZeroDivisionError("by design")
+
+
+def test_samples_that_a_check_cannot_choose_from_fail_it_alone(monkeypatch):
+    monkeypatch.setitem(CHECKS, "jit", dataclasses.replace(CHECKS["jit"], samples=unable_to_choose))
+    jit, reference = run_group(RIGHT, "float32", ["jit", "reference"])
+    assert (jit.error, reference.status) == ("ZeroDivisionError: by design", "pass")
+
+
 def test_groups_hold_every_check_once():
     grouped = [name for names in check_groups(CHECKS).values() for name in names]
     assert sorted(grouped) == sorted(CHECKS)

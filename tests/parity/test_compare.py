@@ -258,6 +258,22 @@ def test_what_is_no_function_and_no_array_is_refused():
         compare(torch.sin, 1, X)
     with pytest.raises(ValueError, match="expected an array among the arguments"):
         compare(torch.sin, functx.sin, 1.0)
+
+
+def test_a_large_mask_hides_no_difference():
+    mask = np.where(np.eye(3, dtype=bool)[:2], -1e9, 0).astype("float32")
+    theirs = lambda x, mask: torch.softmax(x + mask, -1)
+    ours = lambda x, mask: functx.softmax(x + mask, -1) * 1.01
+    line = failure(compare(theirs, ours, X, mask))
+    assert line.what == "values"
+
+
+def test_digits_that_larger_arguments_take_with_them_are_no_difference():
+    theirs = lambda x: (x + 1e4) - 1e4
+    ours = lambda x: x + (1e4 - 1e4)
+    large = (X + 1e4).astype("float32")
+    compare(lambda x: theirs(x) - 1e4, lambda x: ours(x) - 1e4, large).raise_if_failed()
+
     with pytest.raises(ValueError, match="compare: `ulps` must be finite and not negative, got -1"):
         compare(torch.sin, functx.sin, X, ulps=-1)
     with pytest.raises(TypeError, match=r"compare: `dim` does not exist here\n.*kwargs="):

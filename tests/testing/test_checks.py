@@ -17,6 +17,7 @@ def samples(make):
 
 
 def info(f, **known):
+    known = {"dtypes": ("float32", "float64", "bfloat16")} | known
     return OpInfo(f, samples, **known)
 
 
@@ -33,6 +34,16 @@ wrong_reverse_rule = derivative_rules(
     jnp.sin,
     jvp=lambda primals, output, tangents: jnp.cos(primals[0]) * tangents[0],
     vjp=lambda primals, output, cotangent: (2 * jnp.cos(primals[0]) * cotangent,),
+)
+wrong_sign_in_reverse = derivative_rules(
+    jnp.sin,
+    jvp=lambda primals, output, tangents: jnp.cos(primals[0]) * tangents[0],
+    vjp=lambda primals, output, cotangent: (-jnp.cos(primals[0]) * cotangent,),
+)
+infinite_in_forward = derivative_rules(
+    jnp.sin,
+    jvp=lambda primals, output, tangents: jnp.inf * tangents[0],
+    vjp=lambda primals, output, cotangent: (jnp.cos(primals[0]) * cotangent,),
 )
 wrong_in_both = derivative_rules(
     jnp.sin, jvp=lambda primals, output, tangents: 2 * jnp.cos(primals[0]) * tangents[0]
@@ -68,6 +79,10 @@ def weakly_typed(x):
         ("vjp", wrong_forward_rule, "float32"),
         ("vjp", wrong_reverse_rule, "float32"),
         ("grad", wrong_reverse_rule, "float32"),
+        ("gradient", infinite_in_forward, "float64"),
+        ("vjp", infinite_in_forward, "float32"),
+        ("vjp", wrong_forward_rule, "bfloat16"),
+        ("grad", wrong_sign_in_reverse, "bfloat16"),
         ("hessian_in_scan", loses_its_curvature_when_recorded, "float32"),
         ("vmap", sees_its_batch, "float32"),
         ("vmap_eager", sees_its_batch, "float32"),
@@ -80,6 +95,22 @@ def weakly_typed(x):
 def test_wrong_function_fails(name, wrong, dtype):
     with pytest.raises(AssertionError):
         run_cell(info(wrong), dtype, name)
+
+
+def warns_in_32_bits(x):
+    return x + 0 * jnp.ones((), "float64").astype(x.dtype)
+
+
+def test_what_warns_with_64_bit_off_fails():
+    with pytest.raises(UserWarning, match="float64"):
+        run_cell(info(warns_in_32_bits), "float32", "x64_off")
+
+
+@pytest.mark.parametrize("check", ["vmap", "vmap_eager", "vmap_rule", "layouts"])
+def test_a_cell_without_arrays_fails(check):
+    entry = OpInfo(lambda: jnp.ones(2), lambda make: iter([call()]), dtypes=("float32",))
+    with pytest.raises(AssertionError, match="no sample has anything to check"):
+        run_cell(entry, "float32", check)
 
 
 def test_wrong_value_fails_the_reference():

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import functx
 from functx.testing import call, CHECKS, OpInfo, run_cells
 from functx.testing.checks.derived import derived, looked_at
 
@@ -41,6 +42,24 @@ def test_what_the_operator_refuses_is_not_derived():
     assert not any(np.ndim(args[0]) == 0 for args in found(info()))
 
 
+def test_an_operator_that_fails_in_words_not_its_own_fails_the_entry():
+    def last_sums(input):
+        return jnp.sum(input, range(input.ndim)[-1])
+
+    last_sums.spec = functx.sum.spec
+    entry = OpInfo(last_sums, samples, reference=lambda input: input.sum(-1))
+    with pytest.raises(IndexError, match="range object index out of range"):
+        found(entry)
+
+
+def test_a_reference_with_a_fault_fails_the_entry():
+    def misspelled(input):
+        return input.summ(-1)
+
+    with pytest.raises(AttributeError, match="summ"):
+        found(info(reference=misspelled))
+
+
 def test_what_the_entry_has_is_not_derived():
     own = lambda make: iter([call(make(1, 1, 2, 3)), call(make(0)), call(make.small(3))])
     entry = OpInfo(row_sums, own, reference=lambda input: input.sum(-1))
@@ -50,7 +69,8 @@ def test_what_the_entry_has_is_not_derived():
 
 def test_where_the_reference_says_nothing_nothing_is_derived():
     def only_plain(input):
-        assert input.ndim == 2 and input.size and np.isfinite(input).all()
+        if input.ndim != 2 or not input.size or not np.isfinite(input).all():
+            raise ValueError("no formula for it")
         return input.sum(-1)
 
     assert [np.shape(args[0]) for args in found(info(reference=only_plain))] == [(2, 3)]

@@ -116,9 +116,11 @@ def test_attention_takes_huge_queries_and_keys():
 
 
 def test_declared_extremes_are_let_pass_and_no_others():
-    squares = Extreme("(tiny|huge|mixed) in array 0", "the squares leave the range of float32")
+    squares = Extreme(
+        "(zeros|subnormal|tiny|huge|mixed) in", "the squares leave the range of float32"
+    )
     run_cell(OpInfo(naive_norm, rows, extremes=(squares,)), "float32", "extremal")
-    squares = Extreme("tiny in array 0", "the squares leave the range of float32")
+    squares = Extreme("(zeros|subnormal|tiny) in", "the squares leave the range of float32")
     with pytest.raises(AssertionError, match="huge in array 0: value inf"):
         run_cell(OpInfo(naive_norm, rows, extremes=(squares,)), "float32", "extremal")
 
@@ -141,3 +143,13 @@ def error_of(info, sample):
     running = Running("extremal", info, sample)
     run_together([running])
     return running.error
+
+
+def test_a_slope_that_is_nan_in_both_modes_fails():
+    no_slope_at_zero = derivative_rules(
+        lambda x: x,
+        jvp=lambda primals, output, tangents: tangents[0] * jnp.where(primals[0] == 0, jnp.nan, 1),
+    )
+    zeros = "zeros in array 0: slope nan .* in both modes"
+    with pytest.raises(AssertionError, match=zeros):
+        run_cell(OpInfo(no_slope_at_zero, rows), "float32", "extremal")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -32,6 +33,9 @@ from .log_sigmoids import log_sigmoid
 __all__ = ["celu", "elu", "glu", "logsigmoid", "mish", "selu", "softsign", "tanhshrink"]
 
 
+_SELU = 1.6732632423543772  # Klambauer et al., 2017, equation 14
+
+
 @operator(accepts=Accepts.FLOATING)
 def elu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
     r"""$x$ where it is positive, else $\alpha (e^x - 1)$ (Clevert et al., 2016).
@@ -42,7 +46,7 @@ def elu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
     >>> functx.nn.functional.elu(jnp.asarray([-100.0, 2.0], "float32"), 0.5)
     Array([-0.5,  2. ], dtype=float32)
     """
-    return _exponential_below(input, alpha, 1)
+    return _exponential_below(input, alpha, scale=1, slope=alpha)
 
 
 def _nonzero(*, alpha: Any, **_: Any) -> Iterator[Requirement]:
@@ -59,7 +63,12 @@ def celu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
     >>> functx.celu(jnp.asarray([-100.0, 2.0], "float32"), 0.5)
     Array([-0.5,  2. ], dtype=float32)
     """
-    return _exponential_below(input, alpha, alpha)
+    # Far below 0 the power is gone, and its slopes: 0, not 0 times an overflowed 1 / alpha^2.
+    lowest = float(np.log(np.float64(jnp.finfo(input.dtype).smallest_subnormal))) - 1
+    far = (input < lowest * alpha) & (alpha > 0)
+    rest, scale = jnp.where(far, 0, input), jnp.where(far, 1, alpha)
+    near = _exponential_below(rest, alpha, scale=scale, slope=1)
+    return jnp.where(far, -jnp.broadcast_to(alpha, far.shape), near)
 
 
 @operator(accepts=Accepts.FLOATING, aliases=("selu",))
@@ -73,7 +82,7 @@ def selu(input: ArrayLike, inplace: bool = False) -> Array:
     >>> functx.selu(jnp.asarray([-100.0, 2.0], "float32"))
     Array([-1.7580993,  2.101402 ], dtype=float32)
     """
-    return 1.0507009873554805 * _exponential_below(input, 1.6732632423543772, 1)
+    return 1.0507009873554805 * _exponential_below(input, _SELU, scale=1, slope=_SELU)
 
 
 @operator(accepts=Accepts.FLOATING)
@@ -167,9 +176,9 @@ def glu(input: ArrayLike, dim: Dim = -1) -> Array:
     return value * lax.logistic(gate)
 
 
-def _exponential_below(x: Array, alpha: Any, scale: Any) -> Array:
-    """At 0, whose second derivative PyTorch has as 0, a straight line."""
+def _exponential_below(x: Array, alpha: Any, *, scale: Any, slope: Any) -> Array:
+    """At 0, whose second derivative PyTorch has as 0, a straight line of this slope."""
     straight = positive(x) | ~nonzero(x)
-    level = jnp.where(straight, x, 0) * (alpha / scale)
-    power = alpha * jnp.expm1(jnp.where(straight, -1, x) / scale)
+    level = jnp.where(straight, x, 0) * slope
+    power = alpha * jnp.expm1(jnp.where(straight, -1, x) / jnp.where(straight, 1, scale))
     return jnp.where(positive(x), x, jnp.where(straight, level, power))

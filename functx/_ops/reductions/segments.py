@@ -85,6 +85,8 @@ def segment_reduce(
     """
     if reduce not in _NEUTRAL:
         refuse(f"`reduce` must be 'sum', 'mean', 'max', 'min' or 'prod', got {reduce!r}")
+    if data.ndim == 0:
+        refuse(f"`data` must have at least one dimension, got {describe(data)}")
     ends = _ends(data, lengths, offsets, axis)
     outer, n, inner = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
     count = ends.shape[-1] - 1

@@ -34,19 +34,22 @@ def _check_vmap(info: OpInfo, sample: Sample, choose: Callable[[int], list[InDim
     sample = sized(info, sample)
     one, _ = whole_program(info, sample)
     lanes = [lane.arrays() for lane in sample.lanes]
-    if lanes[0]:
-        what, close = f"vmap({info.id}){sample!r}", closeness(info, sample)
-        yield from hold_batchings(one, lanes, what, close, choose(len(lanes[0])))
+    if not lanes[0]:
+        return False
+    what, close = f"vmap({info.id}){sample!r}", closeness(info, sample)
+    yield from hold_batchings(one, lanes, what, close, choose(len(lanes[0])))
+    return True
 
 
-def check_vmap_eager(info: OpInfo, sample: Sample) -> None:
+def check_vmap_eager(info: OpInfo, sample: Sample) -> bool:
     """Un-jitted `vmap` over identical lanes: sizes that depend on values agree."""
     f, arrays = whole_function(info, sample)
-    if arrays:
-        got = functx.vmap(f)(*stacked([arrays, arrays]))
-        want = tuple(np.stack([y, y]) for y in map(np.asarray, f(*arrays)))
-        close = closeness(info, sample)
-        assert_close(got, want, what=f"vmap({info.id}){sample!r}", close=close)
+    if not arrays:
+        return False
+    got = functx.vmap(f)(*stacked([arrays, arrays]))
+    want = tuple(np.stack([y, y]) for y in map(np.asarray, f(*arrays)))
+    assert_close(got, want, what=f"vmap({info.id}){sample!r}", close=closeness(info, sample))
+    return True
 
 
 def hold_batchings(
@@ -107,12 +110,14 @@ def all_batchings(n: int) -> list[InDims]:
     return [tuple(next(ends) if b else None for b in subset) for subset in subsets]
 
 
-def check_no_loop(info: OpInfo, sample: Sample) -> None:
+def check_no_loop(info: OpInfo, sample: Sample) -> bool:
     """Batching adds no loop: the program traced for five lanes is as long as for two."""
     sample = sized(info, sample)
     f, arrays = whole_function(info, sample)
-    if arrays:
-        assert_no_loop(f, arrays, f"vmap({info.id}){sample!r}")
+    if not arrays:
+        return False
+    assert_no_loop(f, arrays, f"vmap({info.id}){sample!r}")
+    return True
 
 
 def assert_no_loop(f: Function, arrays: Arrays, what: str) -> None:

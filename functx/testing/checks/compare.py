@@ -23,7 +23,8 @@ from functx.testing.opinfo import OpInfo, Sample, ULPS, ULPS_OF_HALVES
 class Closeness:
     """`ulps` of each element, and `floor` ulps of `scale` and of the largest finite one.
 
-    A `scale` for each element stands for itself.
+    A `scale` for each element stands for itself. An ulp of a half is hundreds of times larger:
+    `halves`, if given, is the most that is allowed of either.
     """
 
     ulps: float
@@ -31,6 +32,13 @@ class Closeness:
     scale: float | np.ndarray = 0
     signed_zeros: bool = False
     flushed: bool = True  # whether what is less than any normal number may be 0
+    halves: float | None = None
+
+    def within(self, dtype: Any) -> tuple[float, float]:
+        """The ulps of an element, and of the scale, in a dtype."""
+        if self.halves is None or jnp.dtype(dtype).itemsize != 2:
+            return self.ulps, self.floor
+        return min(self.ulps, self.halves), min(self.floor, self.halves)
 
 
 def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closeness:
@@ -68,7 +76,9 @@ def ulps_of(info: OpInfo, dtype: str) -> float:
 
 
 VALUES = Closeness(ULPS)
-DERIVATIVES = Closeness(2**9, 2**9)
+DERIVATIVES = Closeness(2**9, 2**9, halves=2**3)
+# Inner products of derivatives, in ulps of the sum of the sizes of their terms.
+PRODUCTS = Closeness(10 * 2**9, halves=2**2)
 _WIDE = {2: np.float64, 3: np.complex128}
 
 
@@ -97,13 +107,14 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
         )
     limits = jnp.finfo(got.dtype)
     ulp, flushed = float(limits.eps), 2 * float(limits.tiny) * close.flushed
+    ulps, floor = close.within(got.dtype)
     got, want = got.astype(_WIDE[kind]), want.astype(_WIDE[kind])
     with np.errstate(all="ignore"):
         size = np.abs(want)
         scale = close.scale
-        if close.floor and np.ndim(scale) == 0:
+        if floor and np.ndim(scale) == 0:
             scale = max(magnitude([want]), float(scale))
-        allowed = ulp * (close.ulps * size + close.floor * scale) + flushed
+        allowed = ulp * (ulps * size + floor * scale) + flushed
         near = (np.abs(got - want) <= allowed) & np.isfinite(want)
     near |= (got == want) | (np.isnan(got) & np.isnan(want))
     if kind == 3:  # an infinity in the plane: which part holds it, nobody promises
@@ -117,7 +128,7 @@ def _assert_values_close(got: Any, want: Any, what: str, close: Closeness) -> No
         raise AssertionError(
             f"{what}: {got[where]} at {list(where)}, expected {want[where]} "
             f"({np.count_nonzero(~near)} of {near.size} off; here by {off:.3g} ulps, "
-            f"{close.ulps:g} allowed)"
+            f"{ulps:g} allowed)"
         )
 
 

@@ -34,6 +34,7 @@ def check_conventions(info: OpInfo, sample: Sample) -> Steps:
         for what in _complaints(convention, facts)
     ]
     assert not wrong, "; ".join(wrong)
+    return bool(stated)
 
 
 def convention_dtype(info: OpInfo) -> str:

@@ -234,6 +234,10 @@ def disagreement(got: Views, want: Views, *, finite: bool, floor: float = 0) -> 
             ok |= np.isnan(g) & (overflows | ((w[0] == 0) & (not finite)))
         if not ok.all():
             return f"{said} {_first(~ok, g)}, in float64 {_first(~ok, w[0])}"
+    if finite and not overflows:
+        undefined = _undefined(got, want)
+        if undefined.any():
+            return f"slope {_first(undefined, got.reverse)}, in both modes, of a finite value"
     ok = modes_agree(got.reverse, got.forward)
     # Sums of products hand on what is 0 times infinity in one mode alone.
     one_is_nan = [np.isnan(own.reverse) ^ np.isnan(own.forward) for own in (got, want)]
@@ -243,6 +247,14 @@ def disagreement(got: Views, want: Views, *, finite: bool, floor: float = 0) -> 
             _first(~ok, got.forward)
         )
     return ""
+
+
+def _undefined(got: Views, want: Views) -> np.ndarray:
+    """Where a slope is NaN though all values are finite, and no other slope is infinite."""
+    slopes = (got.reverse, got.forward, want.reverse[0], want.forward[0])
+    if np.isnan(want.values).any() or any(np.isinf(y).any() for y in (want.values, *slopes)):
+        return np.zeros(got.reverse.shape, bool)
+    return np.isnan(got.reverse) & np.isnan(got.forward)
 
 
 def agrees(got: np.ndarray, views: np.ndarray, floor: float) -> np.ndarray:

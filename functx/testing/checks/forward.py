@@ -99,7 +99,13 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     program, arrays = whole_program(info, sample)
     with jax.enable_x64(False):
         g, narrow = whole_function(info, sample.with_arrays(list(map(_in_32_bits, arrays))))
-    want, got = yield [program(*arrays), Program(g, x64=False)(*narrow)]
+
+    def quiet(*arrays: jax.Array) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return g(*arrays)
+
+    want, got = yield [program(*arrays), Program(quiet, x64=False)(*narrow)]
     want = tuple(_in_32_bits(y) for y in want)
     assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
 
@@ -115,9 +121,11 @@ def _in_32_bits(x: jax.Array) -> jax.Array:
         return jax.device_put(np.asarray(x).astype(available(x.dtype)))
 
 
-def check_layouts(info: OpInfo, sample: Sample) -> None:
+def check_layouts(info: OpInfo, sample: Sample) -> bool:
     """NumPy views in any memory order, committed and donated arrays give equal results."""
     f, arrays = whole_function(info, sized(info, sample))
+    if not arrays:
+        return False
     want, close = f(*arrays), closeness(info, sample)
     device = jax.devices()[0]
     layouts: dict[str, Callable[[jax.Array], Any]] = {
@@ -136,3 +144,4 @@ def check_layouts(info: OpInfo, sample: Sample) -> None:
         got = jax.jit(f, donate_argnums=tuple(range(len(copies))))(*copies)
     what = f"{info.id}{sample!r}, arguments donated"
     assert_close(got, want, what=what, close=close)
+    return True

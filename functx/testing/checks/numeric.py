@@ -113,7 +113,8 @@ def _hold(
         slope = [(up - down) / (2 * STEP) for up, down in zip(above, below, strict=True)]
     by_differences, by_jvp = _inner(weights, slope), _inner(weights, tangent)
     by_vjp = _inner(directions, pulled)
-    scale = _inner([np.abs(w) for w in weights], [np.abs(t) for t in tangent])
+    # That of the differences: a derivative that is too large must not widen what it is held to.
+    scale = _inner([np.abs(w) for w in weights], [np.abs(t) for t in slope])
     size = _inner([np.abs(w) for w in weights], [np.abs(y) for y in moved[0]])
     allowed = TOLERANCE * scale + NOISE * (1 + size)
     assert abs(by_jvp - by_differences) <= allowed, (

@@ -37,6 +37,7 @@ from .coverage import (
 from .dtypes import check_dtypes
 from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
+from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes
@@ -60,13 +61,13 @@ class Check:
     `quick_samples` chooses, if given.
     """
 
-    name: str
-    run: Callable[[OpInfo, Sample], Any]
-    applies: Applies
-    samples: Select | int | None
-    within: Applies
-    quick: Callable[[OpInfo], bool] = lambda info: True
-    quick_samples: Select | None = None
+    name: str  #: as in `CHECKS`
+    run: Callable[[OpInfo, Sample], Any]  #: raises where something is wrong
+    applies: Applies  #: whether it has something to say of an entry in a dtype
+    samples: Select | int | None  #: what it looks at
+    within: Applies  #: the dtypes, of an entry, in which the quick profile runs it
+    quick: Callable[[OpInfo], bool] = lambda info: True  #: the entries for which it does
+    quick_samples: Select | None = None  #: what it looks at there, if that is less
 
     @property
     def summary(self) -> str:
@@ -311,18 +312,39 @@ def cells(
     """The (operator, dtype, check) triples of a profile that apply, operator by operator.
 
     Dtypes and checks that are named run wherever they apply, also where the quick profile would
-    leave them out. With 64 bit off, dtypes that have them are left out.
+    leave them out. With 64 bit off, dtypes that have them are left out. A dtype, check or profile
+    that there is not is a ValueError, as is a gap of such a check.
     """
+    infos = list(infos)
     dtypes = None if dtypes is None else list(dtypes)
     checks = None if checks is None else list(checks)
+    require_entries("cells", infos, CHECKS)
+    require_dtypes("cells", "`dtypes`", dtypes or (), infos)
+    require_checks("cells", "`checks`", checks or (), CHECKS)
+    require_profile("cells", profile, PROFILES)
+    return _cells(infos, dtypes, checks, profile)
+
+
+def _cells(
+    infos: Sequence[OpInfo],
+    dtypes: Sequence[str] | None,
+    checks: Sequence[str] | None,
+    profile: Profile,
+) -> Iterator[tuple[OpInfo, str, str]]:
+    any_dtype = profile != "quick" or dtypes is not None
+    any_check = profile != "quick" or checks is not None
+
+    def runs(check: Check, info: OpInfo, dtype: str) -> bool:
+        try:
+            here = check.applies(info, dtype) and (any_dtype or check.within(info, dtype))
+            return here and (any_check or check.quick(info))
+        except Exception:  # of the entry, as it draws: the cell fails with it when it is run
+            return True
+
     for info in infos:
         for dtype in info.accepted if dtypes is None else dtypes:
+            if dtype not in info.accepted or available(dtype).name != dtype:
+                continue  # not available: 64 bit is off
             for name in CHECKS if checks is None else checks:
-                check = CHECKS[name]
-                if dtype not in info.accepted or not check.applies(info, dtype):
-                    continue
-                if available(dtype).name != dtype:
-                    continue  # 64 bit is off
-                here = dtypes is not None or check.within(info, dtype)
-                if profile != "quick" or (here and (checks is not None or check.quick(info))):
+                if runs(CHECKS[name], info, dtype):
                     yield info, dtype, name

@@ -13,8 +13,9 @@ from functx._core import Device
 from functx.testing.opinfo import OpInfo, Sample
 
 from .derived import looked_at
+from .names import require_checks, require_dtypes, require_entries, require_profile
 from .programs import Request, run_requests
-from .registry import CHECKS, Profile
+from .registry import CHECKS, Profile, PROFILES
 
 
 class CheckFailed(AssertionError):
@@ -25,9 +26,9 @@ class CheckFailed(AssertionError):
 class Outcome:
     """What came of a cell: the first error, in which sample, of how many."""
 
-    error: Exception | None = None
-    sample: Sample | None = None
-    samples: int = 0
+    error: Exception | None = None  #: None: the cell passes
+    sample: Sample | None = None  #: that it came of
+    samples: int = 0  #: how many were looked at
 
 
 class Running:
@@ -85,10 +86,22 @@ def run_cells(
 ) -> dict[str, Outcome]:
     """What comes of these checks of an entry in one dtype, by name.
 
-    `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them.
+    `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them. A
+    dtype, check or profile that there is not is a ValueError, as is a gap of such a check.
     """
+    names = list(names)
+    _require("run_cells", info, dtype, "names", names, profile)
     with contextlib.nullcontext() if device is None else jax.default_device(device):
-        return _outcomes(info, dtype, list(names), device, samples, profile)
+        return _outcomes(info, dtype, names, device, samples, profile)
+
+
+def _require(
+    who: str, info: OpInfo, dtype: str, argument: str, names: Sequence[str], profile: str
+) -> None:
+    require_entries(who, [info], CHECKS)
+    require_dtypes(who, "`dtype`", [dtype], [info])
+    require_checks(who, f"`{argument}`", names, CHECKS)
+    require_profile(who, profile, PROFILES)
 
 
 def _outcomes(
@@ -99,11 +112,18 @@ def _outcomes(
     samples: int | None,
     profile: Profile,
 ) -> dict[str, Outcome]:
-    drawn = looked_at(info, dtype, device=device)
     outcomes = {name: Outcome() for name in names}
-    bound = len(drawn) if samples is None else samples
-    chosen = {name: CHECKS[name].select(info, drawn, profile)[:bound] for name in names}
-    _run({name: samples for name, samples in chosen.items()}, info, outcomes)
+    chosen: dict[str, list[Sample]] = {}
+    try:
+        drawn = looked_at(info, dtype, device=device)
+    except Exception as error:  # what the entry raises fails its own cells
+        return {name: Outcome(error) for name in names}
+    for name in names:
+        try:
+            chosen[name] = CHECKS[name].select(info, drawn, profile)[:samples]
+        except Exception as error:
+            outcomes[name].error = error
+    _run(chosen, info, outcomes)
     for name, outcome in outcomes.items():  # the chosen ones may lack what the check is about
         for sample in (s for s in drawn if not s.derived):
             if outcome.samples or outcome.error:
@@ -144,8 +164,10 @@ def run_cell(
 ) -> None:
     """Runs one check over an operator's samples in one dtype; raises at the first that fails.
 
-    A cell in which no sample has anything to check fails too.
+    A cell in which no sample has anything to check fails too. A dtype, check or profile that there
+    is not is a ValueError, as is a gap of such a check.
     """
+    _require("run_cell", info, dtype, "name", [name], profile)
     outcome = run_cells(info, dtype, [name], device=device, samples=samples, profile=profile)[name]
     if outcome.error is not None:
         raise outcome.error

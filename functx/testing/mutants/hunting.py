@@ -45,12 +45,12 @@ WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals")
 class Verdict:
     """What came of one mutant: the cell that caught it, or none."""
 
-    operator: str
-    kind: str
-    target: str
-    check: str = ""
-    dtype: str = ""
-    touched: int = 0  # how many samples had the mistake in them when a check looked at them
+    operator: str  #: its name, or the id of the entry
+    kind: str  #: of the mistake, as in `KINDS`
+    target: str  #: the argument or option in which it was planted
+    check: str = ""  #: that caught it; empty: it survived
+    dtype: str = ""  #: in which it was caught
+    touched: int = 0  #: how many samples had the mistake in them when a check looked at them
 
     @property
     def caught(self) -> bool:

@@ -29,12 +29,12 @@ class Mutant:
     may catch it: an option of `norm` is given by the samples of some variant.
     """
 
-    kind: str
-    target: str
-    op: Callable[..., Any]
-    cells: Cells
-    touches: Callable[[Sample], bool]
-    shared: bool = False
+    kind: str  #: a name in `KINDS`
+    target: str  #: the argument or option; empty for some kinds
+    op: Callable[..., Any]  #: the operator with the mistake
+    cells: Cells  #: checks and dtypes that should meet it, the likeliest first
+    touches: Callable[[Sample], bool]  #: whether the mistake is in a sample
+    shared: bool = False  #: whether any entry of the operator may catch it
 
     def __post_init__(self) -> None:
         assert self.kind in KINDS, self.kind

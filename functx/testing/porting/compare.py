@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, worded_keywords
@@ -72,8 +73,9 @@ def compare(
     - `args`, `kwargs`: trees of NumPy's or JAX's arrays, or tensors, of numbers, dtypes and
       anything else, converted for each side. With 64 bit off, both get floating arrays in 32 bits;
       integers are int64 in PyTorch, as it wants them.
-    - `ulps`: how far values may be off, in units in the last place of each and of the largest, by
-      default 64, of halves 4. Derivatives have tolerances of their own. In double precision
+    - `ulps`: how far values may be off, in units in the last place of each and of the largest, and
+      as many times as far as arguments that move by one move them; by default 64, of halves 4.
+      Derivatives have tolerances of their own. In double precision
       (`functx.x64()`) much smaller differences are seen.
 
     Operators are matched by name, functx's names being PyTorch's, and by value. Where functions
@@ -126,7 +128,8 @@ class _Comparing:
         names = [f"output {i}" for i in range(len(want))]
         typed = zip(names, got, want, strict=True)
         self._enter_all("dtypes", [_in_types(*one) for one in typed], values)
-        self._enter_all("values", _differences(names, got, want, self._near), values)
+        near = [self._near(x, scale) for x, scale in zip(want, self._moves(got), strict=True)]
+        self._enter_all("values", _differences(names, got, want, near), values)
         self._derivatives(port, names, want)
 
     def _derivatives(self, port: Port | str, names: list[str], want: list[Any]) -> None:
@@ -167,7 +170,7 @@ class _Comparing:
         except Exception as error:
             self._enter(one.what, f"functx's {said_of(_WHO, error)}", ends=False)
             return
-        told = _differences(one.names, got, want, lambda like: DERIVATIVES)
+        told = _differences(one.names, got, want, [DERIVATIVES] * len(want))
         self._enter_all(one.what, told, Located(port, called, one.locate), ends=False)
 
     def _port(self) -> Port | str:
@@ -204,28 +207,59 @@ class _Comparing:
         if ends:
             raise _Parted(what)
 
-    def _near(self, like: Any) -> Closeness:
+    def _near(self, like: Any, scale: float) -> Closeness:
         own = ULPS_OF_HALVES if like.dtype in _HALVES else ULPS
         ulps = own if self.ulps is None else self.ulps
-        return Closeness(ulps, ulps, self._scale)
+        return Closeness(ulps, ulps, scale)
+
+    def _moves(self, outputs: Sequence[np.ndarray]) -> list[float]:
+        """How far functx's results move, at most, where every argument moves by an ulp, in ulps.
+
+        So far they may be off that lose the digits of larger arguments. Of a mask of -1e9, none.
+        """
+        rng = np.random.default_rng(23)
+
+        def moved(x: Any) -> Any:
+            x = np.asarray(x)
+            by = rng.choice([-1, 1], x.shape) * float(jnp.finfo(x.dtype).eps)
+            return jnp.asarray((x * (1 + by.astype(x.real.dtype))).astype(x.dtype))
+
+        arrays = [moved(x) if is_inexact(x) else x for x in self.target.arrays]
+        try:
+            beside = [np.asarray(y) for y in self.target(*arrays)]
+        except Exception:  # refused there: arguments that are given as they must be
+            return [0.0] * len(outputs)
+        if [y.shape for y in beside] != [y.shape for y in outputs]:
+            return [0.0] * len(outputs)
+        return [
+            _distance(x, y) / float(jnp.finfo(x.dtype).eps) if is_inexact(x) else 0.0
+            for x, y in zip(outputs, beside, strict=True)
+        ]
 
     def _close(self, x: Any, y: Any) -> bool:
         """Whether values of two steps agree, in their dtypes too."""
-        [said] = _differences([""], [np.asarray(x)], [np.asarray(y)], self._near)
+        near = self._near(y, self._scale)
+        [said] = _differences([""], [np.asarray(x)], [np.asarray(y)], [near])
         return not said
+
+
+def _distance(x: np.ndarray, y: np.ndarray) -> float:
+    """The largest finite difference of two arrays."""
+    with np.errstate(all="ignore"):
+        return magnitude([x.astype(np.complex128) - y.astype(np.complex128)])
 
 
 def _differences(
     names: Sequence[str],
     got: Sequence[Any],
     want: Sequence[Any],
-    near: Callable[[Any], Closeness],
+    near: Sequence[Closeness],
 ) -> list[str]:
     """How each of functx's arrays differs from PyTorch's, in words; "" if it does not."""
     told = []
-    for name, x, y in zip(names, got, want, strict=True):
+    for name, x, y, close in zip(names, got, want, near, strict=True):
         try:
-            assert_close(x, y, what=name, close=near(y))
+            assert_close(x, y, what=name, close=close)
             told.append("")
         except AssertionError as error:
             told.append(str(error).replace(", expected ", ", PyTorch's "))

@@ -12,7 +12,7 @@ import functx.nn.functional as F
 from functx._core import category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, Extreme, OpInfo, Refusal, Sample
 
 
 NAN, INF = np.nan, np.inf
@@ -167,7 +167,19 @@ def glu_conventions(make: Make) -> Iterator[Convention]:
 
 OPS = [
     OpInfo(F.elu, with_alpha, np_elu, conventions=elu_conventions),
-    OpInfo(F.celu, with_alpha, np_celu, celu_refusals, conventions=celu_conventions),
+    OpInfo(
+        F.celu,
+        with_alpha,
+        np_celu,
+        celu_refusals,
+        conventions=celu_conventions,
+        extremes=(
+            Extreme(
+                "(zeros|subnormal) in array 1",
+                "`alpha` must not be 0, which XLA's CPU takes these for",
+            ),
+        ),
+    ),
     OpInfo(F.selu, maybe_in_place, np_selu, conventions=selu_conventions),
     OpInfo(
         F.logsigmoid,

@@ -7,7 +7,16 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    Extreme,
+    OpInfo,
+    Refusal,
+    Sample,
+)
 
 from .operands import floating_without_numbers, PAIRS, quiet, unary, unbroadcastable
 
@@ -226,6 +235,7 @@ OPS = [
         refusals=floating_without_numbers,
         dtypes=Accepts.FLOATING.value,
         conventions=hypot_conventions,
+        extremes=(Extreme("zeros in all", "the slope of a cone at its tip, 0 / 0 in PyTorch too"),),
     ),
     OpInfo(
         functx.pow,

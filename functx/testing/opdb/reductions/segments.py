@@ -41,6 +41,8 @@ def refusals(make: Make) -> Iterator[Refusal]:
     x = make(4)
     cut = lambda *lengths, dtype="int64": make.put(lengths, dtype)
     yield Refusal(call(x, "amax", lengths=cut(4)), "`reduce` must be 'sum', .*, got 'amax'")
+    scalar = call(make(), "sum", lengths=cut(1))
+    yield Refusal(scalar, r"`data` must have at least one dimension, got .*\[\]")
     yield Refusal(call(x, "sum"), "`lengths` or `offsets` must be given")
     yield Refusal(call(x, "sum", lengths=cut(2, 1)), "`lengths` must add up to 4, got 3")
     yield Refusal(call(x, "sum", lengths=cut(2, 3)), "`lengths` must add up to 4, got 5")

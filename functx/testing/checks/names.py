@@ -1,0 +1,48 @@
+"""Words that name a check, a dtype or a profile; those that name none are refused."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+
+from functx._core import describe, fail
+from functx.testing.dtypes import ALL_DTYPES
+from functx.testing.opinfo import OpInfo
+
+
+def require_entries(who: str, infos: Iterable[OpInfo], checks: Collection[str]) -> None:
+    """Refuses what is no entry, and gaps of checks that there are not."""
+    for info in infos:
+        if not isinstance(info, OpInfo):
+            fail(
+                who,
+                f"an entry must be an OpInfo, got {describe(info)}",
+                hint="functx.testing.op_db holds those of functx's operators",
+                error=TypeError,
+            )
+        gaps = [gap.check for gap in info.gaps]
+        require_checks(who, f"`check` of a Gap of {info.id}", gaps, checks)
+
+
+def require_checks(who: str, what: str, words: Iterable[str], known: Collection[str]) -> None:
+    """Refuses a word that is no check; `what` says what it was given as."""
+    _require(who, f"{what} must be a check of functx.testing.CHECKS", words, known)
+
+
+def require_dtypes(who: str, what: str, words: Iterable[str], infos: Iterable[OpInfo]) -> None:
+    """Refuses a word that is no dtype of the database, nor of these entries."""
+    known = dict.fromkeys((*ALL_DTYPES, *(dtype for info in infos for dtype in info.accepted)))
+    _require(who, f"{what} must be one of {', '.join(known)}", words, known)
+
+
+def require_profile(who: str, word: str, known: Collection[str]) -> None:
+    """Refuses a word that is no profile."""
+    _require(who, f"`profile` must be one of {', '.join(known)}", [word], known)
+
+
+def _require(who: str, expected: str, words: Iterable[str], known: Collection[str]) -> None:
+    for word in words:
+        if word not in known:
+            near = difflib.get_close_matches(str(word), known, n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+            fail(who, f"{expected}, got {describe(word)}", hint=hint, error=ValueError)
