@@ -23,6 +23,7 @@ from .checks.forward import check_jit
 from .checks.programs import Program, Steps
 from .checks.running import run_together, Running
 from .drawing.call import Call
+from .options import names_among
 
 
 Property = Callable[[Call], Any]
@@ -163,11 +164,11 @@ PROPERTIES: dict[str, Property] = {
 }
 
 
-def assert_properties(call: Call, names: Iterable[str] = tuple(PROPERTIES)) -> list[str]:
+def assert_properties(call: Call, names: str | Iterable[str] = tuple(PROPERTIES)) -> list[str]:
     """Asserts facts of a call, by default all; returns the names of those that say something.
 
     - `call`: as `functx.testing.strategies.calls` draws them.
-    - `names`: some of `PROPERTIES`.
+    - `names`: one of `PROPERTIES`, or some. ValueError for others, and for none.
 
     The programs of all facts are compiled together.
 
@@ -178,11 +179,12 @@ def assert_properties(call: Call, names: Iterable[str] = tuple(PROPERTIES)) -> l
     >>> assert_properties(find(calls("sin"), lambda call: True, settings=quickly))
     ['linear_jvp', 'adjoint_vjp', 'maps_commute', 'jit_is_eager', 'layouts_agree']
     """
+    chosen = names_among("assert_properties", "names", names, PROPERTIES) or ()
     if not call.info.differentiable:
-        names = [name for name in names if name not in ("linear_jvp", "adjoint_vjp")]
+        chosen = [name for name in chosen if name not in ("linear_jvp", "adjoint_vjp")]
     running = [
         Running(name, call.info, call.sample, lambda *_, f=PROPERTIES[name]: f(call))
-        for name in names
+        for name in chosen
     ]
     run_together(running)
     for r in running:

@@ -114,3 +114,12 @@ def test_facts_say_nothing_of_what_a_call_has_not(info, said):
     whole = lambda c: all(x.size for x in c.sample.arrays())
     drawn = find(calls(info), whole, settings=SOME)
     assert set(assert_properties(drawn)) == said
+
+
+def test_a_fact_may_be_named_alone_and_must_exist():
+    drawn = find(calls("sin"), lambda c: c.sample.arrays()[0].size, settings=SOME)
+    assert assert_properties(drawn, "linear_jvp") == ["linear_jvp"]
+    with pytest.raises(ValueError, match="^assert_properties: (.|\n)*did you mean 'linear_jvp'"):
+        assert_properties(drawn, names=["linear_jpv"])
+    with pytest.raises(ValueError, match="`names` must name one at least"):
+        assert_properties(drawn, [])

@@ -86,6 +86,11 @@ def test_values_are_special_on_request_alone(additions):
     assert not all(map(finite, whole(special)))
 
 
+def test_one_dtype_may_be_named_alone():
+    drawn = drawn_from(calls("sin", dtypes="bfloat16"))
+    assert {str(x.dtype) for c in drawn for x in c.sample.arrays()} == {"bfloat16"}
+
+
 def test_sides_are_no_longer_than_asked_for():
     drawn = drawn_from(calls("sin", dtypes=["float32"], max_side=7))
     assert max(n for c in drawn for n in first_shape(c)) >= 6
@@ -182,7 +187,9 @@ def test_a_function_of_ones_own_is_drawn_by_its_samples():
         (lambda: calls("softmx"), ValueError, "`op` names no operator: 'softmx'\n.*'softmax'"),
         (lambda: calls(jnp.sin), TypeError, "`op` must be an operator of the database.*\n.*OpInfo"),
         (lambda: calls(3), TypeError, "`op` must be an operator, its name or an OpInfo, got 3"),
-        (lambda: calls("sin", dtypes=["f4"]), ValueError, r"`dtypes` must name .* got \['f4'\]"),
+        (lambda: calls("gcd", dtypes=["bool"]), ValueError, "of those that gcd takes, got .'bool'"),
+        (lambda: calls("sin", dtypes=["f4", "int8"]), ValueError, "`dtypes` must be of .* 'f4'"),
+        (lambda: calls("sin", dtypes="flaot32"), ValueError, "\n.*did you mean 'float32'"),
         (lambda: calls("sin", max_side=0), ValueError, "`max_side` must be an integer .* got 0"),
     ],
 )

@@ -19,6 +19,12 @@ def test_broadcastable_shapes_broadcast(sizes):
     np.broadcast_shapes(*sizes)
 
 
+@few
+@given(arrays((2,), "bfloat16"))
+def test_arrays_are_of_one_dtype_that_is_named_alone(x):
+    assert x.dtype == "bfloat16"
+
+
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.data())
 def test_promotion_of_arrays_is_symmetric_and_keeps_its_result(data):

@@ -11,12 +11,12 @@ import jax
 from functx._core import worded_keywords
 from functx._core.modes import undisturbed
 from functx.testing.checks.registry import IN_DOUBLE
+from functx.testing.options import named_arguments, names_among, require_count, require_ulps
 
 from . import making
 from .differences import in_double, no_slope
 from .failures import alike, in_words, is_disagreement, said_of
 from .making import BY_DIFFERENCES, FIRST, Modes, NAMES, Outcome, PROBES
-from .options import named_arguments, names_among, require_count, require_ulps
 from .remedies import remedy_for
 from .report import OpcheckLine, OpcheckReport, SmallestCase
 from .shrinking import shrunk

@@ -13,8 +13,8 @@ from functx._core.modes import undisturbed
 from functx.testing.checks.cases import random_like
 from functx.testing.checks.compare import assert_close, Closeness, DERIVATIVES, magnitude
 from functx.testing.opchecking.failures import said_of
-from functx.testing.opchecking.options import named_arguments, require_ulps
 from functx.testing.opchecking.target import is_inexact, ULPS, ULPS_OF_HALVES
+from functx.testing.options import named_arguments, require_ulps
 
 from .derivatives import gradients_of, tangents_of
 from .parting import Alignment

@@ -18,8 +18,10 @@ from functx._core.roles import Kind
 from functx.testing.checks.forward import sample_dtype
 from functx.testing.drawing.call import Call
 from functx.testing.drawing.draft import Draft, TINY
+from functx.testing.dtypes import ALL_DTYPES
 from functx.testing.opdb import op_db
 from functx.testing.opinfo import OpInfo
+from functx.testing.options import names_among
 from functx.testing.variations import flattened, narrowed, raised
 
 
@@ -36,7 +38,7 @@ Operator = OpInfo | str | Callable[..., Any]
 def calls(
     op: Operator,
     *,
-    dtypes: Sequence[str] | None = None,
+    dtypes: str | Sequence[str] | None = None,
     special: bool = False,
     max_side: int = 3,
 ) -> st.SearchStrategy[Call]:
@@ -44,7 +46,8 @@ def calls(
 
     - `op`: an operator, its name or an alias of it, the id of one entry, or an `OpInfo`, of a
       function of yours too.
-    - `dtypes`: those in which samples are drawn; by default all that the operator accepts.
+    - `dtypes`: the name of one or several in which samples are drawn; by default all that the
+      operator accepts.
     - `special`: whether calls may hold signed zeros, infinities, NaN, tiny and huge numbers.
       Where they do, nothing is promised of derivatives (`call.sample.values_only`).
     - `max_side`: the largest size that is given to a dimension in place of a sample's own.
@@ -118,11 +121,13 @@ def _outlines(info: OpInfo, dtype: str) -> tuple[_Outline, ...]:
 
 
 def _outlined(
-    op: Operator, dtypes: Sequence[str] | None, special: bool
+    op: Operator, dtypes: str | Sequence[str] | None, special: bool
 ) -> list[tuple[OpInfo, dict[str, list[_Outline]]]]:
     """The samples to choose from, by entry and dtype; single precision comes first."""
     found = []
     infos = entries(op)
+    taken = dict.fromkeys(name for info in infos for name in info.accepted)
+    dtypes = names_among("calls", "dtypes", dtypes, {**dict.fromkeys(ALL_DTYPES), **taken})
     for info in infos:
         chosen = {}
         for dtype in sorted(info.accepted, key=lambda name: name != sample_dtype(info)):
@@ -135,9 +140,8 @@ def _outlined(
         if chosen:
             found.append((info, chosen))
     if not found:
-        taken = ", ".join(dict.fromkeys(name for info in infos for name in info.accepted))
-        got = f"`dtypes` must name some of those that {infos[0].name} takes, got {dtypes!r}"
-        fail("calls", got, hint=f"it takes {taken}", error=ValueError)
+        got = f"`dtypes` must name some of those that {infos[0].name} takes, got {describe(dtypes)}"
+        fail("calls", got, hint=f"it takes {', '.join(taken)}", error=ValueError)
     return found
 
 

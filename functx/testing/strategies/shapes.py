@@ -35,9 +35,10 @@ def broadcastable(
 
 @st.composite
 def arrays(
-    draw: st.DrawFn, shape: tuple[int, ...], dtypes: Sequence[str] = ("float32",)
+    draw: st.DrawFn, shape: tuple[int, ...], dtypes: str | Sequence[str] = ("float32",)
 ) -> jax.Array:
     """Arrays of a shape, in one of the dtypes, with values as samples have them."""
-    dtype = np.dtype(jnp.dtype(draw(st.sampled_from(dtypes))))
+    several = (dtypes,) if isinstance(dtypes, str) else dtypes
+    dtype = np.dtype(jnp.dtype(draw(st.sampled_from(several))))
     seed = draw(st.integers(0, 2**32 - 1))
     return Make(dtype, np.random.default_rng(seed))(*shape)

@@ -1,9 +1,9 @@
-"""What `opcheck` and `compare` take for options."""
+"""Options of functions for users: names out of a list, tolerances, counts, arguments by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ def names_among(who: str, name: str, given: Any, known: Collection[str]) -> tupl
     """One name or several of those `known`; None stays None."""
     if given is None:
         return None
-    if not isinstance(given, (str, Collection)):
+    if not isinstance(given, Iterable):
         fail(who, f"`{name}` must be names, got {describe(given)}", error=TypeError)
     several = (given,) if isinstance(given, str) else tuple(given)
     if not several:
