@@ -36,6 +36,7 @@ from .errors import (
     foreign_hint as foreign_hint,
     refuse as refuse,
     Refused as Refused,
+    require_bool as require_bool,
 )
 from .extent import extent as extent
 from .manual_axes import equally_varying as equally_varying
