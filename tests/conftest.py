@@ -18,6 +18,7 @@ import jax
 from check_results import CheckResults, wanted
 
 from functx.cli.settings import set_environment
+from functx.testing import PROFILES
 from functx.testing.checks.programs import cheaper_flags
 
 
@@ -34,9 +35,6 @@ jax.config.update("jax_traceback_filtering", "off")  # of thousands of refusals,
 
 
 gc.disable()  # JAX allocates so much that it costs a tenth of the time; `let_go` collects
-
-
-PROFILES = ("quick", "full", "exhaustive")
 
 
 def pytest_addoption(parser):

@@ -37,6 +37,7 @@ from .errors import (
     nearest as nearest,
     refuse as refuse,
     Refused as Refused,
+    require_bool as require_bool,
 )
 from .extent import extent as extent
 from .keywords import worded_keywords as worded_keywords

@@ -48,6 +48,12 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
+def require_bool(who: str, name: str, value: object) -> None:
+    """Refuses an option that is not True or False."""
+    if not isinstance(value, bool):
+        fail(who, f"`{name}` must be a bool, got {describe(value)}", error=TypeError)
+
+
 def describe(x: Any) -> str:
     """`f32[2,3]` for arrays, tracers and shape structs, for others what they are, briefly."""
     if not _is_array(x):

@@ -7,7 +7,7 @@ from typing import NoReturn, TYPE_CHECKING
 
 import jax
 
-from .errors import fail
+from .errors import fail, require_bool
 
 
 autocast_dtype = jax.make_user_context(default_value=None)  # np.dtype | None
@@ -46,7 +46,7 @@ def enable_x64(enabled: bool = True) -> Setting:
 
     PyTorch's int64 indices and float64 arrays need it; without, they come in 32 bits.
     """
-    _require_bool("enable_x64", enabled)
+    require_bool("enable_x64", "enabled", enabled)
     before = jax.config.read("jax_enable_x64")
     jax.config.update("jax_enable_x64", enabled)
     return Setting(before, enabled)
@@ -59,10 +59,5 @@ def x64(enabled: bool = True) -> AbstractContextManager[None]:
     ...     functx.zeros(2, dtype=functx.float64).dtype
     dtype('float64')
     """
-    _require_bool("x64", enabled)
+    require_bool("x64", "enabled", enabled)
     return jax.enable_x64(enabled)
-
-
-def _require_bool(who: str, enabled: object) -> None:
-    if not isinstance(enabled, bool):
-        fail(who, f"`enabled` must be a bool, got {enabled!r}", error=TypeError)

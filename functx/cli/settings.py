@@ -11,8 +11,7 @@ from pathlib import Path
 
 import jax
 
-
-DEVICES = 8  # that a CPU counts as, for arrays that are split
+from functx.testing.checks.sharding import DEVICES
 
 
 def set_environment(device: str = "cpu") -> None:

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import describe, fail
+from functx._core import describe, fail, require_bool
 from functx._core.ambient import drawing, recording
 from functx._transforms.arguments import require_callable
 from functx._transforms.checkpointing.leaves import apart
@@ -69,10 +69,8 @@ def detect_anomaly(
     backward pass
       line: ...
     """
-    for name, option in (("check_nan", check_nan), ("check_inf", check_inf)):
-        if not isinstance(option, bool):
-            message = f"`{name}` must be a bool, got {describe(option)}"
-            fail("detect_anomaly", message, error=TypeError)
+    require_bool("detect_anomaly", "check_nan", check_nan)
+    require_bool("detect_anomaly", "check_inf", check_inf)
     options = Options(check_nan, check_inf)
     if func is None:
         return Decorator(options)

@@ -8,7 +8,7 @@ from typing import Any, overload, TypeVar
 import jax
 from jax import lax
 
-from functx._core import describe, fail
+from functx._core import describe, fail, require_bool
 from functx._core.modes import Modes
 
 from .regions import Change, current_modes, Region, Setting, within
@@ -173,6 +173,5 @@ def _region(who: str, func: Any, change: Change) -> Any:
 
 
 def _setting(who: str, mode: Any, change: Change) -> Setting:
-    if not isinstance(mode, bool):
-        fail(who, f"`mode` must be a bool, got {describe(mode)}", error=TypeError)
+    require_bool(who, "mode", mode)
     return Setting(who, change)
