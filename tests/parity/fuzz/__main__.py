@@ -37,7 +37,8 @@ def main(
 ) -> None:
     """Calls functx's operators and PyTorch's alike, at random, and says in what they differ.
 
-    Exit status: 0 if nothing undeclared is found, 1 otherwise, 2 for a word that names nothing.
+    Exit status: 0 if nothing undeclared is found, 1 otherwise, 2 for a word that names nothing,
+    or if there was no time for a call.
     """
     console = Console(soft_wrap=True, highlight=False)
     cheaply()
@@ -70,6 +71,11 @@ def main(
         f"{tally.gradients} gradients; {tally.declared} declared differences, "
         f"{count} findings of {len(found)} causes in {time.monotonic() - began:.0f} s"
     )
+    if tally.calls == 0:
+        typer.echo(
+            "fuzz: no call was made: give --seconds more, processes need some to start", err=True
+        )
+        raise typer.Exit(2)
     raise typer.Exit(int(count > 0))
 
 

@@ -11,18 +11,29 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import torch
 
 from functx._core import category
 from functx._core.roles import Kind
 from functx.testing import Departure, OpInfo
-from functx.testing.dtype_facts import Case, dtype_named, REFUSED
+from functx.testing.dtype_facts import Case, REFUSED
 
-from .draws import Call, to_call, without_nan
-from .gradients import apart, gradients, moving
-from .judging import exact, far, Finding
-from .outcomes import as_numpy, by_functx, by_pytorch
-from .slopes import along_directions, pytorchs_is_no_derivative
+from .draws import Call, to_call
+from .elements import (
+    at_infinity,
+    at_nan,
+    cast_out_of_range,
+    covered,
+    Elementwise,
+    last_digits,
+    nan_of_pytorch,
+    no_direction,
+    squares_out_of_range,
+    subnormal,
+    written_out_of_range,
+)
+from .judging import Finding
+from .outcomes import by_functx, by_pytorch
+from .slopes import pytorchs_is_no_derivative
 
 
 def reason(call: Call, finding: Finding) -> str | None:
@@ -33,7 +44,15 @@ def reason(call: Call, finding: Finding) -> str | None:
     for applies, why in PRINCIPLES:
         if applies(call, finding):
             return why
-    return _own_dtypes(call, finding)
+    return _own_dtypes(call, finding) or _together(call, finding)
+
+
+def _together(call: Call, finding: Finding) -> str | None:
+    """The reason where each element that differs has one, though not all the same."""
+    elementwise = [(each, why) for each, why in PRINCIPLES if isinstance(each, Elementwise)]
+    if covered(call, finding, [each for each, _ in elementwise]):
+        return "; ".join(why for each, why in elementwise if finding.kind in each.kinds)
+    return None
 
 
 @ft.cache
@@ -139,105 +158,8 @@ def _narrower_positions(call: Call, finding: Finding) -> bool:
     return finding.kind == "accepted" and narrower and bool(said)
 
 
-def _nan_of_pytorch(call: Call, finding: Finding) -> bool:
-    said = r"^of array (\d+): [^ ]*(?:\d|inf)j?\)? at \[([\d, ]*)\], PyTorch \(?-?nan"
-    found = re.search(said, finding.what)
-    if finding.kind != "gradient" or not found:
-        return False
-    if not any(np.isnan(x).any() for x in call.arrays if category(x.dtype) >= 2):
-        return True
-    both = gradients(without_nan(call))  # there may be NaN elsewhere
-    i, at = int(found[1]), tuple(int(k) for k in found[2].split(",") if k)
-    return both is not None and bool(np.isnan(both[1][i][at]) and not np.isnan(both[0][i][at]))
-
-
-def _no_direction(call: Call, finding: Finding) -> bool:
-    if finding.kind != "gradient" or call.info.directions is None:
-        return False
-    both = gradients(call)
-    return both is not None and not any(
-        apart(call, along_directions(call, g, x), along_directions(call, w, x))
-        for g, w, x in zip(*both, moving(call), strict=True)
-    )
-
-
 def _no_derivative(call: Call, finding: Finding) -> bool:
     return finding.kind == "gradient" and pytorchs_is_no_derivative(call)
-
-
-def _at_nan(call: Call, finding: Finding) -> bool:
-    """Whether gradients differ at NaN, or for PyTorch's NaN, and are alike with ones for NaN."""
-    if finding.kind != "gradient" or not any(np.isnan(x).any() for x in moving(call)):
-        return False
-    without, both = gradients(without_nan(call)), gradients(call)
-    if (
-        without is None
-        or both is None
-        or any(apart(call, *pair) for pair in zip(*without, strict=True))
-    ):
-        return False
-    nan = [np.isnan(x) for x in moving(call)]
-    for g, w in zip(*both, strict=True):
-        beside = [np.broadcast_to(n, g.shape) for n in nan if n.shape == g.shape]
-        excused = np.logical_or.reduce([np.isnan(w), *beside])
-        if apart(call, np.where(excused, 0, g), np.where(excused, 0, w)):
-            return False
-    return True
-
-
-def _at_infinity(call: Call, finding: Finding) -> bool:
-    said = re.search(r"^of array \d+: -?nan at .*, PyTorch -?inf \(", finding.what)
-    infinite = any(np.isinf(x).any() for x in moving(call))
-    return finding.kind == "gradient" and infinite and bool(said)
-
-
-def _last_digits(call: Call, finding: Finding) -> bool:
-    """Whether PyTorch's results move as far when its inputs move by their last digits."""
-    if finding.kind not in ("value", "gradient") or not moving(call):
-        return False
-    both = _both(call, finding.kind)
-    if both is None or any(category(y.dtype) < 2 for pair in both for y in pair):
-        return False
-    rng = np.random.default_rng(call.seed)
-    moved = [_both(_nudged(call, rng), finding.kind) for _ in range(TRIES)]
-    differ = apart if finding.kind == "gradient" else ft.partial(far, call.info)
-    with np.errstate(all="ignore"):
-        for i, (g, w) in enumerate(zip(*both, strict=True)):
-            others = [pair[1][i] for pair in moved if pair is not None]
-            reach = np.fmax.reduce([np.abs(y - w) for y in others], initial=0)
-            eps = float(jnp.finfo(w.dtype).eps)
-            excused = (reach > 2 * NUDGE * eps * np.abs(w)) & (np.abs(g - w) <= REACH * reach)
-            if differ(call, np.where(excused, 0, g), np.where(excused, 0, w)):
-                return False
-    return True
-
-
-TRIES = 4
-NUDGE = 4  # ulps; what does not magnify them is not excused
-REACH = 4  # how much farther: both results are computed in many steps
-
-
-def _both(call: Call, kind: str) -> tuple[list[np.ndarray], list[np.ndarray]] | None:
-    """functx's and PyTorch's results, or their gradients."""
-    if kind == "gradient":
-        return gradients(call)
-    ours, theirs = by_functx(call, key=jax.random.key(call.seed)), by_pytorch(call)
-    if ours.error is not None or theirs.error is not None:
-        return None
-    return list(map(as_numpy, ours.arrays)), list(map(as_numpy, theirs.arrays))
-
-
-def _nudged(call: Call, rng: np.random.Generator) -> Call:
-    """The call with each floating number moved towards 0 by some ulps."""
-
-    def nudge(x: Any) -> Any:
-        if not isinstance(x, np.ndarray) or category(x.dtype) < 2:
-            return x
-        less = rng.uniform(0, NUDGE, x.shape) * float(jnp.finfo(x.dtype).eps)
-        return np.asarray(x * (1 - less), x.dtype)
-
-    args, kwargs = jax.tree.map(nudge, (call.args, call.kwargs))
-    return dataclasses.replace(call, args=args, kwargs=kwargs)
 
 
 def _of_probabilities(call: Call, finding: Finding) -> bool:
@@ -280,52 +202,6 @@ def _drawn(call: Call, finding: Finding) -> bool:
     return not all(map(same, others))
 
 
-def _written_out_of_range(call: Call, finding: Finding) -> bool:
-    said = re.search(r"^(?:output \d+: )?-?\d+ at .*, PyTorch (-?\d+) \(", finding.what)
-    if finding.kind != "value" or not said:
-        return False
-    integers = {x.dtype for x in call.arrays if category(x.dtype) == 1}
-    floating = [np.real(x) for x in call.arrays if category(x.dtype) >= 2]
-    return any(int(said[1]) in _lost(x.astype(np.float64), to) for x in floating for to in integers)
-
-
-def _lost(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """What PyTorch makes of the numbers that an integer dtype does not hold."""
-    ends = np.iinfo(dtype)
-    outside = ~((x > ends.min - 1.0) & (x < ends.max + 1.0))
-    return torch.from_numpy(x[outside]).to(getattr(torch, dtype.name)).numpy()
-
-
-def _cast_out_of_range(call: Call, finding: Finding) -> bool:
-    if finding.kind != "value" or not any(category(x.dtype) >= 2 for x in call.arrays):
-        return False
-    options = [x for x in jax.tree.leaves((call.args, call.kwargs)) if dtype_named(x)]
-    named = [dtype_named(x) for x in options if not isinstance(x, np.ndarray)]
-    return any(category(jnp.dtype(name)) < 2 for name in named)
-
-
-def _squares_out_of_range(call: Call, finding: Finding) -> bool:
-    if finding.kind != "gradient":
-        return False
-    left = lambda y: np.isinf(y) | (y == 0)
-    for each in (call, without_nan(call, lambda x: ~np.isfinite(x))):  # which would hide it
-        both = by_functx(each, key=jax.random.key(call.seed)), by_pytorch(each)
-        pairs = zip(*(map(as_numpy, outcome.arrays) for outcome in both), strict=True)
-        if any((left(theirs) & ~left(ours) & np.isfinite(ours)).any() for ours, theirs in pairs):
-            return True
-    return False
-
-
-def _subnormal(call: Call, finding: Finding) -> bool:
-    if finding.kind not in ("value", "gradient") or exact(call):
-        return False
-    inexact = [x for x in call.arrays if category(x.dtype) >= 2]
-    parts = [part for x in inexact for part in (np.real(x), np.imag(x))]
-    tiny = [float(jnp.finfo(x.dtype).tiny) for x in inexact for _ in range(2)]
-    sizes = [np.abs(part.astype(np.float64)) for part in parts]
-    return any(((x > 0) & (x < least)).any() for x, least in zip(sizes, tiny, strict=True))
-
-
 Applies = Callable[[Call, Finding], bool]
 PRINCIPLES: list[tuple[Applies, str]] = [
     (_numbers, "Python numbers are taken wherever arrays are"),
@@ -337,18 +213,18 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_of_probabilities, "what must be a probability is one, whether it is looked at or not"),
     (_in_some_ways, "which dtypes are taken does not depend on the other arguments"),
     (_narrower_positions, "positions are int32 where 64 bit is off"),
-    (_nan_of_pytorch, "where a derivative exists it is no NaN"),
+    (nan_of_pytorch, "where a derivative exists it is no NaN"),
     (
-        _no_direction,
+        no_direction,
         "the gradients are the same along Hermitian directions, and there are no others",
     ),
-    (_at_nan, "where a value is NaN there is no derivative"),
-    (_at_infinity, "what infinities leave of a derivative depends on the order of steps"),
+    (at_nan, "where a value is NaN there is no derivative"),
+    (at_infinity, "what infinities leave of a derivative depends on the order of steps"),
     (_no_derivative, "a derivative that exists is what difference quotients say"),
-    (_squares_out_of_range, "a norm that its dtype holds is no infinity, nor is its gradient 0"),
-    (_last_digits, "no result is better than the last digits of what it is computed from"),
+    (squares_out_of_range, "a norm that its dtype holds is no infinity, nor is its gradient 0"),
+    (last_digits, "no result is better than the last digits of what it is computed from"),
     (_drawn, "a call that draws has no one value"),
-    (_subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
-    (_cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
-    (_written_out_of_range, "and of those written into integers, which PyTorch casts first"),
+    (subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
+    (cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
+    (written_out_of_range, "and of those written into integers, which PyTorch casts first"),
 ]

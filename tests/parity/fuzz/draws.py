@@ -61,12 +61,17 @@ def to_call(info: OpInfo, sample: Sample, seed: int = 0) -> Call:
     return Call(info, seed, args, kwargs)
 
 
+def replaced(call: Call, chosen: Callable[[Any], Any], other: Callable[[Any], Any]) -> Call:
+    """The call with others in the places of the `chosen` elements of its floating arrays."""
+    inexact = lambda x: isinstance(x, np.ndarray) and category(x.dtype) >= 2
+    put = lambda x: np.where(chosen(x), other(x), x).astype(x.dtype) if inexact(x) else x
+    args, kwargs = jax.tree.map(put, (call.args, call.kwargs))
+    return dataclasses.replace(call, args=args, kwargs=kwargs)
+
+
 def without_nan(call: Call, gone: Callable[[Any], Any] = np.isnan) -> Call:
     """The call with ones for NaN, or for what else is `gone`."""
-    inexact = lambda x: isinstance(x, np.ndarray) and category(x.dtype) >= 2
-    one = lambda x: np.where(gone(x), np.ones_like(x), x) if inexact(x) else x
-    args, kwargs = jax.tree.map(one, (call.args, call.kwargs))
-    return dataclasses.replace(call, args=args, kwargs=kwargs)
+    return replaced(call, gone, np.ones_like)
 
 
 def to_jax(x: Any) -> Any:

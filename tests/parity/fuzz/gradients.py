@@ -16,7 +16,7 @@ from functx._core import category
 from functx.testing.checks.programs import compiled
 
 from .draws import Call
-from .judging import Finding, unordered, unsettled
+from .judging import Finding, first_off, unordered, unsettled
 from .outcomes import as_numpy, dtype_of, forms
 
 
@@ -44,11 +44,14 @@ def gradient_findings(call: Call) -> Iterator[Finding]:
         yield say(f"cannot be pulled back: {first[:200]}")
         return
     for i, (x, g, w) in enumerate(zip(moving(call), *both, strict=True) if both else ()):
-        if unordered(call.info) and g.shape == w.shape:
+        if g.shape != w.shape:
+            yield say(f"of array {i}: shape {g.shape}, PyTorch {w.shape}")
+            return
+        if unordered(call.info):
             g, w = (by_value(x, a) for a in (g, w))
-        off = apart(call, g, w)
-        if off:
-            yield say(f"of array {i}: {off}")
+        off = apart(call, i, g, w)
+        if off.any():
+            yield say(f"of array {i}: {first_off(off, g, w)}")
             return
 
 
@@ -143,17 +146,16 @@ def by_functx(call: Call, kept: list[int], cotangents: list[np.ndarray]) -> list
     return list(jax.block_until_ready(run([arrays[i] for i in places], cotangents)))
 
 
-def apart(call: Call, got: np.ndarray, want: np.ndarray) -> str:
-    """Which element is elsewhere, if any."""
-    if got.shape != want.shape:
-        return f"shape {got.shape}, PyTorch {want.shape}"
+def apart(call: Call, i: int, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Which elements of the gradient of array `i` are elsewhere."""
     with np.errstate(all="ignore"):
         finite = np.abs(want[np.isfinite(want)])
         scale = float(finite.max(initial=0))
         near = np.abs(got - want) <= CLOSE * (np.abs(want) + min(scale, 1e6)) + NOISE
     near |= (got == want) | (np.isnan(got) & np.isnan(want))
-    near |= unsettled(call.info, call, got, want)
-    if near.all():
-        return ""
-    at = tuple(int(i) for i in np.argwhere(~near)[0])
-    return f"{got[at]} at {list(at)}, PyTorch {want[at]} ({(~near).sum()} of {near.size} off)"
+    return ~near & ~unsettled(call, i, got, want, ~near, pytorchs)
+
+
+def pytorchs(call: Call) -> list[np.ndarray] | None:
+    found = by_pytorch(call)
+    return None if found is None else found[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools as ft
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -20,8 +20,9 @@ from functx.testing.checks.choosing import chooses
 from functx.testing.checks.compare import magnitude, ulps_of
 from functx.testing.checks.forward import expected
 
-from .draws import Call
+from .draws import Call, replaced, without_nan
 from .outcomes import as_numpy, by_pytorch, doubled, dtype_of, Outcome
+from .reaching import reached, Results, values
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +109,16 @@ def badly_worded(info: OpInfo, error: Exception) -> str:
 
 
 def _values(call: Call, ours: Outcome, theirs: Outcome) -> str:
+    pairs = compared(call, ours, theirs)
+    for i, wrong in enumerate(off(call, ours, theirs)):
+        if wrong.any():
+            which = f"output {i}: " if len(pairs) > 1 else ""
+            return which + first_off(wrong, *map(as_numpy, pairs[i]))
+    return ""
+
+
+def compared(call: Call, ours: Outcome, theirs: Outcome) -> list[tuple[Any, Any]]:
+    """The results that count, functx's and PyTorch's."""
     info = call.info
     got, want = list(ours.arrays), list(theirs.arrays)
     if info.gauge is not None:
@@ -116,15 +127,22 @@ def _values(call: Call, ours: Outcome, theirs: Outcome) -> str:
         got, want = jax.tree.leaves(info.gauge(ours.whole)), jax.tree.leaves(info.gauge(back))
     if unordered(info) and len(got) > 1:
         got, want = got[:-1], want[:-1]  # positions among equal elements
-    for i, (g, w) in enumerate(zip(got, want, strict=True)):
-        off = far(info, call, g, w)
-        for other in (_in_double, _by_reference, _flushed):
-            if off:
-                truth = other(call, len(theirs.arrays))
-                off = far(info, call, g, w, truth[i]) if truth else off
-        if off:
-            return (f"output {i}: " if len(got) > 1 else "") + off
-    return ""
+    return list(zip(got, want, strict=True))
+
+
+def off(call: Call, ours: Outcome, theirs: Outcome) -> Iterator[np.ndarray]:
+    """Which elements of each result are far from PyTorch's, and from whatever else may be right."""
+    for i, (g, w) in enumerate(compared(call, ours, theirs)):
+        wrong = far(call, i, g, w)
+        for other in (_in_double, _by_reference, _by_long_reference, _flushed, _of_zeros):
+            truth = other(call, len(theirs.arrays)) if wrong.any() else []
+            if not truth or tuple(truth[i].shape) != tuple(g.shape):
+                continue
+            if other in (_flushed, _of_zeros):  # no truth of more digits
+                wrong = wrong & far(call, i, g, truth[i])
+            else:
+                wrong = wrong & ~near_truth(call, g, w, truth[i])
+        yield wrong
 
 
 @ft.cache
@@ -157,6 +175,30 @@ def _flushed(call: Call, count: int) -> list[Any]:
         torch.set_flush_denormal(False)
 
 
+def _of_zeros(call: Call, count: int) -> list[Any]:
+    """PyTorch's results with zeros for subnormal numbers: it does not flush them everywhere."""
+    zeros = None if exact(call) else with_zeros(call)
+    return [] if zeros is None else _pytorchs(zeros, count)
+
+
+def with_zeros(call: Call) -> Call | None:
+    """The call with zeros for subnormal numbers, if there are any."""
+    if not any((_zeroed(x) != x).any() for x in without_nan(call).arrays):
+        return None
+    return replaced(call, np.isfinite, _zeroed)
+
+
+def _zeroed(x: np.ndarray) -> np.ndarray:
+    if category(x.dtype) < 2:
+        return x
+    if category(x.dtype) == 3:
+        out = np.empty_like(x)
+        out.real, out.imag = _zeroed(x.real), _zeroed(x.imag)
+        return out
+    small = np.abs(x.astype(np.float64)) < float(jnp.finfo(x.dtype).tiny)
+    return np.where(small, 0 * x, x)
+
+
 def exact(call: Call) -> bool:
     """Whether a call computes nothing: then subnormal numbers are kept, and told from zero."""
     dtypes = {x.dtype.name for x in call.arrays if category(x.dtype) >= 2}
@@ -171,13 +213,24 @@ def _chooses(info: OpInfo, dtype: str) -> bool:
 
 def _by_reference(call: Call, count: int) -> list[Any]:
     """Those of the entry's reference: of PyTorch's kernels some lose digits."""
+    return _references(call, count, lambda reference: expected(call.info, reference, call.sample))
+
+
+def _by_long_reference(call: Call, count: int) -> list[Any]:
+    """Those in long double, where double precision may overflow."""
+    long = {2: np.longdouble, 3: np.clongdouble}
+    kinds = [category(x.dtype) for x in call.arrays]
+    arrays = [x.astype(long.get(kind, x.dtype)) for x, kind in zip(call.arrays, kinds, strict=True)]
+    return _references(call, count, lambda f: call.sample.over_arrays(f)(*arrays))
+
+
+def _references(call: Call, count: int, results: Callable[[Any], Any]) -> list[Any]:
     info = call.info
     if info.reference is None or info.gauge is not None:
         return []
     try:
-        found = [
-            np.asarray(y) for y in jax.tree.leaves(expected(info, info.reference, call.sample))
-        ]
+        with np.errstate(all="ignore"):
+            found = [np.asarray(y) for y in jax.tree.leaves(results(info.reference))]
     except Exception:
         return []
     inexact = all(category(y.dtype) >= 2 for y in found)
@@ -189,42 +242,54 @@ def _pytorchs(call: Call, count: int) -> list[Any]:
     return list(found.arrays) if len(found.arrays) == count and call.info.gauge is None else []
 
 
-def far(info: OpInfo, call: Call, got: Any, want: Any, truth: Any = None) -> str:
-    """Which element is too far from PyTorch's, and from the true one if it is given."""
+def far(call: Call, i: int, got: Any, want: Any) -> np.ndarray:
+    """Which elements of the result `i` are too far from PyTorch's."""
     name = dtype_of(got)
     got, want = as_numpy(got), as_numpy(want)
     if category(np.dtype(got.dtype)) < 2:
-        near = got == want
-    else:
-        near = close(info, call, got, want, name) | unsettled(info, call, got, want)
-    if truth is not None and not near.all():
-        near |= _near_truth(info, call, got, want, as_numpy(truth), name)
-    return "" if near.all() else _first(~near, got, want)
+        return np.asarray(got != want)
+    wrong = ~close(call.info, call, got, want, name)
+    return wrong & ~unsettled(call, i, got, want, wrong, values)
 
 
-def _near_truth(
-    info: OpInfo, call: Call, got: Any, want: Any, truth: Any, name: str
-) -> np.ndarray | bool:
+def near_truth(call: Call, got: Any, want: Any, truth: Any) -> np.ndarray | bool:
+    """Where a result is the true one, or about as near to it as PyTorch's number is."""
+    name = dtype_of(got)
+    got, want, truth = as_numpy(got), as_numpy(want), as_numpy(truth)
     if truth.shape != got.shape or category(np.dtype(truth.dtype)) != category(got.dtype):
         return False
     if category(got.dtype) < 2:
         return got == truth
     with np.errstate(all="ignore"):
-        nearer = (np.abs(got - truth) <= 2 * np.abs(want - truth)) & (want != truth)
-        return nearer | close(info, call, got, truth.astype(got.dtype), name)
+        nearer = np.abs(got - truth) <= 2 * np.abs(want - truth)
+        nearer &= (want != truth) & np.isfinite(want) & np.isfinite(truth)
+        return nearer | close(call.info, call, got, truth.astype(got.dtype), name)
 
 
-def unsettled(info: OpInfo, call: Call, got: Any, want: Any) -> np.ndarray | bool:
+def unsettled(
+    call: Call, i: int, got: Any, want: Any, wrong: np.ndarray, results: Results
+) -> np.ndarray:
     """Where it depends on the order of steps what comes of infinities and of overflow.
 
-    That is so of complex numbers always, of sums of real ones that are nearly too large.
+    That is so of complex numbers, of sums of real ones that are nearly too large, and of nothing
+    but what these reach. Which part of a complex number overflows is left open, too.
     """
-    wild = ~np.isfinite(got) | ~np.isfinite(want)
+    wild = wrong & ~(np.isfinite(got) & np.isfinite(want))
+    lost = wild & np.iscomplexobj(got) & ~np.isfinite(got) & ~np.isfinite(want)
     if np.iscomplexobj(got) or any(map(np.iscomplexobj, call.arrays)):
-        return wild
-    inexact = [x for x in call.arrays if category(x.dtype) == 2]
-    large = any(magnitude([x]) > float(jnp.finfo(x.dtype).max) ** 0.5 / 64 for x in inexact)
-    return wild if large and (info.floor is not None or _combines(info)) else False
+        chosen = lambda x: ~np.isfinite(x)
+    elif call.info.floor is not None or _combines(call.info):
+        chosen = _nearly_too_large
+    else:
+        return lost
+    found = reached(call, chosen, results) if (wild & ~lost).any() else []
+    comes = found[i] if i < len(found) and found[i].shape == wild.shape else False
+    return lost | wild & comes
+
+
+def _nearly_too_large(x: np.ndarray) -> np.ndarray:
+    size = np.abs(x.astype(np.float64))
+    return np.isfinite(size) & (size > float(jnp.finfo(x.dtype).max) ** 0.5 / 64)
 
 
 def _combines(info: OpInfo) -> bool:
@@ -234,7 +299,7 @@ def _combines(info: OpInfo) -> bool:
     return bool(kinds & {Kind.DIM, Kind.DIMS})
 
 
-def _first(where: np.ndarray, got: np.ndarray, want: np.ndarray) -> str:
+def first_off(where: np.ndarray, got: np.ndarray, want: np.ndarray) -> str:
     at = tuple(int(i) for i in np.argwhere(where)[0])
     return f"{got[at]} at {list(at)}, PyTorch {want[at]} ({where.sum()} of {where.size} off)"
 
