@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, fail, foreign_hint
+from functx._core import describe, fail, foreign_hint, require_bool
 
 
 Argnums = int | str | tuple[int | str, ...]
@@ -48,6 +48,12 @@ def require_callable(who: str, func: Any) -> None:
     """Refuses what cannot be called."""
     if not callable(func):
         fail(who, f"`func` must be callable, got {describe(func)}", error=TypeError)
+
+
+def require_bools(who: str, **options: Any) -> None:
+    """Refuses options that are neither True nor False."""
+    for name, option in options.items():
+        require_bool(who, name, option)
 
 
 def require_randomness(who: str, randomness: Any) -> None:

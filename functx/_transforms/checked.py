@@ -18,6 +18,7 @@ from functx._core.requirements import raise_checked
 from functx._core.state import checking_results, checking_values
 from functx._core.values import peek
 
+from .arguments import require_bools
 from .concretization import tracing
 from .generics import P, Y
 
@@ -95,4 +96,5 @@ def checking(enabled: bool = True) -> AbstractContextManager[None]:
     ...
     functx.linalg.LinAlgError: linalg.inv: `A` must be invertible, which matrix 0 is not
     """
+    require_bools("debug.checking", enabled=enabled)
     return checking_results(enabled)

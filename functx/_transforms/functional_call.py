@@ -11,7 +11,7 @@ import numpy as np
 
 from functx._core import describe, fail
 
-from .arguments import require_callable
+from .arguments import require_bools, require_callable
 from .generics import Y
 
 
@@ -47,6 +47,7 @@ def functional_call(
     Array(6., dtype=float32)
     """
     require_callable("functional_call", module)
+    require_bools("functional_call", tie_weights=tie_weights, strict=strict)
     given = parameter_and_buffer_dicts
     args = args if isinstance(args, tuple) else () if args is None else (args,)
     kwargs = kwargs or {}

@@ -16,6 +16,7 @@ from .arguments import (
     Argnums,
     checked_argnums,
     pick,
+    require_bools,
     require_callable,
     require_differentiable,
 )
@@ -197,6 +198,7 @@ def gradients_of(
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
     """A function from a call's arguments to gradients, value and aux (or None)."""
     require_callable(who, func)
+    require_bools(who, has_aux=has_aux)
     require_unused(who, unused)
     which = checked_argnums(who, argnums)
     single = not isinstance(argnums, tuple)

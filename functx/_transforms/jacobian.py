@@ -19,6 +19,7 @@ from .arguments import (
     checked_argnums,
     kind_of_dtype,
     pick,
+    require_bools,
     require_callable,
     require_differentiable,
     require_randomness,
@@ -246,6 +247,7 @@ def _jacrev(
     require_pairs: Callable[..., None],
 ) -> Callable[..., Any]:
     require_callable(who, func)
+    require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)
     which = checked_argnums(who, argnums)
 
@@ -303,6 +305,7 @@ def _jacfwd(
     judged: bool = False,
 ) -> Callable[..., Any]:
     require_callable(who, func)
+    require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)
     if randomness is not None:
         require_randomness(who, randomness)

@@ -10,7 +10,13 @@ import jax
 from functx._core import describe, fail
 from functx._core.modes import apart
 
-from .arguments import kind_of_dtype, numbered, require_callable, require_differentiable
+from .arguments import (
+    kind_of_dtype,
+    numbered,
+    require_bools,
+    require_callable,
+    require_differentiable,
+)
 from .dependence import depending_outputs
 from .generics import Aux, Y
 from .outputs import checking, path_of_output, require_arrays
@@ -68,6 +74,7 @@ def jvp(
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
     require_callable("jvp", func)
+    require_bools("jvp", strict=strict, has_aux=has_aux)
     primals, tangents = checked_tangents("jvp", primals, tangents)
     function = checking("jvp", func, has_aux, require_arrays)
     if not strict:

@@ -10,7 +10,7 @@ import jax
 
 from functx._core.modes import apart
 
-from .arguments import numbered, require_callable, require_differentiable
+from .arguments import numbered, require_bools, require_callable, require_differentiable
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .residuals.packing import packed
@@ -61,6 +61,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     (Array(6., dtype=float32), Array(12., dtype=float32))
     """
     require_callable("linearize", func)
+    require_bools("linearize", has_aux=has_aux)
     require_differentiable("linearize", primals, numbered("primals", len(primals)))
     function = checking("linearize", func, has_aux, require_arrays)
     output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)

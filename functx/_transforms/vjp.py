@@ -11,7 +11,7 @@ import jax
 from functx._core.manual_axes import varying_axes, varying_over
 from functx._core.modes import apart
 
-from .arguments import numbered, require_callable, require_differentiable
+from .arguments import numbered, require_bools, require_callable, require_differentiable
 from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
@@ -101,6 +101,7 @@ def vjp(
     (Array(3., dtype=float32), Array(2., dtype=float32))
     """
     require_callable("vjp", func)
+    require_bools("vjp", has_aux=has_aux, retain=retain)
     require_unused("vjp", unused)
     paths = numbered("primals", len(primals))
     any_complex = require_differentiable("vjp", primals, paths)

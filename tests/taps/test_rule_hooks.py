@@ -156,6 +156,13 @@ def test_where_names_operators_functions_with_own_rules_and_primitives(where, na
     assert seen == names
 
 
+@pytest.mark.parametrize(("name", "hint"), [("sinn", "did you mean 'sin'"), ("wxyz", "calls$")])
+def test_a_name_that_nothing_has_is_refused(name, hint):
+    f = functx.with_rule_hooks(sines, pre=lambda *_: None, where=["sin", name])
+    with pytest.raises(ValueError, match=rf"with_rule_hooks: `where` names '{name}'(.|\n)*{hint}"):
+        functx.grad(f)(POINT, POINT)
+
+
 def test_hooks_that_return_nothing_change_nothing():
     f = functx.with_rule_hooks(sines, pre=lambda *_: None, post=lambda *_: None)
     both = compiled(lambda: [functx.value_and_grad(f)(POINT, POINT) for f in (f, sines)])
@@ -192,7 +199,8 @@ def test_what_hooks_raise_and_return_wrongly_comes_out():
         ValueError, match=r"with_rule_hooks: `pre\(name, cotangents\)\[0\]` must be"
     ):
         functx.grad(wrong)(POINT, POINT)
-    with pytest.raises(TypeError, match="`where` must be a name"):
-        functx.with_rule_hooks(sines, where=[3])
+    for where in ([3], 3):
+        with pytest.raises(TypeError, match="`where` must be a name"):
+            functx.with_rule_hooks(sines, where=where)
     with pytest.raises(TypeError, match="`pre` must be callable"):
         functx.with_rule_hooks(sines, pre="sin")

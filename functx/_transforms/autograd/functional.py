@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail
-from functx._transforms.arguments import kind_of, require_callable
+from functx._transforms.arguments import kind_of, require_bools, require_callable
 from functx._transforms.grad import grad
 from functx._transforms.jacobian import jacfwd, jacrev
 from functx._transforms.jvp import jvp as push
@@ -45,7 +45,7 @@ def vjp(
     >>> functx.autograd.functional.vjp(lambda x: x**2, jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
-    call = _Call("vjp", func, inputs)
+    call = _Call("vjp", func, inputs, create_graph=create_graph, strict=strict)
     outputs, pull = pull_of(call.function, *call.inputs)
     v = _vector("vjp", v, outputs, "outputs")
     direction = v if isinstance(outputs, tuple) else v[0]
@@ -78,7 +78,7 @@ def jvp(
     >>> functx.autograd.functional.jvp(lambda x: x**2, jnp.float32(3), jnp.float32(2))
     (Array(9., dtype=float32), Array(12., dtype=float32))
     """
-    call = _Call("jvp", func, inputs)
+    call = _Call("jvp", func, inputs, create_graph=create_graph, strict=strict)
     v = _vector("jvp", v, call.given, "inputs")
     outputs, products = push(call.function, call.inputs, v)
     if strict:
@@ -112,7 +112,8 @@ def jacobian(
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    call = _Call("jacobian", func, inputs)
+    options = {"create_graph": create_graph, "strict": strict, "vectorize": vectorize}
+    call = _Call("jacobian", func, inputs, **options)
     compute = call.jacobian_of(call.function, strategy, "strategy", vectorize)
     jac = compute(*call.inputs)
     if strict:
@@ -141,7 +142,8 @@ def hessian(
     Array([[6., 0.],
            [0., 6.]], dtype=float32)
     """
-    call = _Call("hessian", func, inputs)
+    options = {"create_graph": create_graph, "strict": strict, "vectorize": vectorize}
+    call = _Call("hessian", func, inputs, **options)
     gradient = call.gradient()
     compute = call.jacobian_of(
         gradient, outer_jacobian_strategy, "outer_jacobian_strategy", vectorize
@@ -202,7 +204,7 @@ def _hessian_product(
     create_graph: bool,
     strict: bool,
 ) -> tuple[Any, Any]:
-    call = _Call(who, func, inputs)
+    call = _Call(who, func, inputs, create_graph=create_graph, strict=strict)
     v = _vector(who, v, call.given, "inputs")
     _, products, output = product(call.scalar, call.inputs, v, has_aux=True)
     if strict:
@@ -218,9 +220,10 @@ def _hessian_product(
 class _Call:
     """One of PyTorch's calls: a function of one array or of several, and where it is asked."""
 
-    def __init__(self, name: str, func: Callable[..., Any], inputs: Any):
+    def __init__(self, name: str, func: Callable[..., Any], inputs: Any, **options: bool):
         self.who = f"autograd.functional.{name}"
         require_callable(self.who, func)
+        require_bools(self.who, **options)
         self.func, self.given = func, inputs
         self.inputs = inputs if isinstance(inputs, tuple) else (inputs,)
         _require_arrays(self.who, "inputs", inputs)

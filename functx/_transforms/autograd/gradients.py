@@ -13,7 +13,12 @@ from functx._core import describe, fail
 from functx._core.manual_axes import varying_like
 from functx._core.modes import apart
 from functx._core.rules_primitives import tangent_type
-from functx._transforms.arguments import kind_of, numbered, require_differentiable
+from functx._transforms.arguments import (
+    kind_of,
+    numbered,
+    require_bools,
+    require_differentiable,
+)
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 from functx._transforms.outputs import checking, require_arrays
 from functx._transforms.residuals.packing import packed
@@ -58,6 +63,10 @@ def grad(
     >>> functx.autograd.grad(lambda w, x: w * 2, (w, x), allow_unused=True)
     (Array(2., dtype=float32), None)
     """
+    options = {"is_grads_batched": is_grads_batched, "materialize_grads": materialize_grads}
+    require_bools(_WHO, **options, has_aux=has_aux)
+    if allow_unused is not None:
+        require_bools(_WHO, allow_unused=allow_unused)
     values = _checked(outputs, inputs, allow_unused, materialize_grads)
     paths = numbered("inputs", len(values))
     any_complex = require_differentiable(_WHO, values, paths)

@@ -13,7 +13,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 
 from functx._core import describe, fail
 from functx._core.ambient import drawing, recording, upcoming_draw
-from functx._transforms.arguments import require_callable
+from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.equations import equations, operator_of
 from functx._transforms.generics import P, Y
@@ -74,6 +74,7 @@ def checkpoint(
     """
     if args or kwargs:
         _refuse_options(args, kwargs)
+    require_bools("checkpoint", prevent_cse=prevent_cse)
     if func is None:
         return ft.partial(checkpoint, policy=policy, prevent_cse=prevent_cse)
     require_callable("checkpoint", func)

@@ -12,6 +12,7 @@ from jax.flatten_util import ravel_pytree
 
 from functx._core import describe, fail
 from functx._core.rules import derivative_rules
+from functx._transforms.arguments import require_bools
 
 from .closures import explicit
 
@@ -56,6 +57,7 @@ def custom_linear_solve(
     for name, func in [("matvec", matvec), ("solve", solve), ("transpose_solve", transpose_solve)]:
         if not callable(func) and (func is not None or name == "matvec"):
             fail(who, f"`{name}` must be callable, got {describe(func)}", error=TypeError)
+    require_bools(who, symmetric=symmetric)
     b = jax.tree.map(jnp.asarray, b)
     require_inexact(who, "b", b)
     require_like(who, "`matvec(b)`", jax.eval_shape(matvec, b), b)

@@ -17,6 +17,7 @@ from functx._transforms.arguments import (
     Argnums,
     checked_argnums,
     pick,
+    require_bools,
     require_callable,
     require_differentiable,
 )
@@ -144,6 +145,7 @@ def _gradients_of(
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
     """A function from a call's arguments to the value, what is asked for, and aux (or None)."""
     require_callable(who, func)
+    require_bools(who, has_aux=has_aux)
     which = () if argnums is None else checked_argnums(who, argnums)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:

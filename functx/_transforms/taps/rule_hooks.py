@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import JaxprEqn
+from jax.extend.core import Jaxpr, JaxprEqn
 
-from functx._core import describe, fail
+from functx._core import describe, fail, nearest, REGISTRY
 from functx._core.ambient import drawing, recording
 from functx._core.manual_axes import axes_of_type, varying_over
 from functx._core.rules_primitives import inexact
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.conjugation import conjugate
-from functx._transforms.equations import label_of, operator_of
+from functx._transforms.equations import equations, label_of, operator_of
 
 from .primitive import as_array, Cotangents, Hook, Tap, tap_point
 from .replay import bind, can_enter, dropped, Recorded, replay, Supplies, type_of
@@ -49,7 +49,8 @@ def with_rule_hooks(
       like `gradients` that it returns takes its place.
     - `where`: a name, several, or a predicate of names. Operators have their full ones
       (`"sin"`, `"nn.functional.gelu"`), functions with own derivative rules theirs, all else that
-      of JAX's primitive (`"dot_general"`). By default all operators.
+      of JAX's primitive (`"dot_general"`). By default all operators. A name that is no operator's
+      must be of something that `func` calls.
     - `order`: which derivative the hooks belong to, as of `tap`.
 
     `None` stands in the tuples where no gradient arrives or is asked for. In one backward pass
@@ -59,6 +60,8 @@ def with_rule_hooks(
     `func` is recorded as by `jax.jit`; what it calls by `jit`, `vmap`, `scan`, `cond` and
     `checkpoint` is entered; a `while_loop`, a `shard_map` and a function with a derivative rule
     are not.
+
+    Errors: ValueError for a name that is neither an operator's nor of anything that is called.
 
     >>> def halved(name, cotangents):
     ...     return tuple(g / 2 for g in cotangents)
@@ -70,6 +73,7 @@ def with_rule_hooks(
     require_hook("with_rule_hooks", "pre", pre)
     require_hook("with_rule_hooks", "post", post)
     require_order("with_rule_hooks", order)
+    where = _named(where)
     asked = _asked(where)
 
     def visit(eqn: JaxprEqn, operands: list[Any], _: Supplies) -> tuple[list[Any], Supplies]:
@@ -80,6 +84,8 @@ def with_rule_hooks(
         def compute(draw: Any) -> tuple[Any, Any]:
             call = recording(lambda: tracing("with_rule_hooks", func, *args, **kwargs))
             recorded = Recorded(call, draw)
+            if isinstance(where, frozenset):
+                _require_known(where, recorded.program.jaxpr)
             leaves = jax.tree.leaves(draw)
             results, _ = replay(recorded.program, leaves, asked, visit, {}, _may_enter)
             return recorded.output(results)
@@ -89,20 +95,38 @@ def with_rule_hooks(
     return function
 
 
-def _asked(where: Any) -> Callable[[JaxprEqn], bool]:
+def _named(where: Where | None) -> frozenset[str] | Callable[[str], bool] | None:
+    if where is None or callable(where):
+        return where
+    names = (where,) if isinstance(where, str) else where
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        fail(
+            "with_rule_hooks",
+            f"`where` must be a name, names or a function of names, got {describe(where)}",
+            error=TypeError,
+        )
+    return frozenset(names)
+
+
+def _require_known(names: frozenset[str], program: Jaxpr) -> None:
+    strange = names - REGISTRY.keys()
+    if not strange:
+        return
+    called = {label_of(eqn) for eqn in equations(program, inside_operators=False)}
+    for name in sorted(strange - called):
+        fail(
+            "with_rule_hooks",
+            f"`where` names {name!r}, which is no operator, and nothing that `func` calls",
+            hint=nearest(name, sorted(REGISTRY.keys() | called)),
+            error=ValueError,
+        )
+
+
+def _asked(where: frozenset[str] | Callable[[str], bool] | None) -> Callable[[JaxprEqn], bool]:
     if where is None:
         return lambda eqn: operator_of(eqn) is not None
-    if isinstance(where, str):
-        where = (where,)
-    if not callable(where):
-        if not all(isinstance(name, str) for name in where):
-            fail(
-                "with_rule_hooks",
-                f"`where` must be a name, names or a function of names, got {describe(where)}",
-                error=TypeError,
-            )
-        where = frozenset(where).__contains__
-    return lambda eqn: not _may_enter(eqn) and bool(where(label_of(eqn)))
+    chosen = where.__contains__ if isinstance(where, frozenset) else where
+    return lambda eqn: not _may_enter(eqn) and bool(chosen(label_of(eqn)))
 
 
 def _may_enter(eqn: JaxprEqn) -> bool:

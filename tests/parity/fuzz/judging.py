@@ -196,7 +196,7 @@ def _zeroed(x: np.ndarray) -> np.ndarray:
         out.real, out.imag = _zeroed(x.real), _zeroed(x.imag)
         return out
     small = np.abs(x.astype(np.float64)) < float(jnp.finfo(x.dtype).tiny)
-    return np.where(small, 0 * x, x)
+    return np.where(small, np.copysign(np.zeros_like(x), x), x)
 
 
 def exact(call: Call) -> bool:
@@ -253,7 +253,10 @@ def far(call: Call, i: int, got: Any, want: Any) -> np.ndarray:
 
 
 def near_truth(call: Call, got: Any, want: Any, truth: Any) -> np.ndarray | bool:
-    """Where a result is the true one, or about as near to it as PyTorch's number is."""
+    """Where a result is the true one, or about as near to it as PyTorch's number is.
+
+    A zero's sign is no digit that was lost: where PyTorch has the other one, an entry says so.
+    """
     name = dtype_of(got)
     got, want, truth = as_numpy(got), as_numpy(want), as_numpy(truth)
     if truth.shape != got.shape or category(np.dtype(truth.dtype)) != category(got.dtype):
@@ -263,7 +266,8 @@ def near_truth(call: Call, got: Any, want: Any, truth: Any) -> np.ndarray | bool
     with np.errstate(all="ignore"):
         nearer = np.abs(got - truth) <= 2 * np.abs(want - truth)
         nearer &= (want != truth) & np.isfinite(want) & np.isfinite(truth)
-        return nearer | close(call.info, call, got, truth.astype(got.dtype), name)
+        near = nearer | close(call.info, call, got, truth.astype(got.dtype), name)
+        return near & (got != want)
 
 
 def unsettled(
