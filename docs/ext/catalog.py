@@ -66,7 +66,7 @@ def catalog_page() -> str:
     ]
     for family, modules in sorted(families.items()):
         specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
-        parts += [f"## {_title(family)}\n", *_rows(specs, entries, gaps, status)]
+        parts += [f"## {title(family)}\n", *_rows(specs, entries, gaps, status)]
     return "\n".join([*parts, *_gaps()])
 
 
@@ -84,11 +84,12 @@ def _gaps() -> list[str]:
 def _families() -> Families:
     families: Families = defaultdict(lambda: defaultdict(list))
     for spec in REGISTRY.values():
-        families[_family(spec)][spec.rule.__module__].append(spec)
+        families[family_of(spec)][spec.rule.__module__].append(spec)
     return families
 
 
-def _family(spec: OpSpec) -> str:
+def family_of(spec: OpSpec) -> str:
+    """Its folder: the page that it is on."""
     return spec.rule.__module__.split(".")[2]
 
 
@@ -97,14 +98,15 @@ def _first_line(module: str) -> str:
 
 
 def _page(family: str, modules: dict[str, list[OpSpec]]) -> str:
-    parts = [f"# {_title(family)}\n"]
+    parts = [f"# {title(family)}\n"]
     for module, specs in sorted(modules.items()):
         parts.append(f"## {_first_line(module)}\n")
         parts += [_entry(spec) for spec in sorted(specs, key=lambda s: s.name)]
     return "\n".join(parts)
 
 
-def _title(family: str) -> str:
+def title(family: str) -> str:
+    """The heading of a family."""
     known = {"nn": "nn.functional", "fft": "fft", "linalg": "linalg", "special": "special"}
     return known.get(family, family.replace("_", " ").capitalize())
 

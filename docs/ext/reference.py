@@ -12,6 +12,7 @@ import objects
 from catalog import catalog_page, operator_pages
 from checks import checks_table
 from departures import departures_page
+from exhaustive import exhaustive_page
 from names import names_page
 from public import public_names
 from sphinx.addnodes import desc_signature
@@ -73,7 +74,8 @@ def pages() -> dict[str, str]:
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
     tables = {"catalog.md": catalog_page(), "departures.md": departures_page()}
-    return out | tables | {"names.md": names_page(), "fields.md": _fields()}
+    tables |= {"exhaustive.md": exhaustive_page(), "names.md": names_page(), "fields.md": _fields()}
+    return out | tables
 
 
 def _fields() -> str:

@@ -69,6 +69,21 @@ def weakly_typed(x):
     return jax.lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None)
 
 
+def reads_strides_as_packed(x):
+    steps = x.strides if isinstance(x, np.ndarray) else ()
+    return jnp.sin(x) + float(any(abs(step) not in (4, 8, 12) for step in steps))
+
+
+def takes_arrays_alone(x):
+    assert isinstance(x, (np.ndarray, jax.Array))
+    return jnp.sin(x)
+
+
+def test_every_layout_of_a_number_is_an_array():
+    entry = OpInfo(takes_arrays_alone, lambda make: [call(make())], dtypes=("float32",))
+    run_cell(entry, "float32", "layouts")
+
+
 @pytest.mark.parametrize(
     "name, wrong, dtype",
     [
@@ -90,6 +105,7 @@ def weakly_typed(x):
         ("dtypes", weakly_typed, "float32"),
         ("jit", differs_under_jit, "float32"),
         ("layouts", differs_by_layout, "float32"),
+        ("layouts", reads_strides_as_packed, "float32"),
     ],
 )
 def test_wrong_function_fails(name, wrong, dtype):

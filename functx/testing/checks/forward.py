@@ -130,8 +130,8 @@ def check_layouts(info: OpInfo, sample: Sample) -> bool:
     device = jax.devices()[0]
     layouts: dict[str, Callable[[jax.Array], Any]] = {
         "in Fortran order": lambda x: np.array(x, order="F"),
-        "a strided view": lambda x: np.repeat(np.asarray(x)[None], 2, 0)[1],
-        "read backwards": lambda x: np.flip(np.flip(np.asarray(x)).copy()),
+        "a strided view": lambda x: np.repeat(np.asarray(x)[..., None], 2, -1)[..., 1],
+        "read backwards": lambda x: np.asarray(np.flip(np.flip(np.asarray(x)).copy())),
         "committed": lambda x: jax.device_put(x, device),
     }
     for name, layout in layouts.items():
