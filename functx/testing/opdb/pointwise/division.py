@@ -13,13 +13,18 @@ from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpIn
 from .operands import PAIRS, quiet, unary_nonzero, unbroadcastable
 
 
-def quotients(make: Make) -> Iterator[Sample]:
+def operands(make: Make) -> Iterator[Sample]:
     for first, second in PAIRS:
         yield call(make(*first), make.nonzero(*second))
     yield call(make(2, 3), 2)
     yield call(make(3), 0.75)
-    yield call(make.put(np.arange(1, 83)), 41)
-    yield call(make.put(np.arange(1, 22).reshape(3, 7)), make.put([[3], [7], [41]]))
+    # Of whole numbers, values alone: what is rounded or left over jumps at multiples.
+    yield edge(make.put(np.arange(1, 83)), 41)
+    yield edge(make.put(np.arange(1, 22).reshape(3, 7)), make.put([[3], [7], [41]]))
+
+
+def quotients(make: Make) -> Iterator[Sample]:
+    yield from operands(make)
     if category(make.dtype) == 2:
         yield edge(*make.edge_pairs())
         # Among quotients that are all small.
@@ -27,10 +32,8 @@ def quotients(make: Make) -> Iterator[Sample]:
 
 
 def steps(make: Make) -> Iterator[Sample]:
-    """Quotients to be rounded: none within roundings of an integer."""
-    for sample in quotients(make):
-        if not sample.values_only:
-            yield sample
+    """Quotients to be rounded: where they are no integers, none is within roundings of one."""
+    yield from operands(make)
     if category(make.dtype) == 2:
         yield edge(make.edges(), 0.7)
         yield edge(make.put([[0.7], [-0.7]]), make.edges())
