@@ -23,6 +23,11 @@ def lengths(make: Make) -> Iterator[Sample]:
         yield call(count, False, dtype=make.dtype)
 
 
+def with_a_middle(make: Make) -> Iterator[Sample]:
+    """Those of more than the two ends, at which a sum of shares leaves but its roundings."""
+    return (sample for sample in lengths(make) if sample.args != (2, False))
+
+
 def refusals(make: Make) -> Iterator[Refusal]:
     negative = "`window_length` must not be negative, got -1"
     yield Refusal(call(-1), negative, ValueError)
@@ -107,10 +112,10 @@ def short_departures(make: Make) -> Iterator[Departure]:
     )
 
 
-def plain(op: Any, name: str) -> OpInfo:
+def plain(op: Any, name: str, samples: Callable[[Make], Iterator[Sample]] = lengths) -> OpInfo:
     return OpInfo(
         op,
-        lengths,
+        samples,
         reference=scipys(name),
         refusals=refusals,
         floor=SUMS,
@@ -121,7 +126,7 @@ def plain(op: Any, name: str) -> OpInfo:
 OPS = [
     plain(functx.bartlett_window, "bartlett"),
     plain(functx.hann_window, "hann"),
-    plain(functx.blackman_window, "blackman"),
+    plain(functx.blackman_window, "blackman", with_a_middle),
     OpInfo(
         functx.hamming_window,
         hamming_samples,
