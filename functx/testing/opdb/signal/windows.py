@@ -28,6 +28,12 @@ def lengths(make: Make, **options: Any) -> Iterator[Sample]:
         yield call(count, sym=False, dtype=make.dtype, **options)
 
 
+def with_a_middle(make: Make) -> Iterator[Sample]:
+    """Those of more than the two ends, at which a sum of shares leaves but its roundings."""
+    ends = call(2, dtype=make.dtype)
+    return (each for each in lengths(make) if (each.args, each.kwargs) != (ends.args, ends.kwargs))
+
+
 def length_refusals(**options: Any) -> Callable[[Make], Iterator[Refusal]]:
     def refusals(make: Make) -> Iterator[Refusal]:
         yield Refusal(call(-1, **options), "`M` must not be negative, got -1", ValueError)
@@ -175,16 +181,16 @@ def kaiser_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a large beta", narrow, value=[0, 1, 0], departure="PyTorch overflows")
 
 
-def plain(op: Any, reference: Callable[..., Any]) -> OpInfo:
-    return OpInfo(op, lengths, reference=reference, refusals=length_refusals(), floor=SUMS)
+def plain(op: Any, reference: Callable[..., Any], samples: Any = lengths) -> OpInfo:
+    return OpInfo(op, samples, reference=reference, refusals=length_refusals(), floor=SUMS)
 
 
 OPS = [
     plain(windows.bartlett, np_window(lambda n, N: 1 - np.abs(2 * n / N - 1))),
     plain(windows.hann, fixed(0.5, 0.5)),
     plain(windows.hamming, fixed(0.54, 0.46)),
-    plain(windows.blackman, fixed(0.42, 0.5, 0.08)),
-    plain(windows.nuttall, fixed(0.3635819, 0.4891775, 0.1365995, 0.0106411)),
+    plain(windows.blackman, fixed(0.42, 0.5, 0.08), with_a_middle),
+    plain(windows.nuttall, fixed(0.3635819, 0.4891775, 0.1365995, 0.0106411), with_a_middle),
     plain(windows.cosine, np_cosine),
     OpInfo(
         windows.general_cosine,
