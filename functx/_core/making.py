@@ -179,7 +179,10 @@ def _of_host(name: str, given: Any, target: np.dtype, inferred: np.dtype) -> jax
     except ValueError:
         _refuse_ragged(name, given)
     except OverflowError:
-        refuse(f"`{name}` must fit int64, got {describe(given)}", error=OverflowError)
+        if category(inferred) == 1:
+            refuse_wide(name, given)
+        widest = _WIDEST[category(inferred)].name
+        refuse(f"`{name}` must fit {widest}, got {describe(given)}", error=OverflowError)
     if category(inferred) == 3 and category(target) < 3:
         refuse(f"`{name}` must be real for {target.name}, got {describe(given)}", error=TypeError)
     if category(target) == 1 and values.size:

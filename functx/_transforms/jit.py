@@ -70,6 +70,10 @@ def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
         except TypeError:
             _refuse_foreign(args, kwargs)
             raise
+        except OverflowError as error:
+            if str(error).startswith("An overflow was encountered while parsing an argument"):
+                require_representable("jit", _named(args, kwargs))
+            raise
 
     def trace(*args: Any, **kwargs: Any) -> Traced:
         return Traced(entry(args, kwargs).trace(upcoming_draw(), *args, **kwargs))

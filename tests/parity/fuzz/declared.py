@@ -141,7 +141,7 @@ def _no_factorization(call: Call, finding: Finding) -> bool:
 
 
 def _too_large(call: Call, finding: Finding) -> bool:
-    return finding.kind == "refused" and "does not fit the widest integer" in finding.what
+    return finding.kind == "refused" and ", the widest integer, got " in finding.what
 
 
 def _real_by_value(call: Call, finding: Finding) -> bool:
