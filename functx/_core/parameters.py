@@ -14,6 +14,7 @@ from jax.core import Tracer
 
 from .dtypes import is_numeric
 from .errors import describe, foreign_hint, refuse
+from .keywords import OF_OPERATORS
 from .roles import Kind, parsed_role, Role
 from .widths import refuse_wide
 
@@ -26,14 +27,6 @@ _NUMPY_NAMES = {
     "a": "input",
     "x1": "input",
     "x2": "other",
-}
-_FORBIDDEN = {
-    "out": "operators return their result; arrays are immutable",
-    "requires_grad": "name what to differentiate: functx.grad(f, argnums=...)",
-    "layout": "arrays are dense; XLA chooses their layout",
-    "memory_format": "XLA chooses the layout of arrays",
-    "pin_memory": "move arrays with jax.device_put",
-    "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
 }
 _NUMBERS = (bool, int, float, complex)
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
@@ -155,8 +148,8 @@ class Parameters:
 
     def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         for name in kwargs:
-            if name in _FORBIDDEN and name not in self.roles:
-                refuse(f"`{name}` does not exist here", hint=_FORBIDDEN[name], error=TypeError)
+            if name in OF_OPERATORS and name not in self.roles:
+                refuse(f"`{name}` does not exist here", hint=OF_OPERATORS[name], error=TypeError)
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
