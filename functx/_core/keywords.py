@@ -30,6 +30,8 @@ _OF_TRANSFORMS = {
     "axis_name": _LANES,
     "axis_size": _LANES,
     "create_graph": _AGAIN,
+    "dynamic": "shapes are static: arrays of another shape compile another program",
+    "fullgraph": "always so: what cannot be traced is an error",
     "holomorphic": "complex arguments need no flag: functx.grad is PyTorch's gradient of a real "
     "output, functx.jacrev the derivative of a holomorphic function, with as_real=True of any",
     "materialize_grads": "unused='zeros', the default, gives zeros",
@@ -43,18 +45,20 @@ _RENAMED = {"argnum": "argnums", "fun": "func", "in_axes": "in_dims", "out_axes"
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def worded_keywords(who: str = "", others: str = "") -> Callable[[F], F]:
+def worded_keywords(
+    who: str = "", others: str = "", beside: Callable[..., Any] | None = None
+) -> Callable[[F], F]:
     """A decorator: unknown keywords get a TypeError that says what to write.
 
     - `who`: the function's name, where it is not its own.
     - `others`: the hint for all that are neither known elsewhere nor near; by default the
       function's parameters.
+    - `beside`: a function whose keywords are taken too.
     """
 
     def decorate(func: F) -> F:
         name = who or func.__name__
-        parameters = inspect.signature(func).parameters.values()
-        known = tuple(p.name for p in parameters if p.kind in _BY_NAME)
+        known = _keywords(func) + (_keywords(beside) if beside else ())
         all_known = frozenset(known).issuperset
 
         @ft.wraps(func)
@@ -68,6 +72,11 @@ def worded_keywords(who: str = "", others: str = "") -> Callable[[F], F]:
         return cast(F, call)
 
     return decorate
+
+
+def _keywords(func: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(func).parameters.values()
+    return tuple(p.name for p in parameters if p.kind in _BY_NAME)
 
 
 def _remedy(strange: str, known: tuple[str, ...]) -> str:

@@ -28,6 +28,11 @@ SCALAR = lambda x: (x * x).sum()
         (lambda: functx.grad(SCALAR, zzz=0), r"grad: `zzz`.*\n.*func, argnums, has_aux, unused"),
         (lambda: functx.jacrev(SCALAR, holomorphic=True), r"jacrev: `holomorphic`.*\n.*as_real"),
         (lambda: functx.hessian(SCALAR, argnum=0), r"hessian: `argnum`.*\n.*it is `argnums` here"),
+        (
+            lambda: functx.jit(SCALAR, static_argnum=0),
+            r"jit: `static_argnum`.*\n.*'static_argnums'",
+        ),
+        (lambda: functx.jit(SCALAR, fullgraph=True), r"jit: `fullgraph`.*\n.*always so"),
         (lambda: functx.vjp(SCALAR, primals=(X,)), r"vjp: `primals`.*\n.*func, has_aux"),
         (
             lambda: functx.autograd.grad(SCALAR, X, create_graph=True),
