@@ -23,6 +23,8 @@ _PLACES = {
     "functx.signal.windows": ("jax.numpy",),
     "functx.special": ("jax.scipy.special", "jax.numpy"),
 }
+# What JAX has that is no operator, by facade: keys, devices, callbacks, other transforms.
+_JAXS_OWN = {"functx": "jax", "functx.debug": "jax.debug", "functx.random": "jax.random"}
 # Operators that JAX has under another name.
 COUNTERPARTS = {
     "hann": "jax.numpy.hanning",
@@ -66,8 +68,9 @@ def _hint(facade: str, name: str) -> str:
 
 def counterpart(facade: str, name: str) -> str:
     """What to use for a name that a facade lacks, "" if nothing is known of it."""
-    if name in REMEDIES:
-        return REMEDIES[name]
+    for known in (f"{facade}.{name}".removeprefix("functx."), name):
+        if known in REMEDIES:
+            return REMEDIES[known]
     if facade == "functx.masked" and (function := _in_jax(facade, name)):
         return f"{_still_to_come(function)} with where=mask"
     if name.endswith("_with_indices") and name[:-13] in _facades["functx.nn.functional"]:
@@ -80,6 +83,8 @@ def counterpart(facade: str, name: str) -> str:
         return _still_to_come(COUNTERPARTS[name])
     if function := _in_jax(facade, name):
         return _still_to_come(function)
+    if facade in _JAXS_OWN and name in vars(importlib.import_module(_JAXS_OWN[facade])):
+        return f"it is JAX's: {_JAXS_OWN[facade]}.{name}"
     if facade == "functx.nn" and name[:1].isupper():
         return _MODULES
     families = ("functx", "functx.masked", "functx.nn.functional")

@@ -9,11 +9,13 @@ import pickle
 import re
 from pathlib import Path
 
+import jax.experimental.sparse  # noqa: F401
 import pytest
 
 import functx
+import functx.testing
 from functx import _remedies
-from functx._names import _PLACES, counterpart, COUNTERPARTS
+from functx._names import _JAXS_OWN, _PLACES, counterpart, COUNTERPARTS
 from functx._remedies import REMEDIES
 
 
@@ -44,6 +46,20 @@ def refusal(path):
         ("nn.functional.max_pool2d_with_indices", "max_pool2d(..., return_indices=True)"),
         ("vmpa", "did you mean vmap"),
         ("linalg.sovle", "did you mean solve"),
+        ("functionalize", "arrays are immutable"),
+        ("custom_vjp", "functx.Function"),
+        ("custom_jvp", "functx.Function"),
+        ("remat", "functx.checkpoint"),
+        ("stop_gradient", "functx.detach"),
+        ("tree_map", "jax.tree.map"),
+        ("lax", "it is JAX's: jax.lax"),
+        ("make_jaxpr", "it is JAX's: jax.make_jaxpr"),
+        ("autograd.gradcheck", "functx.testing.gradcheck"),
+        ("random.split", "keys are JAX's: jax.random.split"),
+        ("random.PRNGKey", "jax.random.key(0)"),
+        ("random.fold_in", "it is JAX's: jax.random.fold_in"),
+        ("random.normal", "it is functx.normal"),
+        ("debug.print", "it is JAX's: jax.debug.print"),
     ],
 )
 def test_says_what_to_use(path, remedy):
@@ -78,8 +94,15 @@ def test_counterparts_exist(name):
 
 @pytest.mark.parametrize("name", sorted({*REMEDIES, *COUNTERPARTS}))
 def test_what_exists_needs_no_remedy(name):
-    if name != "testing":
-        assert name not in dir(functx), "it has come: strike it from the table"
+    space, _, last = f"functx.{name}".rpartition(".")
+    assert last not in _shown(space), "it has come: strike it from the table"
+
+
+@pytest.mark.parametrize("facade, space", sorted(_JAXS_OWN.items()))
+def test_every_name_of_jax_gets_a_remedy(facade, space):
+    for name in vars(importlib.import_module(space)):
+        if not name.startswith("_") and name not in _shown(facade):
+            assert counterpart(facade, name), name
 
 
 @pytest.mark.parametrize("space", ["masked", "signal.windows", "special"])
@@ -96,9 +119,8 @@ def test_a_family_has_members(pattern):
 
 @pytest.mark.parametrize("remedy", sorted({*REMEDIES.values(), *_remedies._BY_FAMILY.values()}))
 def test_a_remedy_names_what_exists(remedy):
-    for path in re.findall(r"functx((?:\.\w+)+)", remedy):
-        if path != ".testing":
-            assert operator.attrgetter(path.removeprefix("."))(functx)
+    for library, path in re.findall(r"\b(functx|jax)\.((?:\w+\.)*\w+)", remedy):
+        operator.attrgetter(path)(importlib.import_module(library))
 
 
 def test_plain_where_nothing_is_near():

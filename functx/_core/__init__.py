@@ -88,3 +88,4 @@ from .roles import (
 )
 from .shapes import broadcasts_to as broadcasts_to
 from .values import peek as peek, peek_on_cpu as peek_on_cpu
+from .widths import refuse_wide as refuse_wide

@@ -122,7 +122,7 @@ def _second_attempt(
                 return call(*args, **kwargs)
             except (TypeError, ValueError, OverflowError) as again:
                 error = again
-        parameters.diagnose(parameters.bound(args, kwargs), error)
+        parameters.diagnose(parameters.bound(args, kwargs))
     except Refused as refused:
         worded = refused.by(spec.name)
     else:

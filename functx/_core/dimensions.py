@@ -19,7 +19,7 @@ def canonical_dim(dim: Any, ndim: int, name: str = "dim") -> int:
     except OverflowError:
         place = high + 1
     if not low <= place <= high:
-        refuse(f"`{name}` must lie in [{low}, {high}], got {dim}", error=IndexError)
+        refuse(f"`{name}` must lie in [{low}, {high}], got {describe(dim)}", error=IndexError)
     return place % max(ndim, 1)
 
 

@@ -12,6 +12,7 @@ from .dtypes import as_dtype, category, DTypeLike, is_numeric
 from .errors import describe, fail, foreign_hint, Refused
 from .promotion import result_dtype
 from .values import peek
+from .widths import refuse_wide
 
 
 _NUMBERS = (bool, int, float, complex)
@@ -30,7 +31,14 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
     for name, x in given.items():
         if not isinstance(x, _NUMBERS):
             _refuse_no_array("result_type", name, x)
-    return result_dtype([jnp.asarray(x) for x in given.values()])
+    try:
+        for name, x in given.items():
+            refuse_wide(name, x)
+    except Refused as refused:
+        worded = refused.by("result_type")
+    else:
+        return result_dtype([jnp.asarray(x) for x in given.values()])
+    raise worded
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:

@@ -12,7 +12,7 @@ from jax.core import ShapedArray
 
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
-_MANY, _LONG = 20, 120  # elements and characters that a message shows
+_MANY, _LONG = 20, 120  # elements, and characters or bits, that a message shows
 _ARRAYS = (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct, ShapedArray)
 
 
@@ -90,6 +90,8 @@ def _shown(x: Any) -> str:
     """The `repr` of what is written so, shortened; of other objects the type."""
     if isinstance(x, type):
         return f"the class {x.__module__}.{x.__qualname__}"
+    if isinstance(x, int) and x.bit_length() > _LONG:
+        return f"an integer of {x.bit_length()} bits"
     plain = isinstance(x, (bool, int, float, complex, str, bytes, slice, np.dtype))
     if x is None or plain or foreign_hint(x):
         text = repr(x)

@@ -12,6 +12,7 @@ from .conversion import converted
 from .devices import as_device, place
 from .dtypes import as_dtype, available, category, DEFAULT_FLOAT, DTypeLike, is_numeric, LONG
 from .errors import describe, foreign_hint, refuse, Refused
+from .keywords import worded_keywords
 from .promotion import joined
 from .widths import refuse_wide
 
@@ -26,6 +27,7 @@ _WIDEST = (np.dtype(bool), LONG, np.dtype("float64"), np.dtype("complex128"))
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
+@worded_keywords()
 def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
     """A new array of a number, nested lists, or an array, which is copied.
 
@@ -41,6 +43,7 @@ def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Arr
     return _made("tensor", "data", data, dtype, device, copy=True)
 
 
+@worded_keywords()
 def asarray(
     obj: Any, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None
 ) -> jax.Array:
@@ -54,6 +57,7 @@ def asarray(
     return _made("asarray", "obj", obj, dtype, device, copy=copy)
 
 
+@worded_keywords()
 def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
     """As `asarray`.
 
@@ -63,6 +67,7 @@ def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Arr
     return _made("as_tensor", "data", data, dtype, device)
 
 
+@worded_keywords()
 def from_numpy(ndarray: np.ndarray) -> jax.Array:
     """A NumPy array as a `jax.Array`, which shares no changes with it.
 
@@ -75,6 +80,7 @@ def from_numpy(ndarray: np.ndarray) -> jax.Array:
     return _made("from_numpy", "ndarray", ndarray, None, None, copy=True, only=np.ndarray)
 
 
+@worded_keywords()
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
     """Another library's array that speaks DLPack, without a copy where memory can be shared.
 
@@ -94,6 +100,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     raise worded
 
 
+@worded_keywords()
 def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0) -> jax.Array:
     """A vector of the numbers that a buffer of bytes holds, which it shares no changes with.
 
@@ -179,7 +186,10 @@ def _of_host(name: str, given: Any, target: np.dtype, inferred: np.dtype) -> jax
     except ValueError:
         _refuse_ragged(name, given)
     except OverflowError:
-        refuse(f"`{name}` must fit int64, got {describe(given)}", error=OverflowError)
+        if category(inferred) == 1:
+            refuse_wide(name, given)
+        widest = _WIDEST[category(inferred)].name
+        refuse(f"`{name}` must fit {widest}, got {describe(given)}", error=OverflowError)
     if category(inferred) == 3 and category(target) < 3:
         refuse(f"`{name}` must be real for {target.name}, got {describe(given)}", error=TypeError)
     if category(target) == 1 and values.size:

@@ -74,7 +74,7 @@ class Takes:
         if isinstance(value, (bool, np.bool_)) and "bool" in self.plain:
             return bool(value)
         if isinstance(value, _NUMBERS) and "float" in self.plain:
-            return value
+            return _finite(value)
         if "int" in self.plain:
             return as_int(value)
         raise TypeError
@@ -86,8 +86,17 @@ def as_int(value: Any) -> int:
         raise TypeError
     number = operator.index(value)
     if not -(2**63) <= number < 2**63:
-        raise OverflowError(number)
+        raise OverflowError(describe(number))
     return number
+
+
+def _finite(value: Any) -> Any:
+    """A real number, raising OverflowError where no float holds it."""
+    try:
+        float(value)
+    except OverflowError:
+        raise OverflowError(describe(value)) from None
+    return value
 
 
 def parsed(node: ast.expr) -> Takes:

@@ -12,9 +12,11 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from .dtypes import available, is_numeric, LONG
+from .dtypes import is_numeric
 from .errors import describe, foreign_hint, refuse
+from .keywords import OF_OPERATORS
 from .roles import Kind, parsed_role, Role
+from .widths import refuse_wide
 
 
 # What PyTorch accepts for its own names.
@@ -25,14 +27,6 @@ _NUMPY_NAMES = {
     "a": "input",
     "x1": "input",
     "x2": "other",
-}
-_FORBIDDEN = {
-    "out": "operators return their result; arrays are immutable",
-    "requires_grad": "name what to differentiate: functx.grad(f, argnums=...)",
-    "layout": "arrays are dense; XLA chooses their layout",
-    "memory_format": "XLA chooses the layout of arrays",
-    "pin_memory": "move arrays with jax.device_put",
-    "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
 }
 _NUMBERS = (bool, int, float, complex)
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
@@ -117,7 +111,7 @@ class Parameters:
             if all(type(value) in _NUMBERS for value in given):
                 refuse(
                     f"{' or '.join(f'`{name}`' for name in self.promoting)} must be an array, "
-                    f"got {' and '.join(map(repr, given))}",
+                    f"got {' and '.join(map(describe, given))}",
                     hint="with numbers alone, Python's own operators do",
                     error=TypeError,
                 )
@@ -154,8 +148,8 @@ class Parameters:
 
     def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         for name in kwargs:
-            if name in _FORBIDDEN and name not in self.roles:
-                refuse(f"`{name}` does not exist here", hint=_FORBIDDEN[name], error=TypeError)
+            if name in OF_OPERATORS and name not in self.roles:
+                refuse(f"`{name}` does not exist here", hint=OF_OPERATORS[name], error=TypeError)
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -188,13 +182,13 @@ class Parameters:
                         continue  # a dimension left as it is, or what the rule refuses
                     _check_array(f"{name}[{i}]", one, item)
 
-    def diagnose(self, given: Mapping[str, Any], error: Exception) -> None:
+    def diagnose(self, given: Mapping[str, Any]) -> None:
         """Refuses what JAX cannot take as an argument, in this operator's terms."""
         for name, value in given.items():
             role = self.roles[name]
             if role.traced:
                 for leaf in jax.tree.leaves(value):
-                    _check_fits(name, role, leaf, error)
+                    _check_fits(name, role, leaf)
             elif isinstance(value, Tracer):
                 refuse(
                     f"`{name}` must be known while tracing, got {describe(value)}",
@@ -223,26 +217,18 @@ def _check_array(name: str, role: Role, value: Any) -> None:
 
 def _check_no_number(name: str, role: Role, value: Any) -> None:
     if type(value) in _NUMBERS:
-        hint = f"jnp.asarray({value!r}) makes an array"
-        refuse(f"`{name}` must be {role.words}, got {value!r}", hint=hint, error=TypeError)
+        what = f"`{name}` must be {role.words}, got {describe(value)}"
+        refuse(what, hint=f"jnp.asarray({name}) makes an array", error=TypeError)
     if role.several and isinstance(value, (tuple, list)):
         one = dataclasses.replace(role, several=False)
         for i, item in enumerate(value):
             _check_no_number(f"{name}[{i}]", one, item)
 
 
-def _check_fits(name: str, role: Role, leaf: Any, error: Exception) -> None:
+def _check_fits(name: str, role: Role, leaf: Any) -> None:
     if not isinstance(leaf, (*_ARRAYS, *_NUMBERS)):
         _refuse_kind(name, role, leaf)
-    if not isinstance(leaf, int) or not isinstance(error, OverflowError):
-        return
-    widest = np.iinfo(available(LONG))
-    if not widest.min <= leaf <= widest.max:
-        refuse(
-            f"`{name}` does not fit the widest integer, got {leaf}",
-            hint="functx.enable_x64() gives 64-bit integers",
-            error=OverflowError,
-        )
+    refuse_wide(name, leaf)
 
 
 def _refuse_kind(name: str, role: Role, value: Any) -> NoReturn:

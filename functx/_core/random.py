@@ -105,7 +105,7 @@ def as_key(key: Any, name: str = "key") -> jax.Array:
             return jax.random.wrap_key_data(key)
     refuse(
         f"`{name}` must be a PRNG key, got {describe(key)}",
-        hint=f"jax.random.key({key if isinstance(key, int) else 'seed'})",
+        hint=f"jax.random.key({describe(key) if isinstance(key, int) else 'seed'})",
         error=TypeError,
     )
 
@@ -127,7 +127,7 @@ def checked_seed(who: str, seed: Any) -> int:
     except TypeError:
         fail(who, f"`seed` must be an int, got {describe(seed)}", error=TypeError)
     if not -(2**63) <= number < 2**64:
-        fail(who, f"`seed` must have 64 bits at most, got {number}", error=ValueError)
+        fail(who, f"`seed` must have 64 bits at most, got {describe(number)}", error=ValueError)
     return number % 2**64
 
 

@@ -22,6 +22,7 @@ from .random import as_key, Draw
 from .requirements import all_hold, check_inside, Requirement, value_fits
 from .roles import Fits, Kind, Role
 from .state import autocast_dtype, checking_values
+from .widths import refuse_wide
 
 
 def run(
@@ -53,6 +54,9 @@ def _run(
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, jax.errors.JAXTypeError):
             raise
+        if isinstance(error, OverflowError):
+            for name, value in given.items():
+                refuse_wide(name, value)
         raise _reworded(spec, arrays, error) from error
     compute = arrays[0].dtype if arrays else None
     outputs, tree = jax.tree.flatten(out)

@@ -1,15 +1,15 @@
-"""NumPy's 64-bit integers while JAX's 64 bit is off: JAX would wrap those that do not fit."""
+"""Integers that the widest dtype cannot hold; NumPy's of 64 bits JAX would wrap to 32."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
 
-from .dtypes import available
-from .errors import refuse, Refused
+from .dtypes import available, LONG
+from .errors import describe, refuse, Refused
 
 
 _LONG = (np.dtype("int64"), np.dtype("uint64"))
@@ -39,20 +39,35 @@ def _fits(x: Any) -> bool:
 
 
 def refuse_wide(name: str, value: Any) -> None:
-    """Refuses the first integer that does not fit, as the argument `name`."""
+    """Refuses the first integer, NumPy's or Python's, that does not fit, as the argument `name`."""
     for x in jax.tree.leaves(value):
         if type(x) in _MAY_HOLD and not _fits(x):
-            narrow = np.iinfo(available(x.dtype))
-            outside = np.ravel(x)[np.ravel((x < narrow.min) | (x > narrow.max))][0]
-            refuse(
-                f"`{name}` does not fit the widest integer, got {outside}",
-                hint="functx.enable_x64() gives 64-bit integers",
-                error=OverflowError,
-            )
+            widest = available(x.dtype)
+            limits = np.iinfo(widest)
+            outside = np.ravel(x)[np.ravel((x < limits.min) | (x > limits.max))][0]
+            _refuse(name, int(outside), widest)
+        if isinstance(x, int) and not _within(x, widest := available(LONG)):
+            _refuse(name, x, widest)
+
+
+def _within(x: int, dtype: np.dtype) -> bool:
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= x <= limits.max)
+
+
+def _refuse(name: str, x: int, widest: np.dtype) -> NoReturn:
+    with_64_bit = _within(x, np.dtype(f"{widest.kind}8"))
+    refuse(
+        f"`{name}` must fit {widest.name}, the widest integer, got {describe(x)}",
+        hint="functx.enable_x64() gives 64-bit integers"
+        if with_64_bit
+        else "where a float will do, it has more room: 1e30",
+        error=OverflowError,
+    )
 
 
 def require_representable(who: str, named: Iterable[tuple[str, Any]]) -> None:
-    """Has `who` refuse NumPy's integers that would wrap."""
+    """Has `who` refuse integers that would wrap."""
     try:
         for name, value in named:
             refuse_wide(name, value)

@@ -142,7 +142,7 @@ def _slot(
     if not -len(args) <= one < len(args):
         fail(
             who,
-            f"`argnums` {one} is out of range for {len(args)} positional arguments",
+            f"`argnums` {describe(one)} is out of range for {len(args)} positional arguments",
             hint="name an argument that is passed by keyword, e.g. argnums='weight'"
             if kwargs
             else "",

@@ -76,7 +76,7 @@ def mapped_size(
             at = leaves_with_paths(values, paths)[i][0]
             fail(
                 "vmap",
-                f"`in_dims` {dim} is out of range for `{at}`, {_shown(x)}",
+                f"`in_dims` {describe(dim)} is out of range for `{at}`, {_shown(x)}",
                 hint="in_dims=None leaves an argument unmapped",
                 error=IndexError,
             )

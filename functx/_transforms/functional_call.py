@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, worded_keywords
 
 from .arguments import require_bools, require_callable
 from .generics import Y
@@ -18,6 +18,7 @@ from .generics import Y
 __all__ = ["functional_call"]
 
 
+@worded_keywords()
 def functional_call(
     module: Callable[..., Y],
     parameter_and_buffer_dicts: Any,

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Literal, overload
 import jax
 import numpy as np
 
+from functx._core import worded_keywords
 from functx._core.manual_axes import varying_like
 from functx._core.modes import apart
 
@@ -55,6 +56,7 @@ def grad(
     *,
     unused: Unused = "zeros",
 ) -> Callable[P, Any]: ...
+@worded_keywords()
 def grad(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -117,6 +119,7 @@ def grad_and_value(
     *,
     unused: Unused = "zeros",
 ) -> Callable[P, Any]: ...
+@worded_keywords()
 def grad_and_value(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -165,6 +168,7 @@ def value_and_grad(
     *,
     unused: Unused = "zeros",
 ) -> Callable[P, Any]: ...
+@worded_keywords()
 def value_and_grad(
     func: Callable[..., Any],
     argnums: Argnums = 0,

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jax import Array
 
+from functx._core import worded_keywords
 from functx._core.ambient import Randomness, split_lanes
 from functx._core.manual_axes import varying_axes, varying_over
 from functx._core.modes import apart
@@ -75,6 +76,7 @@ def jacrev(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[P, Any]: ...
+@worded_keywords()
 def jacrev(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -148,6 +150,7 @@ def jacfwd(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[P, Any]: ...
+@worded_keywords()
 def jacfwd(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -205,6 +208,7 @@ def hessian(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[P, Any]: ...
+@worded_keywords()
 def hessian(
     func: Callable[..., Any],
     argnums: Argnums = 0,

@@ -9,7 +9,7 @@ from typing import Any, overload, Protocol
 
 import jax
 
-from functx._core import describe, fail, foreign_hint
+from functx._core import describe, fail, foreign_hint, worded_keywords
 from functx._core.ambient import drawing, recording, upcoming_draw
 from functx._core.widths import require_representable, wide_integers_fit
 
@@ -38,6 +38,7 @@ class Jitted(Protocol[P, Y_co]):
 def jit(func: Callable[P, Y], **options: Any) -> Jitted[P, Y]: ...
 @overload
 def jit(**options: Any) -> Callable[[Callable[P, Y]], Jitted[P, Y]]: ...
+@worded_keywords(beside=jax.jit)
 def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`jax.jit`, where random operators may draw from the ambient generator.
 
@@ -69,6 +70,10 @@ def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
             return tracing("jit", drawing, entry(args, kwargs), *args, **kwargs)
         except TypeError:
             _refuse_foreign(args, kwargs)
+            raise
+        except OverflowError as error:
+            if str(error).startswith("An overflow was encountered while parsing an argument"):
+                require_representable("jit", _named(args, kwargs))
             raise
 
     def trace(*args: Any, **kwargs: Any) -> Traced:

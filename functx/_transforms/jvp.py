@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 import jax
 
-from functx._core import describe, fail
+from functx._core import describe, fail, worded_keywords
 from functx._core.modes import apart
 
 from .arguments import (
@@ -53,6 +53,7 @@ def jvp(
     strict: bool = False,
     has_aux: bool,
 ) -> tuple[Any, ...]: ...
+@worded_keywords()
 def jvp(
     func: Callable[..., Any],
     primals: tuple[Any, ...],

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, overload
 
 import jax
 
+from functx._core import worded_keywords
 from functx._core.modes import apart
 
 from .arguments import numbered, require_bools, require_callable, require_differentiable
@@ -49,6 +50,7 @@ def linearize(
 ) -> tuple[Y, Pushforward[Y], Aux]: ...
 @overload
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
+@worded_keywords()
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `func` at `primals`, and its linear approximation there.
 

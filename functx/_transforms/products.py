@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 import jax
 
-from functx._core import fail
+from functx._core import fail, worded_keywords
 from functx._core.manual_axes import varying_like
 from functx._core.modes import apart
 
@@ -35,6 +35,7 @@ def hvp(
 def hvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool
 ) -> tuple[Any, ...]: ...
+@worded_keywords()
 def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and its Hessian times `tangents`: forward over reverse.
 
@@ -69,6 +70,7 @@ def vhp(
 def vhp(
     func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool
 ) -> tuple[Any, ...]: ...
+@worded_keywords()
 def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and `cotangents` times its Hessian: reverse over reverse.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import jax
 
+from functx._core import worded_keywords
 from functx._core.manual_axes import varying_axes, varying_over
 from functx._core.modes import apart
 
@@ -75,6 +76,7 @@ def vjp(
     retain: bool = True,
     unused: Unused = "zeros",
 ) -> tuple[Any, ...]: ...
+@worded_keywords()
 def vjp(
     func: Callable[..., Any],
     *primals: Any,

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, worded_keywords
 from functx._core.ambient import Randomness, split_lanes
 from functx._core.widths import require_representable, wide_integers_fit
 
@@ -32,6 +32,7 @@ from .outputs import require_arrays, signed
 __all__ = ["vmap"]
 
 
+@worded_keywords()
 def vmap(
     func: Callable[P, Y],
     in_dims: Any = 0,

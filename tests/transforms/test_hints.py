@@ -113,7 +113,7 @@ BIG = np.asarray([2**40])
 def test_integers_that_32_bits_cannot_hold_are_refused(call, message):
     with functx.x64(False):
         with pytest.raises(
-            OverflowError, match=f"^{message} does not fit the widest integer, got "
+            OverflowError, match=f"^{message} must fit u?int32, the widest integer, got "
         ):
             call()
     call()

@@ -27,6 +27,7 @@ from functx._core import (
     Other,
     Promote,
     refuse,
+    refuse_wide,
     Requirement,
     value_fits,
 )
@@ -129,15 +130,9 @@ def arange(
     if category(dtype) == 2:
         return _steps(start, step, length, available(np.float64)).astype(dtype)
     first, stride = int(start), int(step) if length > 1 else 0
-    wide = available(LONG)
     for name, x in (("start", first), ("end", first + max(length - 1, 0) * stride)):
-        if not np.iinfo(wide).min <= x <= np.iinfo(wide).max:
-            refuse(
-                f"`{name}` does not fit the widest integer, got {x}",
-                hint="functx.enable_x64() gives 64-bit integers",
-                error=OverflowError,
-            )
-    return _steps(first, stride, length, wide).astype(dtype)
+        refuse_wide(name, x)
+    return _steps(first, stride, length, available(LONG)).astype(dtype)
 
 
 def _steps(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, worded_keywords
 from functx._core.manual_axes import varying_like
 from functx._core.modes import apart
 from functx._core.rules_primitives import tangent_type
@@ -30,6 +30,7 @@ __all__ = ["grad"]
 _WHO = "autograd.grad"
 
 
+@worded_keywords(_WHO)
 def grad(
     outputs: Callable[..., Any],
     inputs: Any,

@@ -28,7 +28,7 @@ _MODES = ("forward", "reverse")
 _SECOND = ("second_gradient", "gradgradcheck")
 
 
-@worded_keywords({}, "the keyword arguments of `f` go into kwargs={...}")
+@worded_keywords(others="the keyword arguments of `f` go into kwargs={...}")
 @undisturbed
 def opcheck(
     f: Callable[..., Any],

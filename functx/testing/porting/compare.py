@@ -53,7 +53,7 @@ class _Parted(Exception):
     """What differs makes all else differ."""
 
 
-@worded_keywords({}, "the keyword arguments of both go into kwargs={...}")
+@worded_keywords(others="the keyword arguments of both go into kwargs={...}")
 @undisturbed
 def compare(
     f_torch: Callable[..., Any],

@@ -141,7 +141,7 @@ def _no_factorization(call: Call, finding: Finding) -> bool:
 
 
 def _too_large(call: Call, finding: Finding) -> bool:
-    return finding.kind == "refused" and "does not fit the widest integer" in finding.what
+    return finding.kind == "refused" and ", the widest integer, got " in finding.what
 
 
 def _real_by_value(call: Call, finding: Finding) -> bool:
@@ -204,11 +204,11 @@ def _drawn(call: Call, finding: Finding) -> bool:
 
 Applies = Callable[[Call, Finding], bool]
 PRINCIPLES: list[tuple[Applies, str]] = [
-    (_numbers, "Python numbers are taken wherever arrays are"),
-    (_zero_d, "and 0-d arrays wherever numbers are that are traced"),
+    (_numbers, "Python numbers are taken for arrays, but where a signature says `ArrayOnly`"),
+    (_zero_d, "0-d arrays are taken for numbers that are traced"),
     (_nothing_computed, "PyTorch checks dtypes and values in loops that run over nothing here"),
     (_no_factorization, "what LAPACK cannot do gives NaN; `debug.checked` reports it"),
-    (_too_large, "no array holds an integer of more than 64 bits: 2.0**64 is a number for it"),
+    (_too_large, "no array holds an integer of more than 64 bits; a float, 2.0**64, is taken"),
     (_real_by_value, "which dtypes are taken does not depend on values: 1 + 0j is complex"),
     (_of_probabilities, "what must be a probability is one, whether it is looked at or not"),
     (_in_some_ways, "which dtypes are taken does not depend on the other arguments"),
@@ -226,5 +226,5 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_drawn, "a call that draws has no one value"),
     (subnormal, "XLA's arithmetic takes subnormal numbers for zeros on CPUs"),
     (cast_out_of_range, "what becomes of floats outside an integer dtype is undefined in PyTorch"),
-    (written_out_of_range, "and of those written into integers, which PyTorch casts first"),
+    (written_out_of_range, "floats written into integers are cast as all are"),
 ]

@@ -56,7 +56,7 @@ def full_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call((2,), 1e39, dtype="float32"), r"`fill_value` must fit float32, got 1e\+39")
     at = call((2,), make.put(1e300j, "complex128"))
     yield Refusal(at, r"`fill_value` must fit complex64, got \S*1e\+300j")
-    yield Refusal(call((2,), 2**63), r"`fill_value` does not fit the widest", OverflowError)
+    yield Refusal(call((2,), 2**63), r"`fill_value` must fit int64, the widest", OverflowError)
     yield Refusal(call((-1,), 1), r"`size` must not be negative, got \[-1\]")
 
 

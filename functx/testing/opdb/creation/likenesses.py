@@ -28,7 +28,7 @@ def value_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, 1j, dtype="float32"), r"`fill_value` must be real for float32")
     yield Refusal(call(x, 300, dtype="uint8"), r"`fill_value` must fit uint8, got 300")
     yield Refusal(call(x, float("nan"), dtype="int32"), r"`fill_value` must fit int32, got nan")
-    yield Refusal(call(x, 2**63), r"`fill_value` does not fit the widest", OverflowError)
+    yield Refusal(call(x, 2**63), r"`fill_value` must fit int64, the widest", OverflowError)
 
 
 def np_filled(shape: Any, fill_value: Any, dtype: Any) -> np.ndarray:

@@ -28,7 +28,7 @@ def arange_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(0, 3, 0.5, dtype="int64"), r"`step` must not be zero, got 0 for int64")
     yield Refusal(call(0, -3, 2), r"`step` must lead from `start` to `end`, got 0, -3 and 2")
     yield Refusal(call(0, float("inf")), r"`end` must be finite, got inf")
-    yield Refusal(call(0, 2**70, 2**69), "`end` does not fit the widest", OverflowError)
+    yield Refusal(call(0, 2**70, 2**69), "`end` must fit int64, the widest", OverflowError)
     yield Refusal(call(3j), r"`end` must be a real number", TypeError)
     yield Refusal(call(jnp.ones(2)), r"`end` must be a real number, got f", TypeError)
     yield Refusal(call(3, dtype="bool"), r"`dtype` must be integer or floating", TypeError)
@@ -71,7 +71,7 @@ def linspace_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(0, 1j, 3, dtype="float32"), r"`dtype` must be complex", TypeError)
     yield Refusal(call(0, 1, 3, dtype="bool"), r"`dtype` must be a number dtype", TypeError)
     yield Refusal(call(0, 300, 3, dtype="uint8"), r"`end` must fit uint8, got 300")
-    yield Refusal(call(0, 2**70, 3), "`end` does not fit the widest", OverflowError)
+    yield Refusal(call(0, 2**70, 3), "`end` must fit int64, the widest", OverflowError)
 
 
 def logspace_refusals(make: Make) -> Iterator[Refusal]:
