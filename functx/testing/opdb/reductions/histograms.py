@@ -27,7 +27,7 @@ def histogram_samples(make: Make) -> Iterator[Sample]:
     yield edge(make.distinct(), 2)  # which lies where two intervals meet
     yield call(make(0, 2), 3)
     yield call(make.distinct(4), 2, range=(1, 1))
-    yield call(make.put([0, 1, 2, 3, 3, 1]), make.put([0, 1, 1, 3]))
+    yield edge(make.put([0, 1, 2, 3, 3, 1]), make.put([0, 1, 1, 3]))
     yield edge(make.put([5, 5]), 2, density=True)
     yield edge(make.put([np.nan, np.inf, 1, -np.inf, 3, 0]), make.put([0, 1, 3]))
 
@@ -135,7 +135,7 @@ def histogramdd_samples(make: Make) -> Iterator[Sample]:
     yield call(make(6, 2), bins=(2, 2), range=(-2, make(low=2.05, high=2.2), -1.9, 3))
     yield call(make(6, 1), [3], (-2.6, 2), make(6, low=1), True)
     yield call(make(0, 2), [2, 1])
-    yield call(make.put([[2, 1], [2, 0]]), 2)
+    yield edge(make.put([[2, 1], [2, 0]]), 2)  # the middle of a range, where two bins meet
 
 
 def histogramdd_refusals(make: Make) -> Iterator[Refusal]:
