@@ -94,3 +94,22 @@ def test_padding_that_nothing_holds_is_refused():
     image, kernel = jnp.ones((1, 1, 2, 2)), jnp.ones((1, 1, 1, 2))
     with pytest.raises(MemoryError, match="conv2d: images of .* are more than memory holds"):
         functx.nn.functional.conv2d(image, kernel, padding="same", dilation=(1, 2**62))
+
+
+@pytest.mark.parametrize(
+    "pool, options, name",
+    [
+        (functx.nn.functional.max_pool1d, {"kernel_size": 3, "padding": 1}, "stride"),
+        (functx.nn.functional.max_pool1d, {}, "kernel_size"),
+        (functx.nn.functional.avg_pool1d, {"kernel_size": 3, "padding": 1}, "stride"),
+        (functx.nn.functional.avg_pool1d, {}, "kernel_size"),
+        (functx.nn.functional.lp_pool1d, {"norm_type": 2, "kernel_size": 2}, "stride"),
+        (functx.nn.functional.lp_pool1d, {"norm_type": -np.inf}, "kernel_size"),
+    ],
+)
+def test_windows_and_their_steps_are_no_wider_than_the_image(pool, options, name):
+    # XLA aborts the process at some that are.
+    row, huge = jnp.array([[2.0, 5.0, 3.0]]), {**options, "ceil_mode": True, name: 2**62}
+    program = str(jax.make_jaxpr(lambda x: pool(x, **huge))(row))
+    assert "window_dimensions" in program and str(2**62) not in program
+    np.testing.assert_array_equal(pool(row, **huge), pool(row, **huge | {name: 9}))

@@ -115,6 +115,19 @@ def test_attention_takes_huge_queries_and_keys():
     run_cell(OpInfo(lambda q, k, v: attention(q, k, v), heads), "float32", "extremal")
 
 
+@pytest.mark.parametrize(
+    "dtype, size, width", [("float32", 1e18, 1), ("float16", 6e4, 2), ("bfloat16", 1e18, 2)]
+)
+def test_attention_takes_scores_whose_rounding_errors_have_no_exponential(dtype, size, width):
+    rows = jnp.array([[0.9, 0.7], [0.8, 0.9], [0.6, 0.7]])[:, -width:]
+    many = (rows * size).astype(dtype)
+    attention = functx.nn.functional.scaled_dot_product_attention
+    values = rows.astype(dtype)
+    attended, pull = functx.vjp(lambda q, k: attention(q, k, values), many, many)
+    np.testing.assert_array_equal(attended, values[jnp.array([1, 1, 1])])
+    np.testing.assert_array_equal(pull(attended), 0)
+
+
 def test_declared_extremes_are_let_pass_and_no_others():
     squares = Extreme(
         "(zeros|subnormal|tiny|huge|mixed) in", "the squares leave the range of float32"
@@ -143,6 +156,16 @@ def error_of(info, sample):
     running = Running("extremal", info, sample)
     run_together([running])
     return running.error
+
+
+@pytest.mark.parametrize("dtype", ["float32", functx.float32, np.dtype("float32")])
+def test_a_dtype_that_a_call_names_is_doubled_with_its_arrays(dtype):
+    def squares_in(x, dtype):
+        return x.astype(dtype) ** 2 / 1e20
+
+    samples = lambda make: iter([call(make.nonzero(2, 3), dtype)])
+    with pytest.raises(AssertionError, match="huge in array 0: value inf .* in float64 1"):
+        run_cell(OpInfo(squares_in, samples), "float32", "extremal")
 
 
 def test_a_slope_that_is_nan_in_both_modes_fails():

@@ -29,7 +29,7 @@ from functx._core import (
 )
 
 from .dropped import dropped, may_drop
-from .normalized_exponentials import probabilities_or_zeros
+from .normalized_exponentials import probabilities_or_zeros, rounded_product
 from .row_blocks import in_blocks
 
 
@@ -107,6 +107,8 @@ def scaled_dot_product_attention(
 
     def attend(first: Any, query: jax.Array, mask_of_rows: Any) -> jax.Array:
         scores = _scores(query, key) * scale if narrow else _scores(query, key)
+        if narrow or query.shape[-1] == 1:  # sums of one product are products
+            scores = rounded_product(scores)
         if attn_mask is not None:
             scores = _masked(scores, mask_of_rows if by_row else attn_mask)
         if is_causal:

@@ -29,7 +29,7 @@ from functx._core import (
 
 from .affine_maps import mapped
 from .dropped import dropped, may_drop
-from .normalized_exponentials import probabilities, probabilities_or_zeros
+from .normalized_exponentials import probabilities, probabilities_or_zeros, rounded_product
 from .row_blocks import in_blocks
 
 
@@ -159,6 +159,8 @@ def multi_head_attention_forward(
 
     def shared(first: Any, q: Array, mask_of_rows: Any) -> Array:
         scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
+        if width == num_heads:  # sums of one product are products
+            scores = rounded_product(scores)
         scores = scores + (mask_of_rows if by_row else mask)
         shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
         if rng_key is not None:

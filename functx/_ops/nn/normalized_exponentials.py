@@ -5,6 +5,17 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
+from functx._core.rules import derivative_rules
+
+
+# Products that become exponents: compilers round no product that they subtract from at once, but
+# do for the maximum, which is then another number. Through a choice they do not see.
+rounded_product = derivative_rules(
+    lambda x: jnp.where(x == x, x, jnp.nan),
+    jvp=lambda primals, output, tangents: tangents[0],
+    name="rounded_product",
+)
+
 
 def _shifted(x: Array, dim: int) -> Array:
     """`x` less its maximum: the result does not depend on the shift, nor does its derivative."""

@@ -132,10 +132,21 @@ def resized(x: Any, sizes: Sequence[float]) -> np.ndarray:
 
 
 def _in_double(sample: Sample) -> Sample:
+    """The call with arrays of double precision, and with such dtypes where it names single ones."""
     wide = {2: np.float64, 3: np.complex128}
     arrays = [np.asarray(x) for x in sample.arrays()]
     put = lambda x: jax.device_put(x.astype(wide.get(category(x.dtype), x.dtype)))
-    return sample.with_arrays(list(map(put, arrays)))
+    new = sample.with_arrays(list(map(put, arrays)))
+    args, kwargs = jax.tree.map(_doubled, (new.args, dict(new.kwargs)))
+    return dataclasses.replace(new, args=args, kwargs=kwargs)
+
+
+def _doubled(argument: Any) -> Any:
+    """The wider dtype in place of one that is named; all else as it is."""
+    for single, double in (("float32", "float64"), ("complex64", "complex128")):
+        if not isinstance(argument, jax.Array) and np.dtype(single) == argument:
+            return np.dtype(double)
+    return argument
 
 
 def _views(points: Arrays) -> Arrays:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Scalar
+from functx._ops.pointwise.power_slopes import raised
 from functx._ops.quotients import quotient
 
 
@@ -50,4 +52,5 @@ def local_response_norm(
         (1,) * input.ndim,
         ((0, 0), (before, after), *((0, 0),) * len(rest)),
     )
-    return quotient(input, (quotient(total, size) * alpha + k) ** beta)
+    response = quotient(total, size) * alpha + k
+    return quotient(input, raised(response, jnp.asarray(beta, input.dtype)))

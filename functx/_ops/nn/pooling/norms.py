@@ -10,6 +10,8 @@ from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, refuse
 from functx._core.order import nonzero
+from functx._core.rules import derivative_rules
+from functx._ops.nn.windows import per_dimension
 
 from .greatest import as_images, positions_of_greatest, read_at
 from .placement import placed
@@ -49,7 +51,8 @@ def lp_pool2d(
     The powers are of the elements as they are, not of their sizes. The norms of $\infty$ and
     $-\infty$ are the greatest and the least of the sizes.
     Of a window that `ceil_mode` lets reach beyond the input, the sum is scaled up to a whole one.
-    Shapes as for `max_pool2d`. The gradient at a sum of 0 is 0.
+    Shapes as for `max_pool2d`. The gradient at a sum of 0 is 0, and so it is where a 0 makes the
+    norm of a negative $p$ vanish (PyTorch's is NaN).
 
     >>> functx.nn.functional.lp_pool2d(jnp.ones((1, 2, 2), "float32"), 2, kernel_size=2)
     Array([[[2.]]], dtype=float32)
@@ -90,11 +93,33 @@ def _norms(
         images = as_images(sign * sizes, n)
         out = sign * read_at(images, positions_of_greatest(images, windows))
         return out.reshape(*input.shape[:-n], *windows.counts)
-    scale = math.prod(windows.kernel) / elements(windows, with_padding=False)
-    total = sums(_power(input, p), windows) * scale.astype(input.dtype)
+    whole = math.prod(per_dimension(kernel_size, n, "kernel_size"))
+    scale = float(whole) / elements(windows, with_padding=False)
+    total = sums(_powers(input, p), windows) * scale.astype(input.dtype)
     zero = ~nonzero(total)
     root = _power(jnp.where(zero, 1, total), 1 / p)
     return jnp.where(zero, 0.0 if p > 0 else math.inf, root)
+
+
+def _powers(x: Array, p: float) -> Array:
+    if p > 1 or p == int(p) > 0:
+        return _power(x, p)
+    if p < 0:  # the infinity of a 0 is the same on all sides
+        zero = x == 0
+        return jnp.where(zero, jnp.inf, _power(jnp.where(zero, 1, x), p))
+
+    def times_slope(primals: tuple[Array], t: Array) -> Array:
+        # At 0 the slope is infinite, but not what a sum of 0 makes of it.
+        nothing = (t == 0) & (primals[0] == 0)
+        return jnp.where(nothing, 0, t * p * jnp.power(primals[0], p - 1))
+
+    raised = derivative_rules(
+        lambda x: jnp.power(x, p),
+        jvp=lambda primals, output, tangents: times_slope(primals, tangents[0]),
+        vjp=lambda primals, output, cotangent: (times_slope(primals, cotangent),),
+        name="pow",
+    )
+    return raised(x)
 
 
 def _power(x: Array, p: float) -> Array:

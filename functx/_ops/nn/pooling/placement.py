@@ -12,7 +12,10 @@ from functx._ops.nn.windows import per_dimension
 
 
 class Windows(NamedTuple):
-    """The windows over an image: a number for each of its dimensions."""
+    """The windows over an image: a number for each of its dimensions.
+
+    None is wider than the padded image, nor steps or gaps: XLA aborts at sizes beyond its bounds.
+    """
 
     sizes: tuple[int, ...]  # of the image
     kernel: tuple[int, ...]
@@ -62,7 +65,12 @@ def placed(
             f"the window is larger than the input: {describe(input)} would give "
             f"{list(counts)} windows"
         )
-    return Windows(sizes, kernel, strides, pads, dilations, counts)
+    widths = [size + 2 * p for size, p in zip(sizes, pads, strict=True)]
+    bounded = lambda numbers: tuple(map(min, numbers, widths))
+    kernel = tuple(
+        min(k, -(-width // d)) for k, d, width in zip(kernel, dilations, widths, strict=True)
+    )
+    return Windows(sizes, kernel, bounded(strides), pads, bounded(dilations), counts)
 
 
 def require_image(input: jax.Array, n: int) -> None:

@@ -10,6 +10,8 @@ import functx.nn.functional as F
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
+from .padding_extremes import MIRRORS
+
 
 PLACED = Floor(24, "coordinates are rounded, and between elements the result follows them")
 MODES = ("bilinear", "nearest", "bicubic")
@@ -347,6 +349,7 @@ OPS = [
         variant="nearest",
         conventions=nearest_conventions,
         ulps=0,
+        extremes=(MIRRORS,),
     ),
     OpInfo(
         F.grid_sample,

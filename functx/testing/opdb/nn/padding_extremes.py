@@ -1,4 +1,4 @@
-"""What becomes of padding beside what is not finite."""
+"""Padding beside what is not finite, and far out."""
 
 from __future__ import annotations
 
@@ -8,4 +8,8 @@ from functx.testing.opinfo import Extreme
 BEYOND_THE_EDGE = Extreme(
     "(infinite|NaN|all) in array 1",
     "XLA's convolutions of float32 on CPUs multiply the zeros of the padding",
+)
+MIRRORS = Extreme(
+    "(huge|mixed) in array 1",
+    "reflected images repeat many times between two neighbours of 1e20 in float32",
 )

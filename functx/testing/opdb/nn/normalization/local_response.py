@@ -47,6 +47,10 @@ def conventions(make: Make) -> Iterator[Convention]:
     zero = call(make.put([[[0.0], [0.0]]]), 2)
     yield Convention("at 0", zero, value=[[[0], [0]]], gradient=[[[1], [1]]])
     numbers = make.put(1.0), make.put(1.0), make.put(1.0)
+    nothing = make.put(0.0), make.put(0.0), make.put(0.0)
+    at = call(make.put([[[0.0]]]), 1, *nothing)
+    what, gradient = "no response to the power of 0", ([[[1]]], 0, 0, 0)
+    yield Convention(what, at, value=[[[0]]], gradient=gradient)
     integers = call(make.put([[[1], [2]]], "int32"), 2, 1.0, 1.0)
     departure = "PyTorch rounds the mean of the squares of integers"
     yield Convention("integers", integers, value=[[[1 / 1.5], [2 / 3.5]]], departure=departure)

@@ -83,6 +83,16 @@ def conventions(make: Make, *, n: int) -> Iterator[Convention]:
     flat = call(image(0.0, 0.0, 3.0, 0.0), -np.inf, kernel)
     what = "the gradient at a size of 0 is 0"
     yield Convention(what, flat, value=answer(0, 0), gradient=answer(0, 0, 0, 0))
+    nothing = call(image(0.0, 0.0, 3.0, 4.0), 0.5, kernel)
+    slopes = 1 + 2 / np.sqrt(3), 1 + np.sqrt(3) / 2
+    what, value = "the gradient at a sum of 0 of roots is 0", answer(0, 7 + 4 * np.sqrt(3))
+    gradient, nan = answer(0, 0, *slopes), "PyTorch's gradient is 0 times infinity"
+    yield Convention(what, nothing, value=value, gradient=gradient, departure=nan)
+    for p in (-0.5, -1, -2):
+        at = call(image(0.0, 2.0, 0.0, -0.0), p, kernel)
+        what = f"the gradient at a norm of 0 is 0, the power being {p}"
+        flat = answer(0, 0, 0, 0)
+        yield Convention(what, at, value=answer(0, 0), gradient=flat, departure=nan)
     yield Convention(
         "a negative sum has no root",
         call(image(-2.0, 1.0), 3.0, kernel),
