@@ -109,8 +109,9 @@ def _derivative(input: Array, dim: int, spacing: Array, name: str, edge_order: i
 
 def _between(slopes: Array, widths: Array, dim: int) -> Array:
     below, above = _all_but(widths, -1, dim), _all_but(widths, 0, dim)
-    weighed = below * _all_but(slopes, 0, dim) + above * _all_but(slopes, -1, dim)
-    return weighed / (below + above)
+    whole = below + above
+    shares = below / whole, above / whole  # a width times a slope may leave the range
+    return shares[0] * _all_but(slopes, 0, dim) + shares[1] * _all_but(slopes, -1, dim)
 
 
 def _at_end(
@@ -123,7 +124,7 @@ def _at_end(
     if widths.ndim == 0:
         return slope + 0.5 * bend
     width = _at(widths, place, dim)
-    return slope + bend * width / (width + _at(widths, neighbour, dim))
+    return slope + bend * (width / (width + _at(widths, neighbour, dim)))
 
 
 def _dtypes(input: Array, spacing: Array) -> tuple[Any, Any]:

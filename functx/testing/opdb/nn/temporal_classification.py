@@ -87,7 +87,7 @@ def np_ctc(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Any:
-    """The sum over all paths, one by one."""
+    """The sum over all paths, one by one; probabilities would leave the range of numbers."""
     unbatched = x.ndim == 2
     x = x[:, None] if unbatched else x
     steps, counts = np.reshape(input_lengths, -1), np.reshape(target_lengths, -1)
@@ -99,11 +99,11 @@ def np_ctc(
         rows = [row[:n] for row, n in zip(targets, counts, strict=True)]
     loss = np.zeros(len(counts))
     for i, row in enumerate(rows):
-        total = 0.0
+        total = -np.inf
         for path in itertools.product(range(x.shape[-1]), repeat=steps[i]):
             if np_said(path, blank) == tuple(row):
-                total += np.exp(sum(x[t, i, c] for t, c in enumerate(path)))
-        loss[i] = -np.log(total) if total else np.inf
+                total = np.logaddexp(total, sum(x[t, i, c] for t, c in enumerate(path)))
+        loss[i] = -total
     if zero_infinity:
         loss[np.isinf(loss)] = 0
     if reduction == "mean":

@@ -99,6 +99,13 @@ def conventions(make: Make) -> Iterator[Convention]:
         value=([[2, 2], [2, 2]], [[1, 1], [1, 1]]),
         departure="PyTorch refuses",
     )
+    far, steep = make.put([-1e200, 0, 1]), make.put([0, 0, 1e200])
+    for edge_order, first in ((1, 0), (2, -1e200)):
+        yield Convention(
+            f"a width times a slope is out of range, edge_order={edge_order}",
+            call(steep, spacing=(far,), edge_order=edge_order),
+            value=([first, 1e200, 1e200],),
+        )
     yield Convention("no dimension", call(make.put(1)), value=())
     yield Convention("none of them", call(make.put([1, 2]), dim=()), value=())
     yield Convention("distance 0", call(make.put([1, 2]), spacing=0), value=([np.inf, np.inf],))
