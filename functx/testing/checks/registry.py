@@ -15,6 +15,7 @@ from functx.testing.opinfo import no_conventions, OpInfo, Sample
 from . import (
     batching,
     composition,
+    distributions,
     forward,
     linearity,
     lowering,
@@ -49,7 +50,7 @@ Profile: TypeAlias = Literal["quick", "full", "exhaustive"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
-LOOK_AT_DERIVED = ("reference", "moments")  # the checks that look at derived samples too
+LOOK_AT_DERIVED = ("reference", "moments", "distribution")  # the checks that look at those too
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,6 +142,10 @@ def _random(info: OpInfo, dtype: str) -> bool:
 
 def _with_moments(info: OpInfo, dtype: str) -> bool:
     return info.moments is not None
+
+
+def _sampled(info: OpInfo, dtype: str) -> bool:
+    return info.sampler is not None
 
 
 def _taking_arrays(info: OpInfo, dtype: str) -> bool:
@@ -264,6 +269,7 @@ CHECKS: dict[str, Check] = {
         Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
         Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
         Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
+        Check("distribution", distributions.check_distribution, _sampled, None, _in_one_dtype),
         Check("vmap", batching.check_vmap, _taking_arrays, telling, _in_one_dtype),
         Check("vmap_dims", batching.check_vmap_every_dim, _taking_arrays, 2, _in_one_dtype, _never),
         Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1, _in_one_dtype),

@@ -70,6 +70,8 @@ KINDS: dict[str, Kind] = {
     "bad input accepted": Kind("refusals", "the declared refusal is not looked for"),
     "key ignored": Kind("randomness", "every draw is the same"),
     "one key for all lanes": Kind("randomness", "examples share their random numbers"),
+    "elements all equal": Kind("randomness", "the elements of one draw depend on each other"),
+    "another law": Kind("randomness", "mean and spread are right and the tails are not"),
     "spread 5 % too wide": Kind("randomness", "the distribution is another one"),
     "mean 5 % off": Kind("randomness", "the distribution is another one"),
 }

@@ -36,7 +36,14 @@ _ON_REQUEST = (
     "extremal",
     *_LOWERED,
 )
-_OF_ENTRIES: tuple[str, ...] = ("reference", "dtypes", "conventions", "refusals", "moments")
+_OF_ENTRIES: tuple[str, ...] = (
+    "reference",
+    "dtypes",
+    "conventions",
+    "refusals",
+    "moments",
+    "distribution",
+)
 _OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "keys", "lanes")
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")

@@ -170,15 +170,24 @@ def np_multi_head(
     return outputs, weights
 
 
-def moments(*args, dropout_p=None, **options):
+def weights_and_values(*args):
     """Of one head without projections of values and results but linear ones."""
     args = [np.asarray(x, "float64") if np.ndim(x) else x for x in args]
-    p, args[10] = args[10], 0.0
-    output, weights = np_multi_head(*args)
-    value = args[2] @ np.split(args[5], 3)[2].T
-    factor = p / (1 - p)
-    spread = np.einsum("ls,se->le", weights**2, (value @ args[11].T) ** 2) * factor
-    return (output, weights), (np.sqrt(spread), weights * np.sqrt(factor))
+    _, weights = np_multi_head(*args[:10], 0.0, *args[11:])
+    return weights, args[2] @ np.split(args[5], 3)[2].T @ args[11].T
+
+
+def moments(*args):
+    weights, values = weights_and_values(*args)
+    factor = args[10] / (1 - args[10])
+    spread = np.sqrt(weights**2 @ values**2 * factor)
+    return (weights @ values, weights), (spread, weights * np.sqrt(factor))
+
+
+def sampler(rng, n, *args):
+    weights, values = weights_and_values(*args)
+    weights = weights * (rng.random((n, *weights.shape)) >= args[10]) / (1 - args[10])
+    return weights @ values, weights
 
 
 def conventions(make: Make) -> Iterator[Convention]:
@@ -254,6 +263,7 @@ OPS = [
         variant="dropout",
         floor=SUMS,
         moments=moments,
+        sampler=sampler,
         conventions=dropout_conventions,
     ),
 ]
