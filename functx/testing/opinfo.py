@@ -104,6 +104,7 @@ class Floor:
     reason: str  #: why results cancel: a fact
     elementwise: bool = False  #: of the magnitudes at the element, not of the largest
     of: Callable[..., Any] | None = None  #: the magnitudes there, in NumPy
+    scale: float | None = None  #: what counts in place of the arguments' largest magnitude
 
 
 @dataclasses.dataclass(frozen=True)
