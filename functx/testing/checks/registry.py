@@ -38,6 +38,7 @@ from .coverage import (
 from .dtypes import check_dtypes
 from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
+from .halves import check_halves, in_a_half
 from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
@@ -173,6 +174,10 @@ def _double(info: OpInfo, dtype: str) -> bool:
     return dtype == ("float64" if "float64" in info.accepted else info.accepted[-1])
 
 
+def _one_half(info: OpInfo, dtype: str) -> bool:
+    return dtype == ("bfloat16" if "bfloat16" in info.accepted else "float16")
+
+
 def _never(info: OpInfo) -> bool:
     return False
 
@@ -293,6 +298,7 @@ CHECKS: dict[str, Check] = {
             of_wide_range,
             quick_samples=first_whole,
         ),
+        Check("halves", check_halves, in_a_half, telling, _one_half, quick_samples=first_of_sets),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
         Check(
             "second_gradient",

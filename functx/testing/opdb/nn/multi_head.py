@@ -47,8 +47,10 @@ def samples(make: Make) -> Iterator[Sample]:
 
 
 def separate_samples(make: Make) -> Iterator[Sample]:
-    arrays = make(2, 1, 2), make(3, 1, 3), make(3, 1, 1)
-    weights = dict(zip(["q", "k", "v"], [make(2, 2), make(2, 3), make(2, 1)], strict=True))
+    # Of small ones, so that shares are neither 0 nor 1, where nothing moves them.
+    arrays = make(2, 1, 2, low=-1, high=1), make(3, 1, 3, low=-1, high=1), make(3, 1, 1)
+    shapes = {"q": (2, 2), "k": (2, 3), "v": (2, 1)}
+    weights = {n: make(*shape, low=-1, high=1) for n, shape in shapes.items()}
     named = {f"{name}_proj_weight": x for name, x in weights.items()}
     rest = 2, 1, None, make(6), None, None, False, 0.0, make(2, 2), make(2)
     yield call(*arrays, *rest, use_separate_proj_weight=True, **named)
