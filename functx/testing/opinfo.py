@@ -104,6 +104,7 @@ class Floor:
     reason: str  #: why results cancel: a fact
     elementwise: bool = False  #: of the magnitudes at the element, not of the largest
     of: Callable[..., Any] | None = None  #: the magnitudes there, in NumPy
+    scale: float | None = None  #: what counts in place of the arguments' largest magnitude
 
 
 @dataclasses.dataclass(frozen=True)
@@ -259,6 +260,9 @@ class OpInfo:
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     #: of random operators: the mean and standard deviation of each element, from the same arguments
     moments: Callable[..., tuple[Any, Any]] | None = None
+    #: of random operators, in NumPy: a function of a `numpy.random.Generator`, of how many draws
+    #: and of the same arguments, that gives the draws along a new first dimension
+    sampler: Callable[..., Any] | None = None
     #: whether positions may differ where values tie: PyTorch promises no order of equal elements
     ties_in_any_order: bool = False
     own_dtypes: tuple[OwnDtypes, ...] = ()  #: of functx's operators: dtypes other than PyTorch's

@@ -48,6 +48,13 @@ infinite_in_forward = derivative_rules(
 wrong_in_both = derivative_rules(
     jnp.sin, jvp=lambda primals, output, tangents: 2 * jnp.cos(primals[0]) * tangents[0]
 )
+# Off by 6 %, alike in both modes, where no differences are taken.
+wrong_in_halves = derivative_rules(
+    jnp.sin,
+    jvp=lambda primals, output, tangents: (
+        jnp.cos(primals[0]) * tangents[0] * (1.0625 if primals[0].dtype.itemsize == 2 else 1)
+    ),
+)
 # Right at first order: its own derivative forgets that the cosine moves.
 wrong_at_second_order = derivative_rules(
     jnp.sin,
@@ -97,6 +104,7 @@ def test_every_layout_of_a_number_is_an_array():
         ("gradient", infinite_in_forward, "float64"),
         ("vjp", infinite_in_forward, "float32"),
         ("vjp", wrong_forward_rule, "bfloat16"),
+        ("halves", wrong_in_halves, "bfloat16"),
         ("grad", wrong_sign_in_reverse, "bfloat16"),
         ("hessian_in_scan", loses_its_curvature_when_recorded, "float32"),
         ("vmap", sees_its_batch, "float32"),

@@ -86,6 +86,14 @@ def test_gradients_of_halves_in_another_dtype_are_caught(op):
     assert {verdict.check for verdict in hunt(mutants, info)} == {"dtypes"}
 
 
+@pytest.mark.parametrize("op", [functx.mul, functx.softmax, functx.matmul])
+def test_gradients_that_are_off_in_halves_alone_are_caught(op):
+    [info] = [info for info in op_db if info.op is op and not info.variant]
+    kinds = {f"half's gradient, {which}" for which in ("reverse", "forward", "both modes")}
+    verdicts = hunt([m for m in mutants_of(info) if m.kind in kinds], info)
+    assert {v.kind for v in verdicts} == kinds and all(v.caught for v in verdicts)
+
+
 def test_kinks_are_ties_zeros_other_arrays_and_numbers():
     x = jnp.asarray([1.0, 1.0, 0.0, 4.0, 5.0, 7.0])
     y = jnp.asarray([9.0, 9.0, 9.0, 4.0, 9.0, 9.0])

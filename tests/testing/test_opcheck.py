@@ -53,7 +53,8 @@ def test_every_check_of_derivatives_and_batches_is_made():
     assert set(verdicts(report).values()) == {"passed"}
     needing_more = {"reference", "dtypes", "conventions", "refusals", "garbage", "sizes", "strict"}
     needing_more |= {"x64_off", "varying", "shard_map", "sharded", "keys", "lanes", "moments"}
-    needing_more |= {"extremal"} | {name for name in CHECKS if "lowers_" in name}
+    needing_more |= {"extremal", "distribution", "halves"}
+    needing_more |= {name for name in CHECKS if "lowers_" in name}
     own = {"call", "repeat", "forward", "reverse", "gradcheck", "gradgradcheck"}
     assert set(verdicts(report)) == (set(CHECKS) - needing_more) | own
     assert str(report).startswith("opcheck of Sine.apply(f32[2]): 37 checks, 0 failed, 0 left out")
@@ -152,9 +153,9 @@ def test_checks_on_request():
 
 
 def test_a_check_that_does_not_apply_is_left_out_with_the_reason():
-    stated = ["reference", "dtypes", "conventions", "refusals", "moments"]
+    stated = ["reference", "dtypes", "conventions", "refusals", "moments", "distribution"]
     declared = ["garbage", "sizes", "keys", "lanes"]
-    names = [*stated, *declared, "extremal"]
+    names = [*stated, *declared, "extremal", "halves"]
     report = opcheck(jnp.sin, jnp.ones(3, "int32"), checks=names)
     assert verdicts(report) == dict.fromkeys(names, "left out"), report
     for line in report.lines:

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from faults import differs_under_jit, loops_over_lanes
+from jax.custom_batching import custom_vmap
 
 import functx
 from functx._core.rules import derivative_rules
@@ -177,3 +178,24 @@ def test_a_rule_in_numpy_is_differentiated_eagerly():
     report = opcheck(Wrong.apply, X, checks=names, modes=["reverse"], attempts=6)
     assert [line.check for line in report.failures] == ["jit", "gradcheck"]
     assert report.smallest.check == "gradcheck" and report.smallest.args[0].shape == (1, 1)
+
+
+def test_a_large_mask_among_the_arguments_hides_no_difference():
+    softmax = custom_vmap(lambda x, mask: jax.nn.softmax(x + mask, -1))
+
+    @softmax.def_vmap
+    def _(size, mapped, x, mask):
+        return jax.nn.softmax(x + mask, -1) * 1.01, True
+
+    x, mask = X, jnp.where(jnp.eye(*X.shape) > 0, -1e9, 0).astype(X.dtype)
+    report = opcheck(softmax, x, mask, checks=["vmap", "vmap_eager", "jit"])
+    assert {line.check for line in report.failures} == {"vmap", "vmap_eager"}, report
+
+
+def test_sums_that_cancel_may_lose_the_digits_of_their_terms():
+    def total(x):
+        traced = isinstance(x, jax.core.Tracer)
+        return jnp.sum(jax.lax.reduce_precision(x, 8, 19) if traced else x, -1)
+
+    at = jnp.asarray([[10000.123, -10000.0, 0.25]], "float32")
+    assert opcheck(total, at, checks=["jit", "vmap"]).passed

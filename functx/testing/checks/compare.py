@@ -49,6 +49,8 @@ def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closene
     both = 2 if computed else 1
     arrays = [x for x in sample.arrays() if category(x.dtype) >= 2] or sample.arrays()
     scale: Any = magnitude(arrays) if floor else 0
+    if info.floor is not None and info.floor.scale is not None:
+        scale = info.floor.scale
     if elementwise and not computed:
         scale = _magnitudes(arrays)
     # Of zeros of both signs, which tie, any may be chosen.
@@ -139,3 +141,17 @@ def magnitude(arrays: Iterable[Any]) -> float:
         sizes = np.abs(np.asarray(x).astype(np.complex128))
         largest = max(largest, float(np.max(sizes, initial=0, where=np.isfinite(sizes))))
     return largest
+
+
+def beside(x: Any, rng: np.random.Generator) -> jax.Array:
+    """A floating or complex array with each element moved by an ulp, up or down."""
+    x = np.asarray(x)
+    by = rng.choice([-1, 1], x.shape) * float(jnp.finfo(x.dtype).eps)
+    return jnp.asarray((x * (1 + by.astype(x.real.dtype))).astype(x.dtype))
+
+
+def moved(x: Any, y: Any, dtype: Any) -> float:
+    """The largest finite difference of two arrays, in ulps of a dtype, of 1."""
+    with np.errstate(all="ignore"):
+        apart = np.asarray(x).astype(np.complex128) - np.asarray(y).astype(np.complex128)
+    return magnitude([apart]) / float(jnp.finfo(dtype).eps)

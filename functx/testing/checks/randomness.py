@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from typing import Any, Literal
 
 import jax
@@ -14,7 +15,7 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .compare import assert_close, closeness
 from .forward import expected
-from .programs import Program, Steps
+from .programs import Program, Request, Steps
 
 
 DRAWS = 20_000
@@ -78,10 +79,8 @@ def check_lanes(info: OpInfo, sample: Sample) -> Steps:
 def check_moments(info: OpInfo, sample: Sample) -> Steps:
     """Means and standard deviations of many draws are those of the distribution."""
     assert info.moments is not None
-    draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
-    many = lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS))
-    [drawn] = yield [Program(many)(np.asarray(1))]
-    draws, off = _joined(drawn, 1), _joined(_errors(info, sample, drawn), 1)
+    [drawn] = yield [draws_of(info, sample)]
+    draws, off = _joined(drawn, 1), _joined(errors(info, sample, drawn), 1)
     base = draws[0]  # so that large numbers keep their differences
     draws = draws - base
     mean, std = (_joined(m, 0) for m in expected(info, info.moments, sample))
@@ -98,7 +97,18 @@ def check_moments(info: OpInfo, sample: Sample) -> Steps:
     )
 
 
-def _errors(info: OpInfo, sample: Sample, drawn: Any) -> Any:
+def draws_of(info: OpInfo, sample: Sample) -> Request:
+    """A request for many draws, along a new first dimension."""
+    return _drawing(info, sample)(np.asarray(1))
+
+
+@ft.lru_cache(maxsize=32)  # one for all checks that look at a sample: it is compiled once
+def _drawing(info: OpInfo, sample: Sample) -> Program:
+    draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
+    return Program(lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS)))
+
+
+def errors(info: OpInfo, sample: Sample, drawn: Any) -> Any:
     """What each number may be off by: what its entry allows a value of its dtype."""
     close = closeness(info, sample, computed=False)
     scale = np.max(close.scale)
@@ -108,6 +118,13 @@ def _errors(info: OpInfo, sample: Sample, drawn: Any) -> Any:
         return ulp * (close.ulps * np.abs(np.asarray(x, _wide(x))) + close.floor * scale)
 
     return jax.tree.map(error, drawn)
+
+
+def columns(drawn: Any) -> np.ndarray:
+    """Draws as a matrix with a column for each real number in one of them."""
+    parts = [x.reshape(DRAWS, -1) for x in map(np.asarray, jax.tree.leaves(drawn))]
+    real = lambda x: [x.real, x.imag] if category(x.dtype) == 3 else [x]
+    return np.concatenate([y.astype(np.float64) for x in parts for y in real(x)], axis=-1)
 
 
 def _wide(x: Any) -> Any:

@@ -15,6 +15,7 @@ from functx.testing.opinfo import no_conventions, OpInfo, Sample
 from . import (
     batching,
     composition,
+    distributions,
     forward,
     linearity,
     lowering,
@@ -37,6 +38,7 @@ from .coverage import (
 from .dtypes import check_dtypes
 from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
+from .halves import check_halves, in_a_half
 from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
@@ -49,7 +51,7 @@ Profile: TypeAlias = Literal["quick", "full", "exhaustive"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
-LOOK_AT_DERIVED = ("reference", "moments")  # the checks that look at derived samples too
+LOOK_AT_DERIVED = ("reference", "moments", "distribution")  # the checks that look at those too
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +145,10 @@ def _with_moments(info: OpInfo, dtype: str) -> bool:
     return info.moments is not None
 
 
+def _sampled(info: OpInfo, dtype: str) -> bool:
+    return info.sampler is not None
+
+
 def _taking_arrays(info: OpInfo, dtype: str) -> bool:
     return info.spec is None or len(info.spec.traced) > info.spec.random
 
@@ -166,6 +172,10 @@ def _some_dtypes(info: OpInfo, dtype: str) -> bool:
 
 def _double(info: OpInfo, dtype: str) -> bool:
     return dtype == ("float64" if "float64" in info.accepted else info.accepted[-1])
+
+
+def _one_half(info: OpInfo, dtype: str) -> bool:
+    return dtype == ("bfloat16" if "bfloat16" in info.accepted else "float16")
 
 
 def _never(info: OpInfo) -> bool:
@@ -264,6 +274,7 @@ CHECKS: dict[str, Check] = {
         Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
         Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
         Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
+        Check("distribution", distributions.check_distribution, _sampled, None, _in_one_dtype),
         Check("vmap", batching.check_vmap, _taking_arrays, telling, _in_one_dtype),
         Check("vmap_dims", batching.check_vmap_every_dim, _taking_arrays, 2, _in_one_dtype, _never),
         Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1, _in_one_dtype),
@@ -287,6 +298,7 @@ CHECKS: dict[str, Check] = {
             of_wide_range,
             quick_samples=first_whole,
         ),
+        Check("halves", check_halves, in_a_half, telling, _one_half, quick_samples=first_of_sets),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
         Check(
             "second_gradient",

@@ -11,7 +11,7 @@ from jax import lax
 
 from functx.testing.calls import Calls, Given
 
-from .derivatives import widens_cotangents
+from .derivatives import scaled, widens_cotangents
 from .gradients import spoiled
 from .mutant import Cells, Mutant, planted, touching, When
 from .subject import Subject
@@ -20,6 +20,14 @@ from .subject import Subject
 NARROWER = {"int64": "int32", "float64": "float32", "complex128": "complex64"}
 HALVES = ("float16", "bfloat16")
 ANOTHER = {"float32": "float64", "bool": "int64", "complex64": "complex128", "int64": "float32"}
+
+
+# In halves alone: off by a quarter, which is more than any rounding.
+OF_HALVES = {
+    "half's gradient, reverse": scaled(1.0, 1.25),
+    "half's gradient, forward": scaled(1.25, 1.0),
+    "half's gradient, both modes": scaled(1.25, 1.25),
+}
 
 
 def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
@@ -33,7 +41,7 @@ def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
         cells = (("dtypes", half), ("dtypes", subject.dtype), ("reference", half))
         widen = lambda y: y.astype("float32") if y.dtype.name in HALVES else y
         yield from _changed(subject, "half as float32", half, half, widen, cells)
-        yield from _widened_gradients(subject, half)
+        yield from _gradients_of_halves(subject, half)
     weak = (("dtypes", subject.dtype),)
     yield from _changed(subject, "weak type", "", subject.dtype, _weak, weak, shown=False)
     yield from _mixtures(subject)
@@ -74,8 +82,9 @@ def _changed(
         yield Mutant(kind, target, op, cells, touches)
 
 
-def _widened_gradients(subject: Subject, half: str) -> Iterator[Mutant]:
+def _gradients_of_halves(subject: Subject, half: str) -> Iterator[Mutant]:
     """Of each array that is a half in some sample, and differentiable there."""
+    derived = (("halves", half), ("vjp", half), ("grad", half))
     for target in subject.moved:
 
         def here(given: Given, target: str = target) -> bool:
@@ -88,6 +97,12 @@ def _widened_gradients(subject: Subject, half: str) -> Iterator[Mutant]:
             # The check looks at the entry's samples itself.
             cells, touches = (("dtypes", half),), lambda sample: True
             yield Mutant("half's gradient as float32", target, op, cells, touches)
+            if subject.info.random:  # in float32 other numbers are drawn: nothing to hold it to
+                continue
+            touches = lambda sample, target=target: target in subject.moving(sample)
+            for kind, spoil in OF_HALVES.items():
+                op = planted(subject.calls, here, spoiled(subject.calls, target, spoil))
+                yield Mutant(kind, target, op, derived, touches)
 
 
 def _typed(y: Any) -> bool:

@@ -16,6 +16,7 @@ class Kind:
 _NARROW = "users get a result that holds fewer digits, or smaller numbers, than PyTorch's"
 _MIXED = "a dtype or rank in the other argument decides the result's dtype, unnoticed"
 _GRADIENT = "training goes wrong where this array is differentiated"
+_HALF_GRADIENT = "training in halves goes wrong where it does not in float32"
 _CURVATURE = "Hessians and gradient penalties are wrong where the derivative is right"
 _WEIGHT = "the derivative in a weight is 0 wherever the weight is exactly 0"
 _LANES = "vmap hands an example the result of another"
@@ -63,6 +64,9 @@ KINDS: dict[str, Kind] = {
     "half's gradient as float32": Kind(
         "dtypes", "an optimiser meets gradients in another dtype than its parameters"
     ),
+    "half's gradient, reverse": Kind("dtypes", _HALF_GRADIENT),
+    "half's gradient, forward": Kind("dtypes", _HALF_GRADIENT),
+    "half's gradient, both modes": Kind("dtypes", _HALF_GRADIENT),
     "weak type": Kind("dtypes", "what comes after promotes otherwise than after PyTorch's result"),
     "mixed dtypes": Kind("dtypes", _MIXED),
     "mixed with a 0-d array": Kind("dtypes", _MIXED),
@@ -70,6 +74,8 @@ KINDS: dict[str, Kind] = {
     "bad input accepted": Kind("refusals", "the declared refusal is not looked for"),
     "key ignored": Kind("randomness", "every draw is the same"),
     "one key for all lanes": Kind("randomness", "examples share their random numbers"),
+    "elements all equal": Kind("randomness", "the elements of one draw depend on each other"),
+    "another law": Kind("randomness", "mean and spread are right and the tails are not"),
     "spread 5 % too wide": Kind("randomness", "the distribution is another one"),
     "mean 5 % off": Kind("randomness", "the distribution is another one"),
 }

@@ -1,4 +1,4 @@
-"""Random numbers that ignore their key, their lane, or their distribution."""
+"""Random numbers that ignore their key, their lane, each other, or their distribution."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import core
 from jax.extend.core import Primitive
+from jax.extend.random import define_prng_impl, threefry_prng_impl
 from jax.interpreters import batching, mlir
 
 from functx._core import category
 from functx.testing.calls import Calls, Given
+from functx.testing.checks.forward import expected
+from functx.testing.opinfo import OpInfo, Sample
 
 from .derivatives import inexact
-from .mutant import Mutant, planted
+from .mutant import Cells, Mistake, Mutant, planted
 from .subject import Subject
 
 
@@ -34,6 +38,23 @@ def _same_batch(args: Sequence[Any], dims: Sequence[Any]) -> Any:
 batching.primitive_batchers[same_lanes] = _same_batch
 
 
+def _equal_bits(key: Any, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
+    bits = threefry_prng_impl.random_bits(key, bit_width, shape)
+    return jnp.broadcast_to(bits.reshape(-1)[:1].reshape((1,) * len(shape)), shape)
+
+
+# Each number that is drawn at once with others is the first of them.
+equal_numbers = define_prng_impl(
+    key_shape=threefry_prng_impl.key_shape,
+    seed=threefry_prng_impl.seed,
+    split=threefry_prng_impl.split,
+    random_bits=_equal_bits,
+    fold_in=threefry_prng_impl.fold_in,
+    name="equal_numbers",
+    tag="equal",
+)
+
+
 def random_mutants(subject: Subject) -> Iterator[Mutant]:
     """Of a random operator's entry."""
     spec = subject.calls.spec
@@ -48,9 +69,20 @@ def random_mutants(subject: Subject) -> Iterator[Mutant]:
         key = given.get(name)
         if key is None:
             return op(given)
-        typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-        bits = same_lanes.bind(jax.random.key_data(key) if typed else key)
-        return op(given | {name: jax.random.wrap_key_data(bits)})
+        return op(given | {name: jax.random.wrap_key_data(same_lanes.bind(_bits_of(key)))})
+
+    def equal(op: Calls, given: Given) -> Any:
+        key = given.get(name)
+        if key is None:
+            return op(given)
+        return op(given | {name: jax.random.wrap_key_data(_bits_of(key), impl=equal_numbers)})
+
+    def redrawn(op: Calls, given: Given) -> Any:
+        key, out = given.get(name), op(given)
+        if key is None:
+            return out
+        rest = {k: v for k, v in given.items() if k != name}
+        return _redrawn(subject.info, Sample(*op.call_of(rest)), out, key)
 
     def stretched(op: Calls, given: Given) -> Any:
         return jax.tree.map(
@@ -62,6 +94,11 @@ def random_mutants(subject: Subject) -> Iterator[Mutant]:
 
     likely = (("keys", dtype), ("moments", dtype), ("lanes", dtype), ("reference", dtype))
     spread = (("moments", dtype), ("reference", dtype))
+    law = (("distribution", dtype), ("conventions", dtype))
+    if subject.info.sampler is not None:
+        yield from _shown(subject, "elements all equal", equal, law)
+    if subject.info.moments is not None:
+        yield from _shown(subject, "another law", redrawn, law)
     for kind, mistake, cells in (
         ("key ignored", fixed, likely),
         ("one key for all lanes", shared, likely),
@@ -71,6 +108,31 @@ def random_mutants(subject: Subject) -> Iterator[Mutant]:
         op = planted(subject.calls, lambda given: True, mistake)
         if kind.endswith("lanes") or any(subject.shows(s, op) for s in subject.samples()):
             yield Mutant(kind, "", op, cells, lambda sample: True)
+
+
+def _shown(subject: Subject, kind: str, mistake: Mistake, cells: Cells) -> Iterator[Mutant]:
+    op = planted(subject.calls, lambda given: True, mistake)
+    if any(subject.shows(s, op) for s in subject.samples()):
+        yield Mutant(kind, "", op, cells, lambda sample: True)
+
+
+def _bits_of(key: jax.Array) -> jax.Array:
+    typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    return jax.random.key_data(key) if typed else key
+
+
+def _redrawn(info: OpInfo, sample: Sample, out: Any, key: jax.Array) -> Any:
+    """Floating numbers with the same means and deviations, of the negative exponential law."""
+    if any(isinstance(x, core.Tracer) for x in sample.arrays()):
+        return out  # its moments are not known here
+    assert info.moments is not None
+    leaves, tree = jax.tree.flatten(out)
+    moments = (jax.tree.leaves(m) for m in expected(info, info.moments, sample))
+    mean, std = (np.concatenate([np.reshape(x, -1) for x in m]) for m in moments)
+    draw = 1 - jax.random.exponential(key, (sum(y.size for y in leaves),), float)
+    numbers = jnp.split(mean + std * draw, np.cumsum([y.size for y in leaves])[:-1])
+    new = lambda y, x: x.reshape(y.shape).astype(y.dtype) if category(y.dtype) == 2 else y
+    return tree.unflatten(map(new, leaves, numbers))
 
 
 def _moved(y: Any) -> Any:

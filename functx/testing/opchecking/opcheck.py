@@ -58,7 +58,8 @@ def opcheck(
       made on request. One that does not apply is left out, with the reason.
     - `modes`: the modes in which `f` has derivatives.
     - `ulps`: how far values may be off that are computed in two ways, in units in the last place
-      of each and of the largest; by default 64, of halves 4. Derivatives have tolerances of their
+      of each and of the largest, and as many times as far as arguments that move by one move
+      them; by default 64, of halves 4. Derivatives have tolerances of their
       own.
     - `attempts`: how many smaller cases are tried.
 

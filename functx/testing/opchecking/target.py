@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools as ft
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from jax.core import Tracer
 
 from functx._core import category, describe, fail, foreign_hint, OpSpec
 from functx._transforms.arguments import kind_of, leaves_with_paths, numbered
+from functx.testing.checks.compare import beside, moved
 from functx.testing.opinfo import call, Floor, OpInfo, Sample
 
 
@@ -96,9 +98,39 @@ class Target:
         dtype = self.sample_dtype
         own = ULPS_OF_HALVES if dtype in ("float16", "bfloat16") else ULPS
         ulps = own if self.ulps is None else self.ulps
-        floor = Floor(ulps, "what a function of many steps sums may cancel")
+        floor = Floor(ulps, "what a function of many steps sums may cancel", scale=self._moved)
         samples = lambda make: iter((self.sample(),))
         return OpInfo(self, samples, ulps=ulps, floor=floor, dtypes=(dtype,))
+
+    @ft.cached_property
+    def _moved(self) -> float:
+        """How far results move where arguments do by an ulp, at most: here and in other lanes."""
+        found = [0.0]
+        for lane in self.sample().lanes:
+            try:
+                outputs = [np.asarray(y) for y in self(*lane.args)]
+            except Exception:  # what is raised, the checks of calls say
+                continue
+            found += self.at(lane.args).moves(outputs)
+        return max(found)
+
+    def moves(self, outputs: Sequence[np.ndarray]) -> list[float]:
+        """How far each of the `outputs` moves, at most, where every array does by an ulp, in ulps.
+
+        So far they may be off that lose the digits of larger arguments. Of a mask of -1e9, none.
+        """
+        rng = np.random.default_rng(23)
+        arrays = [beside(x, rng) if is_inexact(x) else x for x in self.arrays]
+        try:
+            others = [np.asarray(y) for y in self(*arrays)]
+        except Exception:  # refused there: arguments that are given as they must be
+            return [0.0] * len(outputs)
+        if [y.shape for y in others] != [y.shape for y in outputs]:
+            return [0.0] * len(outputs)
+        return [
+            moved(x, y, x.dtype) if is_inexact(x) else 0.0
+            for x, y in zip(outputs, others, strict=True)
+        ]
 
     @property
     def sample_dtype(self) -> str:

@@ -77,6 +77,12 @@ def attention_moments(query, key, value, attn_mask=None, dropout_p=0.0, is_causa
     return weights @ value, np.sqrt(variance)
 
 
+def attention_sampler(rng, n, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False):
+    weights = np_weights(query, key, attn_mask, is_causal, None, False)
+    kept = rng.random((n, *weights.shape)) >= dropout_p
+    return weights * kept / (1 - dropout_p) @ value
+
+
 def attention_conventions(make: Make) -> Iterator[Convention]:
     q, k, v = (make.put(np.arange(4).reshape(2, 2) + i) for i in range(3))
     nothing = np.zeros((2, 2))
@@ -152,6 +158,7 @@ OPS = [
         F.scaled_dot_product_attention,
         dropout_samples,
         moments=attention_moments,
+        sampler=attention_sampler,
         variant="dropout",
         floor=SUMS,
         conventions=dropout_conventions,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 
 import jax.numpy as jnp
@@ -35,6 +36,10 @@ def refusals(make: Make) -> Iterator[Refusal]:
 
 def moments(x, p=0.5):
     return x, np.abs(x) * np.sqrt(p / (1 - p))
+
+
+def sampler(rng, n, x, p=0.5):
+    return x * (rng.random((n, *np.shape(x))) >= p) / (1 - p)
 
 
 def np_without_draw(x, p=0.5, training=True, inplace=False):
@@ -94,6 +99,25 @@ def channel_moments(x, p=0.5, training=True, inplace=False):
     return moments(x, p) if training and p < 1 else (x * (not training), 0 * x)
 
 
+def channel_sampler(rng, n, x, p=0.5, training=True, inplace=False, *, channels):
+    """`channels(x)` is the shape of what is kept or dropped whole."""
+    if not training or p == 1:
+        return np.broadcast_to(x * (not training), (n, *x.shape))
+    return x * (rng.random((n, *channels(x))) >= p) / (1 - p)
+
+
+def of_lines(x):
+    return *x.shape[:-1], 1
+
+
+def of_images(x):
+    return *x.shape[:2], *[1] * (x.ndim - 2)
+
+
+def of_volumes(x):
+    return (len(x), 1, 1, 1) if x.ndim == 4 else of_images(x)
+
+
 LEAST = -1.7580993408473766
 
 
@@ -102,6 +126,14 @@ def alpha_moments(x, p=0.5, training=False, inplace=False):
         return x * (not training), 0 * x
     a = 1 / np.sqrt((1 - p) * (1 + p * LEAST**2))
     return a * (1 - p) * x, a * np.abs(x - LEAST) * np.sqrt(p * (1 - p))
+
+
+def alpha_sampler(rng, n, x, p=0.5, training=False, inplace=False, *, channels):
+    if not training or p == 1:
+        return np.broadcast_to(x * (not training), (n, *x.shape))
+    kept = rng.random((n, *channels(x))) >= p
+    a = 1 / np.sqrt((1 - p) * (1 + p * LEAST**2))
+    return a * (np.where(kept, x, LEAST) - LEAST * p)
 
 
 def line_refusals(make: Make) -> Iterator[Refusal]:
@@ -164,6 +196,7 @@ OPS = [
         samples,
         refusals=refusals,
         moments=moments,
+        sampler=sampler,
         dtypes=Accepts.INEXACT.value,
         conventions=dropout_conventions,
         departures=dropout_departures,
@@ -175,14 +208,27 @@ OPS = [
             draws,
             refusals=bad,
             moments=channel_moments,
+            sampler=ft.partial(channel_sampler, channels=channels),
             dtypes=Accepts.INEXACT.value,
             conventions=conventions,
             **({} if operator is F.dropout1d else {"departures": channel_departures}),
         )
-        for operator, draws, bad, conventions in [
-            (F.dropout1d, line_samples, line_refusals, whole_channels((4, 8, 3), 2)),
-            (F.dropout2d, image_samples, channel_refusals, whole_channels((4, 8, 2, 2), 2)),
-            (F.dropout3d, volume_samples, channel_refusals, whole_channels((32, 2, 1, 2), 1)),
+        for operator, draws, bad, channels, conventions in [
+            (F.dropout1d, line_samples, line_refusals, of_lines, whole_channels((4, 8, 3), 2)),
+            (
+                F.dropout2d,
+                image_samples,
+                channel_refusals,
+                of_images,
+                whole_channels((4, 8, 2, 2), 2),
+            ),
+            (
+                F.dropout3d,
+                volume_samples,
+                channel_refusals,
+                of_volumes,
+                whole_channels((32, 2, 1, 2), 1),
+            ),
         ]
     ),
     OpInfo(
@@ -190,6 +236,7 @@ OPS = [
         alpha_samples,
         refusals=alpha_refusals,
         moments=alpha_moments,
+        sampler=ft.partial(alpha_sampler, channels=np.shape),
         conventions=whole_channels((32,), 1),
     ),
     OpInfo(
@@ -197,6 +244,7 @@ OPS = [
         alpha_samples,
         refusals=feature_refusals,
         moments=alpha_moments,
+        sampler=ft.partial(alpha_sampler, channels=of_images),
         dtypes=Accepts.FLOATING.value,
         conventions=whole_channels((4, 8, 3), 2),
     ),

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.special
 
 import functx.nn.functional as F
 from functx.testing.make import Make
@@ -42,6 +43,16 @@ def of_two(logits: Any, tau: Any = 1.0, hard: bool = False, eps: Any = 1e-10, di
     return shares.mean(-1), shares.std(-1)
 
 
+def sampler(rng, n, logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
+    if np.ndim(logits) == 0:
+        return np.ones(n)
+    dim = dim % np.ndim(logits) + 1
+    powers = (logits + rng.gumbel(size=(n, *np.shape(logits)))) / tau
+    if hard:
+        return powers == powers.max(dim, keepdims=True, initial=-np.inf)
+    return scipy.special.softmax(powers, dim) if powers.size else powers
+
+
 def conventions(make: Make) -> Iterator[Convention]:
     x = make.put(np.zeros((4, 3)))
     for tau in (0.5, 2.0):
@@ -71,6 +82,7 @@ OPS = [
         samples,
         refusals=refusals,
         moments=of_two,
+        sampler=sampler,
         conventions=conventions,
     ),
 ]

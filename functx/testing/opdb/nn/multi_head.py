@@ -47,8 +47,10 @@ def samples(make: Make) -> Iterator[Sample]:
 
 
 def separate_samples(make: Make) -> Iterator[Sample]:
-    arrays = make(2, 1, 2), make(3, 1, 3), make(3, 1, 1)
-    weights = dict(zip(["q", "k", "v"], [make(2, 2), make(2, 3), make(2, 1)], strict=True))
+    # Of small ones, so that shares are neither 0 nor 1, where nothing moves them.
+    arrays = make(2, 1, 2, low=-1, high=1), make(3, 1, 3, low=-1, high=1), make(3, 1, 1)
+    shapes = {"q": (2, 2), "k": (2, 3), "v": (2, 1)}
+    weights = {n: make(*shape, low=-1, high=1) for n, shape in shapes.items()}
     named = {f"{name}_proj_weight": x for name, x in weights.items()}
     rest = 2, 1, None, make(6), None, None, False, 0.0, make(2, 2), make(2)
     yield call(*arrays, *rest, use_separate_proj_weight=True, **named)
@@ -170,15 +172,24 @@ def np_multi_head(
     return outputs, weights
 
 
-def moments(*args, dropout_p=None, **options):
+def weights_and_values(*args):
     """Of one head without projections of values and results but linear ones."""
     args = [np.asarray(x, "float64") if np.ndim(x) else x for x in args]
-    p, args[10] = args[10], 0.0
-    output, weights = np_multi_head(*args)
-    value = args[2] @ np.split(args[5], 3)[2].T
-    factor = p / (1 - p)
-    spread = np.einsum("ls,se->le", weights**2, (value @ args[11].T) ** 2) * factor
-    return (output, weights), (np.sqrt(spread), weights * np.sqrt(factor))
+    _, weights = np_multi_head(*args[:10], 0.0, *args[11:])
+    return weights, args[2] @ np.split(args[5], 3)[2].T @ args[11].T
+
+
+def moments(*args):
+    weights, values = weights_and_values(*args)
+    factor = args[10] / (1 - args[10])
+    spread = np.sqrt(weights**2 @ values**2 * factor)
+    return (weights @ values, weights), (spread, weights * np.sqrt(factor))
+
+
+def sampler(rng, n, *args):
+    weights, values = weights_and_values(*args)
+    weights = weights * (rng.random((n, *weights.shape)) >= args[10]) / (1 - args[10])
+    return weights @ values, weights
 
 
 def conventions(make: Make) -> Iterator[Convention]:
@@ -254,6 +265,7 @@ OPS = [
         variant="dropout",
         floor=SUMS,
         moments=moments,
+        sampler=sampler,
         conventions=dropout_conventions,
     ),
 ]

@@ -154,6 +154,13 @@ def rrelu_moments(
     return np.where(x > 0, x, x * mean), np.where(x > 0, 0, np.abs(x) * deviation)
 
 
+def rrelu_sampler(
+    rng: Any, n: int, x: Any, lower: Any = 1 / 8, upper: Any = 1 / 3, *_: Any, **options: Any
+) -> Any:
+    slopes = rng.uniform(lower, upper, (n, *x.shape))
+    return np.where(x > 0, x, x * slopes)
+
+
 def hardtanh_refusals(make: Make) -> Iterator[Refusal]:
     message = "`min_val` must not be greater than `max_val`, got 2"
     yield Refusal(call(make(3), 2, 1), message, ValueError)
@@ -351,6 +358,7 @@ OPS = [
         drawn,
         refusals=rrelu_refusals,
         moments=rrelu_moments,
+        sampler=rrelu_sampler,
         conventions=drawn_conventions,
     ),
     OpInfo(F.rrelu, without_draw, np_rrelu, variant="without_draw", conventions=rrelu_conventions),

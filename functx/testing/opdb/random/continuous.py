@@ -30,7 +30,7 @@ def size_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def shape_and_dtype(*size, dtype="float32", device=None, **named):
-    return size_of(*size, **named), np.dtype(dtype)
+    return np.zeros(size_of(*size, **named)).shape, np.dtype(dtype)
 
 
 def rand_moments(*args, **kwargs):
@@ -45,6 +45,18 @@ def rand_moments(*args, **kwargs):
 def randn_moments(*args, **kwargs):
     shape, _ = shape_and_dtype(*args, **kwargs)
     return np.zeros(shape), np.ones(shape)
+
+
+def rand_sampler(rng, n, *args, **kwargs):
+    shape, dtype = shape_and_dtype(*args, **kwargs)
+    u, v = rng.random((2, n, *shape))
+    return u + 1j * v if dtype.kind == "c" else u
+
+
+def randn_sampler(rng, n, *args, **kwargs):
+    shape, dtype = shape_and_dtype(*args, **kwargs)
+    u, v = rng.standard_normal((2, n, *shape))
+    return (u + 1j * v) / np.sqrt(2) if dtype.kind == "c" else u
 
 
 def like_samples(make: Make) -> Iterator[Sample]:
@@ -72,6 +84,15 @@ def moments_like(moments: Callable[..., Any]) -> Callable[..., Any]:
 
     def like(input, dtype=None, device=None):
         return moments(np.shape(input), dtype=dtype or input.dtype)
+
+    return like
+
+
+def sampler_like(sampler: Callable[..., Any]) -> Callable[..., Any]:
+    """That of numbers in the shape and dtype of an array."""
+
+    def like(rng, n, input, dtype=None, device=None):
+        return sampler(rng, n, np.shape(input), dtype=dtype or input.dtype)
 
     return like
 
@@ -113,6 +134,11 @@ def normal_moments(mean, std=1.0, size=None, dtype=None, device=None):
     wide = lambda x: np.asarray(x).astype(complex if np.iscomplexobj(x) else float)
     shape = np.broadcast_shapes(np.shape(mean), np.shape(std), np.zeros(size).shape)
     return np.broadcast_to(wide(mean), shape), np.broadcast_to(wide(std), shape)
+
+
+def normal_sampler(rng, n, *args, **kwargs):
+    mean, std = normal_moments(*args, **kwargs)
+    return mean + std * randn_sampler(rng, n, mean.shape, dtype=mean.dtype)
 
 
 def uses_all_digits(sample: Callable[[str], Sample]) -> Iterator[Convention]:
@@ -186,6 +212,7 @@ OPS = [
         functx.rand,
         size_samples,
         moments=rand_moments,
+        sampler=rand_sampler,
         refusals=size_refusals,
         conventions=rand_conventions,
     ),
@@ -193,6 +220,7 @@ OPS = [
         functx.randn,
         size_samples,
         moments=randn_moments,
+        sampler=randn_sampler,
         refusals=size_refusals,
         conventions=randn_conventions,
     ),
@@ -200,6 +228,7 @@ OPS = [
         functx.rand_like,
         like_samples,
         moments=moments_like(rand_moments),
+        sampler=sampler_like(rand_sampler),
         refusals=like_refusals,
         conventions=rand_like_conventions,
         dtypes=Accepts.INEXACT.value,
@@ -208,6 +237,7 @@ OPS = [
         functx.randn_like,
         like_samples,
         moments=moments_like(randn_moments),
+        sampler=sampler_like(randn_sampler),
         refusals=like_refusals,
         conventions=randn_like_conventions,
         dtypes=Accepts.INEXACT.value,
@@ -216,6 +246,7 @@ OPS = [
         functx.normal,
         normal_samples,
         moments=normal_moments,
+        sampler=normal_sampler,
         refusals=normal_refusals,
         conventions=normal_conventions,
         departures=normal_departures,

@@ -53,6 +53,10 @@ def geometric_moments(x, p):
     return np.full(np.shape(x), 1 / p), np.full(np.shape(x), np.sqrt(1 - p) / p)
 
 
+def geometric_sampler(rng, n, x, p):
+    return rng.geometric(p, (n, *np.shape(x)))
+
+
 def geometric_conventions(make: Make) -> Iterator[Convention]:
     for dtype in ("uint8", "int32", "int64", "float32", "float64"):
         many = make.put(np.zeros(50000), dtype)
@@ -97,6 +101,10 @@ def poisson_refusals(make: Make) -> Iterator[Refusal]:
 def poisson_moments(x):
     rate = np.asarray(x).astype(float)
     return rate, np.sqrt(rate)
+
+
+def poisson_sampler(rng, n, x):
+    return rng.poisson(x, (n, *np.shape(x)))
 
 
 def scaled(x: Any, rate: float) -> Any:
@@ -152,6 +160,11 @@ def binomial_moments(count, prob):
     return mean, np.sqrt(mean * (1 - prob))
 
 
+def binomial_sampler(rng, n, count, prob):
+    count, prob = np.broadcast_arrays(count, prob)
+    return rng.binomial(count.astype(int), prob, (n, *count.shape))
+
+
 def binomial_conventions(make: Make) -> Iterator[Convention]:
     for dtype in ("float32", "float64"):
         for n, p in [(1, 0.3), (30, 0.25), (21, 0.5), (50, 0.9), (1000, 0.001), (10**6, 0.3)]:
@@ -178,6 +191,7 @@ OPS = [
         functx.geometric,
         geometric_samples,
         moments=geometric_moments,
+        sampler=geometric_sampler,
         refusals=geometric_refusals,
         conventions=geometric_conventions,
     ),
@@ -185,6 +199,7 @@ OPS = [
         functx.poisson,
         poisson_samples,
         moments=poisson_moments,
+        sampler=poisson_sampler,
         refusals=poisson_refusals,
         conventions=poisson_conventions,
     ),
@@ -192,6 +207,7 @@ OPS = [
         functx.binomial,
         binomial_samples,
         moments=binomial_moments,
+        sampler=binomial_sampler,
         refusals=binomial_refusals,
         conventions=binomial_conventions,
     ),

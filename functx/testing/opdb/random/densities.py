@@ -104,6 +104,11 @@ def uniform_moments(x, from_=0.0, to=1.0, **named):
     return np.full(np.shape(x), mean), np.full(np.shape(x), (high - low) * np.sqrt(parts / 12))
 
 
+def uniform_sampler(rng, n, x, from_=0.0, to=1.0, **named):
+    low, high = (np.float64(b) for b in (named.get("from", from_), to))
+    return rng.uniform(low, high, (n, *np.shape(x)))
+
+
 def uniform_conventions(make: Make) -> Iterator[Convention]:
     yield from by_formula(make, lambda u, step, a, b: a + u * (b - a), 3e-4, 8e-4)
     for dtype in ("float16", "bfloat16", "float32", "float64"):
@@ -139,6 +144,10 @@ def exponential_moments(x, lambd=1.0):
     return mean, mean
 
 
+def exponential_sampler(rng, n, x, lambd=1.0):
+    return rng.exponential(1 / np.float64(lambd), (n, *np.shape(x)))
+
+
 def exponential_conventions(make: Make) -> Iterator[Convention]:
     yield from by_formula(make, lambda u, step, rate: -np.log1p(-u - step / 2) / rate, 5e-4)
     for dtype in ("float16", "bfloat16", "float32", "float64"):
@@ -158,6 +167,10 @@ def cauchy_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 0), median=1.0, sigma=2.0)
     yield call(make(2), 0.5)
     yield call(make(2, 1, 3, 2), True, True)
+
+
+def cauchy_sampler(rng, n, x, median=0.0, sigma=1.0):
+    return median + sigma * rng.standard_cauchy((n, *np.shape(x)))
 
 
 def cauchy_conventions(make: Make) -> Iterator[Convention]:
@@ -194,6 +207,10 @@ def log_normal_moments(x, mean=1.0, std=2.0):
     return middle, middle * np.sqrt(np.expm1(std**2))
 
 
+def log_normal_sampler(rng, n, x, mean=1.0, std=2.0):
+    return rng.lognormal(np.float64(mean), np.float64(std), (n, *np.shape(x)))
+
+
 def log_normal_conventions(make: Make) -> Iterator[Convention]:
     yield from by_formula(make, lambda z, step, m, s: np.exp(m + s * z), 3e-4, 8e-4, normal=True)
     many = make.put(np.zeros(50000))
@@ -214,6 +231,7 @@ OPS = [
         functx.uniform,
         uniform_samples,
         moments=uniform_moments,
+        sampler=uniform_sampler,
         refusals=uniform_refusals,
         conventions=uniform_conventions,
     ),
@@ -221,12 +239,14 @@ OPS = [
         functx.exponential,
         exponential_samples,
         moments=exponential_moments,
+        sampler=exponential_sampler,
         refusals=bad_parameters("lambd"),
         conventions=exponential_conventions,
     ),
     OpInfo(
         functx.cauchy,
         cauchy_samples,
+        sampler=cauchy_sampler,
         refusals=bad_parameters("sigma"),
         conventions=cauchy_conventions,
     ),
@@ -234,6 +254,7 @@ OPS = [
         functx.log_normal,
         log_normal_samples,
         moments=log_normal_moments,
+        sampler=log_normal_sampler,
         refusals=bad_parameters("std"),
         conventions=log_normal_conventions,
     ),

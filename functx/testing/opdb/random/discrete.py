@@ -34,13 +34,23 @@ def randint_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(3, (-2,)), r"`size` must not be negative, got \[-2\]")
 
 
-def randint_moments(*args, high=None, size=None, low=0, dtype=None, device=None):
+def bounds_and_size(*args, high=None, size=None, low=0, dtype=None, device=None):
     if len(args) == 3:
         low, high, size = args
     elif len(args) == 2:
         high, size = args
+    return low, high, (size,) if np.ndim(size) == 0 else tuple(size)
+
+
+def randint_moments(*args, **kwargs):
+    low, high, size = bounds_and_size(*args, **kwargs)
     mean, std = (low + high - 1) / 2, np.sqrt(((high - low) ** 2 - 1) / 12)
     return np.full(size, mean), np.full(size, std)
+
+
+def randint_sampler(rng, n, *args, **kwargs):
+    low, high, size = bounds_and_size(*args, **kwargs)
+    return rng.integers(low, high, (n, *size))
 
 
 def randint_like_samples(make: Make) -> Iterator[Sample]:
@@ -69,9 +79,17 @@ def randint_like_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(1, 3), r"`input` must be an array", TypeError)
 
 
-def randint_like_moments(input, *args, low=0, high=None, dtype=None, device=None):
+def bounds_like(input, *args, low=0, high=None, dtype=None, device=None):
     *lows, high = args if high is None else (*args, high)
-    return randint_moments(low=(lows or [low])[0], high=high, size=np.shape(input))
+    return (lows or [low])[0], high, np.shape(input)
+
+
+def randint_like_moments(*args, **kwargs):
+    return randint_moments(*bounds_like(*args, **kwargs))
+
+
+def randint_like_sampler(rng, n, *args, **kwargs):
+    return randint_sampler(rng, n, *bounds_like(*args, **kwargs))
 
 
 def randperm_samples(make: Make) -> Iterator[Sample]:
@@ -90,6 +108,10 @@ def randperm_refusals(make: Make) -> Iterator[Refusal]:
 
 def randperm_moments(n, dtype=None, device=None):
     return np.full(n, (n - 1) / 2), np.full(n, np.sqrt(max(n**2 - 1, 0) / 12))
+
+
+def randperm_sampler(rng, draws, /, n, dtype=None, device=None):
+    return rng.permuted(np.tile(np.arange(n), (draws, 1)), axis=1)
 
 
 def bernoulli_samples(make: Make) -> Iterator[Sample]:
@@ -115,6 +137,11 @@ def bernoulli_refusals(make: Make) -> Iterator[Refusal]:
 def bernoulli_moments(input, p=None):
     chance = np.asarray(input if p is None else np.full(np.shape(input), p)).astype(float)
     return chance, np.sqrt(chance * (1 - chance))
+
+
+def bernoulli_sampler(rng, n, input, p=None):
+    chance = np.asarray(input if p is None else np.full(np.shape(input), p))
+    return rng.random((n, *chance.shape)) < chance
 
 
 def multinomial_samples(make: Make) -> Iterator[Sample]:
@@ -155,6 +182,20 @@ def multinomial_moments(input, num_samples, replacement=False):
             moments[:, row] += chance * np.asarray([drawn, np.square(drawn)])
     mean, square = moments.reshape(2, *np.shape(input)[:-1], num_samples)
     return mean, np.sqrt(np.maximum(square - mean**2, 0))
+
+
+def multinomial_sampler(rng, n, input, num_samples, replacement=False):
+    rows = np.atleast_2d(np.asarray(input).astype(float))
+    drawn = np.zeros((n, len(rows), num_samples))
+    for row, weights in enumerate(rows):
+        positive = weights.nonzero()[0]
+        if replacement:
+            chances = weights[positive] / weights.sum()
+            drawn[:, row] = rng.choice(positive, (n, num_samples), p=chances)
+        else:  # the first of a race, in which each runs at its own rate
+            times = rng.exponential(1 / weights[positive], (n, len(positive)))
+            drawn[:, row] = positive[times.argsort(-1)[:, :num_samples]]
+    return drawn.reshape(n, *np.shape(input)[:-1], num_samples)
 
 
 def randint_conventions(make: Make) -> Iterator[Convention]:
@@ -216,6 +257,7 @@ OPS = [
         functx.randint,
         randint_samples,
         moments=randint_moments,
+        sampler=randint_sampler,
         refusals=randint_refusals,
         conventions=randint_conventions,
     ),
@@ -223,6 +265,7 @@ OPS = [
         functx.randint_like,
         randint_like_samples,
         moments=randint_like_moments,
+        sampler=randint_like_sampler,
         refusals=randint_like_refusals,
         conventions=randint_like_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
@@ -231,6 +274,7 @@ OPS = [
         functx.randperm,
         randperm_samples,
         moments=randperm_moments,
+        sampler=randperm_sampler,
         refusals=randperm_refusals,
         conventions=randperm_conventions,
     ),
@@ -238,6 +282,7 @@ OPS = [
         functx.bernoulli,
         bernoulli_samples,
         moments=bernoulli_moments,
+        sampler=bernoulli_sampler,
         refusals=bernoulli_refusals,
         conventions=bernoulli_conventions,
     ),
@@ -245,6 +290,7 @@ OPS = [
         functx.multinomial,
         multinomial_samples,
         moments=multinomial_moments,
+        sampler=multinomial_sampler,
         refusals=multinomial_refusals,
         conventions=multinomial_conventions,
     ),

@@ -33,7 +33,8 @@ def volume_samples(make: Make) -> Iterator[Sample]:
 def drawn(make: Make, *, n: int) -> Iterator[Sample]:
     x, kernel = make.distinct(2, *[2] * (n - 1), 5), (*[1] * (n - 1), 2)
     yield call(x, kernel, (*[1] * (n - 1), 3))
-    yield call(x, kernel, output_ratio=(*[0.5] * (n - 1), 0.6))
+    rising = jnp.sort(x)  # so that in each channel the window that is drawn decides
+    yield call(rising, kernel, output_ratio=(*[0.5] * (n - 1), 0.6))
 
 
 def moments(x, *_, n, **options):
@@ -43,6 +44,15 @@ def moments(x, *_, n, **options):
     mean = np.stack([first, (2 * likely + other) / 3, last], -1)
     spread = np.stack([0 * first, np.sqrt(2) / 3 * abs(likely - other), 0 * last], -1)
     return mean, spread
+
+
+def sampler(rng, draws, x, *_, n, **options):
+    x = x[(..., *[slice(1, 2)] * (n - 1), slice(None))]
+    first, likely, other, last = (x[..., i : i + 2].max(-1) for i in range(4))
+    begins_later = rng.integers(3, size=(draws, *first.shape)) == 0
+    second = np.where(begins_later, other, likely)
+    ends = (np.broadcast_to(end, second.shape) for end in (first, last))
+    return np.stack([next(ends), second, next(ends)], -1)
 
 
 def np_fractional_max_pool(
@@ -155,6 +165,7 @@ OPS = [
             operator,
             ft.partial(drawn, n=n),
             moments=ft.partial(moments, n=n),
+            sampler=ft.partial(sampler, n=n),
             refusals=refusals,
             conventions=ft.partial(whole_conventions, n=n),
             departures=ft.partial(departures, n=n),

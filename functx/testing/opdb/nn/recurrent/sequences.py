@@ -114,6 +114,13 @@ def dropped_moments(x: Any, hx: Any, params: Any, *rest: Any) -> Any:
     return flat(mean, first, mean), flat(spread, 0 * first, spread)
 
 
+def dropped_sampler(rng: Any, n: int, x: Any, hx: Any, params: Any, *rest: Any) -> Any:
+    first = x * params[0] + hx[:1] * params[1]
+    kept = rng.random((n, *first.shape)) >= 0.5
+    output = 2 * kept * first * params[2] + hx[1:] * params[3]
+    return output, np.concatenate([np.broadcast_to(first, kept.shape), output], 1)
+
+
 def dropped_conventions(make: Make) -> Iterator[Convention]:
     first = lambda out: out[0]
     rest = False, 2
@@ -175,6 +182,7 @@ OPS = [
         functx.rnn_relu,
         dropped_samples,
         moments=dropped_moments,
+        sampler=dropped_sampler,
         conventions=dropped_conventions,
         variant="dropout",
     ),

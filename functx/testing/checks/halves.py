@@ -1,0 +1,75 @@
+"""Derivatives in halves beside those in single precision, of the same numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from functx.testing.opinfo import OpInfo, Sample
+
+from .cases import differentiable_case
+from .compare import assert_close, beside, Closeness, moved
+from .programs import Steps
+
+
+HALVES = ("float16", "bfloat16")
+ROUNDED = Closeness(3, 3)  # what is computed in float32 and rounded, or in few steps in a half
+
+
+def in_a_half(info: OpInfo, dtype: str) -> bool:
+    """Whether a half can be held against float32: what draws, draws other numbers there."""
+    plain = info.differentiable and not info.random
+    plain &= info.spec is None or not info.spec.measured
+    return plain and dtype in HALVES and "float32" in info.accepted
+
+
+def check_halves(info: OpInfo, sample: Sample) -> Steps:
+    """In halves, tangents and cotangents are those of float32, rounded."""
+    half = differentiable_case(info, sample)
+    single = differentiable_case(info, _widened(sample))
+    if half is None or single is None:
+        return False
+    cotangents = [ct.astype(y.dtype) for ct, y in zip(half.cotangents, single.outputs, strict=True)]
+    alone = [
+        [dot if i == k else np.zeros_like(dot) for i, dot in enumerate(half.tangents)]
+        for k in range(len(half.xs))
+    ]
+    rng = np.random.default_rng(23)
+    points = [single.xs]
+    if info.floor is not None:  # of many steps, each rounded: as much as of its arguments
+        points.append(_in_single([beside(x, rng) for x in half.xs]))
+    results = yield [
+        half.pulled(*half.xs, *half.cotangents),
+        *(half.pushed(*half.xs, *dots) for dots in alone),
+        *(
+            request
+            for xs in points
+            for request in (
+                single.pulled(*xs, *cotangents),
+                *(single.pushed(*xs, *_in_single(dots)) for dots in alone),
+            )
+        ),
+    ]
+    names = ["vjp", *(f"jvp in array {k}" for k in range(len(alone)))]
+    n = len(names)
+    parts = results[:n], results[n : 2 * n], results[-n:]
+    for name, got, want, other in zip(names, *parts, strict=True):
+        for i, (g, w, b) in enumerate(zip(got, want, other, strict=True)):
+            close = dataclasses.replace(ROUNDED, scale=moved(w, b, g.dtype))
+            assert_close(g, _rounded(w, g), what=f"{name} of {half.what}, array {i}", close=close)
+
+
+def _widened(sample: Sample) -> Sample:
+    return sample.with_arrays(_in_single(sample.arrays()))
+
+
+def _in_single(arrays: Sequence[Any]) -> list[Any]:
+    return [x.astype("float32") if x.dtype.name in HALVES else x for x in arrays]
+
+
+def _rounded(want: Any, got: Any) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(want).astype(got.dtype)
