@@ -13,7 +13,7 @@ import functx
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, differentiable_case, inner, random_like
-from .compare import assert_close, DERIVATIVES, magnitude
+from .compare import assert_close, beside, DERIVATIVES, magnitude, moved
 from .composition import scalarised
 from .programs import Program, Steps
 
@@ -45,24 +45,13 @@ def check_hessian_in_scan(info: OpInfo, sample: Sample) -> Steps:
         ]
 
     program, halves = Program(both), jnp.finfo(xs[0].dtype).bits == 16
-    points = [xs, list(map(_beside, xs))] if halves else [xs]
-    [(got, want), *beside] = yield list(map(program, points))
+    rng = np.random.default_rng(23)
+    points = [xs, [beside(x, rng) for x in xs]] if halves else [xs]
+    [(got, want), *others] = yield list(map(program, points))
     # Both steps mix all arguments and tangents, each rounded, and what one step has rounded the
     # other magnifies: in halves, by whole multiples where a variance is little more than its `eps`.
     scale = magnitude([*xs, *tangents, *want])
-    for _, moved in beside:
-        scale = max(scale, *map(_moved, want, moved))
+    for _, other in others:
+        scale = max(scale, *(moved(x, y, x.dtype) for x, y in zip(want, other, strict=True)))
     close = dataclasses.replace(DERIVATIVES, scale=scale)
     assert_close(got, want, what=f"hessian in scan of {case.what}", close=close)
-
-
-def _beside(x: jax.Array) -> jax.Array:
-    """`x` with every other element moved by its last digit."""
-    up = jnp.arange(x.size).reshape(x.shape) % 2 == 0
-    return jnp.where(up, x * float(1 + jnp.finfo(x.dtype).eps), x)
-
-
-def _moved(want: jax.Array, beside: jax.Array) -> float:
-    """How far a result moves, in ulps of 1."""
-    apart = magnitude([np.asarray(want, np.complex128) - np.asarray(beside, np.complex128)])
-    return apart / float(jnp.finfo(want.dtype).eps)
