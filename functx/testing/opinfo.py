@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import category, describe, Device, OpSpec
+from functx._core import category, describe, Device, OpSpec, Refused
 from functx._core.running import run
 
 from .make import Make
@@ -317,7 +317,8 @@ class OpInfo:
 
         A function of your own may refuse in any words.
         """
-        return self.spec is None or str(error).startswith(f"{self.name}: ")
+        unnamed = isinstance(error, Refused)  # of a rule that was called by itself
+        return self.spec is None or unnamed or str(error).startswith(f"{self.name}: ")
 
     def draws(self, sample: Sample) -> bool:
         """Whether this call consumes a key: of a random entry, that of an odd sample need not."""

@@ -1,5 +1,7 @@
 """Calls drawn from the database: which there are, how they shrink, what is refused."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +10,7 @@ from hypothesis import find, given, Phase, settings
 
 import functx
 from functx.testing import call, op_db, OpInfo
+from functx.testing.drawing.draft import Draft
 from functx.testing.drawing.written import written
 from functx.testing.strategies import calls
 
@@ -196,3 +199,41 @@ def test_a_function_of_ones_own_is_drawn_by_its_samples():
 def test_what_names_no_calls_is_refused(draw, error, said):
     with pytest.raises(error, match=said):
         draw()
+
+
+def raising(error):
+    """The entry of `sin`, of a function that raises where an array is empty."""
+
+    def op(input):
+        if input.size == 0:
+            raise error
+        return functx.sin(input)
+
+    op.spec = functx.sin.spec
+    [info] = [info for info in op_db if info.op is functx.sin]
+    return dataclasses.replace(info, op=op, samples=lambda make: iter([call(make(2, 3))]))
+
+
+def test_a_call_that_an_operator_refuses_is_not_drawn():
+    draft = Draft(raising(ValueError("sin: no elements")), "float32", 0, sizes={3: 0})
+    assert not draft.may_be_taken() and not draft.is_taken()
+
+
+def test_a_fault_of_an_operator_is_no_refusal():
+    draft = Draft(raising(ZeroDivisionError("of its own")), "float32", 0, sizes={3: 0})
+    for asked in (draft.may_be_taken, draft.is_taken):
+        with pytest.raises(ZeroDivisionError, match="of its own"):
+            asked()
+
+
+def test_an_entry_that_cannot_make_its_own_sample_is_a_fault():
+    info = dataclasses.replace(raising(None), samples=lambda make: iter([call(1 / 0)]))
+    with pytest.raises(ZeroDivisionError):
+        Draft(info, "float32", 0).may_be_taken()
+
+
+def test_sizes_that_an_entry_cannot_make_are_not_drawn():
+    samples = lambda make: iter([call(make(2, 3) + np.ones((2, 3), "float32"))])
+    info = dataclasses.replace(raising(None), samples=samples)
+    assert Draft(info, "float32", 0).may_be_taken()
+    assert not Draft(info, "float32", 0, sizes={3: 4}).may_be_taken()

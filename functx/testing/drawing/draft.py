@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -67,24 +67,45 @@ class Draft:
 
     def may_be_taken(self) -> bool:
         """Whether the operator accepts shapes, dtypes and options, as far as a trace can tell."""
-        try:
-            sample = self.sample()
+        sample = self._made()
+        if sample is None:
+            return False
+
+        def traced() -> None:
             if not self.decided_by_values(sample):
                 jax.eval_shape(sample.over_arrays(self._op()), *sample.arrays())
-        except Exception:
-            return False
-        return True
+
+        return self._accepts(traced)
 
     def is_taken(self) -> bool:
         """Whether the operator accepts the call, its values too where it looks at them."""
+        lanes = [s for s in map(self._made, range(3)) if s is not None]
+        if len(lanes) < 3:
+            return False
+        if not self.may_be_taken():
+            return False
         if self.info.spec is not None and not self.info.spec.requires:
-            if not self.decided_by_values(self.sample()):
-                return self.may_be_taken()
+            if not self.decided_by_values(lanes[0]):
+                return True
+        calls = (lambda s=s: self._op()(*s.args, **s.kwargs) for s in lanes)
+        return all(map(self._accepts, calls))
+
+    def _made(self, lane: int = 0) -> Sample | None:
+        """The call, or None where the entry cannot make it of other sizes than its own."""
         try:
-            for lane in range(3):
-                sample = self.sample(lane)
-                self._op()(*sample.args, **sample.kwargs)
+            return self.sample(lane)
         except Exception:
+            if not self.sizes:
+                raise
+            return None
+
+    def _accepts(self, made: Callable[[], Any]) -> bool:
+        """Whether the operator takes a call; what is no refusal of its own is raised."""
+        try:
+            made()
+        except Exception as error:
+            if not self.info.refuses(error):
+                raise
             return False
         return True
 
