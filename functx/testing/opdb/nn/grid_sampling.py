@@ -8,7 +8,17 @@ import numpy as np
 import functx
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    Extreme,
+    Floor,
+    OpInfo,
+    Refusal,
+    Sample,
+)
 
 from .padding_extremes import MIRRORS
 
@@ -384,6 +394,9 @@ OPS = [
         conventions=in_the_middle((4,), 0, 0, True),
         floor=PLACED,
         departures=image_departures,
+        extremes=(
+            Extreme("mixed in array 0", "1e20 with a small weight shows how the weight is rounded"),
+        ),
     ),
     OpInfo(
         functx.grid_sampler_3d,

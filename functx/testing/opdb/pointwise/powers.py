@@ -236,6 +236,13 @@ OPS = [
         dtypes=Accepts.NUMBER.value,
         conventions=pow_conventions,
         departures=pow_departures,
+        extremes=(
+            Extreme(
+                "(zeros|mixed|all) in array 1",
+                "a negative base has no real powers beside that of 0: the slope in the exponent is "
+                "NaN, in PyTorch too",
+            ),
+        ),
     ),
     OpInfo(
         functx.float_power,
@@ -243,6 +250,12 @@ OPS = [
         reference=np_float_power,
         refusals=float_power_refusals,
         conventions=float_power_conventions,
+        extremes=(
+            Extreme(
+                "(zeros|subnormal|mixed) in",
+                "powers of 0 with a real part below 1 have no complex slope: NaN in PyTorch too",
+            ),
+        ),
     ),
     OpInfo(functx.square, unary(), reference=lambda x: x * x if x.dtype != bool else 1 * x),
     OpInfo(

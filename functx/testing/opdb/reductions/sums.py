@@ -8,7 +8,16 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    Extreme,
+    OpInfo,
+    Refusal,
+    Sample,
+)
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 from .rows import at_edges, far
@@ -291,6 +300,9 @@ OPS = [
         variant="zeros",
         dtypes=INEXACT,
         conventions=prod_conventions,
+        extremes=(
+            Extreme("huge in array 0", "1e20 squared is out of range, and infinity times 0"),
+        ),
     ),
     OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals, floor=SUMS),
     OpInfo(
