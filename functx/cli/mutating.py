@@ -7,9 +7,10 @@ import dataclasses
 import json
 import multiprocessing
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.markup import escape
@@ -38,7 +39,8 @@ class Hunting:
 def run_mutants(request: Hunting, console: Console) -> int:
     """Does what was asked, and gives the exit status.
 
-    0; 1 if a mutant survives; 4 if the file could not be written; 130 if stopped.
+    0; 1 if a mutant survives or an entry raises; 4 if the file could not be written; 130 if
+    stopped.
     """
     if request.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
@@ -47,30 +49,34 @@ def run_mutants(request: Hunting, console: Console) -> int:
     select_device(request.device)
     outputs = {"--json": request.json}
     require_outputs(outputs)
-    began, verdicts, stopped = time.perf_counter(), {}, False
+    began, verdicts, errors, stopped = time.perf_counter(), {}, {}, False
     with progress(console) as bar:
         task = bar.add_task("planting", total=len(infos), failing=0)
         try:
             with contextlib.closing(_hunted(request, infos)) as hunted:
-                for operator, found in hunted:
+                for operator, found, error in hunted:
                     verdicts[operator] = found
-                    failing = sum(not v.caught for every in verdicts.values() for v in every)
+                    errors |= {operator: error} if error else {}
+                    survivors = sum(not v.caught for every in verdicts.values() for v in every)
+                    failing = survivors + len(errors)
                     bar.update(task, advance=1, failing=failing, description=operator)
         except KeyboardInterrupt:
             stopped = True
     results = [v for info in infos for v in verdicts.get(info.id, ())]
-    written, lost = write_outputs(outputs, {"--json": lambda path: _write(path, results)})
-    _print(console, results, time.perf_counter() - began)
+    written, lost = write_outputs(outputs, {"--json": lambda path: _write(path, results, errors)})
+    _print(console, results, errors, time.perf_counter() - began)
     print_outputs(console, written, lost)
     if stopped or lost:
         return 130 if stopped else UNWRITTEN
-    return int(not all(v.caught for v in results))
+    return int(bool(errors) or not all(v.caught for v in results))
 
 
-def _hunted(
-    request: Hunting, infos: Sequence[OpInfo]
-) -> Generator[tuple[str, list[Verdict]], None, None]:
-    """Each entry's verdicts, as they come."""
+# An entry, the verdicts on its mutants, and what it raised while they were planted or hunted.
+_Hunted: TypeAlias = tuple[str, list[Verdict], str]
+
+
+def _hunted(request: Hunting, infos: Sequence[OpInfo]) -> Generator[_Hunted, None, None]:
+    """What comes of each entry, as it comes."""
     if request.jobs == 1:
         yield from (_hunt(info.id) for info in infos)
         return
@@ -93,24 +99,31 @@ class _Start:
         configure(device=self.device, shared=True)
 
 
-def _hunt(operator: str) -> tuple[str, list[Verdict]]:
+def _hunt(operator: str) -> _Hunted:
     info = next(info for info in op_db if info.id == operator)
-    verdicts = hunt_entry(info, op_db)
+    verdicts, said = [], ""
+    try:
+        verdicts = hunt_entry(info, op_db)
+    except Exception as error:  # of the entry, as it draws its samples: the others go on
+        said = f"{type(error).__name__}: {error}"
     let_go()
-    return operator, verdicts
+    return operator, verdicts, said
 
 
-def _write(path: Path, verdicts: Sequence[Verdict]) -> None:
+def _write(path: Path, verdicts: Sequence[Verdict], errors: Mapping[str, str]) -> None:
     data = {
         "planted": len(verdicts),
         "caught": sum(v.caught for v in verdicts),
+        "errors": dict(errors),
         "mutants": [dataclasses.asdict(v) for v in verdicts],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(data, indent=1) + "\n")
 
 
-def _print(console: Console, verdicts: Sequence[Verdict], seconds: float) -> None:
+def _print(
+    console: Console, verdicts: Sequence[Verdict], errors: Mapping[str, str], seconds: float
+) -> None:
     rows: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         rows.setdefault(verdict.operator, []).append(verdict)
@@ -136,8 +149,14 @@ def _print(console: Console, verdicts: Sequence[Verdict], seconds: float) -> Non
         console.print("\nWhat it would mean:")
     for kind in dict.fromkeys(v.kind for v in survivors):
         console.print(f"  {kind}: {KINDS[kind].why}", highlight=False, soft_wrap=True)
+    for operator, said in errors.items():
+        console.print(
+            f"[red]✗[/] [bold]{escape(operator)}[/] raises {escape(said)}",
+            highlight=False,
+            soft_wrap=True,
+        )
     caught = sum(v.caught for v in verdicts)
-    color = "green" if caught == len(verdicts) else "red"
+    color = "green" if caught == len(verdicts) and not errors else "red"
     console.print(
         f"[bold {color}]{caught} of {len(verdicts)} mutants caught[/] in {seconds:.1f} s",
         highlight=False,

@@ -183,6 +183,25 @@ def test_mutants_shows_what_was_caught_and_what_survives(functx_command, monkeyp
     assert data["mutants"][0]["check"] == "reference"
 
 
+def test_an_entry_that_raises_fails_and_leaves_the_others_to_be_hunted(
+    functx_command, monkeypatch, tmp_path
+):
+    caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
+
+    def hunt(info, entries):
+        if info.variant:
+            raise ValueError("no samples of [sin]")
+        return [caught]
+
+    monkeypatch.setattr(mutating, "hunt_entry", hunt)
+    result = functx_command("check", "^sin", "--mutants", "--json", tmp_path / "found.json")
+    assert result.exit_code == 1 and "mutants caught" in result.stdout
+    assert "sin-wrong raises ValueError: no samples of [sin]" in result.stdout
+    data = json.loads((tmp_path / "found.json").read_text())
+    assert data["errors"] == {"sin-wrong": "ValueError: no samples of [sin]"}
+    assert data["caught"] == data["planted"] >= 1
+
+
 def test_mutants_all_caught_is_success(functx_command, monkeypatch):
     caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
     monkeypatch.setattr(mutating, "hunt_entry", lambda info, entries: [caught])
