@@ -8,19 +8,9 @@ import numpy as np
 import functx
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Extreme,
-    Floor,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
 
-from .padding_extremes import MIRRORS
+from .padding_extremes import MIRRORS, SMALL_WEIGHTS
 
 
 PLACED = Floor(24, "coordinates are rounded, and between elements the result follows them")
@@ -394,9 +384,7 @@ OPS = [
         conventions=in_the_middle((4,), 0, 0, True),
         floor=PLACED,
         departures=image_departures,
-        extremes=(
-            Extreme("mixed in array 0", "1e20 with a small weight shows how the weight is rounded"),
-        ),
+        extremes=(SMALL_WEIGHTS,),
     ),
     OpInfo(
         functx.grid_sampler_3d,

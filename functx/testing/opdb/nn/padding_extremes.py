@@ -1,4 +1,4 @@
-"""Padding beside what is not finite, and far out."""
+"""Padding beside what is not finite, samples far out, and of what is large."""
 
 from __future__ import annotations
 
@@ -12,4 +12,7 @@ BEYOND_THE_EDGE = Extreme(
 MIRRORS = Extreme(
     "(huge|mixed) in array 1",
     "reflected images repeat many times between two neighbours of 1e20 in float32",
+)
+SMALL_WEIGHTS = Extreme(
+    "mixed in array 0", "a slope is 1e20 times a small weight, and shows how the weight is rounded"
 )
