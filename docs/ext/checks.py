@@ -25,6 +25,7 @@ _QUICK = {
 }
 _WITHIN = {
     "_in_one_dtype": "one dtype",
+    "_one_half": "one half",
     "_double": "double precision",
     "_some_dtypes": "some dtypes",
     "_in_two_precisions": "float32",
