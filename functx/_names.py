@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import functools as ft
 import importlib
 import inspect
 import sys
 from typing import NoReturn
 
+from ._core import near_names
 from ._remedies import REMEDIES, remedy_of_family
 
 
@@ -62,7 +62,7 @@ def _refuse(facade: str, name: str) -> NoReturn:
 def _hint(facade: str, name: str) -> str:
     if known := counterpart(facade, name):
         return known
-    near = difflib.get_close_matches(name, _facades[facade], n=3, cutoff=0.7)
+    near = near_names(name, _facades[facade])
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 

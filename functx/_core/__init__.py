@@ -34,6 +34,7 @@ from .errors import (
     describe as describe,
     fail as fail,
     foreign_hint as foreign_hint,
+    near_names as near_names,
     nearest as nearest,
     refuse as refuse,
     Refused as Refused,

@@ -42,10 +42,17 @@ def fail(
     raise Refused(message, hint, error).by(who) from None
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.7) -> str:
     """A hint at the names that were meant, if any is near."""
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
+    near = near_names(name, names, cutoff=cutoff)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def near_names(
+    name: str, names: Iterable[str], *, count: int = 3, cutoff: float = 0.7
+) -> list[str]:
+    """The names that may have been meant, the nearest first."""
+    return difflib.get_close_matches(name, list(names), n=count, cutoff=cutoff)
 
 
 def require_bool(who: str, name: str, value: object) -> None:

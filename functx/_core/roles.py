@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import enum
 import functools as ft
 import inspect
@@ -17,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from .errors import fail
+from .errors import fail, nearest
 from .options import parsed, PLAIN, SEQUENCES, Takes
 
 
@@ -207,9 +206,8 @@ def _annotated(note: str) -> tuple[Role, str | None]:
 def _remedy(name: str) -> str:
     if name in _ROLES:
         return f"{name} stands alone, or beside None"
-    near = difflib.get_close_matches(name, (*_ROLES, *PLAIN), n=1)
     known = ", ".join((*_ROLES, *PLAIN))
-    return f"did you mean {near[0]}?" if near else f"there are {known}, Literal[...]"
+    return nearest(name, (*_ROLES, *PLAIN), cutoff=0.6) or f"there are {known}, Literal[...]"
 
 
 def _alternatives(node: ast.expr) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from functx._core import describe, fail, worded_keywords
+from functx._core import describe, fail, nearest, worded_keywords
 
 from .arguments import require_bools, require_callable
 from .generics import Y
@@ -148,8 +147,7 @@ def _with_tied(parameters: dict[str, Any], own: dict[str, Any]) -> dict[str, Any
 def _require_known(given: Sequence[Any], names: Sequence[str]) -> None:
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+            hint = nearest(str(name), names, cutoff=0.4)
             fail(
                 "functional_call",
                 f"`module` has no leaf named {name!r}",

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,7 +14,7 @@ from rich.markup import escape
 from functx.testing import op_db
 
 from .report import FORMAT, VERSION
-from .runner import Cell, FAILING, Plan, Result
+from .runner import Cell, FAILING, Plan, Result, Status
 from .selection import matcher, names_of, UsageError
 
 
@@ -55,6 +55,9 @@ def load_run(path: Path) -> dict[str, Any]:
         )
     if not _readable(data):
         raise UsageError(f"{path} lacks what a run of functx check has; write it anew with --json")
+    if (word := _strange_status(data)) is not None:
+        known = ", ".join(get_args(Status))
+        raise UsageError(f"{path} must have one of {known} as 'status', got {word!r}")
     return data
 
 
@@ -69,6 +72,12 @@ def _readable(data: dict[str, Any]) -> bool:
         return False
     kinds = (str, str, str, str, (int, float))
     return all(all(map(isinstance, cell, kinds)) for cell in cells)
+
+
+def _strange_status(data: dict[str, Any]) -> str | None:
+    """A word that says of a cell how it came out, and means nothing here."""
+    words = (cell["status"] for cell in data["cells"])
+    return next((word for word in words if word not in get_args(Status)), None)
 
 
 def compare(

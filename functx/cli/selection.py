@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +9,7 @@ from typing import TypeVar
 
 import jax
 
-from functx._core import Device, find_device
+from functx._core import Device, find_device, near_names
 from functx.testing import ALL_DTYPES, CHECKS, OpInfo, Profile, PROFILES
 
 from .runner import Cell
@@ -29,7 +28,7 @@ def nearest(word: str, names: Iterable[str], count: int = 3) -> str:
     for name in names:
         by_lower.setdefault(name.lower(), name)
         by_lower.setdefault(name.lower().rpartition(".")[2], name)
-    close = difflib.get_close_matches(word.lower(), by_lower, n=2 * count, cutoff=0.5)
+    close = near_names(word.lower(), by_lower, count=2 * count, cutoff=0.5)
     found = list(dict.fromkeys(by_lower[name] for name in close))[:count]
     return f"; nearest: {', '.join(found)}" if found else ""
 

@@ -129,6 +129,14 @@ def test_what_is_no_run_is_refused_in_a_line(tmp_path, text, message):
     assert "\n" not in str(refused.value)
 
 
+def test_a_status_that_means_nothing_is_refused(tmp_path):
+    path, old = tmp_path / "old.json", run()
+    old["cells"][0]["status"] = "passed"
+    path.write_text(json.dumps(old))
+    with pytest.raises(UsageError, match="must have one of pass, .* as 'status', got 'passed'"):
+        load_run(path)
+
+
 @pytest.fixture
 def check(monkeypatch, tmp_path):
     """The command, beside a run in which all that fails passed; no check is run."""

@@ -106,8 +106,8 @@ def test_annotations_become_roles():
 @pytest.mark.parametrize(
     "annotation, hint",
     [
-        ("Arraylike", "did you mean ArrayLike?"),
-        ("Scaler | None", "did you mean Scalar?"),
+        ("Arraylike", "did you mean 'ArrayLike' or "),
+        ("Scaler | None", "did you mean 'Scalar'?"),
         ("ArrayLike | int", "ArrayLike stands alone, or beside None"),
         ("object", "there are ArrayLike, ArrayOnly"),
     ],

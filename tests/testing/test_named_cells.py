@@ -65,3 +65,20 @@ def test_the_name_of_an_operator_is_no_entry(use):
 def test_dtypes_of_an_entry_of_its_own_are_known():
     own = dataclasses.replace(SIN, dtypes=("float8_e4m3fn",))
     assert {cell[1] for cell in cells([own], ["float8_e4m3fn"], ["jit"])} == {"float8_e4m3fn"}
+
+
+def test_a_single_name_is_not_read_letter_by_letter():
+    found = list(cells([SIN], "float32", "jit"))
+    assert found == list(cells([SIN], ["float32"], ["jit"])) == [(SIN, "float32", "jit")]
+    assert run_cells(SIN, "float32", "jit").keys() == {"jit"}
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"dtypes": "float32"}, {"gaps": (Gap("jit", "on purpose", dtypes="float32"),)}],
+    ids=["entry", "gap"],
+)
+def test_dtypes_of_an_entry_are_several(known):
+    said = r"(?s)^cells: `dtypes` of .*sin must be several, got 'float32'.*\('float32',\) holds one"
+    with pytest.raises(TypeError, match=said):
+        cells([dataclasses.replace(SIN, **known)])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable
 
-from functx._core import describe, fail
+from functx._core import describe, fail, nearest
 from functx.testing.dtypes import ALL_DTYPES
 from functx.testing.opinfo import OpInfo
+
+
+def names_of(words: str | Iterable[str]) -> list[str]:
+    """One name or several, as a list."""
+    return [words] if isinstance(words, str) else list(words)
 
 
 def require_entries(who: str, infos: Iterable[OpInfo], checks: Collection[str]) -> None:
@@ -20,6 +24,12 @@ def require_entries(who: str, infos: Iterable[OpInfo], checks: Collection[str]) 
                 hint="functx.testing.op_db holds those of functx's operators",
                 error=TypeError,
             )
+        given = {f"`dtypes` of {info.id}": info.dtypes}
+        given |= {f"`dtypes` of a Gap of {info.id}": gap.dtypes for gap in info.gaps}
+        for what, dtypes in given.items():
+            if isinstance(dtypes, str):
+                hint = f"({dtypes!r},) holds one"
+                fail(who, f"{what} must be several, got {dtypes!r}", hint=hint, error=TypeError)
         gaps = [gap.check for gap in info.gaps]
         require_checks(who, f"`check` of a Gap of {info.id}", gaps, checks)
 
@@ -43,6 +53,5 @@ def require_profile(who: str, word: str, known: Collection[str]) -> None:
 def _require(who: str, expected: str, words: Iterable[str], known: Collection[str]) -> None:
     for word in words:
         if word not in known:
-            near = difflib.get_close_matches(str(word), known, n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+            hint = nearest(str(word), known, cutoff=0.5)
             fail(who, f"{expected}, got {describe(word)}", hint=hint, error=ValueError)

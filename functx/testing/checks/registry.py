@@ -39,7 +39,7 @@ from .dtypes import check_dtypes
 from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
 from .halves import check_halves, in_a_half
-from .names import require_checks, require_dtypes, require_entries, require_profile
+from .names import names_of, require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes
@@ -317,19 +317,20 @@ IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is _in
 
 def cells(
     infos: Iterable[OpInfo],
-    dtypes: Iterable[str] | None = None,
-    checks: Iterable[str] | None = None,
+    dtypes: str | Iterable[str] | None = None,
+    checks: str | Iterable[str] | None = None,
     profile: Profile = "quick",
 ) -> Iterator[tuple[OpInfo, str, str]]:
     """The (operator, dtype, check) triples of a profile that apply, operator by operator.
 
+    `dtypes` and `checks` are one name each, or several.
     Dtypes and checks that are named run wherever they apply, also where the quick profile would
     leave them out. With 64 bit off, dtypes that have them are left out. A dtype, check or profile
     that there is not is a ValueError, as is a gap of such a check.
     """
     infos = list(infos)
-    dtypes = None if dtypes is None else list(dtypes)
-    checks = None if checks is None else list(checks)
+    dtypes = None if dtypes is None else names_of(dtypes)
+    checks = None if checks is None else names_of(checks)
     require_entries("cells", infos, CHECKS)
     require_dtypes("cells", "`dtypes`", dtypes or (), infos)
     require_checks("cells", "`checks`", checks or (), CHECKS)

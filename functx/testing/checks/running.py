@@ -13,7 +13,7 @@ from functx._core import Device
 from functx.testing.opinfo import OpInfo, Sample
 
 from .derived import looked_at
-from .names import require_checks, require_dtypes, require_entries, require_profile
+from .names import names_of, require_checks, require_dtypes, require_entries, require_profile
 from .programs import Request, run_requests
 from .registry import CHECKS, Profile, PROFILES
 
@@ -78,7 +78,7 @@ class Running:
 def run_cells(
     info: OpInfo,
     dtype: str,
-    names: Iterable[str],
+    names: str | Iterable[str],
     *,
     device: Device | None = None,
     samples: int | None = None,
@@ -89,7 +89,7 @@ def run_cells(
     `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them. A
     dtype, check or profile that there is not is a ValueError, as is a gap of such a check.
     """
-    names = list(names)
+    names = names_of(names)
     _require("run_cells", info, dtype, "names", names, profile)
     with contextlib.nullcontext() if device is None else jax.default_device(device):
         return _outcomes(info, dtype, names, device, samples, profile)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools as ft
 import itertools
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import jax
 import numpy as np
 from hypothesis import strategies as st
 
-from functx._core import available, describe, fail
+from functx._core import available, describe, fail, nearest
 from functx._core.roles import Kind
 from functx.testing.checks.forward import sample_dtype
 from functx.testing.drawing.call import Call
@@ -80,8 +79,7 @@ def entries(op: Operator) -> list[OpInfo]:
     if isinstance(op, str):
         found = [info for info in op_db if op in _names(info)]
         if not found:
-            close = difflib.get_close_matches(op, {n for info in op_db for n in _names(info)}, 1)
-            hint = f"did you mean {close[0]!r}?" if close else ""
+            hint = nearest(op, sorted({n for info in op_db for n in _names(info)}), cutoff=0.6)
             fail("calls", f"`op` names no operator: {op!r}", hint=hint, error=ValueError)
         return found
     if not callable(op):
