@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import objects
+from families import family_of, title
 from status import last_run, NOT_RUN, sentence, statuses
 
 from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
@@ -88,11 +89,6 @@ def _families() -> Families:
     return families
 
 
-def family_of(spec: OpSpec) -> str:
-    """Its folder: the page that it is on."""
-    return spec.rule.__module__.split(".")[2]
-
-
 def _first_line(module: str) -> str:
     return (inspect.getdoc(sys.modules[module]) or module).partition("\n")[0].rstrip(".")
 
@@ -103,12 +99,6 @@ def _page(family: str, modules: dict[str, list[OpSpec]]) -> str:
         parts.append(f"## {_first_line(module)}\n")
         parts += [_entry(spec) for spec in sorted(specs, key=lambda s: s.name)]
     return "\n".join(parts)
-
-
-def title(family: str) -> str:
-    """The heading of a family."""
-    known = {"nn": "nn.functional", "fft": "fft", "linalg": "linalg", "special": "special"}
-    return known.get(family, family.replace("_", " ").capitalize())
 
 
 def _entry(spec: OpSpec) -> str:

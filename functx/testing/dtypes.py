@@ -6,3 +6,4 @@ from functx._core import Accepts
 
 
 ALL_DTYPES: tuple[str, ...] = Accepts.ANY.value
+HALVES = ("float16", "bfloat16")

@@ -14,13 +14,18 @@ from functx._core import describe, fail, nearest
 _REAL = (int, float, np.integer, np.floating)
 
 
+def names_of(words: str | Iterable[str]) -> list[str]:
+    """One name or several, as a list."""
+    return [words] if isinstance(words, str) else list(words)
+
+
 def names_among(who: str, name: str, given: Any, known: Collection[str]) -> tuple[str, ...] | None:
     """One name or several of those `known`; None stays None."""
     if given is None:
         return None
     if not isinstance(given, Iterable):
         fail(who, f"`{name}` must be names, got {describe(given)}", error=TypeError)
-    several = (given,) if isinstance(given, str) else tuple(given)
+    several = tuple(names_of(given))
     if not several:
         what = f"`{name}` must name one at least, got {describe(given)}"
         fail(who, what, hint=f"there are {', '.join(known)}", error=ValueError)

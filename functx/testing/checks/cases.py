@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ from jax import lax
 
 import functx
 from functx._core import available, category
+from functx.testing.dtype_facts import dtype_named
 from functx.testing.opinfo import OpInfo, Sample
 
 from .programs import compiled, Program, Request
@@ -146,6 +147,15 @@ def sized(info: OpInfo, sample: Sample) -> Sample:
         return dataclasses.replace(s, args=(), kwargs={**arguments(s.args, s.kwargs), **sizes})
 
     return dataclasses.replace(give(sample), lanes=tuple(map(give, sample.lanes)))
+
+
+def widened(sample: Sample, wider: Mapping[str, str]) -> Sample:
+    """The call with arrays of wider dtypes, and with these where it names narrower ones."""
+    put = lambda x: jax.device_put(np.asarray(x).astype(wider.get(x.dtype.name, x.dtype)))
+    named = lambda x: x if (name := wider.get(dtype_named(x) or "")) is None else np.dtype(name)
+    new = sample.with_arrays(list(map(put, sample.arrays())))
+    args, kwargs = jax.tree.map(named, (new.args, dict(new.kwargs)))
+    return dataclasses.replace(new, args=args, kwargs=kwargs)
 
 
 def random_like(shapes: Sequence[Any], seed: int) -> Arrays:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
+from functx.testing.dtypes import HALVES
 from functx.testing.opinfo import OpInfo, Sample, ULPS, ULPS_OF_HALVES
 
 
@@ -69,7 +70,7 @@ def _magnitudes(arrays: Iterable[Any]) -> np.ndarray:
 
 def ulps_of(info: OpInfo, dtype: str) -> float:
     """How far an element may be off from the reference, on the platform that is in use."""
-    default = ULPS_OF_HALVES if dtype in ("float16", "bfloat16") else ULPS
+    default = ULPS_OF_HALVES if dtype in HALVES else ULPS
     ulps = default if info.ulps is None else info.ulps
     ulps = ulps.get(dtype, default) if isinstance(ulps, Mapping) else ulps
     looser = (own for own in info.looser if not own.dtypes or dtype in own.dtypes)

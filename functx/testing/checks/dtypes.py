@@ -23,6 +23,7 @@ from functx.testing.dtype_facts import (
     recorded,
     REFUSED,
 )
+from functx.testing.dtypes import HALVES
 from functx.testing.opinfo import OpInfo, OwnDtypes, Sample
 
 from .cases import Case as Differentiable, differentiable_case
@@ -31,7 +32,6 @@ from .coverage import telling_of_options
 
 # PyTorch's dtypes that XLA does not have, and what functx has in their place.
 MISSING = {"c32": "c64"}
-HALVES = ("float16", "bfloat16")
 
 
 def check_dtypes(info: OpInfo, sample: Sample) -> None:

@@ -20,7 +20,7 @@ import functx
 from functx._core import Autocast, category
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, Case, differentiable_case
+from .cases import Arrays, Case, differentiable_case, widened
 from .compare import magnitude
 from .forward import expected
 from .programs import Program, Request, Steps
@@ -39,6 +39,7 @@ SIZES = {
 }
 RELATIVE, ABSOLUTE = 1e-4, 1e-5  # of an element; and of 1, or of the largest in its Jacobian
 MOST = 16  # rows and columns of a Jacobian that are looked at
+DOUBLED = {"float32": "float64", "complex64": "complex128"}
 SINGLE = jnp.finfo("float32")
 TINY, LARGEST = float(SINGLE.tiny), float(SINGLE.max)
 
@@ -66,7 +67,7 @@ def of_wide_range(info: OpInfo) -> bool:
 def check_extremal(info: OpInfo, sample: Sample) -> Steps:
     """At extreme arguments float32 agrees with float64, and reverse mode with forward mode."""
     narrow = differentiable_case(info, sample)
-    wide = differentiable_case(info, _in_double(sample))
+    wide = differentiable_case(info, widened(sample, DOUBLED))
     if narrow is None or wide is None or not all(x.size for x in (*narrow.xs, *narrow.outputs)):
         return False
     names, points = extreme_points(narrow.xs)
@@ -129,24 +130,6 @@ def resized(x: Any, sizes: Sequence[float]) -> np.ndarray:
     with np.errstate(all="ignore"):
         new = np.sign(x) * turns * (1 + np.minimum(np.abs(x), 1) / 4)
     return np.where(turns == 1, x, new).astype(x.dtype)
-
-
-def _in_double(sample: Sample) -> Sample:
-    """The call with arrays of double precision, and with such dtypes where it names single ones."""
-    wide = {2: np.float64, 3: np.complex128}
-    arrays = [np.asarray(x) for x in sample.arrays()]
-    put = lambda x: jax.device_put(x.astype(wide.get(category(x.dtype), x.dtype)))
-    new = sample.with_arrays(list(map(put, arrays)))
-    args, kwargs = jax.tree.map(_doubled, (new.args, dict(new.kwargs)))
-    return dataclasses.replace(new, args=args, kwargs=kwargs)
-
-
-def _doubled(argument: Any) -> Any:
-    """The wider dtype in place of one that is named; all else as it is."""
-    for single, double in (("float32", "float64"), ("complex64", "complex128")):
-        if not isinstance(argument, jax.Array) and np.dtype(single) == argument:
-            return np.dtype(double)
-    return argument
 
 
 def _views(points: Arrays) -> Arrays:

@@ -100,12 +100,12 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     with jax.enable_x64(False):
         g, narrow = whole_function(info, sample.with_arrays(list(map(_in_32_bits, arrays))))
 
-    def quiet(*arrays: jax.Array) -> Any:
+    def without_warnings(*arrays: jax.Array) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             return g(*arrays)
 
-    want, got = yield [program(*arrays), Program(quiet, x64=False)(*narrow)]
+    want, got = yield [program(*arrays), Program(without_warnings, x64=False)(*narrow)]
     want = tuple(_in_32_bits(y) for y in want)
     assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from functx.testing.dtypes import HALVES
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import differentiable_case
+from .cases import differentiable_case, widened
 from .compare import assert_close, beside, Closeness, moved
 from .programs import Steps
 
 
-HALVES = ("float16", "bfloat16")
 ROUNDED = Closeness(3, 3)  # what is computed in float32 and rounded, or in few steps in a half
 
 
@@ -29,7 +29,7 @@ def in_a_half(info: OpInfo, dtype: str) -> bool:
 def check_halves(info: OpInfo, sample: Sample) -> Steps:
     """In halves, tangents and cotangents are those of float32, rounded."""
     half = differentiable_case(info, sample)
-    single = differentiable_case(info, _widened(sample))
+    single = differentiable_case(info, widened(sample, dict.fromkeys(HALVES, "float32")))
     if half is None or single is None:
         return False
     cotangents = [ct.astype(y.dtype) for ct, y in zip(half.cotangents, single.outputs, strict=True)]
@@ -60,10 +60,6 @@ def check_halves(info: OpInfo, sample: Sample) -> Steps:
         for i, (g, w, b) in enumerate(zip(got, want, other, strict=True)):
             close = dataclasses.replace(ROUNDED, scale=moved(w, b, g.dtype))
             assert_close(g, _rounded(w, g), what=f"{name} of {half.what}, array {i}", close=close)
-
-
-def _widened(sample: Sample) -> Sample:
-    return sample.with_arrays(_in_single(sample.arrays()))
 
 
 def _in_single(arrays: Sequence[Any]) -> list[Any]:

@@ -9,11 +9,6 @@ from functx.testing.dtypes import ALL_DTYPES
 from functx.testing.opinfo import OpInfo
 
 
-def names_of(words: str | Iterable[str]) -> list[str]:
-    """One name or several, as a list."""
-    return [words] if isinstance(words, str) else list(words)
-
-
 def require_entries(who: str, infos: Iterable[OpInfo], checks: Collection[str]) -> None:
     """Refuses what is no entry, and gaps of checks that there are not."""
     for info in infos:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from functx._core import available, category
 from functx.testing.opinfo import no_conventions, OpInfo, Sample
+from functx.testing.options import names_of
 
 from . import (
     batching,
@@ -39,7 +40,7 @@ from .dtypes import check_dtypes
 from .extremal import check_extremal, in_two_precisions, of_wide_range
 from .garbage import check_garbage
 from .halves import check_halves, in_a_half
-from .names import names_of, require_checks, require_dtypes, require_entries, require_profile
+from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes

@@ -11,9 +11,10 @@ import jax
 
 from functx._core import Device
 from functx.testing.opinfo import OpInfo, Sample
+from functx.testing.options import names_of
 
 from .derived import looked_at
-from .names import names_of, require_checks, require_dtypes, require_entries, require_profile
+from .names import require_checks, require_dtypes, require_entries, require_profile
 from .programs import Request, run_requests
 from .registry import CHECKS, Profile, PROFILES
 

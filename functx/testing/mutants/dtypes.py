@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from functx.testing.calls import Calls, Given
+from functx.testing.dtypes import HALVES
 
 from .derivatives import scaled, widens_cotangents
 from .gradients import spoiled
@@ -18,7 +19,6 @@ from .subject import Subject
 
 
 NARROWER = {"int64": "int32", "float64": "float32", "complex128": "complex64"}
-HALVES = ("float16", "bfloat16")
 ANOTHER = {"float32": "float64", "bool": "int64", "complex64": "complex128", "int64": "float32"}
 
 

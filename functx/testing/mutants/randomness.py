@@ -95,25 +95,20 @@ def random_mutants(subject: Subject) -> Iterator[Mutant]:
     likely = (("keys", dtype), ("moments", dtype), ("lanes", dtype), ("reference", dtype))
     spread = (("moments", dtype), ("reference", dtype))
     law = (("distribution", dtype), ("conventions", dtype))
-    if subject.info.sampler is not None:
-        yield from _shown(subject, "elements all equal", equal, law)
-    if subject.info.moments is not None:
-        yield from _shown(subject, "another law", redrawn, law)
-    for kind, mistake, cells in (
+    mistakes: list[tuple[str, Mistake, Cells]] = [
         ("key ignored", fixed, likely),
         ("one key for all lanes", shared, likely),
         ("spread 5 % too wide", stretched, spread),
         ("mean 5 % off", moved, spread),
-    ):
+    ]
+    if subject.info.sampler is not None:
+        mistakes.append(("elements all equal", equal, law))
+    if subject.info.moments is not None:
+        mistakes.append(("another law", redrawn, law))
+    for kind, mistake, cells in mistakes:
         op = planted(subject.calls, lambda given: True, mistake)
         if kind.endswith("lanes") or any(subject.shows(s, op) for s in subject.samples()):
             yield Mutant(kind, "", op, cells, lambda sample: True)
-
-
-def _shown(subject: Subject, kind: str, mistake: Mistake, cells: Cells) -> Iterator[Mutant]:
-    op = planted(subject.calls, lambda given: True, mistake)
-    if any(subject.shows(s, op) for s in subject.samples()):
-        yield Mutant(kind, "", op, cells, lambda sample: True)
 
 
 def _bits_of(key: jax.Array) -> jax.Array:

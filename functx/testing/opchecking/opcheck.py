@@ -59,8 +59,7 @@ def opcheck(
     - `modes`: the modes in which `f` has derivatives.
     - `ulps`: how far values may be off that are computed in two ways, in units in the last place
       of each and of the largest, and as many times as far as arguments that move by one move
-      them; by default 64, of halves 4. Derivatives have tolerances of their
-      own.
+      them; by default 64, of halves 4. Derivatives have tolerances of their own.
     - `attempts`: how many smaller cases are tried.
 
     Differences are taken in double precision, whatever the dtypes of the arguments and with 64

@@ -17,6 +17,7 @@ from jax.core import Tracer
 from functx._core import category, describe, fail, foreign_hint, OpSpec
 from functx._transforms.arguments import kind_of, leaves_with_paths, numbered
 from functx.testing.checks.compare import beside, moved
+from functx.testing.dtypes import HALVES
 from functx.testing.opinfo import call, Floor, OpInfo, Sample
 
 
@@ -25,8 +26,7 @@ _ARRAYS = (jax.Array, *_HOST)
 _NUMBERS = (np.integer, np.bool_)  # of NumPy's, that stay as they are: shapes, dims, flags
 _SHOWN = 16  # elements of an array that a report writes out
 # How far values may be off that are computed in two ways: functions are of many steps.
-ULPS = 64.0
-ULPS_OF_HALVES = 4.0
+_ULPS, _ULPS_OF_HALVES = 64.0, 4.0
 
 Arrays = tuple[Any, ...]
 
@@ -96,8 +96,7 @@ class Target:
     def info(self) -> OpInfo:
         """The entry that the checks of operators take."""
         dtype = self.sample_dtype
-        own = ULPS_OF_HALVES if dtype in ("float16", "bfloat16") else ULPS
-        ulps = own if self.ulps is None else self.ulps
+        ulps = default_ulps(dtype) if self.ulps is None else self.ulps
         floor = Floor(ulps, "what a function of many steps sums may cancel", scale=self._moved)
         samples = lambda make: iter((self.sample(),))
         return OpInfo(self, samples, ulps=ulps, floor=floor, dtypes=(dtype,))
@@ -195,6 +194,11 @@ def _name(func: Any) -> str:
 def is_array(x: Any) -> bool:
     """Whether `x` is an array of numbers; keys are none."""
     return isinstance(x, _ARRAYS) and kind_of(x) != "other"
+
+
+def default_ulps(dtype: str) -> float:
+    """How far values in a dtype may be off where nobody said."""
+    return _ULPS_OF_HALVES if dtype in HALVES else _ULPS
 
 
 def is_inexact(x: Any) -> bool:

@@ -12,7 +12,7 @@ from functx._core.modes import undisturbed
 from functx.testing.checks.cases import random_like
 from functx.testing.checks.compare import assert_close, Closeness, DERIVATIVES, magnitude
 from functx.testing.opchecking.failures import said_of
-from functx.testing.opchecking.target import is_inexact, ULPS, ULPS_OF_HALVES
+from functx.testing.opchecking.target import default_ulps, is_inexact
 from functx.testing.options import named_arguments, require_ulps
 
 from .derivatives import gradients_of, tangents_of
@@ -23,7 +23,6 @@ from .steps import Original, Port
 
 
 _WHO = "compare"
-_HALVES = ("float16", "bfloat16")
 _WHAT = ("call", "dtypes", "values", "gradients", "tangents")
 
 Locate: TypeAlias = Callable[[Alignment, list[int]], tuple[str, str]]
@@ -207,8 +206,7 @@ class _Comparing:
             raise _Parted(what)
 
     def _near(self, like: Any, scale: float) -> Closeness:
-        own = ULPS_OF_HALVES if like.dtype in _HALVES else ULPS
-        ulps = own if self.ulps is None else self.ulps
+        ulps = default_ulps(like.dtype.name) if self.ulps is None else self.ulps
         return Closeness(ulps, ulps, scale)
 
     def _close(self, x: Any, y: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from functx.testing.make import Make
+from functx.testing.options import names_of
 
 
 def shapes(
@@ -38,7 +39,6 @@ def arrays(
     draw: st.DrawFn, shape: tuple[int, ...], dtypes: str | Sequence[str] = ("float32",)
 ) -> jax.Array:
     """Arrays of a shape, in one of the dtypes, with values as samples have them."""
-    several = (dtypes,) if isinstance(dtypes, str) else dtypes
-    dtype = np.dtype(jnp.dtype(draw(st.sampled_from(several))))
+    dtype = np.dtype(jnp.dtype(draw(st.sampled_from(names_of(dtypes)))))
     seed = draw(st.integers(0, 2**32 - 1))
     return Make(dtype, np.random.default_rng(seed))(*shape)

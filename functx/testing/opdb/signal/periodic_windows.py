@@ -7,7 +7,7 @@ import numpy as np
 import scipy.signal
 
 import functx
-from functx.testing.floors import SUMS
+from functx.testing.floors import SHARES, SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
@@ -21,11 +21,6 @@ def lengths(make: Make) -> Iterator[Sample]:
     for count in (0, 1, 2):
         yield call(count, dtype=make.dtype)
         yield call(count, False, dtype=make.dtype)
-
-
-def with_a_middle(make: Make) -> Iterator[Sample]:
-    """Those of more than the two ends, at which a sum of shares leaves but its roundings."""
-    return (sample for sample in lengths(make) if sample.args != (2, False))
 
 
 def refusals(make: Make) -> Iterator[Refusal]:
@@ -112,13 +107,13 @@ def short_departures(make: Make) -> Iterator[Departure]:
     )
 
 
-def plain(op: Any, name: str, samples: Callable[[Make], Iterator[Sample]] = lengths) -> OpInfo:
+def plain(op: Any, name: str) -> OpInfo:
     return OpInfo(
         op,
-        samples,
+        lengths,
         reference=scipys(name),
         refusals=refusals,
-        floor=SUMS,
+        floor=SHARES,
         departures=short_departures,
     )
 
@@ -126,7 +121,7 @@ def plain(op: Any, name: str, samples: Callable[[Make], Iterator[Sample]] = leng
 OPS = [
     plain(functx.bartlett_window, "bartlett"),
     plain(functx.hann_window, "hann"),
-    plain(functx.blackman_window, "blackman", with_a_middle),
+    plain(functx.blackman_window, "blackman"),
     OpInfo(
         functx.hamming_window,
         hamming_samples,
