@@ -96,6 +96,13 @@ def test_files_are_read_in_one_sitting(path):
     assert len(written.splitlines()) <= 400, "split the file by subject"
 
 
+def test_files_of_tests_have_names_of_their_own():
+    """Outside packages pytest imports them by these, and refuses the second."""
+    tests = Path(__file__).parent
+    names = [p.name for p in tests.rglob("*.py") if not (p.parent / "__init__.py").exists()]
+    assert sorted(names) == sorted(set(names))
+
+
 @pytest.mark.parametrize("path", FAMILIES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_family_exports_its_operators_and_nothing_else(path):
     module = ".".join(("functx", *path.relative_to(ROOT).with_suffix("").parts))
