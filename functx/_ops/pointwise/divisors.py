@@ -62,8 +62,8 @@ def _divisor(x: Array, y: Array) -> Array:
 
     def step(state: tuple[Array, Array]) -> tuple[Array, Array]:
         x, y = state
-        done = y == 0
-        return jnp.where(done, x, y), jnp.where(done, 0, lax.rem(x, y))
+        left = y != 0  # of no elements `where` is its first choice, which must vary as the state
+        return jnp.where(left, y, x), jnp.where(left, lax.rem(x, y), 0)
 
     start = tuple(equally_varying([x, y]))
     divisor, _ = lax.while_loop(lambda state: (state[1] != 0).any(), step, start)

@@ -53,7 +53,7 @@ def _repeats_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     else:
         return args, kwargs
     size = kwargs.get("output_size")
-    if size is not None and size != total:
+    if size is not None and (isinstance(size, bool) or size != total):
         refuse(f"`output_size` must be {total}, got {describe(size)}")
     return args, kwargs | {"output_size": total}
 
@@ -129,6 +129,8 @@ def repeat_interleave(
     _check_counts(repeats)
     if repeats.ndim > 1 or repeats.size not in (1, extent):
         refuse(f"`repeats` must have shape [{extent}], got {describe(repeats)}")
+    if output_size and not extent:
+        refuse(f"`output_size` must be 0 for no elements, got {output_size}")
     counts = jnp.broadcast_to(repeats.astype(as_dtype(LONG)), (extent,))
     marks = jnp.zeros(output_size, counts.dtype).at[jnp.cumsum(counts)].add(1, mode="drop")
     return jnp.take(line, jnp.cumsum(marks), at, mode="fill")

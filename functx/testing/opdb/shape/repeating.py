@@ -40,6 +40,7 @@ def refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, True), r"`repeats` must be an int", TypeError)
     yield Refusal(call(x, 1.5), r"`repeats` must be an int", TypeError)
     yield Refusal(call(x, 2, 0, output_size=5), r"`output_size` must be 4, got 5")
+    yield Refusal(call(x, 0, 0, output_size=False), r"`output_size` must be 0, got False")
     yield Refusal(call(x, 2, 2), r"`dim` must lie in \[-2, 1\], got 2", IndexError)
     yield Refusal(call(make(), 2, 0), r"`dim` must be left out for \S+\[\], got 0", IndexError)
 
@@ -50,6 +51,8 @@ def counts_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, counts(1, 2, 3), 0), r"`repeats` must have shape \[2\], got i64\[3\]")
     yield Refusal(call(x, counts(1, 2, dtype="int16"), 0), r"must be int32 or int64", TypeError)
     yield Refusal(call(x, counts(1, 2), 0, output_size=4), r"`output_size` must be 3, got 4")
+    none = call(make(0, 2), counts(3), 0, output_size=3)
+    yield Refusal(none, r"`output_size` must be 0 for no elements, got 3")
     yield Refusal(
         call(make.put([[1]], "int64")), r"`repeats` must have 1 dimension, got i64\[1,1\]"
     )
