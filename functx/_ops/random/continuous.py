@@ -151,13 +151,12 @@ def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Arr
 
 def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """`normal(input, mean, std)`, which is `input.normal_(mean, std)`; True is the number 1."""
-    args = tuple(map(_counted, args))
-    kwargs = {name: _counted(value) for name, value in kwargs.items()}
     arrays = (jax.Array, np.ndarray)
     if len(args) == 3 and isinstance(args[0], arrays) and isinstance(args[2], (int, float)):
-        like, mean, std = args
-        args, kwargs = (mean, std, like.shape), kwargs | {"dtype": like.dtype}
-    return args, kwargs
+        like, *parameters = args
+        args, kwargs = (*parameters, like.shape), kwargs | {"dtype": like.dtype}
+    given = {name: _counted(x) for name, x in kwargs.items() if name in ("mean", "std")}
+    return (*map(_counted, args[:2]), *args[2:]), kwargs | given
 
 
 def _counted(x: Any) -> Any:
@@ -202,7 +201,8 @@ def normal(
 
     With two numbers, `size` says how many. `normal(input, mean, std)` with an array and two
     numbers draws an array like `input`, as `input.normal_(mean, std)` does.
-    Dtypes: that of `mean` if it is an array, else that of `std`; for two numbers, `dtype`.
+    Dtypes: that of `mean` if it is an array, else that of `std`; for two numbers, `dtype`. Complex
+    ones lie around `mean`, where PyTorch adds a mean that is a number to the imaginary part too.
 
     As in PyTorch no derivative reaches `mean` and `std`; `mean + std * randn(...)` has one.
 

@@ -122,6 +122,7 @@ def normal_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make(3, low=1)), r"broadcast|shapes", (ValueError, RuntimeError))
     yield Refusal(call(0, 1), r"`size` must be given for two numbers", TypeError)
     yield Refusal(call(make(2), 1.0, size=(2,)), r"`size` must be left out", TypeError)
+    yield Refusal(call(0.0, 1.0, True), r"`size` must be", TypeError)
     yield Refusal(call(make(2), 1.0, dtype="float32"), r"must come with `dtype`", TypeError)
     yield Refusal(call(jnp.zeros(2, int)), r"`dtype` must be floating or complex", TypeError)
     yield Refusal(call(make(2), jnp.ones(2, "complex64")), r"`std` must be real, got c64\[2\]")
@@ -138,7 +139,9 @@ def normal_moments(mean, std=1.0, size=None, dtype=None, device=None):
 
 def normal_sampler(rng, n, *args, **kwargs):
     mean, std = normal_moments(*args, **kwargs)
-    return mean + std * randn_sampler(rng, n, mean.shape, dtype=mean.dtype)
+    first = args[0] if args else kwargs["mean"]
+    dtype = kwargs.get("dtype", np.asarray(first).dtype)
+    return mean + std * randn_sampler(rng, n, mean.shape, dtype=np.dtype(dtype))
 
 
 def uses_all_digits(sample: Callable[[str], Sample]) -> Iterator[Convention]:
