@@ -106,7 +106,8 @@ def uniform_moments(x, from_=0.0, to=1.0, **named):
 
 def uniform_sampler(rng, n, x, from_=0.0, to=1.0, **named):
     low, high = (np.float64(b) for b in (named.get("from", from_), to))
-    return rng.uniform(low, high, (n, *np.shape(x)))
+    drawn, imaginary = rng.uniform(low, high, (2, n, *np.shape(x)))
+    return drawn + 1j * imaginary if np.iscomplexobj(x) else drawn
 
 
 def uniform_conventions(make: Make) -> Iterator[Convention]:
