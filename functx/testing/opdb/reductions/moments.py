@@ -24,7 +24,7 @@ def moment_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), None, correction=None)
     yield call(make(), 0, correction=0)
     yield call(make(0, 2), 0)
-    yield call(make(2, 2), 1, correction=2)
+    yield edge(make(2, 2), 1, correction=2)
     yield from at_edges(make, -1)
 
 
