@@ -35,6 +35,9 @@ PROGRAMS = {
     "searchsorted in what varies": lambda x: functx.searchsorted(functx.sort(x).values, 1.5 * V),
     "unique": lambda x: functx.unique(jnp.stack([x, x]), dim=0, size=2),
     "integer pow": lambda x: functx.pow(x.astype(int), 3),
+    "sort of no elements": lambda x: functx.argsort(
+        jnp.zeros((3, 0), int) + x[:, None].astype(int)
+    ),
     "lcm of no elements": lambda x: functx.lcm(jnp.zeros((0, 3), int), x.astype(int)),
 }
 

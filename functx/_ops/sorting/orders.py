@@ -17,7 +17,7 @@ def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
     """Where in `x` the elements in order along `dim` are; equal ones keep their order."""
     keys = ordered_bits(x)
     keys = ~keys if descending else keys
-    if x.shape[dim] > _LONGEST:
+    if x.size == 0 or x.shape[dim] > _LONGEST:  # nothing packed varies inside `shard_map`
         return _beside_positions(keys, dim)
     return lax.platform_dependent(
         keys,
