@@ -42,7 +42,10 @@ from .errors import (
 )
 from .extent import extent as extent
 from .keywords import worded_keywords as worded_keywords
-from .manual_axes import equally_varying as equally_varying
+from .manual_axes import (
+    equally_varying as equally_varying,
+    platform_dependent as platform_dependent,
+)
 from .pieces import (
     check_number_of_pieces as check_number_of_pieces,
     cut as cut,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -40,3 +40,18 @@ def equally_varying(leaves: Sequence[Any]) -> list[Any]:
     """
     union = frozenset().union(*map(varying_axes, leaves))
     return [varying_over(x, union) for x in leaves] if union else list(leaves)
+
+
+def platform_dependent(*args: Any, default: Callable[..., Any], **rules: Callable[..., Any]) -> Any:
+    """`lax.platform_dependent` of rules whose results vary over the same axes: the arguments'.
+
+    Of no elements `jnp.where` is its first choice; where that is a constant, it varies over none.
+    """
+    axes = frozenset().union(*map(varying_axes, args))
+
+    def alike(rule: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *xs: jax.tree.map(lambda y: varying_over(y, axes), rule(*xs))
+
+    if axes:
+        default, rules = alike(default), {name: alike(rule) for name, rule in rules.items()}
+    return lax.platform_dependent(*args, default=default, **rules)

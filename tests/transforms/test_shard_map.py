@@ -38,7 +38,11 @@ PROGRAMS = {
     "sort of no elements": lambda x: functx.argsort(
         jnp.zeros((3, 0), int) + x[:, None].astype(int)
     ),
+    "atan2 of no elements": lambda x: functx.atan2(jnp.zeros((0, 3), "float32"), x),
     "lcm of no elements": lambda x: functx.lcm(jnp.zeros((0, 3), int), x.astype(int)),
+    "polynomials of no elements": lambda x: functx.special.legendre_polynomial_p(
+        jnp.zeros((0, 3), "float32"), x
+    ),
 }
 
 

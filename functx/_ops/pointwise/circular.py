@@ -17,7 +17,7 @@ import numpy as np
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from functx._core import extent
+from functx._core import extent, platform_dependent
 from functx._core.rules import derivative_rules
 from functx._ops.polynomials import horner
 
@@ -58,7 +58,7 @@ def _elementwise(name: str) -> Callable[[Array], Array]:
 
     @custom_vmap
     def function(x: Array) -> Array:
-        return lax.platform_dependent(x, cpu=on_cpu, default=library)
+        return platform_dependent(x, cpu=on_cpu, default=library)
 
     @function.def_vmap
     def in_lanes(size: int, batched: list[bool], x: Array) -> tuple[Array, bool]:

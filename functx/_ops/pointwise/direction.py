@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import platform_dependent
 from functx._ops.polynomials import horner
 
 
@@ -29,7 +30,7 @@ def direction(y: Array, x: Array) -> Array:
     r"""The angle of the points $(x, y)$ in $[-\pi, \pi]$; of equal shapes and floating dtypes."""
     if x.dtype != np.float32:
         return lax.atan2(y, x)
-    return lax.platform_dependent(y, x, cpu=_by_polynomial, default=lax.atan2)
+    return platform_dependent(y, x, cpu=_by_polynomial, default=lax.atan2)
 
 
 def _by_polynomial(y: Array, x: Array) -> Array:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import category, platform_dependent
 from functx._ops.polynomials import horner
 
 from .logarithms import logarithm
@@ -38,7 +38,7 @@ def power(x: Array, y: Array) -> Array:
         return _by_logarithm(x, y)
     if x.dtype != np.float32:
         return lax.pow(x, y)
-    return lax.platform_dependent(x, y, cpu=_by_polynomials, default=lax.pow)
+    return platform_dependent(x, y, cpu=_by_polynomials, default=lax.pow)
 
 
 def _by_logarithm(x: Array, y: Array) -> Array:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import category, platform_dependent
 from functx._core.rules import derivative_rules
 
 from . import compensated, rounded_once
@@ -27,8 +27,8 @@ def exponential_less_1(x: Array) -> Array:
 
 def _forward(x: Array) -> Array:
     if x.dtype == np.float32:
-        return lax.platform_dependent(x, cpu=rounded_once.logarithm_of_1_plus, default=lax.log1p)
-    return lax.platform_dependent(
+        return platform_dependent(x, cpu=rounded_once.logarithm_of_1_plus, default=lax.log1p)
+    return platform_dependent(
         x, tpu=_logarithm_by_branches, default=compensated.logarithm_of_1_plus
     )
 
@@ -41,8 +41,8 @@ def _logarithm_by_branches(x: Array) -> Array:
 
 def _exponential_forward(x: Array) -> Array:
     if x.dtype == np.float32:
-        return lax.platform_dependent(x, cpu=rounded_once.exponential_less_1, default=lax.expm1)
-    return lax.platform_dependent(x, tpu=lax.expm1, default=compensated.exponential_less_1)
+        return platform_dependent(x, cpu=rounded_once.exponential_less_1, default=lax.expm1)
+    return platform_dependent(x, tpu=lax.expm1, default=compensated.exponential_less_1)
 
 
 def _forward_complex(z: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import category, platform_dependent
 from functx._core.rules import derivative_rules
 
 from .exponentiation import power
@@ -40,7 +40,7 @@ def _forward(x: Array, y: Array) -> Array:
     if y.ndim > 0 or x.ndim == 0 or category(x.dtype) == 3:
         return power(*jnp.broadcast_arrays(x, y))
     # One exponent for all: on CPUs, a product is 20 times quicker than the general power.
-    return lax.platform_dependent(x, y, cpu=_by_cases, default=_general)
+    return platform_dependent(x, y, cpu=_by_cases, default=_general)
 
 
 def _general(x: Array, y: Array) -> Array:

@@ -20,6 +20,7 @@ from functx._core import (
     equally_varying,
     is_number,
     operator,
+    platform_dependent,
     Promote,
     refuse,
     Requirement,
@@ -65,7 +66,7 @@ def _inverse_root(x: Array) -> Array:
 
 
 _rsqrt = derivative_rules(
-    lambda x: lax.platform_dependent(x, cpu=_inverse_root, default=lax.rsqrt),
+    lambda x: platform_dependent(x, cpu=_inverse_root, default=lax.rsqrt),
     jvp=lambda primals, output, tangents: tangents[0] * (-0.5 * (output / primals[0])),
     name="rsqrt",
 )

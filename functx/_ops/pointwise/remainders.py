@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import platform_dependent
+
 
 _MOST = 2.0**28  # quotients whose products with 24 bit are exact in double precision
 
@@ -15,7 +17,7 @@ def truncated_remainder(x: Array, y: Array) -> Array:
     """`lax.rem`, exact, with the sign of `x`; of equal shapes and dtypes."""
     if x.dtype != np.float32:
         return lax.rem(x, y)
-    return lax.platform_dependent(x, y, cpu=_vectorised, default=lax.rem)
+    return platform_dependent(x, y, cpu=_vectorised, default=lax.rem)
 
 
 def _vectorised(x: Array, y: Array) -> Array:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import platform_dependent
 from functx._ops import two_parts
 from functx._ops.binary_exponents import as_number, nearest_exponent
 from functx._ops.polynomials import horner
@@ -55,8 +56,8 @@ def logarithm(x: Array) -> Array:
 def by_precision(x: Array, in_double: Map, in_two_parts: Map, general: Map) -> Array:
     """One of three ways: the last where double precision is slow, or has no bits to look at."""
     if x.dtype == np.float32:
-        return lax.platform_dependent(x, cpu=in_double, default=general)
-    return lax.platform_dependent(x, tpu=general, default=in_two_parts)
+        return platform_dependent(x, cpu=in_double, default=general)
+    return platform_dependent(x, tpu=general, default=in_two_parts)
 
 
 class Shifted(NamedTuple):

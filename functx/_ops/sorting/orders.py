@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import platform_dependent
 from functx._core.order import ordered_bits
 
 
@@ -17,9 +18,9 @@ def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
     """Where in `x` the elements in order along `dim` are; equal ones keep their order."""
     keys = ordered_bits(x)
     keys = ~keys if descending else keys
-    if x.size == 0 or x.shape[dim] > _LONGEST:  # nothing packed varies inside `shard_map`
+    if x.shape[dim] > _LONGEST:
         return _beside_positions(keys, dim)
-    return lax.platform_dependent(
+    return platform_dependent(
         keys,
         cpu=lambda keys: _packed(keys, dim),
         default=lambda keys: _beside_positions(keys, dim),

@@ -12,6 +12,8 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import Array, lax
 
+from functx._core import equally_varying
+
 
 HIGHEST = 2.0**20  # degree that is computed
 _FAR = 2.0**520  # from where on all polynomials are infinite, but those of degrees 0 and 1
@@ -73,7 +75,8 @@ def hermite(scale: float, n: Array, x: Array) -> Array:
 def _from_second(step: Step, n: Array, first: Array, second: Array) -> Array:
     """The polynomials of degrees `n`, from those of degree 1; `step` goes to degree `k`."""
     end = jnp.max(jnp.where(n <= HIGHEST, n, 0), initial=0)
-    start = (jnp.asarray(2.0, n.dtype), first, second, jnp.zeros_like(second))
+    first, second, none = equally_varying([first, second, jnp.zeros_like(second)])
+    start = (jnp.asarray(2.0, n.dtype), first, second, none)
 
     def body(state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
         k, first, second, exponent = state
