@@ -65,8 +65,9 @@ def cdist_refusals(make: Make) -> Iterator[Refusal]:
 
 
 def pairs_samples(make: Make) -> Iterator[Sample]:
-    for p in (2.0, 1, 0.5, 3, math.inf, 0):
+    for p in (2.0, 1, 0.5, 3, 0):
         yield call(make.distinct(4, 2), p)
+    yield call(make.put([[0, 0], [0.5, 1.5], [2.5, 0.5], [3.5, 5]]), math.inf)  # no ties
     yield call(make.distinct(3, 3))
     yield call(make(1, 3), p=1)
     yield call(make(3, 0))
