@@ -13,6 +13,7 @@ from functx.testing.opinfo import (
     Departure,
     edge,
     Extreme,
+    held,
     OpInfo,
     Refusal,
     Sample,
@@ -31,7 +32,9 @@ def pow_samples(make: Make) -> Iterator[Sample]:
     yield call(base(3), 0.5)
     yield call(2, make(3) if floating else make(3, low=0))
     if floating:
-        yield call(make.nonzero(2, 3), make.put([[-2, 0, 1], [3, 4, 5]]))
+        whole = make.nonzero(2, 3), make.put([[-2, 0, 1], [3, 4, 5]])
+        # Beside whole exponents real powers of negative numbers are NaN.
+        yield held(*whole) if category(make.dtype) == 2 else call(*whole)
         yield call(make.nonzero(3), -1)
     if category(make.dtype) == 2:
         yield edge(*make.edge_pairs())
