@@ -12,10 +12,10 @@ from .operands import PAIRS, quiet, real_without_numbers
 
 
 def heaviside_samples(make: Make) -> Iterator[Sample]:
+    zeros = [0, 1, 0] if make.dtype.kind in "bu" else [0, -1, 2]
+    yield held(make.put(zeros), make(3))  # the first: elsewhere no slope is other than 0
     for first, second in PAIRS:
         yield call(make.nonzero(*first), make(*second))
-    zeros = [0, 1, 0] if make.dtype.kind in "bu" else [0, -1, 2]
-    yield held(make.put(zeros), make(3))
     yield held(make.put([[0], [1]]), make(3))
     yield edge(*make.edge_pairs())
     yield edge(make.delicate(8), make.delicate(8))
