@@ -50,6 +50,9 @@ def _einsum_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, An
     if isinstance(first, str):
         if len(args) == 2 and isinstance(args[1], (list, tuple)):
             return args, kwargs
+        for operand in args[1:]:
+            if isinstance(operand, (bool, int, float, complex)):
+                refuse(f"operands must be arrays, got {describe(operand)}", error=TypeError)
         return (args[0], *([list(args[1:])] if len(args) > 1 else [])), kwargs
     terms = [_term_of(numbers) for numbers in args[1::2]]
     if len(args) % 2:  # the last list is the output's

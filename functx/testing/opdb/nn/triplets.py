@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx._core import category
+from functx._core import category, real_of
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
@@ -32,7 +32,7 @@ def triplet_samples(make: Make) -> Iterator[Sample]:
         (lambda *shape: make(*shape, low=6, high=9)),
     )
     x = lambda *shape: make(*shape, low=0, high=2)
-    real = make.dtype if category(make.dtype) == 2 else "float32"
+    real = real_of(make.dtype) if category(make.dtype) >= 2 else "float32"
     yield call(x(2, 3), far(2, 3), near(2, 3))
     yield call(x(2, 3), near(2, 3), far(2, 3), 20)
     yield call(x(2, 3), near(1, 3), far(2, 3), make(low=20, high=30, dtype=real), 1)

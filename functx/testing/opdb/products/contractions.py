@@ -53,6 +53,7 @@ def spread_samples(make: Make) -> Iterator[Sample]:
 
 def einsum_refusals(make: Make) -> Iterator[Refusal]:
     x = make(2, 3)
+    yield Refusal(call("i,", x, 2.0), "operands must be arrays, got 2.0", TypeError)
     yield Refusal(call("i"), "at least one operand", ValueError)
     yield Refusal(call("ij,jk", x), "one term for each operand")
     yield Refusal(call("ijk", x), "must name every dimension")
