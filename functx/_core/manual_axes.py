@@ -38,7 +38,7 @@ def equally_varying(leaves: Sequence[Any]) -> list[Any]:
 
     So the cotangent of a replicated operand is summed over the devices by the cast's transpose.
     """
-    union = frozenset().union(*map(varying_axes, leaves))
+    union = _joint_axes(leaves)
     return [varying_over(x, union) for x in leaves] if union else list(leaves)
 
 
@@ -47,7 +47,7 @@ def platform_dependent(*args: Any, default: Callable[..., Any], **rules: Callabl
 
     Of no elements `jnp.where` is its first choice; where that is a constant, it varies over none.
     """
-    axes = frozenset().union(*map(varying_axes, args))
+    axes = _joint_axes(args)
 
     def alike(rule: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *xs: jax.tree.map(lambda y: varying_over(y, axes), rule(*xs))
@@ -55,3 +55,7 @@ def platform_dependent(*args: Any, default: Callable[..., Any], **rules: Callabl
     if axes:
         default, rules = alike(default), {name: alike(rule) for name, rule in rules.items()}
     return lax.platform_dependent(*args, default=default, **rules)
+
+
+def _joint_axes(leaves: Sequence[Any]) -> frozenset[str]:
+    return frozenset().union(*map(varying_axes, leaves))

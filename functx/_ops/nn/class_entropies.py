@@ -48,7 +48,7 @@ def class_losses(
     """`entropies` of class numbers, of log probabilities."""
     log_p, target, unbatched = _batched(log_p, target)
     classes = log_p.shape[1]
-    _check_weight(weight, classes)
+    weight = _checked(weight, log_p)
     counted = _wide(target) != _wide(ignore_index)
     exists = (target >= 0) & (target < classes)
     at = jnp.where(counted & exists, target, 0)[:, None]
@@ -82,14 +82,14 @@ def _losses_of_probabilities(
 ) -> tuple[Array, Array]:
     if log_p.shape != target.shape:
         refuse(
-            f"`target` must hold class numbers, or have the shape of `input`, {describe(log_p)}, "
+            f"`target` must hold class numbers, or have the shape of `input`, {list(log_p.shape)}, "
             f"got {describe(target)}"
         )
     unbatched = log_p.ndim == 1
     if unbatched:
         log_p, target = log_p[None], target[None]
     classes = log_p.shape[1]
-    _check_weight(weight, classes)
+    weight = _checked(weight, log_p)
     target = target.astype(log_p.dtype)
     if _may_smooth(smoothing):
         smooth = target * (1 - smoothing) + smoothing / classes
@@ -119,16 +119,19 @@ def _batched(log_p: Array, target: Array) -> tuple[Array, Array, bool]:
     want = log_p.shape[:1] + log_p.shape[2:]
     if log_p.ndim == 1 or target.shape != want:
         refuse(
-            f"`target` must have the shape {list(want)} of `input`, {describe(log_p)}, without its "
-            f"classes, got {describe(target)}",
+            f"`target` must have the shape {list(want)} of `input`, {list(log_p.shape)}, without "
+            f"its classes, got {describe(target)}",
             error=ValueError,
         )
     return log_p, target, False
 
 
-def _check_weight(weight: Array | None, classes: int) -> None:
+def _checked(weight: Array | None, log_p: Array) -> Array | None:
+    """`weight` in the dtype of the logarithms, which may be wider than the call's."""
+    classes = log_p.shape[1]
     if weight is not None and weight.shape != (classes,):
         refuse(f"`weight` must be [{classes}], one for each class, got {describe(weight)}")
+    return None if weight is None else weight.astype(log_p.dtype)
 
 
 def _weighted(x: Array, weight: Array | None) -> Array:

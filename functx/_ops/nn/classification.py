@@ -73,7 +73,9 @@ def nll_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_class_number(ignore_index)
-    losses = class_losses(*_wide(input, jnp.asarray(target), weight), ignore_index, 0.0)
+    losses = class_losses(
+        input.astype(accumulator(input.dtype)), jnp.asarray(target), weight, ignore_index, 0.0
+    )
     return reduced_losses(*losses, reduction).astype(input.dtype)
 
 
@@ -117,11 +119,7 @@ def cross_entropy(
     check_class_number(ignore_index)
     if input.ndim == 0:
         refuse("`input` must have at least 1 dimension, got 0", error=ValueError)
-    losses = entropies(*_wide(input, target, weight), ignore_index, label_smoothing)
+    losses = entropies(
+        input.astype(accumulator(input.dtype)), target, weight, ignore_index, label_smoothing
+    )
     return reduced_losses(*losses, reduction).astype(input.dtype)
-
-
-def _wide(input: Array, target: Array, weight: Array | None) -> tuple[Array, Array, Array | None]:
-    """Halves in single precision: what a weight moves the mean by is a small difference."""
-    dtype = accumulator(input.dtype)
-    return input.astype(dtype), target, None if weight is None else weight.astype(dtype)

@@ -94,8 +94,7 @@ def linear_cross_entropy(
 
     def losses(input: jax.Array, target: jax.Array) -> tuple[Array, Array]:
         logits = _logits(input, linear_weight, linear_bias)
-        shares = None if weight is None else weight.astype(logits.dtype)
-        return entropies(logits, target, shares, ignored, label_smoothing)
+        return entropies(logits, target, weight, ignored, label_smoothing)
 
     numbers = category(target.dtype) < 2
     whole = (input.shape[0],) if numbers else (input.shape[0], linear_weight.shape[0])
