@@ -81,12 +81,13 @@ def shrunk(array: Any, size: float) -> jax.Array:
     return _put(np.multiply(array, power))
 
 
-def subnormal(array: Any, *, first: int = 0) -> jax.Array:
+def subnormal(array: Any, *, first: int = 0, signed: bool = True) -> jax.Array:
     """An array like `array` of numbers that are too small to be normal, and of both zeros."""
     parts = jnp.finfo(array.dtype)
     tiny, least = float(parts.tiny), float(parts.smallest_subnormal)
     half, third = tiny / 2, tiny / 3
     values = np.array([half, -0.0, -least, third, 0.0, -half, least, half, -third])
+    values = values if signed else np.abs(values)
     turned = np.resize(np.roll(values, -first), array.size)
     if jnp.issubdtype(array.dtype, jnp.complexfloating):
         both = np.empty(array.size, array.dtype)

@@ -181,8 +181,11 @@ def _subnormal(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Wanted
     def vary(arrays: Arrays) -> Iterator[Arrays]:
         inexact = {name: x for name, x in arrays.items() if category(x.dtype) >= 2}
         if any(x.size > 2 for x in inexact.values()):
-            # Each in another order, so that they meet each other.
-            yield {name: subnormal(x, first=i) for i, (name, x) in enumerate(inexact.items())}
+            # Each in another order, so that they meet each other; then, where an argument's signs
+            # are refused, without them.
+            for signed in (True, False)[: len(inexact)]:
+                many = enumerate(inexact.items())
+                yield {name: subnormal(x, first=i, signed=signed) for i, (name, x) in many}
 
     # XLA's CPU moves bfloat16 by way of float32, some versions more often than others. What LAPACK
     # makes of subnormal numbers it computes, also where all that comes of it is an integer.

@@ -84,6 +84,8 @@ def np_fractional_max_pool(
 
 
 def _along(size, m, k, u, dtype):
+    if not 0 <= u <= 1:
+        raise ValueError(f"{u} is outside of [0, 1]")
     wide = np.float64 if dtype == np.float64 else np.float32
     u, step = wide(u), wide((size - k) / max(m - 1, 1))
     starts = [int((i + u) * step) - int(u * step) for i in range(m - 1)] + [size - k]
