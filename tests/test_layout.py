@@ -90,6 +90,12 @@ def test_private_jax_lives_in_one_file(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_rules_by_platform_vary_alike_inside_shard_map(path):
+    if path.name != "manual_axes.py":
+        assert "lax.platform_dependent" not in path.read_text(), "functx._core has the one to use"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_are_read_in_one_sitting(path):
     text = path.read_text()
     written = re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", "", text, flags=re.S)

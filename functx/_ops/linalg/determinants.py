@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from functx._core import Accepts, ArrayLike, operator
+from functx._core import Accepts, ArrayLike, operator, platform_dependent
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
@@ -81,7 +81,7 @@ def _adjugate(A: Array) -> Array:
     columns = jnp.argsort(permutation, axis=-1)[..., None, :]
     by_pivots = minor[..., None, None] * jnp.take_along_axis(rows, columns, axis=-1)
 
-    def each() -> Array:  # CPUs decompose one matrix after the other anyway
+    def each(A: Array) -> Array:  # CPUs decompose one matrix after the other anyway
         flat = [x.reshape(-1, *A.shape[-2:]) for x in (A, by_pivots)]
         one = lambda r, A, known: lax.cond(r, lambda: known, lambda: _adjugate_of_any(A))
         return lax.map(lambda given: one(*given), (regular.reshape(-1), *flat)).reshape(A.shape)
@@ -89,7 +89,7 @@ def _adjugate(A: Array) -> Array:
     return lax.cond(
         jnp.all(regular),
         lambda: by_pivots,
-        lambda: lax.platform_dependent(cpu=each, default=lambda: _adjugate_of_any(A)),
+        lambda: platform_dependent(A, cpu=each, default=_adjugate_of_any),
     )
 
 
