@@ -166,7 +166,9 @@ def forms(info: OpInfo, sample: Sample, device: str = "cpu") -> Iterator[tuple[A
     found = [(op, as_written), (op, by_keywords)]
     if any(x is None for x in tree_leaves(sample.args)):
         found += [(getattr(torch.ops.aten, info.name.rpartition(".")[2], None), as_written)]
-    for call, form in found[any(map(dtype_named, sample.args)) :]:
+    if any(map(dtype_named, sample.args)):  # elsewhere than PyTorch's function may have it
+        found = [*found[1:], found[0]]
+    for call, form in found:
         args, kwargs = form(info, sample)
         named = {k: kwargs[k] for k in dtypes if kwargs.get(k) is not None}
         kwargs = {k: to_torch(v, device) for k, v in kwargs.items()}
