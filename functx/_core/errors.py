@@ -65,7 +65,7 @@ def describe(x: Any) -> str:
     """`f32[2,3]` for arrays, tracers and shape structs, for others what they are, briefly."""
     if not _is_array(x):
         return _foreign(x) or _shown(x)
-    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
+    if _is_extended(x.dtype):
         return f"{x.dtype}[{','.join(map(str, x.shape))}]"
     name = np.dtype(x.dtype).name
     kind = name.rstrip("0123456789")
@@ -99,6 +99,8 @@ def _shown(x: Any) -> str:
         return f"the class {x.__module__}.{x.__qualname__}"
     if isinstance(x, int) and x.bit_length() > _LONG:
         return f"an integer of {x.bit_length()} bits"
+    if _is_extended(x):
+        return str(x)
     plain = isinstance(x, (bool, int, float, complex, str, bytes, slice, np.dtype))
     if x is None or plain or foreign_hint(x):
         text = repr(x)
@@ -110,6 +112,12 @@ def _shown(x: Any) -> str:
         name = type(x).__qualname__
         text = name if type(x).__module__ == "builtins" else f"{type(x).__module__}.{name}"
     return text if len(text) < _LONG else f"{text[: _LONG // 2]} ... {text[-_LONG // 4 :]}"
+
+
+def _is_extended(x: Any) -> bool:
+    """Whether `x` is a dtype of JAX's own, as that of keys."""
+    kind = getattr(x, "type", None)
+    return isinstance(kind, type) and issubclass(kind, jax.dtypes.extended)
 
 
 def _is_array(x: Any) -> TypeGuard[jax.Array]:

@@ -46,6 +46,16 @@ def refused(call):
         (lambda: functx.sum(X, (0, 0)), RuntimeError, "sum: `dim` names a dimension twice: (0, 0)"),
         (lambda: functx.sum(X, 0.5), TypeError, "sum: `dim` must be an int, got 0.5"),
         (lambda: functx.sum(X, dtype="float33"), TypeError, "sum: `dtype` must be a dtype"),
+        (
+            lambda: functx.sum(X, dtype=jax.random.key(0).dtype),
+            TypeError,
+            "sum: `dtype` must be a dtype, got key<fry>",
+        ),
+        (
+            lambda: functx.normal(jax.random.key(0), 1.0, 2),
+            TypeError,
+            "normal: `mean` must be an array of numbers, got key<fry>[]",
+        ),
         (lambda: functx.tril(X, 0.5), TypeError, "tril: `diagonal` must be an int, got 0.5"),
         (
             lambda: functx.split(X, (0.5, 1.5)),

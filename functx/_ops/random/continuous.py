@@ -151,12 +151,16 @@ def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Arr
 
 def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """`normal(input, mean, std)`, which is `input.normal_(mean, std)`; True is the number 1."""
-    arrays = (jax.Array, np.ndarray)
-    if len(args) == 3 and isinstance(args[0], arrays) and isinstance(args[2], (int, float)):
+    if len(args) == 3 and _is_array(args[0]) and isinstance(args[2], (int, float)):
         like, *parameters = args
         args, kwargs = (*parameters, like.shape), kwargs | {"dtype": like.dtype}
     given = {name: _counted(x) for name, x in kwargs.items() if name in ("mean", "std")}
     return (*map(_counted, args[:2]), *args[2:]), kwargs | given
+
+
+def _is_array(x: Any) -> bool:
+    array = isinstance(x, (jax.Array, np.ndarray))
+    return array and not jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
 def _counted(x: Any) -> Any:
