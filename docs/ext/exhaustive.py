@@ -30,8 +30,9 @@ _INTRODUCTION = """# The exhaustive profile
 All samples of all entries in all dtypes under all compositions, on CPU
 (`functx check --profile exhaustive`). It takes hours, so that it is run in pieces (see
 [](../how-to/read_the_report.md)). An entry is recorded with the commit that was checked when all of
-its cells pass or are declared gaps; one of which a cell fails is mended, and run again. The minutes
-are those of one process, beside others.
+its cells pass or are declared gaps; one of which a cell fails is mended, and run again. Cells of
+checks that came after were run by themselves, at the commit after the `+`. The minutes are those of
+one process, beside others.
 """
 
 
@@ -40,7 +41,7 @@ class Totals:
     """How the cells of an entry came out."""
 
     entry: str
-    commit: str  # what was checked
+    commit: str  # what was checked; "first + second": the second, in checks that came after
     cells: int
     passed: int
     gaps: int
