@@ -113,14 +113,15 @@ def check(
     What --json writes is described by functx/cli/check.schema.json, in JSON Schema.
     """
     if mutants:
-        others = {"checks": checks, "dtypes": dtypes, "samples": samples, "report": report}
-        others |= {"junit": junit, "compare": compare, "shard": shard, "journal": journal}
+        others = {"checks": checks, "dtypes": dtypes, "samples": samples, "junit": junit}
+        others |= {"compare": compare, "shard": shard, "journal": journal}
         others |= {"done": done or None, "minutes": minutes}
         others |= {"profile": None if profile == "quick" else profile, "no-x64": None if x64 else 1}
         for name, value in others.items():
             if value is not None:
-                _refuse(UsageError(f"--mutants takes --device, --jobs and --json, not --{name}"))
-        raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json)))
+                taken = "--device, --jobs, --json and --report"
+                _refuse(UsageError(f"--mutants takes {taken}, not --{name}"))
+        raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json, report)))
     request = Request(
         pattern,
         checks,

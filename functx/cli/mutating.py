@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
+import functools as ft
 import multiprocessing
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
@@ -18,10 +18,11 @@ from rich.table import Table
 
 from functx.testing import op_db, OpInfo
 from functx.testing.checks.programs import let_go
-from functx.testing.mutants import GROUPS, hunt_entry, KINDS, Verdict
+from functx.testing.mutants import hunt_entry, KINDS, Verdict
 
 from .console import progress
 from .outputs import print_outputs, require_outputs, UNWRITTEN, write_outputs
+from .planted import groups_of, Hunt, shares, write_html, write_json
 from .selection import names_of, select, select_device, UsageError
 from .settings import configure
 
@@ -34,6 +35,7 @@ class Hunting:
     device: str = "cpu"
     jobs: int = 1
     json: Path | None = None
+    report: Path | None = None
 
 
 def run_mutants(request: Hunting, console: Console) -> int:
@@ -47,7 +49,7 @@ def run_mutants(request: Hunting, console: Console) -> int:
     infos = select(request.pattern, op_db, names_of)
     configure(device=request.device, shared=request.jobs > 1)
     select_device(request.device)
-    outputs = {"--json": request.json}
+    outputs = {"--report": request.report, "--json": request.json}
     require_outputs(outputs)
     began, verdicts, errors, stopped = time.perf_counter(), {}, {}, False
     with progress(console) as bar:
@@ -63,12 +65,17 @@ def run_mutants(request: Hunting, console: Console) -> int:
         except KeyboardInterrupt:
             stopped = True
     results = [v for info in infos for v in verdicts.get(info.id, ())]
-    written, lost = write_outputs(outputs, {"--json": lambda path: _write(path, results, errors)})
-    _print(console, results, errors, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    hunt = Hunt(results, errors, request.device, seconds, len(verdicts), len(infos))
+    writers = {"--report": write_html, "--json": write_json}
+    written, lost = write_outputs(
+        outputs, {option: ft.partial(write, hunt=hunt) for option, write in writers.items()}
+    )
+    _print(console, hunt)
     print_outputs(console, written, lost)
     if stopped or lost:
         return 130 if stopped else UNWRITTEN
-    return int(bool(errors) or not all(v.caught for v in results))
+    return int(bool(errors or hunt.survivors))
 
 
 # An entry, the verdicts on its mutants, and what it raised while they were planted or hunted.
@@ -110,34 +117,16 @@ def _hunt(operator: str) -> _Hunted:
     return operator, verdicts, said
 
 
-def _write(path: Path, verdicts: Sequence[Verdict], errors: Mapping[str, str]) -> None:
-    data = {
-        "planted": len(verdicts),
-        "caught": sum(v.caught for v in verdicts),
-        "errors": dict(errors),
-        "mutants": [dataclasses.asdict(v) for v in verdicts],
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, indent=1) + "\n")
-
-
-def _print(
-    console: Console, verdicts: Sequence[Verdict], errors: Mapping[str, str], seconds: float
-) -> None:
-    rows: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        rows.setdefault(verdict.operator, []).append(verdict)
-    groups = [g for g in GROUPS if any(KINDS[v.kind].group == g for v in verdicts)]
+def _print(console: Console, hunt: Hunt) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("operator", no_wrap=True, max_width=32)
-    for group in groups:
+    for group in groups_of(hunt.verdicts):
         table.add_column(group.split()[0][:7], justify="right", no_wrap=True)
-    for operator, row in rows.items():
-        table.add_row(escape(operator), *(_share(row, group) for group in groups))
+    for operator, row in shares(hunt.verdicts).items():
+        table.add_row(escape(operator), *map(_share, row))
     console.print(table)
     console.print("[dim]caught/planted by kind  · does not apply[/]\n")
-    survivors = [v for v in verdicts if not v.caught]
-    for verdict in survivors:
+    for verdict in hunt.survivors:
         target = f" ({escape(verdict.target)})" if verdict.target else ""
         seen = f"{verdict.touched} looks" if verdict.touched else "no sample has it"
         console.print(
@@ -145,27 +134,26 @@ def _print(
             highlight=False,
             soft_wrap=True,
         )
-    if survivors:
+    if hunt.survivors:
         console.print("\nWhat it would mean:")
-    for kind in dict.fromkeys(v.kind for v in survivors):
+    for kind in dict.fromkeys(v.kind for v in hunt.survivors):
         console.print(f"  {kind}: {KINDS[kind].why}", highlight=False, soft_wrap=True)
-    for operator, said in errors.items():
+    for operator, said in hunt.errors.items():
         console.print(
             f"[red]✗[/] [bold]{escape(operator)}[/] raises {escape(said)}",
             highlight=False,
             soft_wrap=True,
         )
-    caught = sum(v.caught for v in verdicts)
-    color = "green" if caught == len(verdicts) and not errors else "red"
+    color = "red" if hunt.survivors or hunt.errors else "green"
     console.print(
-        f"[bold {color}]{caught} of {len(verdicts)} mutants caught[/] in {seconds:.1f} s",
+        f"[bold {color}]{hunt.caught} of {len(hunt.verdicts)} mutants caught[/] "
+        f"in {hunt.seconds:.1f} s",
         highlight=False,
     )
 
 
-def _share(row: Sequence[Verdict], group: str) -> str:
-    here = [v for v in row if KINDS[v.kind].group == group]
-    if not here:
+def _share(share: tuple[int, int] | None) -> str:
+    if share is None:
         return "[dim]·[/]"
-    caught = sum(v.caught for v in here)
-    return f"{caught}/{len(here)}" if caught == len(here) else f"[red]{caught}/{len(here)}[/]"
+    caught, planted = share
+    return f"{caught}/{planted}" if caught == planted else f"[red]{caught}/{planted}[/]"

@@ -115,15 +115,19 @@ def write_json(path: Path, data: dict[str, Any]) -> None:
     """Writes `as_data`'s result, a cell to a line."""
     head = json.dumps(data | {"cells": []}, indent=1, ensure_ascii=False)
     cells = ",\n".join(json.dumps(cell, ensure_ascii=False) for cell in data["cells"])
-    _write(path, head.replace('"cells": []', f'"cells": [\n{cells}\n ]', 1) + "\n")
+    write_text(path, head.replace('"cells": []', f'"cells": [\n{cells}\n ]', 1) + "\n")
 
 
 def write_html(path: Path, data: dict[str, Any]) -> None:
     """Writes the page: the matrix, filters, and each cell's sample, tolerance, error and time."""
+    write_text(path, rendered("report.html", data=data, condensed=condensed(data)))
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A page of `functx/cli/templates`."""
     environment = jinja2.Environment(loader=jinja2.PackageLoader("functx.cli"), autoescape=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
-    page = environment.get_template("report.html")
-    _write(path, page.render(data=data, condensed=condensed(data)))
+    return environment.get_template(template).render(**values)
 
 
 def _again(settings: dict[str, Any]) -> str:
@@ -135,7 +139,8 @@ def _again(settings: dict[str, Any]) -> str:
     return words if settings["x64"] else f"{words} --no-x64"
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Writes a file, and the folder where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # What UTF-8 cannot say, parts of file names for one, JSON says as \udc80.
     path.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -1,5 +1,6 @@
 """The commands as typed: what they print, write, and exit with."""
 
+import html
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import functx
 from functx.cli import checking, listing, lowerings, main, mutating
 from functx.cli.app import app
 from functx.testing import call, OpInfo
-from functx.testing.mutants import Verdict
+from functx.testing.mutants import KINDS, Verdict
 
 
 def samples(make):
@@ -73,12 +74,12 @@ def test_lowerings_lists_what_differs_by_platform(functx_command, monkeypatch):
         (("check", "sin", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sin", "--mutants", "--jobs", "0"), "--jobs must be at least 1"),
         (("check", "sine", "--mutants"), "no operator matches 'sine'; nearest: sin"),
-        (("check", "sin", "--mutants", "--shard", "1/2"), "--jobs and --json, not --shard"),
-        (("check", "sin", "--mutants", "--samples", "0"), "--jobs and --json, not --samples"),
-        (("check", "sin", "--mutants", "--minutes", "0"), "--jobs and --json, not --minutes"),
-        (("check", "sin", "--mutants", "--checks", ""), "--jobs and --json, not --checks"),
-        (("check", "sin", "--mutants", "--profile", "full"), "--jobs and --json, not --profile"),
-        (("check", "sin", "--mutants", "--no-x64"), "--jobs and --json, not --no-x64"),
+        (("check", "sin", "--mutants", "--shard", "1/2"), "--json and --report, not --shard"),
+        (("check", "sin", "--mutants", "--samples", "0"), "--json and --report, not --samples"),
+        (("check", "sin", "--mutants", "--minutes", "0"), "--json and --report, not --minutes"),
+        (("check", "sin", "--mutants", "--checks", ""), "--json and --report, not --checks"),
+        (("check", "sin", "--mutants", "--profile", "full"), "--json and --report, not --profile"),
+        (("check", "sin", "--mutants", "--no-x64"), "--json and --report, not --no-x64"),
         (("check", "sin", "--checks", "grad", "--dtypes", "bool"), "no chosen check applies"),
     ],
 )
@@ -181,6 +182,21 @@ def test_mutants_shows_what_was_caught_and_what_survives(functx_command, monkeyp
     data = json.loads((tmp_path / "mutants.json").read_text())
     assert (data["planted"], data["caught"]) == (2, 1)
     assert data["mutants"][0]["check"] == "reference"
+
+
+def test_mutants_report_is_a_page_of_the_score_the_survivors_and_the_kinds(
+    functx_command, monkeypatch, tmp_path
+):
+    caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
+    survivor = Verdict("sin", "option's value", "<out>", touched=3)
+    monkeypatch.setattr(mutating, "hunt_entry", lambda info, entries: [caught, survivor])
+    result = functx_command("check", "sin-wrong", "--mutants", "--report", tmp_path / "page.html")
+    assert f"wrote {tmp_path / 'page.html'}" in result.stdout
+    page = html.unescape((tmp_path / "page.html").read_text())
+    assert "<title>functx mutants: 1 of 2 caught</title>" in page and "<b>50.0 %</b>" in page
+    assert "option's value (<out>):\n 3 looks" in page and KINDS["option's value"].why in page
+    assert '<th scope="row">sin</th><td class="f">0/1</td><td class="p">1/1</td>' in page
+    assert "not complete" not in page and "http" not in page
 
 
 def test_an_entry_that_raises_fails_and_leaves_the_others_to_be_hunted(

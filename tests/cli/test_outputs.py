@@ -110,7 +110,7 @@ def test_a_journal_ends_where_it_cannot_be_written_on(tmp_path, monkeypatch):
 def test_mutants_whose_file_cannot_be_written_are_shown(ran, tmp_path, monkeypatch):
     caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
     monkeypatch.setattr(mutating, "hunt_entry", lambda info, entries: [caught])
-    monkeypatch.setattr(mutating, "_write", raising)
+    monkeypatch.setattr(mutating, "write_json", raising)
     words = ("check", "sin", "--mutants", "--json", str(tmp_path / "mutants.json"))
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 4 and "1 of 1 mutants caught" in done.stdout

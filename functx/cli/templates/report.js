@@ -92,14 +92,6 @@ function drawBody() {
 // Filters.
 const tiles = [...document.querySelectorAll("button.tile")];
 
-function matcher(pattern) { // as on the command line
-  if (/[*?]/.test(pattern) && !/[\\^$|+(]|\.\*/.test(pattern)) {
-    const glob = pattern.replace(/[.{}]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".");
-    pattern = `^(?:${glob})$`;
-  }
-  try { return new RegExp(pattern, "i"); } catch { return null; }
-}
-
 function apply() {
   const words = matcher($("#filter").value.trim()), family = $("#family").value;
   const on = tiles.filter(t => t.getAttribute("aria-pressed") === "true").map(t => t.dataset.show);
