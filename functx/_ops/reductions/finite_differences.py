@@ -54,9 +54,9 @@ def gradient(
 
     >>> functx.gradient(jnp.asarray([1.0, 4.0, 9.0], "float32"))
     (Array([3., 4., 5.], dtype=float32),)
-    >>> x = jnp.asarray([0.0, 1.0, 3.0], "float32")
+    >>> x = jnp.asarray([1.0, 2.0, 4.0], "float32")
     >>> functx.gradient(x**2, spacing=(x,), edge_order=2)
-    (Array([0., 2., 6.], dtype=float32),)
+    (Array([2., 4., 8.], dtype=float32),)
     """
     if edge_order not in (1, 2):
         refuse(f"`edge_order` must be 1 or 2, got {edge_order}")
