@@ -140,6 +140,12 @@ FIXED = "PyTorch differentiates the image alone"
 
 
 def departures(make: Make, n: int) -> Iterator[Departure]:
+    yield Departure(
+        "refused",
+        call(make(1, *[4] * n), 2, 2, _random_samples=make.put(np.full((1, 1, n), 4.5))),
+        "windows are placed by numbers in [0, 1]",
+        r"`_random_samples` must lie in \[0, 1\], got 4.5",
+    )
     if n == 2:
         yield Departure(
             "refused",
