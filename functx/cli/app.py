@@ -119,8 +119,8 @@ def check(
         others |= {"profile": None if profile == "quick" else profile, "no-x64": None if x64 else 1}
         for name, value in others.items():
             if value is not None:
-                taken = "--device, --jobs, --json and --report"
-                _refuse(UsageError(f"--mutants takes {taken}, not --{name}"))
+                taken = "--mutants takes --device, --jobs, --json and --report"
+                _refuse(UsageError(f"{taken}, not --{name}"))
         raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json, report)))
     request = Request(
         pattern,
