@@ -29,6 +29,7 @@ from .requirements import enforce, Requirement
 from .running import required_of, requirements, run
 from .state import checking_results
 from .values import agreed_size, peek, peek_on_cpu
+from .weak_types import all_plain, strong_sequence
 from .widths import refuse_wide, wide_integers_fit
 
 
@@ -81,11 +82,15 @@ def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
         try:
             if kwargs and not declared_alone(kwargs):
                 kwargs = parameters.renamed(kwargs)
+            plain = all_plain(args) and (not kwargs or all_plain(kwargs.values()))
+            if not plain:
+                args = strong_sequence(args)
+                kwargs = {name: strong_sequence(x) for name, x in kwargs.items()}
             if form is not None:
                 args, kwargs = form(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
-            if not wide_integers_fit(args) or (kwargs and not wide_integers_fit(kwargs.values())):
+            if not plain:
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
@@ -104,6 +109,8 @@ def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
 
 
 def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if wide_integers_fit(args) and wide_integers_fit(kwargs.values()):
+        return
     for name, value in spec.parameters.bound(args, kwargs).items():
         if name in spec.traced:
             refuse_wide(name, value)
