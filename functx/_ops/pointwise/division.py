@@ -151,7 +151,8 @@ def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: 
     Dtypes: promotes to the common dtype. Of `tensor1` and `tensor2` one must be floating or
     complex: integers are not divided.
 
-    >>> functx.addcdiv(jnp.ones(2, "float32"), jnp.ones(2, "float32"), jnp.full(2, 4, "float32"), value=2)
+    >>> ones = jnp.ones(2, "float32")
+    >>> functx.addcdiv(ones, ones, 4 * ones, value=2)
     Array([1.5, 1.5], dtype=float32)
     """
     if max(category(tensor1.dtype), category(tensor2.dtype)) < 2:
