@@ -6,7 +6,11 @@ from .catalog import (
     OpSpec as OpSpec,
     REGISTRY as REGISTRY,
 )
-from .conversion import converted as converted, rounded_first as rounded_first
+from .conversion import (
+    converted as converted,
+    promoted as promoted,
+    rounded_first as rounded_first,
+)
 from .declare import operator as operator
 from .devices import find_device as find_device, place as place
 from .dimensions import (
@@ -82,6 +86,7 @@ from .roles import (
     Index as Index,
     Key as Key,
     Mask as Mask,
+    Multiplier as Multiplier,
     Other as Other,
     OtherOrOthers as OtherOrOthers,
     Others as Others,

@@ -30,6 +30,8 @@ class SupportsDType(Protocol):
 # Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
 # Python number; the declared function receives a `jax.Array`. Hence `Any`.
 ArrayLike: TypeAlias = Any
+# The same, but beside halves a number or a 0-d array is not rounded to them: `mul`'s `other`.
+Multiplier: TypeAlias = Any
 # The same, but a Python number is refused, as PyTorch does.
 ArrayOnly: TypeAlias = Any
 Arrays: TypeAlias = Sequence[Any]
@@ -116,6 +118,7 @@ class Role:
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
     alone: bool = False  # one array will do in place of the sequence
     number: bool = True  # a Python number will do
+    unrounded: bool = False  # a 0-d one keeps its value beside halves
     fits: Fits | None = None  # which dtype must hold the number
     alike: bool = True  # the number must be of a kind that the arrays hold
     counts: bool = True  # True is the number 1
@@ -140,6 +143,7 @@ class Role:
 
 _ROLES = {
     "ArrayLike": Role(Kind.ARRAY),
+    "Multiplier": Role(Kind.ARRAY, unrounded=True),
     "ArrayOnly": Role(Kind.ARRAY, number=False),
     "Arrays": Role(Kind.ARRAY, several=True),
     "ArraysOnly": Role(Kind.ARRAY, several=True, number=False),

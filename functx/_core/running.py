@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -12,7 +12,7 @@ from jax import lax
 
 from .capacity import check_sizes
 from .catalog import Autocast, OpSpec
-from .conversion import converted
+from .conversion import converted, promoted
 from .dimensions import canonical_dim, canonical_dims, canonical_shape
 from .dtypes import Accepts, accumulator, as_dtype, category, real_of
 from .errors import describe, refuse, Refused
@@ -176,7 +176,14 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
                 _check_wider(asked, common, arrays[0])
             common = asked
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
-        arrays = [converted(x, compute) for x in arrays]
+        if asked is None:
+            unrounded = _unrounded(spec, names, given)
+            arrays = [
+                promoted(x, common, compute, unrounded=flag)
+                for x, flag in zip(arrays, unrounded, strict=True)
+            ]
+        else:
+            arrays = [converted(x, compute) for x in arrays]
     given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
     for name, value in given.items():
         role = spec.parameters.roles[name]
@@ -184,12 +191,20 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
             if np.ndim(value):
                 refuse(f"`{name}` must be {role.words}, got {describe(value)}", error=TypeError)
             if arrays:
-                given[name] = _scalar(value, arrays[0].dtype, name, role)
+                given[name] = _scalar(value, arrays[0].dtype, name, role, result)
     return arrays, result
 
 
-def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
-    """A coefficient in the dtype of computation, which it may not widen to another kind."""
+def _unrounded(spec: OpSpec, names: Sequence[str], given: dict[str, Any]) -> list[bool]:
+    """For each promoting array of a call, whether a 0-d one keeps its value beside halves."""
+    return [spec.roles[name].unrounded for name in names for _ in jax.tree.leaves(given[name])]
+
+
+def _scalar(value: Any, dtype: np.dtype, name: str, role: Role, result: np.dtype | None) -> Any:
+    """A coefficient in the dtype of computation, which it may not widen to another kind.
+
+    One that the arrays' own dtype must hold is rounded to it, as PyTorch does.
+    """
     value = jnp.asarray(value)
     kind = category(value.dtype)
     widest = max(min(category(dtype), 2 if role.real else 3), 1 if role.alike else 2)
@@ -201,6 +216,8 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
         )
     if kind == 0:
         value, kind = _counted(value), 1
+    if role.fits is Fits.ARRAYS and result is not None and accumulator(result) != result:
+        return promoted(value, result, dtype)
     if jax.typeof(value).weak_type and 0 < kind <= category(dtype):
         return value  # a number written by hand: takes the dtype of what it meets
     return lax.convert_element_type(value, real_of(dtype) if role.real else dtype)

@@ -25,6 +25,7 @@ from functx._core import (
     operator,
     Other,
     Promote,
+    promoted,
     real_of,
     refuse,
     Requirement,
@@ -110,7 +111,7 @@ def _difference(input: Array, target: Array, *, bools: bool = False) -> tuple[Ar
     compute, dtype = compute_and_result(
         Promote.DEFAULT, result_dtype([input, target], ranked=False)
     )
-    return converted(input, compute) - converted(target, compute), dtype
+    return promoted(input, dtype, compute) - promoted(target, dtype, compute), dtype
 
 
 def _weighted(

@@ -23,6 +23,7 @@ from functx._core import (
     Factor,
     glanced,
     is_number,
+    Multiplier,
     number_at_hand,
     operator,
     order,
@@ -104,8 +105,11 @@ def _scaled(other: Array, alpha: Any) -> Array:
 
 
 @operator(aliases=("multiply",))
-def mul(input: ArrayLike, other: ArrayLike) -> Array:
+def mul(input: ArrayLike, other: Multiplier) -> Array:
     r"""Product of elements: $y = x \cdot \mathrm{other}$, broadcasting. Bools give their AND.
+
+    Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`
+    without dimensions is rounded to them first, as in PyTorch.
 
     >>> functx.mul(jnp.asarray([1.0, 2.0], "float32"), 3)
     Array([3., 6.], dtype=float32)

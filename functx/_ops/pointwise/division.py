@@ -20,9 +20,11 @@ from functx._core import (
     converted,
     describe,
     is_number,
+    Multiplier,
     operator,
     Other,
     Promote,
+    promoted,
     refuse,
     Requirement,
     result_dtype,
@@ -47,7 +49,7 @@ def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterat
 @operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide", "true_divide"))
 def div(
     input: ArrayLike,
-    other: ArrayLike,
+    other: Multiplier,
     *,
     rounding_mode: Literal["trunc", "floor"] | None = None,
 ) -> Array:
@@ -70,8 +72,10 @@ def div(
         )
     kind = Promote.INT_TO_FLOAT if rounding_mode is None else Promote.DEFAULT
     compute, result = compute_and_result(kind, result_dtype([input, other]))
-    x, y = converted(input, compute), converted(other, compute)
-    if rounding_mode is None:
+    exact = rounding_mode is None
+    x = promoted(input, result, compute)
+    y = promoted(other, result, compute, unrounded=exact)
+    if exact:
         return lax.convert_element_type(quotient(x, y), result)
     _check_real_number(compute)
     if rounding_mode == "floor":
@@ -170,7 +174,7 @@ def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: 
             error=TypeError,
         )
     # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
-    input, tensor1, tensor2 = jnp.broadcast_arrays(*(converted(x, compute) for x in arrays))
+    input, tensor1, tensor2 = jnp.broadcast_arrays(*(promoted(x, result, compute) for x in arrays))
     scaled = converted(value, compute) * tensor1
     return lax.convert_element_type(input + quotient(scaled, tensor2), result)
 
