@@ -30,8 +30,9 @@ class SupportsDType(Protocol):
 # Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
 # Python number; the declared function receives a `jax.Array`. Hence `Any`.
 ArrayLike: TypeAlias = Any
-# The same, but beside halves a number or a 0-d array is not rounded to them: `mul`'s `other`.
-Multiplier: TypeAlias = Any
+# The same, but beside halves a number or a 0-d array keeps its digits: `mul`'s `other`. Those
+# of an `ArrayLike` are rounded to halves first, as PyTorch does.
+ArrayOrFactor: TypeAlias = Any
 # The same, but a Python number is refused, as PyTorch does.
 ArrayOnly: TypeAlias = Any
 Arrays: TypeAlias = Sequence[Any]
@@ -143,7 +144,7 @@ class Role:
 
 _ROLES = {
     "ArrayLike": Role(Kind.ARRAY),
-    "Multiplier": Role(Kind.ARRAY, unrounded=True),
+    "ArrayOrFactor": Role(Kind.ARRAY, unrounded=True),
     "ArrayOnly": Role(Kind.ARRAY, number=False),
     "Arrays": Role(Kind.ARRAY, several=True),
     "ArraysOnly": Role(Kind.ARRAY, several=True, number=False),

@@ -15,6 +15,7 @@ from functx._core import (
     Alike,
     ArrayLike,
     ArrayOnly,
+    ArrayOrFactor,
     Autocast,
     category,
     converted,
@@ -23,7 +24,6 @@ from functx._core import (
     Factor,
     glanced,
     is_number,
-    Multiplier,
     number_at_hand,
     operator,
     order,
@@ -105,7 +105,7 @@ def _scaled(other: Array, alpha: Any) -> Array:
 
 
 @operator(aliases=("multiply",))
-def mul(input: ArrayLike, other: Multiplier) -> Array:
+def mul(input: ArrayLike, other: ArrayOrFactor) -> Array:
     r"""Product of elements: $y = x \cdot \mathrm{other}$, broadcasting. Bools give their AND.
 
     Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`

@@ -14,13 +14,13 @@ from functx._core import (
     accumulator,
     ArrayLike,
     ArrayOnly,
+    ArrayOrFactor,
     Autocast,
     category,
     compute_and_result,
     converted,
     describe,
     is_number,
-    Multiplier,
     operator,
     Other,
     Promote,
@@ -49,13 +49,15 @@ def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterat
 @operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide", "true_divide"))
 def div(
     input: ArrayLike,
-    other: Multiplier,
+    other: ArrayOrFactor,
     *,
     rounding_mode: Literal["trunc", "floor"] | None = None,
 ) -> Array:
     r"""Quotient of elements, $y = x / \mathrm{other}$, broadcasting.
 
     `rounding_mode="trunc"` rounds it towards zero, `"floor"` down; the gradient is then 0.
+    Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`
+    without dimensions is rounded to them first, as in PyTorch.
 
     Dtypes: integers are divided as float32, unless the quotient is rounded: then they stay
     integers, and a zero in `other` is refused where its values are at hand.
@@ -72,10 +74,9 @@ def div(
         )
     kind = Promote.INT_TO_FLOAT if rounding_mode is None else Promote.DEFAULT
     compute, result = compute_and_result(kind, result_dtype([input, other]))
-    exact = rounding_mode is None
     x = promoted(input, result, compute)
-    y = promoted(other, result, compute, unrounded=exact)
-    if exact:
+    y = promoted(other, result, compute, unrounded=True)
+    if rounding_mode is None:
         return lax.convert_element_type(quotient(x, y), result)
     _check_real_number(compute)
     if rounding_mode == "floor":
@@ -84,7 +85,7 @@ def div(
 
 
 @operator(accepts=Accepts.REAL, requires=nonzero_divisor)
-def floor_divide(input: ArrayLike, other: ArrayLike) -> Array:
+def floor_divide(input: ArrayLike, other: ArrayOrFactor) -> Array:
     r"""Quotient rounded down: $y = \lfloor x / \mathrm{other} \rfloor$, broadcasting.
 
     Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
@@ -189,10 +190,13 @@ def _check_real_number(dtype: np.dtype) -> None:
 
 
 def _truncated(x: Array, y: Array, result: np.dtype) -> Array:
+    one_divisor = y.ndim == 0
     x, y = map(lax.stop_gradient, jnp.broadcast_arrays(x, y))
     if category(x.dtype) == 1:
         return lax.div(x, y)
-    return jnp.trunc(quotient(x, y).astype(result))  # what is truncated is the quotient as returned
+    # PyTorch rounds the quotient to halves before it truncates it, but by a 0-d divisor.
+    exact = quotient(x, y)
+    return jnp.trunc(exact if one_divisor else exact.astype(result)).astype(result)
 
 
 def _floored(x: Array, y: Array) -> Array:
