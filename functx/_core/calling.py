@@ -22,6 +22,7 @@ from .catalog import OpSpec
 from .devices import as_device, place
 from .errors import Refused
 from .jax_compat import staging_trace
+from .number_fits import number_check
 from .parameters import Parameters
 from .pieces import in_blocks
 from .random import as_key, Draw
@@ -74,6 +75,7 @@ def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
     name, form, parameters = spec.name, spec.form, spec.parameters
     declared_alone = parameters.synonyms.keys().isdisjoint
     settled = parameters.settled if parameters.settles else None
+    check_numbers = number_check(parameters, spec.promote, spec.ranked)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         nonlocal call
@@ -90,6 +92,8 @@ def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
                 args, kwargs = form(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
+            if check_numbers is not None:
+                check_numbers(args, kwargs)
             if not plain:
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
