@@ -48,6 +48,7 @@ class OpSpec:
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
     ranked: bool  # whether 0-d arrays promote less than those with dimensions
     narrowing: bool  # whether `dtype=` may lose parts or digits of the input
+    takes_storage: bool  # whether arrays may have a dtype that only stores numbers: float8, int4
     aliases: tuple[str, ...]  # other full names
 
     @property

@@ -41,6 +41,7 @@ def operator(
     one_array: bool = False,
     ranked: bool = True,
     narrowing: bool = True,
+    takes_storage: bool | None = None,
     synonyms: Mapping[str, str] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -67,12 +68,16 @@ def operator(
     - `ranked`: false if 0-d arrays promote as arrays with dimensions do, because PyTorch expands
       them first.
     - `narrowing`: whether `dtype=` may lose parts or digits of the input.
+    - `takes_storage`: whether arrays may have a dtype that only stores numbers (float8, int4),
+      because the operator moves elements and does not compute with them. By default it does if
+      it takes any dtype and promotes by `NO_OPMATH`.
     - `synonyms`: other names that PyTorch gives to parameters, and the declared ones.
     - `aliases`: other full names, such as `"absolute"` or `"linalg.inverse"`.
     """
 
     def declare(rule: Callable[_P, _R]) -> Callable[_P, _R]:
         path = name or torch_path(rule)
+        moves = accepts is Accepts.ANY and promote is Promote.NO_OPMATH
         spec = OpSpec(
             name=path,
             rule=rule,
@@ -90,6 +95,7 @@ def operator(
             form=form,
             ranked=ranked,
             narrowing=narrowing,
+            takes_storage=moves if takes_storage is None else takes_storage,
             aliases=aliases,
         )
         public: Any = ft.wraps(rule)(public_call(spec))

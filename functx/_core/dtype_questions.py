@@ -37,7 +37,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
     except Refused as refused:
         worded = refused.by("result_type")
     else:
-        return result_dtype([jnp.asarray(x) for x in given.values()])
+        return _result_of("result_type", [jnp.asarray(x) for x in given.values()])
     raise worded
 
 
@@ -48,7 +48,15 @@ def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:
     dtype('float16')
     """
     first, second = _named("promote_types", type1=type1, type2=type2)
-    return result_dtype([jnp.zeros(1, first), jnp.zeros(1, second)])
+    return _result_of("promote_types", [jnp.zeros(1, first), jnp.zeros(1, second)])
+
+
+def _result_of(who: str, arrays: list[jax.Array]) -> np.dtype:
+    try:
+        return result_dtype(arrays)
+    except Refused as refused:
+        worded = refused.by(who)
+    raise worded
 
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:

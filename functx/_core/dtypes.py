@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -96,6 +96,20 @@ def is_numeric(dtype: Any) -> bool:
         return False
 
 
+def only_stores(dtype: Any) -> bool:
+    """Whether a dtype of numbers is one in which nothing is computed here: float8, int4."""
+    return dtype.itemsize == 1 and dtype.name not in Accepts.ANY.value and is_numeric(dtype)
+
+
+def refuse_storage(dtype: np.dtype, got: str) -> NoReturn:
+    """Refuses a dtype that only stores numbers where numbers are computed."""
+    refuse(
+        f"{dtype.name} only stores numbers, and none are computed in it, got {got}",
+        hint="compute in another dtype, as of x.astype('float32'), and convert the result",
+        error=TypeError,
+    )
+
+
 def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
     """The available NumPy dtype that `functx.float32`, `"float32"` or `float` name."""
     try:
@@ -144,7 +158,7 @@ def holds(dtype: Any, value: Any) -> Any:
     if target == 2:
         finite = lax.abs(value.astype(available(float))) <= float(jnp.finfo(dtype).max)
         return finite | ~jnp.isfinite(value)
-    info = np.iinfo(dtype)
+    info = jnp.iinfo(dtype)
     if kind == 2:
         return jnp.isfinite(value) & (value >= float(info.min)) & (value <= float(info.max))
     own = np.iinfo(value.dtype)

@@ -20,7 +20,9 @@ from .dtypes import (
     complex_of,
     DEFAULT_FLOAT,
     LONG,
+    only_stores,
     real_of,
+    refuse_storage,
 )
 
 
@@ -65,6 +67,9 @@ def result_dtype(args: Iterable[jax.Array], *, ranked: bool = True) -> np.dtype:
 
 def joined(dtypes: Sequence[np.dtype]) -> np.dtype:
     """The dtype that arrays of these promote to, all of one rank."""
+    stored = next((dtype for dtype in dtypes if only_stores(dtype)), None)
+    if stored is not None and any(dtype != stored for dtype in dtypes):
+        refuse_storage(stored, " and ".join(sorted({dtype.name for dtype in dtypes})))
     with jax.numpy_dtype_promotion("standard"):  # PyTorch's lattice, for dtypes of one rank
         return np.dtype(ft.reduce(jnp.promote_types, dtypes))
 

@@ -14,7 +14,7 @@ from .capacity import check_sizes
 from .catalog import Autocast, OpSpec
 from .conversion import converted, promoted
 from .dimensions import canonical_dim, canonical_dims, canonical_shape
-from .dtypes import Accepts, accumulator, as_dtype, category, real_of
+from .dtypes import Accepts, accumulator, as_dtype, category, only_stores, real_of, refuse_storage
 from .errors import describe, refuse, Refused
 from .modes import in_mode
 from .promotion import compute_and_result, joined, Promote, result_dtype
@@ -146,6 +146,8 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
             given[name] = role.takes.settled(value, name)
         elif role.kind is Kind.DTYPE:
             given[name] = as_dtype(value, name)
+            if only_stores(given[name]) and not spec.takes_storage:
+                refuse_storage(given[name], f"{name}={given[name].name}")
         elif role.kind is Kind.KEY:
             given[name] = value.derive() if isinstance(value, Draw) else as_key(value, name)
 
@@ -229,8 +231,23 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
             if category(x.dtype) == 3 and "complex64" not in spec.accepts.value:
                 refuse(f"expected {spec.accepts.words} numbers, got {describe(x)}", error=TypeError)
             continue
-        if x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
+        if only_stores(x.dtype):
+            _check_storage(spec, x, arrays)
+        elif x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
             refuse(f"expected {spec.accepts.words} arrays, got {describe(x)}", error=TypeError)
+
+
+def _check_storage(spec: OpSpec, x: jax.Array, arrays: list[Any]) -> None:
+    """Refuses an array that only stores numbers, but where it is moved beside its likes."""
+    if not spec.takes_storage:
+        refuse_storage(x.dtype, describe(x))
+    others = [y for y in arrays if y.dtype != x.dtype and not jax.typeof(y).weak_type]
+    if others and spec.promote is not Promote.NONE:
+        refuse(
+            f"arrays must have the same dtype, got {describe(x)} and {describe(others[0])}",
+            hint="x.astype(y.dtype) converts",
+            error=TypeError,
+        )
 
 
 def _check_numbers_alone(spec: OpSpec, arrays: list[Any], common: np.dtype) -> None:

@@ -41,7 +41,7 @@ def zeros(
 def zeros(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False, aliases=("empty",))
+@operator(form=size_form, differentiable=False, aliases=("empty",), takes_storage=True)
 def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """Zeros, of the default dtype float32 unless said otherwise. `zeros(2, 3)` works as well.
 
@@ -60,7 +60,7 @@ def ones(
 def ones(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False)
+@operator(form=size_form, differentiable=False, takes_storage=True)
 def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """Ones, of the default dtype float32 unless said otherwise. `ones(2, 3)` works as well.
 
@@ -77,7 +77,7 @@ def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement
         yield value_fits(fill_value, dtype, "fill_value")
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
 def full(
     size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
@@ -98,7 +98,7 @@ def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
     yield value_fits(s, dtype or DEFAULT_FLOAT, "s")
 
 
-@operator(promote=Promote.NONE, requires=_number_fits)
+@operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
 def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """A number as a 0-d array, of the default dtype float32 unless said otherwise.
 

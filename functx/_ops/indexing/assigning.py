@@ -79,7 +79,9 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
         )
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside)
+@operator(
+    promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside, takes_storage=True
+)
 def index_put(
     input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
 ) -> Array:

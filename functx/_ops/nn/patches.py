@@ -57,7 +57,7 @@ def unfold(
     return x if input.ndim == 4 else x[0]
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY)
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY, takes_storage=False)
 def fold(
     input: ArrayLike,
     output_size: int | Sequence[int],

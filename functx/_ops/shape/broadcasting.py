@@ -95,7 +95,7 @@ def _expanded(input: Array, size: tuple[int, ...], name: str = "size") -> Array:
 def broadcast_tensors(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 @overload
 def broadcast_tensors(tensors: Sequence[ArrayLike]) -> tuple[Array, ...]: ...
-@operator(promote=Promote.NONE, form=listed_form)
+@operator(promote=Promote.NONE, form=listed_form, takes_storage=True)
 def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     """Each array repeated until all have one shape, each in its own dtype.
 

@@ -28,7 +28,7 @@ def meshgrid(
 def meshgrid(
     tensors: Sequence[ArrayLike], *, indexing: Literal["ij", "xy"] | None = None
 ) -> tuple[Array, ...]: ...
-@operator(promote=Promote.SAME, form=listed_form)
+@operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
 def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) -> tuple[Array, ...]:
     """The coordinates of a grid: array `i` repeats vector `i` along all dimensions but the `i`-th.
 
@@ -58,7 +58,7 @@ def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) ->
 def cartesian_prod(*tensors: ArrayLike) -> Array: ...
 @overload
 def cartesian_prod(tensors: Sequence[ArrayLike]) -> Array: ...
-@operator(promote=Promote.SAME, form=listed_form)
+@operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
 def cartesian_prod(tensors: Arrays) -> Array:
     """Every choice of one element from each vector, the last one changing first.
 

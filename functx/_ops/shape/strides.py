@@ -75,7 +75,7 @@ def as_strided(
     return jnp.take(input.ravel(), positions, mode="clip")
 
 
-@operator(promote=Promote.NONE)
+@operator(promote=Promote.NONE, takes_storage=True)
 def as_strided_scatter(
     input: ArrayOnly,
     src: ArrayOnly,

@@ -75,7 +75,7 @@ def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
 def view(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def view(input: ArrayLike, dtype: DType) -> Array: ...
-@operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",))
+@operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",), takes_storage=True)
 def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = None) -> Array:
     """`reshape(input, size)`, or with a dtype instead of `size`, the bytes read as that dtype.
 

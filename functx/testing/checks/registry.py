@@ -44,6 +44,7 @@ from .names import require_checks, require_dtypes, require_entries, require_prof
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes
+from .storage import check_storage
 from .strictness import check_strict_promotion
 
 
@@ -119,6 +120,14 @@ def _refusing(info: OpInfo, dtype: str) -> bool:
 
 def _declared(info: OpInfo, dtype: str) -> bool:
     return info.spec is not None and _in_one_dtype(info, dtype)
+
+
+def _promoting(info: OpInfo, dtype: str) -> bool:
+    return info.spec is not None and bool(info.spec.promoting) and _in_one_dtype(info, dtype)
+
+
+def _moving(info: OpInfo) -> bool:
+    return info.spec is not None and info.spec.takes_storage
 
 
 def _with_sizes(info: OpInfo, dtype: str) -> bool:
@@ -250,6 +259,7 @@ CHECKS: dict[str, Check] = {
         Check("garbage", check_garbage, _declared, 1, _in_one_dtype),
         Check("sizes", check_sizes, _with_sizes, 1, _in_one_dtype),
         Check("strict", check_strict_promotion, _declared, few, _in_one_dtype),
+        Check("storage", check_storage, _promoting, 1, _in_one_dtype, _moving),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check(
             "x64_off",
