@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .dtypes import category
+from .dtypes import available, category, LONG
 from .errors import refuse
 from .parameters import Parameters
 from .promotion import Promote, result_dtype
@@ -59,8 +59,10 @@ def _is_integer_array(x: Any) -> bool:
 
 
 def _refuse_outside(integers: Mapping[str, int], dtype: np.dtype) -> None:
-    limits = np.iinfo(dtype)
+    limits, widest = np.iinfo(dtype), np.iinfo(available(LONG))
     for name, x in integers.items():
+        if not widest.min <= x <= widest.max:  # `widths` refuses what no dtype holds
+            continue
         if not limits.min <= x <= limits.max:
             refuse(
                 f"`{name}` must fit {dtype.name}, got {x}",
