@@ -6,8 +6,10 @@ import dataclasses
 import enum
 import inspect
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from .curves import operators_along_curves
 from .dtypes import Accepts
 from .parameters import Parameters
 from .promotion import Promote
@@ -124,3 +126,28 @@ def register(spec: OpSpec, call: Callable[..., Any]) -> None:
     if spec.name in REGISTRY:
         raise AssertionError(f"operator {spec.name!r} is declared twice")
     REGISTRY[spec.name], OPERATORS[spec.name] = spec, call
+
+
+_FUNCTX = str(Path(__file__).parents[1])
+
+
+def operator_called(params: Mapping[str, Any]) -> str | None:
+    """The operator that a `jit` with these parameters calls, by its full name, or None.
+
+    A user's compiled function may be called `sum`, too: it is defined elsewhere.
+    """
+    if (name := params.get("name")) not in REGISTRY:
+        return None
+    _, where = definition(params)
+    return name if not where or where.startswith(_FUNCTX) else None
+
+
+def definition(params: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of the function that an equation with these parameters calls, and where it is."""
+    inner = params.get("jaxpr") or params.get("call_jaxpr")
+    debug_info = getattr(getattr(inner, "jaxpr", inner), "debug_info", None)
+    name, _, where = (getattr(debug_info, "func_src_info", None) or "").partition(" at ")
+    return name, where
+
+
+operators_along_curves(operator_called)

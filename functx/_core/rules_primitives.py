@@ -20,8 +20,10 @@ import jax.numpy as jnp
 from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
+from .curves import along_curves
 from .errors import describe, fail
 from .jax_compat import hold_weakly
+from .references import Primitive
 
 
 Leaves: TypeAlias = tuple[Array, ...]
@@ -146,10 +148,8 @@ class RuledCall(Call):
 
 hold_weakly(RuledCall, Linear)
 
-function_call = jex.core.Primitive("function_call")
-function_call.multiple_results = True
-function_tangent = jex.core.Primitive("function_tangent")
-function_tangent.multiple_results = True
+function_call = Primitive("function_call", __name__, multiple_results=True)
+function_tangent = Primitive("function_tangent", __name__, multiple_results=True)
 
 
 def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
@@ -290,6 +290,8 @@ ad.primitive_jvps[function_tangent] = _tangent_jvp
 ad.primitive_transposes[function_tangent] = _tangent_transpose
 batching.primitive_batchers[function_tangent] = _tangent_batch
 mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
+
+along_curves(function_call, function_tangent)
 
 
 def bind_tangent(

@@ -16,6 +16,7 @@ from functx.testing.options import names_of
 from . import (
     batching,
     composition,
+    curves,
     distributions,
     forward,
     linearity,
@@ -290,6 +291,7 @@ CHECKS: dict[str, Check] = {
         *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, _never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, _never),
+        _deep("jet", curves.check_jet),
         Check(
             "extremal",
             check_extremal,

@@ -1,0 +1,1 @@
+"""What transforms return, and what operators return, can be sent to another process."""
