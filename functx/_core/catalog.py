@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools as ft
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,7 +37,6 @@ class OpSpec:
 
     name: str  # torch's path and functx's: "nn.functional.gelu"
     rule: Callable[..., Any]  # the declared function, not compiled
-    parameters: Parameters
     promote: Promote
     accepts: Accepts
     autocast: Autocast
@@ -48,9 +48,16 @@ class OpSpec:
     on_request: bool  # whether eager calls check it in functx.debug.checking alone
     cuts: Callable[..., Any] | None  # where it cuts its first argument into pieces
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
+    one_array: bool  # whether not all that decide the dtype may be Python numbers
     ranked: bool  # whether 0-d arrays promote less than those with dimensions
     narrowing: bool  # whether `dtype=` may lose parts or digits of the input
+    synonyms: Mapping[str, str]  # other names of parameters
     aliases: tuple[str, ...]  # other full names
+
+    @ft.cached_property
+    def parameters(self) -> Parameters:
+        """What the signature says, read when it is first asked for: there are many operators."""
+        return Parameters(self.name, self.rule, self.synonyms, self.one_array)
 
     @property
     def signature(self) -> inspect.Signature:

@@ -2,9 +2,8 @@
 
 `jet` pushes Taylor coefficients of curves through a program, one primitive after the other, and
 fails at the first that has no rule in its table. The derivatives of a result along curves are what
-nested forward mode makes of any function that has a derivative, so ours are right of themselves:
-a function with a rule moves by its rule. An operator in which JAX has no rule for one of its own
-primitives, or one that is not exact, is treated as a whole in the same way.
+nested forward mode makes of any function that has a derivative, so a function with a rule moves by
+its rule. An operator moves as a whole in the same way, unless JAX has exact rules for all in it.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 from jax.experimental.jet import jet_rules, zero_series
-from jax.extend.core import jaxprs_in_params, Primitive
-from jax.extend.core.primitives import jit_p
+
+from .jax_compat import jaxprs_in_params, jit_p, known_zeros, Primitive
 
 
 # Of each operand the coefficients of its curve beyond the first, which is the operand itself.
@@ -39,20 +38,19 @@ _EXACT = frozenset(
     stop_gradient sub transpose unstack xor
     """.split()
 )
-_ours: set[Primitive] = set()
+_exact_of_ours: set[Primitive] = set()
 
 
 def along_curves(*primitives: Primitive) -> None:
     """Has `jet` move primitives of ours by nested forward mode."""
     for primitive in primitives:
         jet_rules[primitive] = ft.partial(_by_forward_mode, primitive)
-        _ours.add(primitive)
 
 
 def bilinear_along_curves(primitive: Primitive) -> None:
     """Has `jet` move a primitive of two operands and one result that is linear in each of them."""
     jet_rules[primitive] = ft.partial(_by_products, primitive)
-    _ours.add(primitive)
+    _exact_of_ours.add(primitive)
 
 
 def constant_along_curves(primitive: Primitive) -> None:
@@ -62,7 +60,6 @@ def constant_along_curves(primitive: Primitive) -> None:
         return primitive.bind(*primals, **params), zero_series
 
     jet_rules[primitive] = rule
-    _ours.add(primitive)
 
 
 def operators_along_curves(operator_called: Callable[[dict[str, Any]], str | None]) -> None:
@@ -85,7 +82,7 @@ def _is_exact(program: Any) -> bool:
     """Whether `jet` has an exact rule for all that a program computes."""
     program = getattr(program, "jaxpr", program)
     return all(
-        (eqn.primitive in _ours or (eqn.primitive.name in _EXACT and not _rounds(eqn)))
+        (eqn.primitive in _exact_of_ours or (eqn.primitive.name in _EXACT and not _rounds(eqn)))
         and all(map(_is_exact, jaxprs_in_params(eqn.params)))
         for eqn in program.eqns
     )
@@ -106,7 +103,10 @@ def _by_forward_mode(
     primitive: Primitive, primals: Sequence[Any], series: Series, **params: Any
 ) -> Moved:
     primals = list(map(jnp.asarray, primals))
-    moving = [i for i, x in enumerate(primals) if _moves(x)]
+    # A constant is not differentiated, so that it spoils nothing: the exponent of a negative base.
+    moving = [
+        i for i, x in enumerate(primals) if _moves(x) and not all(map(known_zeros, series[i]))
+    ]
 
     def function(xs: Sequence[Array]) -> tuple[list[Any], list[Any]]:
         operands = list(primals)

@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
-import jax.extend as jex
+
+from . import jax_compat
 
 
 class Reference:
@@ -30,7 +31,7 @@ def _named(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-class Primitive(Reference, jex.core.Primitive):
+class Primitive(Reference, jax_compat.Primitive):
     """A primitive of the module `home`."""
 
     def __init__(self, name: str, home: str, *, multiple_results: bool = False) -> None:

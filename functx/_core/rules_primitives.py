@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
 from .curves import along_curves
 from .errors import describe, fail
-from .jax_compat import hold_weakly
+from .jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from .references import Primitive
 
 
@@ -88,16 +87,16 @@ class Call:
         self, name: str, forward: Callable[..., Sequence[Array]], has_reverse: bool
     ) -> None:
         self.name, self._forward, self.has_reverse = name, forward, has_reverse
-        self._traces: dict[tuple[Type, ...], jex.core.ClosedJaxpr] = {}
+        self._traces: dict[tuple[Type, ...], ClosedJaxpr] = {}
 
     def __repr__(self) -> str:
         return self.name
 
     def run(self, *leaves: Array) -> Sequence[Array]:
         trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
-        return jex.core.jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
+        return jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
 
-    def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
+    def trace(self, *avals: Type) -> ClosedJaxpr:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
             require_closed(self.name, trace.consts)

@@ -42,12 +42,17 @@ batching.primitive_batchers[peek_p] = _peek_batch
 constant_along_curves(peek_p)
 
 
+def _seen(x: Tracer) -> Any:
+    value = peek_p.bind(x)
+    return value.full_lower() if isinstance(value, Tracer) else value  # `jet` wraps constants
+
+
 def peek(x: Any) -> np.ndarray | None:
     """The values of `x`, of all lanes at once (lanes lead), or None while being recorded."""
     if isinstance(x, Tracer):
         if staging_trace() is not None:  # the equation would stay in the program
             return None
-        x = peek_p.bind(x)
+        x = _seen(x)
     return None if isinstance(x, Tracer) else np.asarray(x)
 
 
@@ -56,7 +61,7 @@ def peek_on_cpu(x: Any) -> np.ndarray | None:
     if isinstance(x, Tracer):
         if staging_trace() is not None:
             return None
-        x = peek_p.bind(x)
+        x = _seen(x)
     if isinstance(x, Tracer):
         return None
     if isinstance(x, jax.Array) and next(iter(x.devices())).platform != "cpu":

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jax
-from jax.extend.core import Jaxpr, JaxprEqn, jaxprs_in_params
 
 import functx._core
 from functx._core.catalog import definition, operator_called
+from functx._core.jax_compat import Jaxpr, JaxprEqn, jaxprs_in_params
 
 
 _FUNCTX, _JAX = (str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)])

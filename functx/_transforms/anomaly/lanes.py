@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 from jax.interpreters import ad, batching, mlir
 
 from functx._core.curves import along_curves
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 from functx._core.references import Context, Primitive
 from functx._transforms.equations import is_library_call, operator_of
 from functx._transforms.taps.replay import Recorded

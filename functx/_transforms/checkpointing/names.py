@@ -12,10 +12,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import Jaxpr, JaxprEqn, Literal, Var
 from jax.interpreters import ad, batching, mlir
 
 from functx._core.curves import along_curves
+from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal, Var
 from functx._core.references import Primitive
 
 

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr
 
 from functx._core import describe, fail
+from functx._core.jax_compat import ClosedJaxpr
 from functx._transforms.arguments import require_callable
 from functx._transforms.checkpointing.leaves import apart
 from functx._transforms.concretization import tracing

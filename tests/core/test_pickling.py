@@ -1,1 +1,0 @@
-"""What transforms return, and what operators return, can be sent to another process."""
