@@ -27,7 +27,7 @@ Moved: TypeAlias = tuple[Any, Any]  # results and their series, in lists if ther
 
 # JAX's primitives whose rules are exact: linear, bilinear, constant, or known by a recurrence. The
 # others lack one, or have one that is not: `log1p` is computed as log(1 + x), `rem` by `floor`,
-# `max` drops NaN, `tanh` loses digits at 0, `custom_jvp_call` forgets its rule.
+# `max` drops NaN, `tanh` loses digits at 0, and `jax.custom_jvp` fails.
 _EXACT = frozenset(
     """
     add add_any and bitcast_convert_type broadcast_in_dim ceil complex concatenate conj
