@@ -158,9 +158,8 @@ _BY_FAMILY = {
     r"(parse_|import_ir|merge_type|unify_type|get_file_path|compiled_with|classproperty"
     r"|prepare_multi|profiler_|is_vulkan)": "about PyTorch's own build and compiler",
 }
-_COMPILED = {re.compile(pattern): remedy for pattern, remedy in _BY_FAMILY.items()}
 
 
 def remedy_of_family(name: str) -> str:
     """What does the work of a family of PyTorch's functions, "" where `name` is of none."""
-    return next((remedy for pattern, remedy in _COMPILED.items() if pattern.match(name)), "")
+    return next((remedy for pattern, remedy in _BY_FAMILY.items() if re.match(pattern, name)), "")

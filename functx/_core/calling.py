@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.core import Tracer
 
 from .ambient import drawable
@@ -35,11 +36,6 @@ from .widths import refuse_wide, wide_integers_fit
 
 
 Call = Callable[..., Any]
-
-
-def public_call(spec: OpSpec) -> Call:
-    """What users call. All of it but the way in is made at the first call, not by the import."""
-    return _guarded(spec, ft.partial(_program, spec))
 
 
 def _program(spec: OpSpec) -> Call:
@@ -69,21 +65,21 @@ def compiled(spec: OpSpec, function: Call) -> Call:
     return jax.jit(named, static_argnames=spec.static)
 
 
-def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
-    """Brings arguments into the declared signature, and words errors in the operator's name."""
-    call: Call | None = None
-    name, form, parameters = spec.name, spec.form, spec.parameters
-    declared_alone = parameters.synonyms.keys().isdisjoint
-    settled = parameters.settled if parameters.settles else None
-    check_numbers = number_check(parameters, spec.promote, spec.ranked)
+def public_call(spec: OpSpec) -> Call:
+    """What users call: it settles arguments, and words errors in the operator's name.
+
+    All else is made at the first call, not by the import.
+    """
+    made: tuple[Call, Callable[..., bool], Any, Any, Any] | None = None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        nonlocal call
-        if call is None:
-            call = made()
+        nonlocal made
+        if made is None:
+            made = _made(spec)
+        call, declared_alone, form, settled, check_numbers = made
         try:
             if kwargs and not declared_alone(kwargs):
-                kwargs = parameters.renamed(kwargs)
+                kwargs = spec.parameters.renamed(kwargs)
             plain = all_plain(args) and (not kwargs or all_plain(kwargs.values()))
             if not plain:
                 args = strong_sequence(args)
@@ -98,18 +94,31 @@ def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
-            worded = refused.by(name)
+            worded = refused.by(spec.name)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
-            if isinstance(error, jax.errors.JAXTypeError) or str(error).startswith(f"{name}: "):
+            worded_already = str(error).startswith(f"{spec.name}: ")
+            if worded_already or isinstance(error, jax.errors.JAXTypeError):
                 raise
             return _second_attempt(spec, call, args, kwargs, error)
         except jax.errors.JaxRuntimeError as error:
             if not str(error).startswith("RESOURCE_EXHAUSTED"):
                 raise
-            worded = MemoryError(f"{name}: {str(error).partition(': ')[2]}")
+            worded = MemoryError(f"{spec.name}: {str(error).partition(': ')[2]}")
         raise worded from None
 
     return operator
+
+
+def _made(spec: OpSpec) -> tuple[Call, Callable[..., bool], Any, Any, Any]:
+    """The program; whether all keywords are declared names; and what settles arguments, if any.
+
+    Last what refuses numbers that do not fit, if any may be given.
+    """
+    parameters = spec.parameters
+    declared_alone = parameters.synonyms.keys().isdisjoint
+    settled = parameters.settled if parameters.settles else None
+    check_numbers = number_check(parameters, spec.promote, spec.ranked)
+    return _program(spec), declared_alone, spec.form, settled, check_numbers
 
 
 def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -175,7 +184,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             return out
         verdict = peek(held) if spec.on_request else peek_on_cpu(held)
         if verdict is not None and not (verdict.all() if verdict.ndim else verdict):
-            enforce(_required(spec, args, kwargs, jnp.asarray))
+            enforce(_required(spec, args, kwargs, _value))
         return out
 
     return operator
@@ -220,6 +229,10 @@ def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str,
             enforce(_required(spec, args, kwargs, _constant))
     except (TypeError, AttributeError):  # it depends on values of more than constants
         return
+
+
+def _value(x: Any) -> jax.Array:
+    return lax.stop_gradient(jnp.asarray(x))  # `jet` has no rules for all that a judgement takes
 
 
 def _constant(x: Any) -> Any:

@@ -14,14 +14,16 @@ from typing import Any, ParamSpec, TypeVar
 from .calling import public_call
 from .catalog import Autocast, Form, OpSpec, register, torch_path
 from .dtypes import Accepts
-from .parameters import Parameters
 from .pieces import Cuts
 from .promotion import Promote
 from .requirements import Requirements
+from .roles import check_annotations
 
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 def operator(
@@ -78,24 +80,26 @@ def operator(
     def declare(rule: Callable[_P, _R]) -> Callable[_P, _R]:
         path = name or torch_path(rule)
         moves = accepts is Accepts.ANY and promote is Promote.NO_OPMATH
+        check_annotations(path, rule)
         spec = OpSpec(
             name=path,
             rule=rule,
-            parameters=Parameters(path, rule, synonyms or {}, one_array),
             promote=promote,
             accepts=accepts,
             autocast=autocast,
             differentiable=differentiable,
             random=random,
             draws=draws,
-            measured=dict(measured or {}),
+            measured=measured or _NOTHING,
             requires=requires,
             on_request=on_request,
             cuts=cuts,
             form=form,
+            one_array=one_array,
             ranked=ranked,
             narrowing=narrowing,
             takes_storage=moves if takes_storage is None else takes_storage,
+            synonyms=synonyms or _NOTHING,
             aliases=aliases,
         )
         public: Any = ft.wraps(rule)(public_call(spec))

@@ -23,6 +23,9 @@ class Refused(Exception):
         super().__init__(message)
         self.message, self.hint, self.error = message, hint, error
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.hint, self.error), vars(self)
+
     def by(self, who: str) -> Exception:
         """The exception users do see."""
         return self.error(

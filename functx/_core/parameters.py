@@ -15,7 +15,7 @@ from jax.core import Tracer
 from .dtypes import is_numeric
 from .errors import describe, foreign_hint, refuse
 from .keywords import OF_OPERATORS
-from .roles import Kind, parsed_role, Role
+from .roles import Kind, Role, role_of
 from .widths import refuse_wide
 
 
@@ -41,7 +41,7 @@ class Parameters:
         self.who = who
         self.signature = inspect.signature(rule)
         each = self.signature.parameters.values()
-        self.roles = {p.name: parsed_role(who, p) for p in each}
+        self.roles = {p.name: role_of(who, p.name, p.annotation) for p in each}
         self.synonyms = {
             theirs: ours
             for theirs, ours in (_NUMPY_NAMES | dict(synonyms)).items()

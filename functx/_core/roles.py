@@ -10,8 +10,7 @@ import ast
 import dataclasses
 import enum
 import functools as ft
-import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -170,13 +169,19 @@ _ROLES = {
 NUMBERS = frozenset(note for note, role in _ROLES.items() if role.kind is Kind.SCALAR)
 
 
-def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
-    """The role that a parameter's annotation gives it, refused if there is none."""
-    note = parameter.annotation
+def check_annotations(who: str, rule: Callable[..., Any]) -> None:
+    """Refuses annotations of the parameters of `rule` that give no role."""
+    for name, note in rule.__annotations__.items():
+        if name != "return":
+            role_of(who, name, note)
+
+
+def role_of(who: str, name: str, note: Any) -> Role:
+    """The role that its annotation gives to a parameter, refused if there is none."""
     if not isinstance(note, str):
         fail(
             who,
-            f"`{parameter.name}` must be annotated with a string, got {note!r}",
+            f"`{name}` must be annotated with a string, got {note!r}",
             hint="declare operators under `from __future__ import annotations`",
             error=TypeError,
         )
@@ -184,8 +189,7 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
     if strange is not None:
         fail(
             who,
-            f"`{parameter.name}` must be annotated with a role or the types of a static "
-            f"option, got {note}",
+            f"`{name}` must be annotated with a role or the types of a static option, got {note}",
             hint=_remedy(strange),
             error=TypeError,
         )

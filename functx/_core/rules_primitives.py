@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
+from .curves import along_curves
 from .errors import describe, fail
-from .jax_compat import hold_weakly
+from .jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
+from .references import Primitive
 
 
 Leaves: TypeAlias = tuple[Array, ...]
@@ -86,16 +87,16 @@ class Call:
         self, name: str, forward: Callable[..., Sequence[Array]], has_reverse: bool
     ) -> None:
         self.name, self._forward, self.has_reverse = name, forward, has_reverse
-        self._traces: dict[tuple[Type, ...], jex.core.ClosedJaxpr] = {}
+        self._traces: dict[tuple[Type, ...], ClosedJaxpr] = {}
 
     def __repr__(self) -> str:
         return self.name
 
     def run(self, *leaves: Array) -> Sequence[Array]:
         trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
-        return jex.core.jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
+        return jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
 
-    def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
+    def trace(self, *avals: Type) -> ClosedJaxpr:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
             require_closed(self.name, trace.consts)
@@ -146,10 +147,8 @@ class RuledCall(Call):
 
 hold_weakly(RuledCall, Linear)
 
-function_call = jex.core.Primitive("function_call")
-function_call.multiple_results = True
-function_tangent = jex.core.Primitive("function_tangent")
-function_tangent.multiple_results = True
+function_call = Primitive("function_call", __name__, multiple_results=True)
+function_tangent = Primitive("function_tangent", __name__, multiple_results=True)
 
 
 def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
@@ -290,6 +289,8 @@ ad.primitive_jvps[function_tangent] = _tangent_jvp
 ad.primitive_transposes[function_tangent] = _tangent_transpose
 batching.primitive_batchers[function_tangent] = _tangent_batch
 mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
+
+along_curves(function_call, function_tangent)
 
 
 def bind_tangent(

@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array, core
 
 from .errors import describe, fail
-from .jax_compat import hold_weakly
+from .jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from .manual_axes import equally_varying
 from .rules_primitives import (
     bind_tangent,
@@ -86,7 +85,7 @@ class Program:
         self.name, self.count, self.has_reverse = name, count, has_reverse
         self._run, self.again, self.record = run, again, record
         self._asks, self._lanes = asks, lanes
-        self._traces: dict[tuple[Perturbed, tuple[Type, ...]], jex.core.ClosedJaxpr] = {}
+        self._traces: dict[tuple[Perturbed, tuple[Type, ...]], ClosedJaxpr] = {}
 
     def key(self, perturbed: Perturbed) -> Perturbed:
         """What of `perturbed` makes a difference."""
@@ -97,7 +96,7 @@ class Program:
         trace = self._traces and self._traces.get((self.key(perturbed), types))
         if not trace:
             return self._run(perturbed, leaves)
-        results = tuple(jex.core.jaxpr_as_fun(trace)(*leaves))
+        results = tuple(jaxpr_as_fun(trace)(*leaves))
         count = len(self.record(perturbed).moving)
         return results[:count], results[count:]
 
@@ -145,8 +144,8 @@ class Program:
         outputs, count = len(self.record(every).moving), self.count
 
         def run(perturbed: Perturbed, leaves: Leaves) -> Results:
-            bound = jex.core.ClosedJaxpr(trace.jaxpr, leaves[count:])
-            results = tuple(jex.core.jaxpr_as_fun(bound)(*leaves[:count]))
+            bound = ClosedJaxpr(trace.jaxpr, leaves[count:])
+            results = tuple(jaxpr_as_fun(bound)(*leaves[:count]))
             return results[:outputs], results[outputs:]
 
         def again(perturbed: Perturbed, leaves: Leaves, _: Leaves) -> Leaves:
@@ -184,7 +183,7 @@ class SavingCall(Call):
                 seen.add(key)
                 yield perturbed
 
-    def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
+    def trace(self, *avals: Type) -> ClosedJaxpr:
         for perturbed in self.kept or ((),):
             self.program.trace(perturbed, avals)
         return super().trace(*avals)

@@ -14,6 +14,7 @@ from functx._core.modes import apart
 from .arguments import numbered, require_bools, require_callable, require_differentiable
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
+from .recorded import HoldsProgram
 from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched, without_float0
 
@@ -23,11 +24,14 @@ __all__ = ["linearize"]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Pushforward(Generic[Y]):
+class Pushforward(HoldsProgram, Generic[Y]):
     """What `linearize` returns: tangents of the primals in, the output's tangent out.
 
     A pytree, so that it may leave `jax.jit`.
     """
+
+    made_by = "linearize"
+    remedy = "pickle the function and the primals, and call linearize where they arrive"
 
     push: Any
     kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})

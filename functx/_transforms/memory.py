@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, Literal
 
 from .dependence import reads
 

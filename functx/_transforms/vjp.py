@@ -16,6 +16,7 @@ from .arguments import numbered, require_bools, require_callable, require_differ
 from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
+from .recorded import HoldsProgram
 from .residuals.once import Once
 from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched
@@ -27,11 +28,13 @@ __all__ = ["vjp"]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Pullback:
+class Pullback(HoldsProgram):
     """What `vjp` returns: cotangents of the outputs in, cotangents of the primals out.
 
     A pytree, so that it may leave `jax.jit`.
     """
+
+    made_by, remedy = "vjp", "pickle the function and the primals, and call vjp where they arrive"
 
     pull: Any
     kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})

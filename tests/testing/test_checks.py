@@ -72,6 +72,10 @@ def sees_its_batch(x):
     return x if isinstance(x, jax.core.Tracer) and "Batch" in type(x).__name__ else x * 2
 
 
+def sees_its_curve(x):
+    return jnp.sin(x) * (2 if "Jet" in type(x).__name__ else 1)
+
+
 def weakly_typed(x):
     return jax.lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None)
 
@@ -107,6 +111,7 @@ def test_every_layout_of_a_number_is_an_array():
         ("halves", wrong_in_halves, "bfloat16"),
         ("grad", wrong_sign_in_reverse, "bfloat16"),
         ("hessian_in_scan", loses_its_curvature_when_recorded, "float32"),
+        ("jet", sees_its_curve, "float64"),
         ("vmap", sees_its_batch, "float32"),
         ("vmap_eager", sees_its_batch, "float32"),
         ("vmap_rule", loops_over_lanes, "float32"),

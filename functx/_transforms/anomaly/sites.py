@@ -6,9 +6,9 @@ import re
 from typing import Any, NamedTuple
 
 import jax
-from jax.extend.core import JaxprEqn
 
 from functx._core import describe
+from functx._core.jax_compat import JaxprEqn
 from functx._transforms.equations import (
     is_library_call,
     Line,

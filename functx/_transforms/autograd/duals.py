@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax.interpreters import ad
 
 from functx._core import describe, fail
-from functx._core.jax_compat import trace_of
+from functx._core.jax_compat import set_current_trace, take_current_trace, trace_of, TraceTag
 from functx._transforms.arguments import kind_of
 
 
@@ -45,9 +44,9 @@ def dual_level() -> Iterator[int]:
     ...     functx.autograd.forward_ad.unpack_dual(x * x)
     UnpackedDualTensor(primal=Array(9., dtype=float32), tangent=Array(6., dtype=float32))
     """
-    with jex.core.take_current_trace() as parent:
-        level = _Level(parent, jex.core.TraceTag())
-        with jex.core.set_current_trace(level):
+    with take_current_trace() as parent:
+        level = _Level(parent, TraceTag())
+        with set_current_trace(level):
             try:
                 yield _depth(parent)
             finally:
@@ -127,7 +126,7 @@ def unpack_dual(tensor: Any) -> UnpackedDualTensor:
 
 
 def _current(who: str) -> _Level:
-    with jex.core.take_current_trace() as trace:
+    with take_current_trace() as trace:
         pass
     if not isinstance(trace, _Level):
         fail(

@@ -9,10 +9,10 @@ from typing import Any, NoReturn, overload
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 
 from functx._core import describe, fail
 from functx._core.ambient import drawing, recording, upcoming_draw
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.equations import equations, operator_of

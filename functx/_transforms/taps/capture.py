@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import JaxprEqn
 
 from functx._core.ambient import drawing, recording
+from functx._core.jax_compat import JaxprEqn
 from functx._core.modes import apart
 from functx._core.rules import derivative_rules
 from functx._core.rules_primitives import inexact

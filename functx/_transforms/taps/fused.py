@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import JaxprEqn, Literal
 
 from functx._core import describe, fail
 from functx._core.ambient import drawing, recording
+from functx._core.jax_compat import JaxprEqn, Literal
 from functx._core.modes import apart
 from functx._transforms.arguments import outline
 from functx._transforms.grad import gradients_of

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 
+from functx._core.curves import along_curves
 from functx._core.jax_compat import hold_weakly
+from functx._core.references import Primitive
 from functx._core.rules_primitives import inexact
 
 
@@ -52,11 +53,9 @@ class Tap:
 
 hold_weakly(Tap)
 
-tap_point = jex.core.Primitive("tap")
-tap_point.multiple_results = True
+tap_point = Primitive("tap", __name__, multiple_results=True)
 # The tangents of those of a tap's `count` operands that `which` numbers.
-tap_tangent = jex.core.Primitive("tap_tangent")
-tap_tangent.multiple_results = True
+tap_tangent = Primitive("tap_tangent", __name__, multiple_results=True)
 
 
 def as_array(x: Any) -> Array:
@@ -122,7 +121,7 @@ def _of(operand: Any, cotangent: Array | None) -> Any:
 
 
 def _batched(
-    primitive: jex.core.Primitive,
+    primitive: Primitive,
 ) -> Callable[..., tuple[list[Array], list[int]]]:
     def rule(
         operands: Sequence[Array], dims: Sequence[int | None], *, tap: Tap, **params: Any
@@ -147,3 +146,4 @@ for _primitive in (tap_point, tap_tangent):
     _primitive.def_abstract_eval(_identity)
     batching.primitive_batchers[_primitive] = _batched(_primitive)
     mlir.register_lowering(_primitive, lambda _, *xs, **__: xs)
+along_curves(tap_point, tap_tangent)

@@ -9,10 +9,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import Jaxpr, JaxprEqn
 
 from functx._core import describe, fail, nearest, REGISTRY
 from functx._core.ambient import drawing, recording
+from functx._core.jax_compat import Jaxpr, JaxprEqn
 from functx._core.manual_axes import axes_of_type, varying_over
 from functx._core.rules_primitives import inexact
 from functx._transforms.arguments import require_callable

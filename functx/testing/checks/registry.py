@@ -16,6 +16,7 @@ from functx.testing.options import names_of
 from . import (
     batching,
     composition,
+    curves,
     distributions,
     forward,
     linearity,
@@ -108,6 +109,11 @@ def _differentiable(info: OpInfo, dtype: str) -> bool:
 
 def _in_double(info: OpInfo, dtype: str) -> bool:
     return _differentiable(info, dtype) and dtype in ("float64", "complex128")
+
+
+def _declared_in_double(info: OpInfo, dtype: str) -> bool:
+    """Of functions of yours, JAX has no such rules for all that they may call."""
+    return info.spec is not None and _in_double(info, dtype)
 
 
 def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
@@ -300,6 +306,7 @@ CHECKS: dict[str, Check] = {
         *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, _never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, _never),
+        Check("jet", curves.check_jet, _declared_in_double, first_of_sets, _double, _never),
         Check(
             "extremal",
             check_extremal,

@@ -32,6 +32,8 @@ _DISAGREEMENTS = {
     "Python loop over lanes",
     "pullback_at_zero": "the reverse rule must be linear in the cotangent: no test for zeros in it",
     "hessian_in_scan": "the rule must be the same when it is recorded: no branch on tracers in it",
+    "jet": "it asks whether it is traced, or calls what jax.experimental.jet has no exact rule "
+    "for; functx's operators and functx.Function have one",
     "strict": "convert what is mixed with astype, or with functx's operators, which promote",
     "second_gradient": _SECOND,
     "gradgradcheck": _SECOND,
@@ -44,6 +46,8 @@ _RAISED = {
     "reverse": "mend its reverse rule, or give it one: functx.Function has both modes from either "
     "rule; modes=('forward',) leaves reverse mode out",
     "call": "call it with arguments that it takes",
+    "jet": "jax.experimental.jet takes no jax.custom_jvp, and has no rule for some primitives: "
+    "functx's operators and functx.Function have one",
 }
 _UNMAPPED = (
     "call what maps: functx's operators and jax.numpy's; what does not needs a rule (`vmap` of a "
