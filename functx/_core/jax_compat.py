@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jax._src.core import eval_trace, trace_ctx  # noqa: TID251
+from jax._src.core import eval_trace, NamedAxisEffect, no_axis_name, trace_ctx  # noqa: TID251
 from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
@@ -16,6 +16,8 @@ from jax._src.util import weakref_cache_key_types  # noqa: TID251
 __all__ = [
     "differentiating",
     "hold_weakly",
+    "is_named_axis_effect",
+    "no_axis_name",  # what JAX calls the axis of a map that names none
     "recorded",
     "recorded_for",
     "recording_alone",
@@ -104,6 +106,14 @@ def _computed(equations: Any) -> Iterator[Any]:
 def trace_of(x: Any) -> Any:
     """The trace that made the tracer `x`, or None of what is none: tracers have no public door."""
     return getattr(x, "_trace", None)
+
+
+def is_named_axis_effect(effect: Any, name: Any) -> bool:
+    """Whether `effect`, of a recorded program, is that of a collective over the axis `name`.
+
+    JAX shows publicly that a program has effects, not which.
+    """
+    return isinstance(effect, NamedAxisEffect) and effect.name == name
 
 
 def hold_weakly(*types: type) -> None:
