@@ -161,6 +161,7 @@ def main() -> None:
     transforms(parameters, x, target)
     operators(x)
     print(functx.vjp(Cube.apply, x, has_aux=False)[0])
+    print(functx.testing.gradcheck(energy, x[:2, :2], eps=1e-2, atol=1e-2, rtol=1e-2))
 
 
 if __name__ == "__main__":
