@@ -24,7 +24,7 @@ OF_OPERATORS = {
 # What transforms have in PyTorch and JAX.
 _AGAIN = "nothing to ask for: every derivative can be differentiated again"
 _OF_TRANSFORMS = {
-    "allow_int": "integers have no derivative: argnums= names the floating arguments",
+    "allow_int": "functx.grad has it; elsewhere argnums= names the floating arguments",
     "allow_unused": "unused='none' gives None; functx.autograd.grad has PyTorch's options",
     "create_graph": _AGAIN,
     "dynamic": "shapes are static: arrays of another shape compile another program",

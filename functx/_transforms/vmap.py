@@ -27,7 +27,7 @@ from .dims import (
 )
 from .generics import P, Y
 from .named_axes import alone, Axis, require_axis
-from .outputs import require_arrays, signed
+from .outputs import is_float0, require_arrays, signed
 
 
 __all__ = ["vmap"]
@@ -223,7 +223,19 @@ class _Call:
     def leaves_over(self, xs: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
         """As `over`, with the leaves and their dims, for `over_chunks`."""
         leaves, self.output_structure = jax.tree.flatten(self.over(xs))
-        return leaves, [0] * len(leaves) if self.out_dims == 0 else self.output_dims
+        dims: list[int | None] = [0] * len(leaves)
+        if self.out_dims != 0:
+            dims = list(self.output_dims)
+        for i, y in enumerate(leaves):
+            if is_float0(y):  # which no program computes
+                self.put_by[i] = self._zeros(y, dims[i])
+                leaves[i], dims[i] = np.zeros(()), None
+        return leaves, dims
+
+    def _zeros(self, y: Any, dim: int | None) -> np.ndarray:
+        """As the `float0` array `y` of some lanes, of all of them."""
+        shape = y.shape if dim is None else (*y.shape[:dim], self.size, *y.shape[dim + 1 :])
+        return np.zeros(shape, y.dtype)
 
 
 @signed

@@ -78,6 +78,8 @@ def transforms(parameters: Parameters, x: Array, target: Array) -> None:
     assert_type(gradient, Parameters)
     assert_type(accuracy, float)
     functx.grad(loss, argnums=(0, 1))(parameters, x, target)
+    assert_type(functx.grad(loss, allow_int=True)(parameters, x, target), Parameters)
+    functx.value_and_grad(loss, argnums=(0, 2), allow_int=True)(parameters, x, target)
     assert_type(functx.vmap(logits, in_dims=(None, 0))(parameters, x), Array)
     named = functx.vmap(logits, (None, 0), axis_name="batch", axis_size=5, spmd_axis_name="data")
     assert_type(named(parameters, x), Array)
