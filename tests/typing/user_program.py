@@ -162,7 +162,7 @@ def main() -> None:
     target = functx.arange(5) % 3
     transforms(parameters, x, target)
     operators(x)
-    print(functx.vjp(Cube.apply, x, has_aux=False)[0])
+    print(functx.vjp(Cube.apply, x, has_aux=False)[0], Cube.apply(x=x, scale=2.0))
     print(functx.testing.gradcheck(energy, x[:2, :2], eps=1e-2, atol=1e-2, rtol=1e-2))
 
 
