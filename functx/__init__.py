@@ -2,8 +2,11 @@
 
 `functx.grad`, `vjp`, `jvp`, `vmap`, `jacrev`, `jacfwd`, `hessian` and their kin have the
 interface of `torch.func`; operators such as `functx.sum` or `functx.nn.functional.conv2d`
-have PyTorch's names and semantics and take plain `jax.Array`s.
+have PyTorch's names and semantics and take plain `jax.Array`s. `functx.testing` is imported
+where it is first used.
 """
+
+import typing as _typing
 
 from jax.numpy import (
     bfloat16 as bfloat16,
@@ -620,4 +623,7 @@ short = int16
 
 __version__ = "0.1.0"
 
-_equip(__name__)
+if _typing.TYPE_CHECKING:
+    from . import testing as testing
+
+_equip(__name__, modules=("testing",))

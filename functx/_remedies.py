@@ -114,7 +114,6 @@ REMEDIES = {
     "stack_module_state": "functx.stack_trees stacks the parameters of an ensemble",
     "stop_gradient": "functx.detach",
     "switch": _LOOP,
-    "testing": "import functx.testing",
     "thread_safe_generator": "functx.random.Generator holds a key and a counter",
     "to": "jax.device_put moves arrays, x.astype converts them",
     "to_dlpack": "the array itself: what takes DLPack takes it, and functx.asarray the other way",

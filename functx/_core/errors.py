@@ -92,7 +92,8 @@ def foreign_hint(x: Any) -> str:
     if kind == "device":
         return f"use device={str(x)!r}, a string, or one of jax.devices()"
     if hasattr(x, "detach"):
-        return "jnp.asarray(x.detach().cpu().numpy()) makes a JAX array"
+        constant = "x.detach()" if getattr(x, "requires_grad", False) else "x"
+        return f"functx.from_dlpack({constant}) makes a JAX array, without a copy if it can"
     return ""
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src import core, pjit  # noqa: TID251
-from jax._src.core import eval_trace, trace_ctx  # noqa: TID251
+from jax._src.core import eval_trace, NamedAxisEffect, no_axis_name, trace_ctx  # noqa: TID251
 from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
 from jax.experimental.jet import JetTrace
@@ -53,10 +53,12 @@ __all__ = [
     "Var",
     "differentiating",
     "hold_weakly",
+    "is_named_axis_effect",
     "jaxpr_as_fun",
     "jaxprs_in_params",
     "jit_p",
     "known_zeros",
+    "no_axis_name",  # what JAX calls the axis of a map that names none
     "recorded",
     "recorded_for",
     "recording_alone",
@@ -164,6 +166,14 @@ def known_zeros(x: Any) -> bool:
         return False
     filled = getattr(maker.in_tracers[0], "val", None)
     return isinstance(filled, core.Literal) and not np.any(filled.val)
+
+
+def is_named_axis_effect(effect: Any, name: Any) -> bool:
+    """Whether `effect`, of a recorded program, is that of a collective over the axis `name`.
+
+    JAX shows publicly that a program has effects, not which.
+    """
+    return isinstance(effect, NamedAxisEffect) and effect.name == name
 
 
 def hold_weakly(*types: type) -> None:

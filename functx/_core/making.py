@@ -12,6 +12,7 @@ from .conversion import converted
 from .devices import as_device, place
 from .dtypes import as_dtype, available, category, DEFAULT_FLOAT, DTypeLike, is_numeric, LONG
 from .errors import describe, foreign_hint, refuse, Refused
+from .interchange import of_dlpack, speaks_dlpack
 from .keywords import worded_keywords
 from .promotion import joined
 from .widths import refuse_wide
@@ -29,7 +30,7 @@ _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 @worded_keywords()
 def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
-    """A new array of a number, nested lists, or an array, which is copied.
+    """A new array of a number, nested lists, or an array, of any library, which is copied.
 
     Shapes: the nesting's. Dtypes: that of arrays; of Python numbers float32, complex64, int64 or
     bool, whatever their size.
@@ -49,7 +50,12 @@ def asarray(
 ) -> jax.Array:
     """As `tensor`, without a copy of an array that is one already.
 
+    That is a `jax.Array`, and any array of another library that speaks DLPack: a tensor of
+    PyTorch's, which stays on its device, shares its memory where that is dense and in JAX's dtypes,
+    and must not be written to from then on. NumPy's arrays are copied.
+
     With `copy=True` there is a copy, with `copy=False` none: ValueError where one is needed.
+    Errors: as `tensor`; TypeError for a tensor that requires grad.
 
     >>> functx.asarray([0.5, 1])
     Array([0.5, 1. ], dtype=float32)
@@ -84,17 +90,19 @@ def from_numpy(ndarray: np.ndarray) -> jax.Array:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
     """Another library's array that speaks DLPack, without a copy where memory can be shared.
 
-    Errors: TypeError for what has no `__dlpack__`, ValueError with `copy=False` where a copy is
-    needed.
+    What it holds must not be written to from then on. 64-bit dtypes become 32-bit ones while
+    `functx.enable_x64` is off.
+    Errors: TypeError for what has no `__dlpack__`, and for a tensor that requires grad; ValueError
+    with `copy=False` where a copy is needed; OverflowError for integers that do not fit.
 
     >>> functx.from_dlpack(np.arange(3, dtype="int16"))
     Array([0, 1, 2], dtype=int16)
     """
     try:
-        if not hasattr(ext_tensor, "__dlpack__"):
+        if not speaks_dlpack(ext_tensor):
             _refuse_kind("ext_tensor", ext_tensor, "an array that speaks DLPack")
         where = None if device is None else as_device(device)
-        return jnp.from_dlpack(ext_tensor, device=where, copy=copy)
+        return of_dlpack("ext_tensor", ext_tensor, copy, where)
     except Refused as refused:
         worded = refused.by("from_dlpack")
     raise worded
@@ -138,6 +146,9 @@ def _made(
         target = None if dtype is None else as_dtype(dtype)
         if isinstance(given, _ARRAYS):
             out = _of_array(name, given, target, copy)
+        elif speaks_dlpack(given):
+            shared = of_dlpack(name, given, copy)
+            out = _of_array(name, shared, target, None if copy else copy)
         elif copy is False:
             what = f"`{name}` cannot become an array without a copy, got {describe(given)}"
             refuse(what, hint="copy=None makes one", error=ValueError)

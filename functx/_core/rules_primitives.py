@@ -22,6 +22,7 @@ from jax.interpreters import ad, batching, mlir
 from .curves import along_curves
 from .errors import describe, fail
 from .jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
+from .mapped_axes import axis_of, MappedAxis
 from .references import Primitive
 
 
@@ -59,15 +60,17 @@ class Linear:
     def __repr__(self) -> str:
         return self.name
 
-    def batched(self, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims) -> Linear:
+    def batched(
+        self, axis: MappedAxis, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims
+    ) -> Linear:
         """The same along a new first axis of all operands whose dim is not `None`, but 0."""
-        apply = jax.vmap(self.apply, (primal_dims, output_dims, tangent_dims))
+        apply = axis.map(self.apply, (primal_dims, output_dims, tangent_dims))
 
         def transpose(primals: Leaves, outputs: Leaves, cotangents: Any) -> Sequence[Array | None]:
             if all(ct is None for ct in cotangents):  # nothing to map over, it may be
                 return [None] * len(tangent_dims)
             dims = (primal_dims, output_dims, (0,) * len(cotangents))
-            each = jax.vmap(self.transpose, dims)(primals, outputs, cotangents)
+            each = axis.map(self.transpose, dims)(primals, outputs, cotangents)
             return tuple(
                 jnp.sum(c, 0) if dim is None and c is not None else c
                 for c, dim in zip(each, tangent_dims, strict=True)
@@ -103,7 +106,7 @@ class Call:
             self._traces[avals] = trace
         return self._traces[avals]
 
-    def batched(self, dims: Dims) -> Call:
+    def batched(self, axis: MappedAxis, dims: Dims) -> Call:
         """The same along a first axis of the operands whose dim is not `None`, but 0."""
         raise NotImplementedError
 
@@ -127,12 +130,12 @@ class RuledCall(Call):
         super().__init__(name, forward, has_reverse)
         self.linear = linear
 
-    def batched(self, dims: Dims) -> RuledCall:
+    def batched(self, axis: MappedAxis, dims: Dims) -> RuledCall:
         def linear(perturbed: tuple[int, ...]) -> Linear:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
-            return one.batched(dims, 0, tangent_dims)
+            return one.batched(axis, dims, 0, tangent_dims)
 
-        return RuledCall(self.name, jax.vmap(self.run, dims), linear, self.has_reverse)
+        return RuledCall(self.name, axis.map(self.run, dims), linear, self.has_reverse)
 
     def differentiated(
         self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
@@ -178,9 +181,15 @@ def _call_jvp(
     return outputs, list(map(_still, outputs))
 
 
-def _call_batch(primals: Leaves, dims: Dims, *, call: Call) -> tuple[list[Array], list[int]]:
+def _call_batch(
+    axis_data: Any, primals: Leaves, dims: Dims, *, call: Call
+) -> tuple[list[Array], list[int | None]]:
+    axis = axis_of(axis_data)
     primals, dims = _batched_first(primals, dims)
-    outputs: list[Array] = function_call.bind(*primals, call=call.batched(dims))
+    if not axis.parts_lanes(dims, lambda: call.trace(*map(jax.typeof, primals))):
+        same: list[Array] = function_call.bind(*primals, call=call)
+        return same, [None] * len(same)
+    outputs: list[Array] = function_call.bind(*primals, call=call.batched(axis, dims))
     return outputs, [0] * len(outputs)
 
 
@@ -189,9 +198,10 @@ def _call_batch(primals: Leaves, dims: Dims, *, call: Call) -> tuple[list[Array]
 Counts: TypeAlias = tuple[int, int]
 
 
-def _tangent_run(
+def tangent_run(
     *operands: Array, linear: Linear, counts: Counts, types: tuple[Type, ...]
 ) -> Leaves:
+    """What `function_tangent` computes."""
     return linear.apply(*_split(operands, counts))
 
 
@@ -255,11 +265,23 @@ def _tangent_transpose(
 
 
 def _tangent_batch(
-    operands: Leaves, dims: Dims, *, linear: Linear, counts: Counts, types: tuple[Type, ...]
-) -> tuple[list[Array], list[int]]:
+    axis_data: Any,
+    operands: Leaves,
+    dims: Dims,
+    *,
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> tuple[list[Array], list[int | None]]:
+    axis = axis_of(axis_data)
     operands, dims = _batched_first(operands, dims)
     split, split_dims = _split(operands, counts), _split(dims, counts)
-    linear = linear.batched(*split_dims)
+    trace = lambda: jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
+    if not axis.parts_lanes(dims, trace):
+        bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
+        same: list[Array] = bind(*operands)
+        return same, [None] * len(same)
+    linear = linear.batched(axis, *split_dims)
     alike = [(y, dim) for y, dim in zip(split[1], split_dims[1], strict=True) if inexact(y)]
     if len(alike) == len(types) and all(
         dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)
@@ -270,8 +292,7 @@ def _tangent_batch(
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
     else:
-        size = next(x.shape[0] for x, dim in zip(operands, dims, strict=True) if dim == 0)
-        types = tuple(t.update(shape=(size, *t.shape)) for t in types)
+        types = tuple(t.update(shape=(axis.size, *t.shape)) for t in types)
     bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
     results: list[Array] = bind(*operands)
     return results, [0] * len(results)
@@ -280,15 +301,15 @@ def _tangent_batch(
 function_call.def_impl(_call_eagerly)
 function_call.def_effectful_abstract_eval(_call_types)
 ad.primitive_jvps[function_call] = _call_jvp
-batching.primitive_batchers[function_call] = _call_batch
+batching.fancy_primitive_batchers[function_call] = _call_batch
 mlir.register_lowering(function_call, mlir.lower_fun(_call_run, multiple_results=True))
 
-function_tangent.def_impl(_tangent_run)
+function_tangent.def_impl(tangent_run)
 function_tangent.def_abstract_eval(_tangent_types)
 ad.primitive_jvps[function_tangent] = _tangent_jvp
 ad.primitive_transposes[function_tangent] = _tangent_transpose
-batching.primitive_batchers[function_tangent] = _tangent_batch
-mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
+batching.fancy_primitive_batchers[function_tangent] = _tangent_batch
+mlir.register_lowering(function_tangent, mlir.lower_fun(tangent_run, multiple_results=True))
 
 along_curves(function_call, function_tangent)
 

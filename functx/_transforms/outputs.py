@@ -108,7 +108,7 @@ def require_arrays(who: str, output: Any) -> None:
     if not leaves:
         fail(who, f"`func` must return at least one array, got {output!r}", error=TypeError)
     for leaf in leaves:
-        if kind_of(leaf) == "other" and not is_key(leaf):
+        if kind_of(leaf) == "other" and not is_key(leaf) and not is_float0(leaf):
             _refuse_leaf(who, output)
 
 
@@ -130,6 +130,11 @@ def is_key(x: Any) -> bool:
     return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
+def is_float0(x: Any) -> bool:
+    """Whether `x` is what JAX has for the tangents and gradients of integers."""
+    return getattr(x, "dtype", None) == jax.dtypes.float0
+
+
 def path_of_output(path: Any) -> str:
     """`output['a'][0]`, for error messages."""
     return "output" + jax.tree_util.keystr(path)
@@ -137,7 +142,7 @@ def path_of_output(path: Any) -> str:
 
 def _refuse_leaf(who: str, output: Any) -> None:
     for path, leaf in jax.tree_util.tree_leaves_with_path(output):
-        if kind_of(leaf) == "other" and not is_key(leaf):
+        if kind_of(leaf) == "other" and not is_key(leaf) and not is_float0(leaf):
             fail(
                 who,
                 f"`{path_of_output(path)}` must be an array, got {describe(leaf)}",

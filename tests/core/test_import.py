@@ -31,6 +31,25 @@ def test_import_changes_nothing_and_needs_no_extra():
     assert not costly & set(seen["of_jax"])
 
 
+LATER = """
+import sys
+import functx
+assert "testing" in dir(functx) and "functx.testing" not in sys.modules
+exec("from functx import *")
+assert "functx.testing" not in sys.modules
+functx.testing.gradcheck(functx.sin, functx.zeros(2, dtype=functx.float32), eps=1e-2, atol=1e-2)
+assert functx.testing is sys.modules["functx.testing"]
+try:
+    functx.testings
+except AttributeError as error:
+    assert "did you mean testing" in str(error)
+"""
+
+
+def test_testing_is_imported_where_it_is_first_used():
+    subprocess.run([sys.executable, "-c", LATER], check=True)
+
+
 def test_import_initialises_no_backend():
     # A platform that does not exist fails on first use, so an import that passes used none.
     code = "import functx"

@@ -89,7 +89,7 @@ def test_defaults_are_filled_in_beside_ctx_and_need_no_gradient():
     class Plus(functx.Function):
         @staticmethod
         def forward(ctx, x, by=10, *, twice=False):
-            assert len(ctx.needs_input_grad) == 2
+            assert len(ctx.needs_input_grad) == 3
             return x + by
 
         @staticmethod

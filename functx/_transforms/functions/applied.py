@@ -106,13 +106,13 @@ class Applied:
         self.rules.setup(ctx, self.arguments(leaves), self.output.filled(outputs))
         return self.note(perturbed, ctx, leaves, outputs)
 
-    def lanes(self, rule: Callable[..., Any], dims: Dims, leaves: Leaves) -> Leaves:
+    def lanes(self, rule: Callable[..., Any], size: int, dims: Dims, leaves: Leaves) -> Leaves:
         """The outputs of all lanes, by the function's own rule."""
         full: list[int | None] = [None] * len(self.static)
         for i, dim in zip(self.slots, dims, strict=True):
             full[i] = dim
         found, structure = lanes_of(
-            self.name, rule, self.tree.unflatten(full), self.arguments(leaves), dims, leaves
+            self.name, rule, size, self.tree.unflatten(full), self.arguments(leaves)
         )
         outputs = tuple([_strong(y) for y in found if is_made_array(y)])
         lane = [jax.typeof(y).update(shape=y.shape[1:]) for y in outputs]

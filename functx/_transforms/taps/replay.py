@@ -29,13 +29,18 @@ Enter: TypeAlias = Callable[[Any, Sequence[Any], Supplies], tuple[list[Any], Sup
 
 
 class Recorded:
-    """The program that `func(*args)` is, with the tree of its output, whatever that holds."""
+    """The program that `func(*args)` is, with the tree of its output, whatever that holds.
 
-    def __init__(self, func: Callable[..., Any], *args: Any) -> None:
+    `names` are those of axes that collectives in it may cross, with their sizes.
+    """
+
+    def __init__(
+        self, func: Callable[..., Any], *args: Any, names: Sequence[tuple[Any, int]] = ()
+    ) -> None:
         self.tree: Any = None
         self.is_array: list[bool] = []
         self.others: list[Any] = []
-        self.program: ClosedJaxpr = jax.make_jaxpr(self._arrays(func))(*args)
+        self.program: ClosedJaxpr = jax.make_jaxpr(self._arrays(func), axis_env=names)(*args)
 
     def _arrays(self, func: Callable[..., Any]) -> Callable[..., list[Array]]:
         def function(*args: Any) -> list[Array]:
