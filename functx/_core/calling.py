@@ -218,7 +218,8 @@ def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str,
     try:
         with jax.ensure_compile_time_eval():
             enforce(_required(spec, args, kwargs, _constant))
-    except (TypeError, AttributeError):  # it depends on values of more than constants
+    except (TypeError, AttributeError, NotImplementedError):
+        # It depends on values of more than constants, or on symbolic sizes.
         return
 
 
