@@ -100,6 +100,7 @@ from .symbolic import (
     as_number as as_number,
     decided as decided,
     known as known,
+    known_sizes as known_sizes,
     Size as Size,
 )
 from .values import peek as peek, peek_on_cpu as peek_on_cpu

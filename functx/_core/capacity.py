@@ -21,7 +21,7 @@ import jax
 
 from .errors import describe, refuse
 from .jax_compat import recorded, recording_alone
-from .symbolic import known
+from .symbolic import known_sizes
 
 
 _LARGEST = 2**63 - 1  # bytes: XLA counts them in an int64
@@ -47,7 +47,7 @@ def check_sizes(outputs: Sequence[Any]) -> None:
 
 
 def _check_countable(x: Any, what: str) -> None:
-    if _bytes(x) > _LARGEST or min(_known_sizes(x), default=0) < 0:  # a size of 2**63 wraps
+    if _bytes(x) > _LARGEST or min(known_sizes(x.shape), default=0) < 0:  # a size of 2**63 wraps
         refuse(f"{what} {describe(x)}, more bytes than 64 bits count", error=MemoryError)
 
 
@@ -55,11 +55,7 @@ def _bytes(x: Any) -> int:
     """Of the dimensions that are not empty: XLA multiplies them one after another."""
     if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
         return 0
-    return math.prod(n for n in _known_sizes(x) if n) * x.dtype.itemsize
-
-
-def _known_sizes(x: Any) -> list[int]:
-    return [n for n in x.shape if known(n)]
+    return math.prod(n for n in known_sizes(x.shape) if n) * x.dtype.itemsize
 
 
 @ft.cache

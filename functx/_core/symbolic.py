@@ -8,7 +8,7 @@ False where sizes may be equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import jax
@@ -23,6 +23,11 @@ Size: TypeAlias = Any
 def known(*sizes: Size) -> bool:
     """Whether all sizes are numbers, and none is symbolic."""
     return not any(map(jax.export.is_symbolic_dim, sizes))
+
+
+def known_sizes(shape: Iterable[Size]) -> list[int]:
+    """Those of the sizes that are numbers."""
+    return [n for n in shape if known(n)]
 
 
 def decided(condition: Callable[[], bool], otherwise: bool) -> bool:

@@ -106,7 +106,7 @@ def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     ((2, 3), (2, 3))
     """
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in tensors))
+        shape = jnp.broadcast_shapes(*(x.shape for x in tensors))
     except ValueError:
         refuse(f"`tensors` must broadcast, got {', '.join(map(describe, tensors))}")
     return tuple(jnp.broadcast_to(x, shape) for x in tensors)
