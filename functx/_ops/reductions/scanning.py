@@ -58,17 +58,20 @@ def running(
 
 
 def _one_by_one(combine: Combine, parts: Parts, axis: int, backwards: bool) -> Parts:
-    def step(before: Parts, part: Parts) -> tuple[Parts, Parts]:
-        now = combine(before, part)
-        return now, now
-
     moved = tuple(jnp.moveaxis(x, axis, 0) for x in parts)
     end = -1 if backwards else 0
     first = tuple(x[end] for x in moved)
-    rest = tuple(x[:-1] if backwards else x[1:] for x in moved)
-    _, others = lax.scan(step, first, rest, reverse=backwards)
-    ends = [(one[None], several) for one, several in zip(first, others, strict=True)]
-    out = (jnp.concatenate(pair[::-1] if backwards else pair) for pair in ends)
+    n = moved[0].shape[0]
+    is_first = lax.iota(np.int32, n) == (n - 1 if backwards else 0)
+
+    # XLA's loop takes all elements: of one less than a symbolic size, it may have none to take.
+    def step(before: Parts, element: tuple[Array, Parts]) -> tuple[Parts, Parts]:
+        starts, part = element
+        now = combine(before, part)
+        now = tuple(jnp.where(starts, x, y) for x, y in zip(part, now, strict=True))
+        return now, now
+
+    _, out = lax.scan(step, first, (is_first, moved), reverse=backwards)
     return tuple(jnp.moveaxis(x, 0, axis) for x in out)
 
 
@@ -111,7 +114,9 @@ def running_product(x: Array, axis: int) -> Array:
 def running_maximum(x: Array, axis: int) -> Array:
     """The greatest of all elements so far, which cost more than a few instructions each."""
     n = x.shape[axis]
-    if known(n) and n % _BLOCK == 0:  # blocks that are filled up are held, not computed for each element anew
+    if (
+        known(n) and n % _BLOCK == 0
+    ):  # blocks that are filled up are held, not computed for each element anew
         x = _extended(x, 1, axis, at_end=True)
     out = running(lambda a, b: (lax.max(a[0], b[0]),), (x,), axis)[0]
     return lax.slice_in_dim(out, 0, n, axis=axis)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import overload
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from functx._core import (

@@ -7,17 +7,16 @@ tied to a number by an option, or to each other, it refuses to change alone.
 from __future__ import annotations
 
 import dataclasses
-import functools as ft
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import jax
 import numpy as np
 
 from functx._core import Size
-from functx._core.roles import Kind
+from functx._core.roles import Kind, Role
 from functx.testing.calls import Calls
-from functx.testing.opinfo import OpInfo, Sample
+from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
 from .cases import sized
 
@@ -37,12 +36,14 @@ class Resizable:
         self._given = self._calls.arguments(self.sample.args, self.sample.kwargs)
         self.arrays = self.sample.arrays()
         self.sizes = dict(self._places())
+        names = {id(x): name for name, x in self._calls.arrays(self._given).items()}
+        self._names = [names.get(id(x), "").partition("[")[0] for x in self.arrays]
 
     def _places(self) -> Iterator[tuple[Place, int]]:
         for i, x in enumerate(self.arrays):
             yield from (((i, d), n) for d, n in enumerate(x.shape))
         for name, role in () if self.info.spec is None else self.info.spec.roles.items():
-            if role.kind is Kind.SHAPE or (role.takes is not None and role.takes.sizes):
+            if is_sized(role):
                 value = self._given.get(name)
                 if isinstance(value, (tuple, list)):
                     yield from (((name, k), n) for k, n in enumerate(value) if _is_size(n))
@@ -75,10 +76,12 @@ class Resizable:
 
     def values(self, sizes: Mapping[Place, int]) -> list[np.ndarray]:
         """The arrays with other sizes in some places: cut off, or repeated from the start."""
-        return [
-            ft.reduce(lambda y, d: _resized(y, d, sizes.get((i, d))), range(x.ndim), np.asarray(x))
-            for i, x in enumerate(self.arrays)
-        ]
+        arrays = list(map(np.asarray, self.arrays))
+        for (which, dim), n in sizes.items():
+            if isinstance(which, int) and dim is not None:
+                x = arrays[which]
+                arrays[which] = np.take(x, np.arange(n) % x.shape[dim], dim)
+        return arrays
 
     def takes(self, sizes: Sizes) -> bool:
         """Whether other sizes in some places are no mistake."""
@@ -94,42 +97,58 @@ class Resizable:
         """Whether sizes that are larger by one there are no mistake."""
         return self.takes({place: self.sizes[place] + 1 for place in places})
 
-    def leading(self) -> Places:
-        """The dimensions that change with the first array's first one, or none if it may not.
+    def groups(self) -> list[Places]:
+        """The places whose sizes may change: each by itself, or together with what it is tied to.
 
-        These are the leading ones of its size; if the operator does not take that, the first one
-        alone, or all of this size.
+        All may change at once. An array of one element broadcasts, and an empty one is empty:
+        these sizes stay as they are.
         """
-        n = next((n for n in self.sizes.values() if n > 1), None)
-        first = next((x.shape[0] for x in self.arrays if x.ndim), n)
-        alike = frozenset(place for place, n in self.sizes.items() if n == first)
-        ahead = frozenset(place for place in alike if not place[1])
-        choices = (ahead, _of_arrays(ahead), frozenset(sorted(_of_arrays(ahead))[:1]))
-        return self._first_taken(first, (*choices, alike, _of_arrays(alike)))
+        found: list[Places] = []
+        for place, n in self.sizes.items():
+            if n > 1 and not any(place in group for group in found):
+                taken = frozenset[Place]().union(*found)
+                alike = [p for p, m in self.sizes.items() if m == n and p != place]
+                group = self._smallest(place, [p for p in alike if p not in taken])
+                if group and (not found or self.may_change(taken | group)):
+                    found.append(group)
+        return found
 
-    def together(self) -> list[Places]:
-        """For each size, the dimensions that may change with it; and one after the other, all."""
-        groups: list[Places] = []
-        for n in dict.fromkeys(self.sizes.values()):
-            alike = frozenset(place for place, m in self.sizes.items() if m == n)
-            group = self._first_taken(n, (alike, _of_arrays(alike)))
-            if group and self.may_change(frozenset().union(*groups, group)):
-                groups.append(group)
-        return groups
+    def _smallest(self, place: Place, alike: list[Place]) -> Places:
+        """Of the sets with `place` and others of its size, one from which none can be left out."""
+        few = [frozenset([place]), *(frozenset([place, other]) for other in alike)]
+        every = frozenset([place, *alike])
+        arrays = frozenset(p for p in every if isinstance(p[0], int) or p == place)
+        sets = dict.fromkeys([*few, every, arrays])
+        found = next((s for s in sets if self.may_change(s)), frozenset[Place]())
+        for other in found - {place} if len(found) > 2 else ():
+            if self.may_change(found - {other}):
+                found -= {other}
+        return found
 
-    def _first_taken(self, size: Any, choices: Iterable[Places]) -> Places:
-        if size is None or size < 2:  # an array of one element broadcasts, an empty one is empty
-            return frozenset()
-        return next((p for p in dict.fromkeys(choices) if self.may_change(p)), frozenset())
+    def least_sizes(self, groups: Sequence[Places]) -> list[int]:
+        """For each group 1, or its own size where the operator refuses 1."""
+        if self.takes({place: 1 for places in groups for place in places}):
+            return [1] * len(groups)
+        one = lambda places: dict.fromkeys(places, 1)
+        return [1 if self.takes(one(p)) else self.sizes[min(p, key=str)] for p in groups]
+
+    def fixed(self, fixed: FixedSizes) -> Places:
+        """The places that an entry says cannot be symbols."""
+        return frozenset(place for place in self.sizes if self._is_fixed(place, fixed))
+
+    def _is_fixed(self, place: Place, fixed: FixedSizes) -> bool:
+        which, at = place
+        if isinstance(which, str):
+            return which == fixed.argument and (not fixed.dims or at in fixed.dims)
+        ndim = self.arrays[which].ndim
+        dims = fixed.dims or range(ndim)
+        return self._names[which] == fixed.argument and at in [d % ndim for d in dims if d < ndim]
 
 
-def _is_size(value: Any) -> bool:
+def is_sized(role: Role) -> bool:
+    """Whether an option is a size that may be symbolic, or several."""
+    return role.kind is Kind.SHAPE or (role.takes is not None and role.takes.sizes)
+
+
+def _is_size(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _of_arrays(places: Places) -> Places:
-    return frozenset(place for place in places if isinstance(place[0], int))
-
-
-def _resized(x: np.ndarray, dim: int, size: int | None) -> np.ndarray:
-    return x if size is None else np.take(x, np.arange(size) % x.shape[dim], dim)

@@ -14,43 +14,81 @@ from jax import lax
 
 import functx
 from functx._core import category, describe
-from functx.testing.opinfo import OpInfo, Sample
+from functx._core.roles import Kind
+from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
 from .compare import assert_close, closeness, DERIVATIVES
+from .own_rules import codes_within, functions_within
 from .programs import Program, Steps
-from .resizing import Place, Places, Resizable, Sizes
+from .resizing import is_sized, Place, Places, Resizable, Sizes
 
 
 _SYMBOLS = "bs" + "".join(c for c in string.ascii_lowercase if c not in "bs")
-# Besides its own sizes, those at which a sample's program is held against the operator: one more,
-# which is odd where it is even, and 1.
-_OTHERS: tuple[Callable[[int], int], ...] = (lambda n: n + 1, lambda n: 1)
 
 
-def check_symbolic_batch(info: OpInfo, sample: Sample) -> bool | None:
-    """Value and pullback export with a symbol for the size of the leading dimension."""
+def takes_sizes(info: OpInfo) -> bool:
+    """Whether an operator has an argument whose size may change: an array, or a size itself."""
+    if info.spec is None:
+        return True
+    roles = info.spec.roles.values()
+    return any(role.kind in (Kind.ARRAY, Kind.OTHER) or is_sized(role) for role in roles)
+
+
+def first_with_sizes(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """The first sample whose arrays have a dimension of more than one element, or no arrays."""
+    plain = (s for s in samples if not s.values_only)
+    return [s for s in plain if not s.arrays() or max(map(_longest, s.arrays())) > 1][:1]
+
+
+def _longest(x: jax.Array) -> int:
+    return max(x.shape, default=1) if x.size else 0
+
+
+def chooses_by_size(info: OpInfo) -> bool:
+    """Whether the operator's code asks what it does with a symbolic size."""
+    rule = info.op if info.spec is None else info.spec.rule
+    asking = {"as_number", "decided", "known", "known_sizes"}
+    own = (f for f in functions_within(rule) if not f.__module__.startswith("functx._core"))
+    return any(asking & {*code.co_names} for f in own for code in codes_within(f.__code__))
+
+
+def check_symbolic(info: OpInfo, sample: Sample) -> bool | None:
+    """Value and pullback export with symbols for all sizes that may change.
+
+    Not those that the entry says cannot be symbols: with these, no program exports.
+    """
     call = Resizable(info, sample)
-    return _check_exports(call, [call.leading()])
-
-
-def check_symbolic_sizes(info: OpInfo, sample: Sample) -> bool | None:
-    """Value and pullback export with symbols for all sizes that may change."""
-    call = Resizable(info, sample)
-    return _check_exports(call, call.together())
-
-
-def _check_exports(call: Resizable, groups: Sequence[Places]) -> bool | None:
-    if not any(groups):
+    groups, never = _symbolic_and_not(call)
+    if not groups and not never:
         return False
-    exported(call, groups)
+    if groups:
+        exported(call, groups)
+    for fixed, some in never:
+        try:
+            exported(call, some)
+        except AssertionError:
+            continue
+        at = f"{fixed.argument}{list(fixed.dims) or ''}"
+        raise AssertionError(f"{info.id}{sample!r} exports with symbols for the sizes of {at}")
     return None
+
+
+def _symbolic_and_not(
+    call: Resizable,
+) -> tuple[list[Places], list[tuple[FixedSizes, list[Places]]]]:
+    """The sizes that may be symbols, and those that may not, by what the entry says of them."""
+    groups = call.groups()
+    fixed = [(one, call.fixed(one)) for one in call.info.fixed_sizes]
+    never = [(one, [group for group in groups if group & places]) for one, places in fixed]
+    every = frozenset[Place]().union(*(places for _, places in fixed))
+    return [g for g in groups if not g & every], [(one, some) for one, some in never if some]
 
 
 def check_symbolic_values(info: OpInfo, sample: Sample) -> Steps:
     """A program exported with symbolic sizes gives what the operator gives, at several sizes."""
     call = Resizable(info, sample)
-    groups = call.together()
-    if not any(groups):
+    groups, _ = _symbolic_and_not(call)
+    if not groups:
         return False
     program, asked = Program(exported(call, groups).call), []
     for sizes in _sizes_to_try(call, groups):
@@ -70,17 +108,21 @@ def check_symbolic_values(info: OpInfo, sample: Sample) -> Steps:
 
 
 def _sizes_to_try(call: Resizable, groups: Sequence[Places]) -> Iterator[dict[Place, int]]:
+    """The sample's own sizes, each one more, which is odd where it is even, and the least."""
     own = {place: call.sizes[place] for places in groups for place in places}
+    least = dict(zip(groups, call.least_sizes(groups), strict=True))
     yield own
-    for other in _OTHERS:
-        sizes = {place: other(n) for place, n in own.items()}
-        if call.takes(sizes):
-            yield sizes
+    yield {place: n + 1 for place, n in own.items()}
+    fewest = {place: n for places, n in least.items() for place in places}
+    if fewest != own and call.takes(fewest):
+        yield fewest
 
 
 def exported(call: Resizable, groups: Sequence[Places]) -> jax.export.Exported:
     """The values and the pullback of a call, with a symbol for each group of sizes."""
-    symbols = jax.export.symbolic_shape(", ".join(_SYMBOLS[: len(groups)]))
+    names, least = _SYMBOLS[: len(groups)], call.least_sizes(groups)
+    bounds = [f"{name} >= {n}" for name, n in zip(names, least, strict=True) if n > 1]
+    symbols = jax.export.symbolic_shape(", ".join(names), constraints=bounds)
     sizes = {place: n for places, n in zip(groups, symbols, strict=True) for place in places}
     shapes = [*call.shapes(sizes), *_carriers(groups, sizes)]
     what = f"{call.info.id}{call.sample!r} of {', '.join(map(describe, shapes))}"

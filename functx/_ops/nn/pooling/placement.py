@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 from jax import core
 
-from functx._core import decided, describe, known, known_sizes, refuse, Size
+from functx._core import decided, describe, known, refuse, Size
 from functx._ops.nn.windows import per_dimension
 
 
