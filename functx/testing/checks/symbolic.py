@@ -15,7 +15,7 @@ from jax import lax
 import functx
 from functx._core import category, describe
 from functx._core.roles import Kind
-from functx.testing.opinfo import FixedSizes, OpInfo, Sample
+from functx.testing.opinfo import OpInfo, Sample
 
 from .compare import assert_close, closeness, DERIVATIVES
 from .own_rules import codes_within, functions_within
@@ -52,42 +52,43 @@ def chooses_by_size(info: OpInfo) -> bool:
     return any(asking & {*code.co_names} for f in own for code in codes_within(f.__code__))
 
 
-def check_symbolic(info: OpInfo, sample: Sample) -> bool | None:
+def check_symbolic(info: OpInfo, sample: Sample) -> bool:
     """Value and pullback export with symbols for all sizes that may change.
 
     Not those that the entry says cannot be symbols: with these, no program exports.
     """
     call = Resizable(info, sample)
-    groups, never = _symbolic_and_not(call)
-    if not groups and not never:
-        return False
+    groups = symbols(call)
     if groups:
         exported(call, groups)
-    for fixed, some in never:
-        try:
-            exported(call, some)
-        except AssertionError:
-            continue
-        at = f"{fixed.argument}{list(fixed.dims) or ''}"
-        raise AssertionError(f"{info.id}{sample!r} exports with symbols for the sizes of {at}")
-    return None
+    found = bool(groups)
+    for fixed in info.fixed_sizes:
+        never = [places for places in call.groups() if places & call.fixed(fixed)]
+        found |= bool(never)
+        if never and _exports(call, never):
+            at = f"{fixed.argument}{list(fixed.dims) or ''}"
+            raise AssertionError(f"{info.id}{sample!r} exports with symbols for the sizes of {at}")
+    return found
 
 
-def _symbolic_and_not(
-    call: Resizable,
-) -> tuple[list[Places], list[tuple[FixedSizes, list[Places]]]]:
-    """The sizes that may be symbols, and those that may not, by what the entry says of them."""
-    groups = call.groups()
-    fixed = [(one, call.fixed(one)) for one in call.info.fixed_sizes]
-    never = [(one, [group for group in groups if group & places]) for one, places in fixed]
-    every = frozenset[Place]().union(*(places for _, places in fixed))
-    return [g for g in groups if not g & every], [(one, some) for one, some in never if some]
+def _exports(call: Resizable, groups: Sequence[Places]) -> bool:
+    try:
+        exported(call, groups)
+    except AssertionError:
+        return False
+    return True
+
+
+def symbols(call: Resizable) -> list[Places]:
+    """The sizes that may be symbols: places for each of them."""
+    fixed = frozenset[Place]().union(*map(call.fixed, call.info.fixed_sizes))
+    return [places for places in call.groups() if not places & fixed]
 
 
 def check_symbolic_values(info: OpInfo, sample: Sample) -> Steps:
     """A program exported with symbolic sizes gives what the operator gives, at several sizes."""
     call = Resizable(info, sample)
-    groups, _ = _symbolic_and_not(call)
+    groups = symbols(call)
     if not groups:
         return False
     program, asked = Program(exported(call, groups).call), []

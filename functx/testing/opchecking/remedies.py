@@ -32,6 +32,8 @@ _DISAGREEMENTS = {
     "Python loop over lanes",
     "pullback_at_zero": "the reverse rule must be linear in the cotangent: no test for zeros in it",
     "hessian_in_scan": "the rule must be the same when it is recorded: no branch on tracers in it",
+    "symbolic_values": "it asks whether sizes are equal, and a symbolic size answers no where it "
+    "does not know: what it does then must be right for all sizes",
     "strict": "convert what is mixed with astype, or with functx's operators, which promote",
     "second_gradient": _SECOND,
     "gradgradcheck": _SECOND,
@@ -44,6 +46,8 @@ _RAISED = {
     "reverse": "mend its reverse rule, or give it one: functx.Function has both modes from either "
     "rule; modes=('forward',) leaves reverse mode out",
     "call": "call it with arguments that it takes",
+    "symbolic": "ask of a symbolic size only what is true of all sizes; jnp.asarray(x.shape[0]) is "
+    "its value in the program, int(x.shape[0]) and np.prod(x.shape) raise",
 }
 _UNMAPPED = (
     "call what maps: functx's operators and jax.numpy's; what does not needs a rule (`vmap` of a "
