@@ -302,6 +302,10 @@ def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
 
 def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refused:
     """JAX's objection to what the rule did, in the operator's name and arguments."""
+    if "_DimExpr" in str(
+        error
+    ):  # a symbolic size in the place of an int, which only the type tells
+        return _undecided(arrays, error)
     got = ", ".join(map(describe, arrays))
     try:
         jnp.broadcast_shapes(*(x.shape for x in arrays))
@@ -317,8 +321,10 @@ def _undecided(arrays: list[jax.Array], error: Exception) -> Refused:
     """That the rule would have to know a symbolic size."""
     got = ", ".join(map(describe, arrays)) if arrays else "symbolic sizes"
     said = str(error).partition("\n")[0]
-    hint = "`constraints=` of jax.export.symbolic_shape can say what is true of sizes"
-    return Refused(f"cannot take {got}: {said}", hint, type(error))
+    if isinstance(error, jax.errors.InconclusiveDimensionOperation):
+        hint = "`constraints=` of jax.export.symbolic_shape can say what is true of sizes"
+        return Refused(f"cannot take {got}: {said}", hint, type(error))
+    return Refused(f"cannot take {got}: a size must be a number here: {said}", "", TypeError)
 
 
 def _finish(out: Any, compute: np.dtype | None, result: np.dtype | None) -> jax.Array:
