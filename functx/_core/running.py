@@ -302,9 +302,7 @@ def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
 
 def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refused:
     """JAX's objection to what the rule did, in the operator's name and arguments."""
-    if "_DimExpr" in str(
-        error
-    ):  # a symbolic size in the place of an int, which only the type tells
+    if "_DimExpr" in str(error):  # a symbolic size in the place of an int
         return _undecided(arrays, error)
     got = ", ".join(map(describe, arrays))
     try:

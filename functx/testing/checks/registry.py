@@ -292,6 +292,7 @@ CHECKS: dict[str, Check] = {
             _resizable,
             telling,
             _in_one_dtype,
+            symbolic.looks_at_sizes,
             quick_samples=symbolic.first_with_sizes,
         ),
         Check(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import string
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -45,11 +46,23 @@ def _longest(x: jax.Array) -> int:
 
 
 def chooses_by_size(info: OpInfo) -> bool:
-    """Whether the operator's code asks what it does with a symbolic size."""
-    rule = info.op if info.spec is None else info.spec.rule
+    """Whether the code in the operator's own file asks what it does with a symbolic size."""
     asking = {"as_number", "decided", "known", "known_sizes"}
-    own = (f for f in functions_within(rule) if not f.__module__.startswith("functx._core"))
-    return any(asking & {*code.co_names} for f in own for code in codes_within(f.__code__))
+    return any(f.__module__ == info.op.__module__ for f in _functions_with(info, asking))
+
+
+def looks_at_sizes(info: OpInfo) -> bool:
+    """Whether its code, wherever it is, looks at sizes, and values do not say more of it."""
+    looks = next(_functions_with(info, {"shape", "size"}), None) is not None
+    return looks and not (chooses_by_size(info) and not info.fixed_sizes)
+
+
+def _functions_with(info: OpInfo, names: set[str]) -> Iterator[types.FunctionType]:
+    """The functions of the operator's code, `_core` apart, in which one of these names is met."""
+    for f in functions_within(info.op if info.spec is None else info.spec.rule):
+        met = {name for code in codes_within(f.__code__) for name in code.co_names}
+        if names & met and not f.__module__.startswith("functx._core"):
+            yield f
 
 
 def check_symbolic(info: OpInfo, sample: Sample) -> bool:
@@ -109,14 +122,12 @@ def check_symbolic_values(info: OpInfo, sample: Sample) -> Steps:
 
 
 def _sizes_to_try(call: Resizable, groups: Sequence[Places]) -> Iterator[dict[Place, int]]:
-    """The sample's own sizes, each one more, which is odd where it is even, and the least."""
+    """Even sizes near the sample's own; and 1, or where that is refused, an odd one."""
     own = {place: call.sizes[place] for places in groups for place in places}
+    even = {place: n + n % 2 for place, n in own.items()}
     least = dict(zip(groups, call.least_sizes(groups), strict=True))
-    yield own
-    yield {place: n + 1 for place, n in own.items()}
-    fewest = {place: n for places, n in least.items() for place in places}
-    if fewest != own and call.takes(fewest):
-        yield fewest
+    odd = {p: 1 if n == 1 else even[p] + 1 for places, n in least.items() for p in places}
+    yield from (sizes for sizes in (even, odd) if call.takes(sizes))
 
 
 def exported(call: Resizable, groups: Sequence[Places]) -> jax.export.Exported:
