@@ -164,10 +164,11 @@ def _whole(call: Resizable, sizes: Sizes) -> Callable[..., Any]:
             outputs = f(*(given.get(i, x) for i, x in enumerate(arrays)))
             return [y for y in outputs if category(y.dtype) >= 2], outputs
 
-        if still or not moving:
+        types = jax.eval_shape(f, *arrays)
+        if still or not moving or all(category(y.dtype) < 2 for y in types):
             return f(*arrays), ()
         kept, pull, outputs = functx.vjp(moved, *(arrays[i] for i in moving), has_aux=True)
-        return outputs, pull(list(map(_cotangent, kept))) if kept else ()
+        return outputs, pull(list(map(_cotangent, kept)))
 
     return whole
 
