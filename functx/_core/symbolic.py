@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import export, lax
 
 
 # An int, or a symbolic size.
@@ -22,7 +22,7 @@ Size: TypeAlias = Any
 
 def known(*sizes: Size) -> bool:
     """Whether all sizes are numbers, and none is symbolic."""
-    return not any(map(jax.export.is_symbolic_dim, sizes))
+    return not any(map(export.is_symbolic_dim, sizes))
 
 
 def known_sizes(shape: Iterable[Size]) -> list[int]:

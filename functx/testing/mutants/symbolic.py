@@ -19,16 +19,16 @@ def symbolic_mutants(subject: Subject) -> Iterator[Mutant]:
     """Of an operator some of whose arrays may have other sizes."""
     info, calls = subject.info, subject.calls
     changes = lambda sample: bool(symbols(Resizable(info, sample)))
-    plain = [sample for sample in subject.samples() if not sample.values_only]
+    plain = (sample for sample in subject.every_sample() if not sample.values_only)
     if not takes_sizes(info) or not any(map(changes, plain)):
         return
     when = lambda given: bool(_symbolic(calls, given))
     frozen = planted(calls, when, _frozen)
-    yield Mutant("size frozen", "", frozen, (("symbolic", subject.dtype),), changes)
+    yield Mutant("size frozen", "", frozen, (("symbolic", subject.dtype),), changes, True)
     if chooses_by_size(info):
         off = planted(calls, when, lambda op, given: on_leaves(wrong, op(given)))
         cells = (("symbolic_values", subject.dtype),)
-        yield Mutant("wrong with symbols", "", off, cells, changes)
+        yield Mutant("wrong with symbols", "", off, cells, changes, True)
 
 
 def _symbolic(calls: Calls, given: Given) -> list[Any]:
