@@ -68,7 +68,7 @@ def catalog_page() -> str:
     for family, modules in sorted(families.items()):
         specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
         parts += [f"## {title(family)}\n", *_rows(specs, entries, gaps, status)]
-    return "\n".join([*parts, *_gaps()])
+    return "\n".join([*parts, *_gaps(), *_fixed_sizes()])
 
 
 def _gaps() -> list[str]:
@@ -80,6 +80,17 @@ def _gaps() -> list[str]:
     ]
     head = ["| entry | check | dtypes | devices | reason |", "|---|---|---|---|---|"]
     return ["## Declared gaps\n", *([*head, *rows] if rows else ["None."]), ""]
+
+
+def _fixed_sizes() -> list[str]:
+    rows = [
+        f"| `{info.id}` | `{fixed.argument}` | {', '.join(map(str, fixed.dims)) or 'all'} "
+        f"| {fixed.reason.replace('|', '&#124;')} |"
+        for info in sorted(op_db, key=lambda info: info.id)
+        for fixed in info.fixed_sizes
+    ]
+    head = ["| entry | argument | dimensions | reason |", "|---|---|---|---|"]
+    return ["## Sizes that cannot be symbols\n", *([*head, *rows] if rows else ["None."]), ""]
 
 
 def _families() -> Families:

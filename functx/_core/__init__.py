@@ -96,5 +96,12 @@ from .roles import (
     Shape as Shape,
 )
 from .shapes import broadcasts_to as broadcasts_to
+from .symbolic import (
+    as_number as as_number,
+    decided as decided,
+    known as known,
+    known_sizes as known_sizes,
+    Size as Size,
+)
 from .values import peek as peek, peek_on_cpu as peek_on_cpu
 from .widths import refuse_wide as refuse_wide

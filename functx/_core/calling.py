@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.core import Tracer
 
@@ -30,6 +31,7 @@ from .random import as_key, Draw
 from .requirements import enforce, Requirement
 from .running import required_of, requirements, run
 from .state import checking_results
+from .symbolic import known
 from .values import agreed_size, peek, peek_on_cpu
 from .weak_types import all_plain, strong_sequence
 from .widths import refuse_wide, wide_integers_fit
@@ -221,13 +223,16 @@ def _required(
 def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuses constants of a program being recorded, as eager calls would; it leaves no trace."""
     given = spec.parameters.bound(args, kwargs)
-    arrays = [given[name] for name in spec.traced if name in given]
-    if all(isinstance(x, Tracer) for x in jax.tree.leaves(arrays)):
+    arrays = jax.tree.leaves([given[name] for name in spec.traced if name in given])
+    if all(isinstance(x, Tracer) for x in arrays):
+        return
+    if not all(known(*np.shape(x)) for x in arrays):  # nothing is computed of symbolic sizes
         return
     try:
         with jax.ensure_compile_time_eval():
             enforce(_required(spec, args, kwargs, _constant))
-    except (TypeError, AttributeError):  # it depends on values of more than constants
+    except (TypeError, AttributeError, NotImplementedError):
+        # It depends on values of more than constants, or on symbolic sizes.
         return
 
 

@@ -10,6 +10,8 @@ import jax
 import numpy as np
 from jax.core import ShapedArray
 
+from .symbolic import known
+
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
 _MANY, _LONG = 20, 120  # elements, and characters or bits, that a message shows
@@ -103,7 +105,7 @@ def _shown(x: Any) -> str:
         return f"the class {x.__module__}.{x.__qualname__}"
     if isinstance(x, int) and x.bit_length() > _LONG:
         return f"an integer of {x.bit_length()} bits"
-    if _is_extended(x):
+    if _is_extended(x) or not known(x):
         return str(x)
     plain = isinstance(x, (bool, int, float, complex, str, bytes, slice, np.dtype))
     if x is None or plain or foreign_hint(x):

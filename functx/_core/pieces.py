@@ -88,9 +88,11 @@ def in_blocks(
         return where if len(where.sizes) > BLOCK else None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
+        if staging_trace() is not None:
+            return call(*args, **kwargs)
         x: Any = args[0] if args else kwargs.get(first)
         shape = getattr(x, "shape", ())
-        if max(shape, default=0) <= BLOCK or not is_numeric(x.dtype) or staging_trace() is not None:
+        if max(shape, default=0) <= BLOCK or not is_numeric(x.dtype):
             return call(*args, **kwargs)
         rest = {k: v for k, v in kwargs.items() if k != first}
         try:

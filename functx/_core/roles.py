@@ -17,6 +17,7 @@ import numpy as np
 
 from .errors import fail, nearest
 from .options import parsed, PLAIN, SEQUENCES, Takes
+from .symbolic import Size as Size  # static: one size, an int or a symbolic one
 
 
 class SupportsDType(Protocol):
@@ -66,7 +67,7 @@ Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
 Dim: TypeAlias = int
 Dims: TypeAlias = int | Sequence[int] | None
-# Static: sizes (a tuple of ints), a dtype (a NumPy one), where a new array lives.
+# Static: sizes (a tuple of ints or symbolic sizes), a dtype (a NumPy one), where a new array lives.
 Shape: TypeAlias = Any
 DType: TypeAlias = str | type[Any] | np.dtype[Any] | SupportsDType
 Device: TypeAlias = Any

@@ -51,6 +51,8 @@ def _run(
     canonicalize(spec, given)
     try:
         out = rule(**given)
+    except jax.errors.InconclusiveDimensionOperation as error:
+        raise _undecided(arrays, error) from error
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, jax.errors.JAXTypeError):
             raise
@@ -300,15 +302,27 @@ def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
 
 def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refused:
     """JAX's objection to what the rule did, in the operator's name and arguments."""
+    if "_DimExpr" in str(error):  # a symbolic size in the place of an int
+        return _undecided(arrays, error)
     got = ", ".join(map(describe, arrays))
     try:
-        np.broadcast_shapes(*(x.shape for x in arrays))
-    except ValueError:
+        jnp.broadcast_shapes(*(x.shape for x in arrays))
+    except (TypeError, ValueError):
         return Refused(f"shapes do not fit: {got}", f"JAX says: {error}", RuntimeError)
     kinds = (OverflowError, MemoryError, TypeError, ValueError)  # NumPy's own need more arguments
     what = f"cannot take {got}" if got else "cannot be computed"
     said = str(error) or "more memory than there is"
     return Refused(f"{what}: {said}", "", next(kind for kind in kinds if isinstance(error, kind)))
+
+
+def _undecided(arrays: list[jax.Array], error: Exception) -> Refused:
+    """That the rule would have to know a symbolic size."""
+    got = ", ".join(map(describe, arrays)) if arrays else "symbolic sizes"
+    said = str(error).partition("\n")[0]
+    if isinstance(error, jax.errors.InconclusiveDimensionOperation):
+        hint = "`constraints=` of jax.export.symbolic_shape can say what is true of sizes"
+        return Refused(f"cannot take {got}: {said}", hint, type(error))
+    return Refused(f"cannot take {got}: a size must be a number here: {said}", "", TypeError)
 
 
 def _finish(out: Any, compute: np.dtype | None, result: np.dtype | None) -> jax.Array:

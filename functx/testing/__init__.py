@@ -33,6 +33,7 @@ from .opinfo import (
     Departure as Departure,
     edge as edge,
     Extreme as Extreme,
+    FixedSizes as FixedSizes,
     Floor as Floor,
     Gap as Gap,
     held as held,

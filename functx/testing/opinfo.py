@@ -137,6 +137,15 @@ class Gap:
 
 
 @dataclasses.dataclass(frozen=True)
+class FixedSizes:
+    """Sizes with which, as symbols, no program can be exported, and why. Fails the day one is."""
+
+    argument: str  #: the array, or the option, by name
+    reason: str  #: why they must be numbers: a fact
+    dims: tuple[int, ...] = ()  #: dimensions of the array, or places in the option; empty: all
+
+
+@dataclasses.dataclass(frozen=True)
 class Extreme:
     """Extreme arguments at which float32 cannot give what float64 does. Fails the day it does.
 
@@ -250,6 +259,7 @@ class OpInfo:
     #: whether the reference has the zeros' signs; not looked at where there is a floor for all
     signed_zeros: bool = True
     gaps: tuple[Gap, ...] = ()  #: checks known to fail; one that passes fails
+    fixed_sizes: tuple[FixedSizes, ...] = ()  #: sizes that cannot be symbols of `jax.export`
     extremes: tuple[Extreme, ...] = ()  #: extreme arguments that float32 is not held to
     #: what of the output is determined: drops signs, phases and orders (svd, eigh, qr)
     gauge: Callable[[Any], Any] | None = None

@@ -13,16 +13,15 @@ from functx._core import (
     as_dtype,
     category,
     DEFAULT_FLOAT,
-    describe,
     Device,
     DType,
     LONG,
     operator,
     Other,
     Promote,
-    refuse,
     Requirement,
     Shape,
+    Size,
     value_fits,
 )
 
@@ -136,7 +135,7 @@ def ones_like(
 
 @operator(differentiable=False)
 def eye(
-    n: int, m: int | None = None, *, dtype: DType | None = None, device: Device | None = None
+    n: Size, m: Size | None = None, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """The identity matrix, `n` by `n`, or `n` by `m` with ones on its main diagonal.
 
@@ -144,8 +143,6 @@ def eye(
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    for name, size in (("n", n), ("m", m)):
-        if not isinstance(size, int) and not (name == "m" and size is None):
-            refuse(f"`{name}` must be an int, got {describe(size)}", error=TypeError)
-        non_negative((size or 0,), name)
+    for name, size in (("n", n), ("m", n if m is None else m)):
+        non_negative((size,), name)
     return jnp.eye(n, m, dtype=dtype or DEFAULT_FLOAT)

@@ -12,6 +12,7 @@ from functx._core import (
     accumulator,
     ArrayLike,
     Autocast,
+    decided,
     describe,
     operator,
     Promote,
@@ -136,7 +137,7 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     image = x.shape[2:]
     padded = [size + before + after for size, (before, after) in zip(image, pads, strict=True)]
     for size, k, d in zip(padded, kernel, dilations, strict=True):
-        if size < d * (k - 1) + 1:
+        if decided(lambda size=size, k=k, d=d: size < d * (k - 1) + 1, otherwise=False):
             refuse(
                 f"the padded input must be at least as large as the dilated kernel, got "
                 f"{size} for {d * (k - 1) + 1}",

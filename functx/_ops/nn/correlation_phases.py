@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import decided
 from functx._core.convolutions import channels_last
 
 from .correlation_parts import Geometry, Part, total
@@ -45,7 +46,7 @@ def by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
     each = [_phases(*x, o) for x, o in zip(g.dimensions(), g.result, strict=True)]
     parts = [_phase(g, kernel, result, phases) for phases in itertools.product(*each)]
     if not parts:  # the image lies between the elements of the kernel
-        return jnp.zeros((len(result), kernel.shape[1], *g.image), g.dtype_of(Part.IMAGE))
+        return jnp.zeros((result.shape[0], kernel.shape[1], *g.image), g.dtype_of(Part.IMAGE))
     return total(parts).astype(g.dtype_of(Part.IMAGE))
 
 
@@ -60,7 +61,7 @@ def _phases(
         start = stride * first + i - before
         reach = dilation * (len(range(i, kernel, stride)) - 1)
         count = last - first + 1
-        if count > 0:
+        if decided(lambda count=count: count > 0, otherwise=True):
             low = reach - first
             found.append(
                 _Phase(

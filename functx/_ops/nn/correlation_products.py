@@ -64,7 +64,7 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 def _element(kernel: Array, at: tuple[int, ...]) -> Array:
     """Of each group's kernel, beside images and results."""
     one = kernel[(slice(None), slice(None), 0, *at)]
-    return one.reshape(len(one), 1, -1, *[1] * len(at))
+    return one.reshape(one.shape[0], 1, -1, *[1] * len(at))
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:

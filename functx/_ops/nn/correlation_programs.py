@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from functx._core import decided
 from functx._core.convolutions import channels_last
 
 from .correlation_parts import Geometry, Part
@@ -33,7 +34,8 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     XLA's kernels multiply each group with the zeros between it and every other, so they are given
     one group at a time, in a loop; volumes, at which they are slow, plane by plane.
     """
-    lanes, groups, volumes = len(a), len(a) * g.groups, len(g.kernel) > 2
+    lanes, volumes = a.shape[0], len(g.kernel) > 2
+    groups = lanes * g.groups
     if groups == 1 and not volumes:
         return _one_group(wanted, g, a, b)
     batch, filters, channels = _extents(wanted, g, a, b)
@@ -41,7 +43,7 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     if math.prod(g.kernel) <= WINDOW:
         if filters == channels == 1:
             return by_elements(wanted, g, a, b)
-        if products < _MANY:
+        if decided(lambda: products < _MANY, otherwise=False):
             return by_windows(wanted, g, a, b)
     if volumes:
         return by_planes(on_cpus, wanted, g, a, b)
@@ -71,7 +73,7 @@ def _groups_as_lanes(g: Geometry, x: Array, part: Part) -> Array:
     axis = 1 if part == Part.KERNEL else 2
     split = x.reshape(*x.shape[:axis], g.groups, x.shape[axis] // g.groups, *x.shape[axis + 1 :])
     split = jnp.moveaxis(split, axis, 1)
-    return split.reshape(len(x) * g.groups, *split.shape[2:])
+    return split.reshape(x.shape[0] * g.groups, *split.shape[2:])
 
 
 def _lanes_as_groups(g: Geometry, x: Array, part: Part, lanes: int) -> Array:
@@ -88,7 +90,7 @@ def _each(convolve: Convolution, wanted: Part, g: Geometry, a: Array, b: Array) 
         out = one(convolve, g, a.astype(g.dtype), b.astype(g.dtype))
         return out.astype(g.dtype_of(wanted))
 
-    return lane(a[0], b[0])[None] if len(a) == 1 else jax.vmap(lane)(a, b)
+    return lane(a[0], b[0])[None] if a.shape[0] == 1 else jax.vmap(lane)(a, b)
 
 
 def _result(convolve: Convolution, g: Geometry, image: Array, kernel: Array) -> Array:

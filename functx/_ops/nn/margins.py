@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from functx._core import (
@@ -185,7 +184,7 @@ def _is(target: Any, number: int) -> Array:
 def _fitting(input: Array, target: Any) -> Array:
     target = jnp.asarray(target)
     try:
-        np.broadcast_shapes(input.shape, target.shape)
+        jnp.broadcast_shapes(input.shape, target.shape)
     except ValueError:
         refuse(f"shapes do not fit: {describe(input)}, {describe(target)}")
     return target

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, refuse
+from functx._core import describe, known, known_sizes, refuse, Size
 
 
 def per_dimension(value: Any, n: int, name: str, *, least: int = 0) -> tuple[int, ...]:
@@ -30,14 +30,15 @@ def per_dimension(value: Any, n: int, name: str, *, least: int = 0) -> tuple[int
     return tuple(ints) * (n if len(ints) == 1 else 1)
 
 
-def require_countable(sizes: Sequence[int]) -> None:
+def require_countable(sizes: Sequence[Size]) -> None:
     """Refuses images of so many elements that 64 bits do not count their bytes."""
-    if math.prod(sizes) >= 2**60:
+    if math.prod(known_sizes(sizes)) >= 2**60:
         refuse(f"images of {list(sizes)} are more than memory holds", error=MemoryError)
 
 
 def windows(x: jax.Array, axis: int, kernel: int, stride: int, dilation: int) -> jax.Array:
     """Dimension `axis` of `x` as two: which window, and where in the window."""
     count = (x.shape[axis] - dilation * (kernel - 1) - 1) // stride + 1
-    positions = np.arange(count)[:, None] * stride + np.arange(kernel) * dilation
+    make: Any = np if known(count) else jnp
+    positions = make.arange(count)[:, None] * stride + make.arange(kernel) * dilation
     return jnp.take(x, positions, axis, mode="clip")

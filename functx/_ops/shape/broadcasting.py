@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import overload
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -106,7 +105,7 @@ def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     ((2, 3), (2, 3))
     """
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in tensors))
+        shape = jnp.broadcast_shapes(*(x.shape for x in tensors))
     except ValueError:
         refuse(f"`tensors` must broadcast, got {', '.join(map(describe, tensors))}")
     return tuple(jnp.broadcast_to(x, shape) for x in tensors)

@@ -20,6 +20,7 @@ from functx._core import (
     Dim,
     Dims,
     DType,
+    known_sizes,
     operator,
     Other,
     Promote,
@@ -98,7 +99,7 @@ def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = N
 def _filled_in(shape: tuple[int, ...], count: int, name: str = "shape") -> tuple[int, ...]:
     """`shape` with its -1 replaced, if there is one way to do that."""
     known = math.prod(n for n in shape if n != -1)
-    if min(shape, default=0) < -1 or shape.count(-1) > 1:
+    if min(known_sizes(shape), default=0) < -1 or shape.count(-1) > 1:
         refuse(f"`{name}` must hold non-negative ints and at most one -1, got {list(shape)}")
     if -1 not in shape:
         if known != count:

@@ -25,6 +25,7 @@ from . import (
     randomness,
     scanning,
     sharding,
+    symbolic,
 )
 from .conventions import check_conventions
 from .coverage import (
@@ -194,6 +195,10 @@ def _one_half(info: OpInfo, dtype: str) -> bool:
     return dtype == ("bfloat16" if "bfloat16" in info.accepted else "float16")
 
 
+def _resizable(info: OpInfo, dtype: str) -> bool:
+    return _in_one_dtype(info, dtype) and symbolic.takes_sizes(info)
+
+
 def _never(info: OpInfo) -> bool:
     return False
 
@@ -287,6 +292,24 @@ CHECKS: dict[str, Check] = {
         ),
         Check("sharded", sharding.check_sharded, _with_devices, 1, _in_one_dtype, _never),
         *_lowered("lowers_", lowering.check_lowering, _always),
+        Check(
+            "symbolic",
+            symbolic.check_symbolic,
+            _resizable,
+            telling,
+            _in_one_dtype,
+            symbolic.looks_at_sizes,
+            quick_samples=symbolic.first_with_sizes,
+        ),
+        Check(
+            "symbolic_values",
+            symbolic.check_symbolic_values,
+            _resizable,
+            telling,
+            _in_one_dtype,
+            symbolic.chooses_by_size,
+            quick_samples=symbolic.first_with_sizes,
+        ),
         *_lowered("composed_lowers_", lowering.check_composed_lowering, _taking_arrays, _never),
         Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
         Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),

@@ -19,6 +19,7 @@ from .randomness import random_mutants
 from .refusals import refusal_mutants
 from .shapes import shape_mutants
 from .subject import Subject, there
+from .symbolic import symbolic_mutants
 from .ties import tie_mutants
 from .values import value_mutants
 
@@ -29,6 +30,7 @@ PLANTS = (
     batching_mutants,
     tie_mutants,
     shape_mutants,
+    symbolic_mutants,
     value_mutants,
     integer_mutants,
     dtype_mutants,

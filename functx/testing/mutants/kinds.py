@@ -44,6 +44,10 @@ KINDS: dict[str, Kind] = {
     "rank 4 and more": Kind("shapes", "leading dimensions could be handled wrongly"),
     "empty": Kind("shapes", "an empty batch could raise"),
     "broadcasting": Kind("shapes", "arrays of unequal shapes could give anything"),
+    "size frozen": Kind("shapes", "no program of it can be exported for a batch of any size"),
+    "wrong with symbols": Kind(
+        "shapes", "an exported program takes the branch that is right for some sizes only"
+    ),
     "not finite to 0": Kind("edges", _EDGE),
     "NaN to 0": Kind("edges", _EDGE),
     "inf to 0": Kind("edges", _EDGE),

@@ -62,10 +62,10 @@ def positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
 
 def read_at(images: jax.Array, where: jax.Array) -> jax.Array:
     """The elements at positions `[B, *counts]` of images `[B, *sizes]`; nowhere, the least."""
-    flat = [len(images), math.prod(images.shape[1:])]
+    batch, *sizes = images.shape
     out = jnp.take_along_axis(
-        images.reshape(flat),
-        where.reshape(len(images), math.prod(where.shape[1:])),
+        images.reshape(batch, math.prod(sizes)),
+        where.reshape(batch, math.prod(where.shape[1:])),
         axis=1,
         mode="fill",
         fill_value=lowest(images.dtype),

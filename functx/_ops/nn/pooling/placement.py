@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
+from jax import core
 
-from functx._core import describe, refuse
+from functx._core import decided, describe, known, refuse, Size
 from functx._ops.nn.windows import per_dimension
 
 
@@ -60,15 +61,15 @@ def placed(
         _count(*each, ceil_mode)
         for each in zip(sizes, kernel, strides, pads, dilations, strict=True)
     )
-    if min(counts) < 1:
+    if any(decided(lambda n=n: n < 1, otherwise=False) for n in counts):
         refuse(
             f"the window is larger than the input: {describe(input)} would give "
             f"{list(counts)} windows"
         )
     widths = [size + 2 * p for size, p in zip(sizes, pads, strict=True)]
-    bounded = lambda numbers: tuple(map(min, numbers, widths))
+    bounded = lambda numbers: tuple(map(_least, numbers, widths))
     kernel = tuple(
-        min(k, -(-width // d)) for k, d, width in zip(kernel, dilations, widths, strict=True)
+        _least(k, -(-width // d)) for k, d, width in zip(kernel, dilations, widths, strict=True)
     )
     return Windows(sizes, kernel, bounded(strides), pads, bounded(dilations), counts)
 
@@ -90,6 +91,9 @@ def _count(
     but it must start inside `size` or the padding before it."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     out = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
-    if ceil_mode and (out - 1) * stride >= size + padding:
-        out -= 1
-    return out
+    return core.min_dim(out, -(-(size + padding) // stride)) if ceil_mode else out
+
+
+def _least(number: int, width: Size) -> int:
+    """The number, or the width where that is known to be less."""
+    return min(number, width) if known(width) else number

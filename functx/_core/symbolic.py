@@ -1,0 +1,56 @@
+"""Sizes that are symbols: of arrays that `jax.export` traces once for all sizes.
+
+A symbolic size (`b` of `jax.export.symbolic_shape("b")`, `2*b`, `b + 1`) adds and multiplies like
+an int, and is at least 1 unless something is taken off it. It is none: `int(b)` and `np.prod`
+raise, and so do comparisons that some sizes meet and others do not. `==` raises never: JAX answers
+False where sizes may be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+from jax import export, lax
+
+
+# An int, or a symbolic size.
+Size: TypeAlias = Any
+
+
+def known(*sizes: Size) -> bool:
+    """Whether all sizes are numbers, and none is symbolic."""
+    return not any(map(export.is_symbolic_dim, sizes))
+
+
+def known_sizes(shape: Iterable[Size]) -> list[int]:
+    """Those of the sizes that are numbers."""
+    return [n for n in shape if known(n)]
+
+
+def decided(condition: Callable[[], bool], otherwise: bool) -> bool:
+    """What a comparison of sizes says, or `otherwise` where a symbolic size leaves it open.
+
+    - `condition`: makes the comparison: `lambda: n <= 8`.
+    - `otherwise`: the answer that is right for all sizes. Of a choice of algorithm, it takes the
+      one that no size excludes; of a refusal, it lets pass.
+
+    >>> from functx._core.symbolic import decided
+    >>> (b,) = jax.export.symbolic_shape("b")
+    >>> decided(lambda: b > 8, otherwise=False), decided(lambda: b > 0, otherwise=False)
+    (False, True)
+    """
+    try:
+        return bool(condition())
+    except jax.errors.InconclusiveDimensionOperation:
+        return otherwise
+
+
+def as_number(size: Size, dtype: Any) -> Any:
+    """A size that arithmetic with arrays of `dtype` takes: the int itself, or a 0-d array.
+
+    The array of a symbolic size knows it when the exported program runs.
+    """
+    return size if known(size) else lax.convert_element_type(jnp.asarray(size), dtype)
