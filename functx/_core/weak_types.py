@@ -1,7 +1,7 @@
 """Arrays that JAX types weakly, and how they become arrays like others.
 
-To JAX `jnp.full(3, 300)` is still the number that it was made of, and gives way to any dtype that it
-meets. To functx, as to PyTorch, an array has its dtype however it was made. So what takes arrays
+To JAX `jnp.full(3, 300)` is still the number that it was made of, and gives way to any dtype that
+it meets. To functx, as to PyTorch, an array has its dtype however it was made. So what takes arrays
 makes them strong before it does anything else, and all that comes after may read a weak type as "a
 Python number": inside a compiled program nothing else tells the two apart.
 """
