@@ -31,9 +31,14 @@ from .coverage import (
     few_eager,
     first_of_sets,
     first_whole,
+    one_of_each_option,
     Select,
     telling,
+    telling_of_derivatives,
     telling_of_options,
+    telling_of_own_batching,
+    telling_of_own_derivatives,
+    telling_of_reverse_rules,
     whole_entry,
 )
 from .dtypes import check_dtypes
@@ -44,6 +49,7 @@ from .names import require_checks, require_dtypes, require_entries, require_prof
 from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes
+from .spelling import check_spelling, spelled_in_ways
 from .strictness import check_strict_promotion
 
 
@@ -53,6 +59,7 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
 LOOK_AT_DERIVED = ("reference", "moments", "distribution")  # the checks that look at those too
+_MORE = (telling, telling_of_derivatives, 1)  # of which the exhaustive profile looks at all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +93,7 @@ class Check:
             samples = [sample for sample in samples if not sample.derived]
         if profile == "quick" and self.quick_samples is not None:
             return self.quick_samples(info, samples)
-        if self.samples is None or (profile == "exhaustive" and self.samples in (telling, 1)):
+        if self.samples is None or (profile == "exhaustive" and self.samples in _MORE):
             return list(samples)
         if isinstance(self.samples, int):
             return list(samples[: self.samples])
@@ -119,6 +126,10 @@ def _refusing(info: OpInfo, dtype: str) -> bool:
 
 def _declared(info: OpInfo, dtype: str) -> bool:
     return info.spec is not None and _in_one_dtype(info, dtype)
+
+
+def _spelled_in_ways(info: OpInfo, dtype: str) -> bool:
+    return spelled_in_ways(info) and _in_one_dtype(info, dtype)
 
 
 def _with_sizes(info: OpInfo, dtype: str) -> bool:
@@ -222,11 +233,6 @@ def _always_quick(info: OpInfo) -> bool:
     return True
 
 
-def _telling_of_own_rules(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
-    """Where JAX derives the second derivative from the first, few show what can be wrong of it."""
-    return (telling_of_options if has_own_rules(info) else first_of_sets)(info, samples)
-
-
 def _lowered(
     prefix: str,
     run: Callable[..., Any],
@@ -250,6 +256,14 @@ CHECKS: dict[str, Check] = {
         Check("garbage", check_garbage, _declared, 1, _in_one_dtype),
         Check("sizes", check_sizes, _with_sizes, 1, _in_one_dtype),
         Check("strict", check_strict_promotion, _declared, few, _in_one_dtype),
+        Check(
+            "spelling",
+            check_spelling,
+            _spelled_in_ways,
+            telling,
+            _in_one_dtype,
+            quick_samples=one_of_each_option,
+        ),
         Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
         Check(
             "x64_off",
@@ -276,7 +290,14 @@ CHECKS: dict[str, Check] = {
         Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
         Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
         Check("distribution", distributions.check_distribution, _sampled, None, _in_one_dtype),
-        Check("vmap", batching.check_vmap, _taking_arrays, telling, _in_one_dtype),
+        Check(
+            "vmap",
+            batching.check_vmap,
+            _taking_arrays,
+            telling,
+            _in_one_dtype,
+            quick_samples=telling_of_own_batching,
+        ),
         Check("vmap_dims", batching.check_vmap_every_dim, _taking_arrays, 2, _in_one_dtype, _never),
         Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1, _in_one_dtype),
         Check("vmap_rule", batching.check_no_loop, _taking_arrays, first_of_sets, _in_one_dtype),
@@ -300,14 +321,21 @@ CHECKS: dict[str, Check] = {
             quick_samples=first_whole,
         ),
         Check("halves", check_halves, in_a_half, telling, _one_half, quick_samples=first_of_sets),
-        Check("gradient", numeric.check_gradient, _in_double, telling, _double),
+        Check(
+            "gradient",
+            numeric.check_gradient,
+            _in_double,
+            telling_of_derivatives,
+            _double,
+            quick_samples=telling_of_own_derivatives,
+        ),
         Check(
             "second_gradient",
             numeric.check_second_gradient,
             _in_double,
-            telling,
+            telling_of_derivatives,
             _double,
-            quick_samples=_telling_of_own_rules,
+            quick_samples=telling_of_reverse_rules,
         ),
     ]
 }
