@@ -11,6 +11,7 @@ _SAMPLES = {
     "1": "the first",
     "2": "the first two",
     "telling": "telling ones",
+    "telling_of_derivatives": "telling ones",
     "few": "three",
     "few_eager": "three, and edges",
     "first_of_sets": "one for each set of arrays",

@@ -11,6 +11,7 @@ from . import forward, sharding, symbolic
 from .extremal import compares_precisions
 from .refusals import refusals
 from .sizes import has_sizes
+from .spelling import spelled_in_ways
 
 
 def always(info: OpInfo, dtype: str) -> bool:
@@ -52,6 +53,10 @@ def promoting(info: OpInfo, dtype: str) -> bool:
 
 def moving(info: OpInfo) -> bool:
     return info.spec is not None and info.spec.takes_storage
+
+
+def spelled(info: OpInfo, dtype: str) -> bool:
+    return spelled_in_ways(info) and in_one_dtype(info, dtype)
 
 
 def with_sizes(info: OpInfo, dtype: str) -> bool:

@@ -45,6 +45,7 @@ from .applicability import (
     resizable,
     sampled,
     some_dtypes,
+    spelled,
     taking_arrays,
     with_conventions,
     with_devices,
@@ -58,9 +59,14 @@ from .coverage import (
     few_eager,
     first_of_sets,
     first_whole,
+    one_of_each_option,
     Select,
     telling,
+    telling_of_derivatives,
     telling_of_options,
+    telling_of_own_batching,
+    telling_of_own_derivatives,
+    telling_of_reverse_rules,
     whole_entry,
 )
 from .dtypes import check_dtypes
@@ -71,6 +77,7 @@ from .names import require_checks, require_dtypes, require_entries, require_prof
 from .own_rules import has_own_rules
 from .refusals import check_refusals
 from .sizes import check_sizes
+from .spelling import check_spelling
 from .storage import check_storage
 from .strictness import check_strict_promotion
 
@@ -81,6 +88,7 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
 LOOK_AT_DERIVED = ("reference", "moments", "distribution")  # the checks that look at those too
+_MORE = (telling, telling_of_derivatives, 1)  # of which the exhaustive profile looks at all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +122,7 @@ class Check:
             samples = [sample for sample in samples if not sample.derived]
         if profile == "quick" and self.quick_samples is not None:
             return self.quick_samples(info, samples)
-        if self.samples is None or (profile == "exhaustive" and self.samples in (telling, 1)):
+        if self.samples is None or (profile == "exhaustive" and self.samples in _MORE):
             return list(samples)
         if isinstance(self.samples, int):
             return list(samples[: self.samples])
@@ -160,11 +168,6 @@ def _always_quick(info: OpInfo) -> bool:
     return True
 
 
-def _telling_of_own_rules(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
-    """Where JAX derives the second derivative from the first, few show what can be wrong of it."""
-    return (telling_of_options if has_own_rules(info) else first_of_sets)(info, samples)
-
-
 def _lowered(
     prefix: str,
     run: Callable[..., Any],
@@ -188,6 +191,14 @@ CHECKS: dict[str, Check] = {
         Check("garbage", check_garbage, declared, 1, in_one_dtype),
         Check("sizes", check_sizes, with_sizes, 1, in_one_dtype),
         Check("strict", check_strict_promotion, declared, few, in_one_dtype),
+        Check(
+            "spelling",
+            check_spelling,
+            spelled,
+            telling,
+            in_one_dtype,
+            quick_samples=one_of_each_option,
+        ),
         Check("storage", check_storage, promoting, 1, in_one_dtype, moving),
         Check("jit", forward.check_jit, always, few_eager, in_one_dtype),
         Check(
@@ -233,7 +244,14 @@ CHECKS: dict[str, Check] = {
         Check("lanes", randomness.check_lanes, random, 1, in_one_dtype),
         Check("moments", randomness.check_moments, with_moments, None, in_one_dtype),
         Check("distribution", distributions.check_distribution, sampled, None, in_one_dtype),
-        Check("vmap", batching.check_vmap, taking_arrays, telling, in_one_dtype),
+        Check(
+            "vmap",
+            batching.check_vmap,
+            taking_arrays,
+            telling,
+            in_one_dtype,
+            quick_samples=telling_of_own_batching,
+        ),
         Check("vmap_dims", batching.check_vmap_every_dim, taking_arrays, 2, in_one_dtype, never),
         Check("vmap_eager", batching.check_vmap_eager, not_random_taking_arrays, 1, in_one_dtype),
         Check("vmap_rule", batching.check_no_loop, taking_arrays, first_of_sets, in_one_dtype),
@@ -258,14 +276,21 @@ CHECKS: dict[str, Check] = {
             quick_samples=first_whole,
         ),
         Check("halves", check_halves, in_a_half, telling, one_half, quick_samples=first_of_sets),
-        Check("gradient", numeric.check_gradient, in_double, telling, double),
+        Check(
+            "gradient",
+            numeric.check_gradient,
+            in_double,
+            telling_of_derivatives,
+            double,
+            quick_samples=telling_of_own_derivatives,
+        ),
         Check(
             "second_gradient",
             numeric.check_second_gradient,
             in_double,
-            telling,
+            telling_of_derivatives,
             double,
-            quick_samples=_telling_of_own_rules,
+            quick_samples=telling_of_reverse_rules,
         ),
     ]
 }

@@ -15,6 +15,8 @@ class Kind:
 
 _NARROW = "users get a result that holds fewer digits, or smaller numbers, than PyTorch's"
 _MIXED = "a dtype or rank in the other argument decides the result's dtype, unnoticed"
+_ONE_VALUE = "the option is right at some values, and goes wrong at this one, so given"
+_PAIR = "either option is right alone, and the two go wrong together"
 _GRADIENT = "training goes wrong where this array is differentiated"
 _HALF_GRADIENT = "training in halves goes wrong where it does not in float32"
 _CURVATURE = "Hessians and gradient penalties are wrong where the derivative is right"
@@ -27,6 +29,14 @@ KINDS: dict[str, Kind] = {
     "option's value": Kind("options", "no check looks at what the option does"),
     "option ignored": Kind("options", "the option could be left unread"),
     "option's gradient": Kind("options", "training goes wrong where the option is given"),
+    "one value: result": Kind("options", _ONE_VALUE),
+    "one value: gradient, reverse": Kind("options", _ONE_VALUE),
+    "one value: gradient, forward": Kind("options", _ONE_VALUE),
+    "one value: second order": Kind("options", _ONE_VALUE),
+    "one value: lanes": Kind("options", _ONE_VALUE),
+    "two options: result": Kind("options", _PAIR),
+    "two options: gradient": Kind("options", _PAIR),
+    "written in a way": Kind("options", "an option could do something else where it is named"),
     "gradient, reverse": Kind("gradients", _GRADIENT),
     "gradient, forward": Kind("gradients", _GRADIENT),
     "gradient, both modes": Kind("gradients", _GRADIENT),

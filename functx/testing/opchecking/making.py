@@ -48,7 +48,7 @@ _OF_ENTRIES: tuple[str, ...] = (
     "moments",
     "distribution",
 )
-_OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "storage", "keys", "lanes")
+_OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "spelling", "storage", "keys", "lanes")
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")
 BY_DIFFERENCES = (*IN_DOUBLE, "gradcheck", "gradgradcheck")
