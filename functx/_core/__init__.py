@@ -99,6 +99,7 @@ from .shapes import broadcasts_to as broadcasts_to
 from .symbolic import (
     as_number as as_number,
     decided as decided,
+    differ as differ,
     known as known,
     known_sizes as known_sizes,
     Size as Size,

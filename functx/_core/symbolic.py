@@ -48,6 +48,15 @@ def decided(condition: Callable[[], bool], otherwise: bool) -> bool:
         return otherwise
 
 
+def differ(size: Size, other: Size) -> bool:
+    """Whether two sizes are unequal. Where symbolic sizes leave it open, it raises, as `<` does.
+
+    `size != other` says True there, which is right only where unequal sizes are a mistake, or where
+    what is done with them serves equal ones too.
+    """
+    return size != other and (size < other or other < size)
+
+
 def as_number(size: Size, dtype: Any) -> Any:
     """A size that arithmetic with arrays of `dtype` takes: the int itself, or a 0-d array.
 

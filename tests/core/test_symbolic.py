@@ -16,6 +16,7 @@ from functx._core import (
     catalog,
     decided,
     describe,
+    differ,
     known,
     known_sizes,
     operator,
@@ -51,6 +52,15 @@ def test_a_comparison_that_is_open_is_what_the_caller_says():
     assert decided(lambda: B >= 1, otherwise=False), "sizes are at least 1"
     with pytest.raises(ZeroDivisionError):
         decided(lambda: 1 // 0 > 1, otherwise=True)
+
+
+def test_sizes_that_may_be_equal_are_not_taken_for_unequal():
+    assert differ(2, 3) and differ(B, B + 1) and differ(B, 0) and not differ(B, B)
+    with pytest.raises(jax.errors.InconclusiveDimensionOperation):
+        differ(B, S)
+    with pytest.raises(jax.errors.InconclusiveDimensionOperation, match="^equal: cannot take"):
+        exported(functx.equal, spec(B), spec(S))
+    assert exported(functx.equal, spec(B), spec(B)).call(*[jnp.ones(2, "float32")] * 2)
 
 
 def test_a_size_as_a_number_is_that_of_the_call():

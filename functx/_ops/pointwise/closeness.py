@@ -16,6 +16,7 @@ from functx._core import (
     category,
     DEFAULT_FLOAT,
     describe,
+    differ,
     operator,
     order,
     Other,
@@ -40,7 +41,7 @@ def equal(input: ArrayOnly, other: ArrayOnly) -> Array:
     >>> functx.equal(jnp.asarray([1, 2]), jnp.asarray([1.0, 2.0]))
     Array(True, dtype=bool)
     """
-    if input.shape != other.shape:
+    if input.ndim != other.ndim or any(map(differ, input.shape, other.shape)):
         return jnp.zeros((), bool)
     return order.equal(input, other).all()
 

@@ -17,6 +17,7 @@ from functx._core import (
     canonical_dims,
     category,
     describe,
+    differ,
     Dim,
     Dims,
     DType,
@@ -224,12 +225,14 @@ def ravel(input: ArrayLike) -> Array:
 def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
     """Drops the dimensions of size 1, or those of size 1 among `dim`.
 
+    A symbolic size that may be 1 is refused: it would decide the rank.
+
     >>> functx.squeeze(jnp.zeros((1, 2, 1), "float32"), -1).shape
     (1, 2)
     """
     dims = canonical_dims(dim, input.ndim)
     among = range(input.ndim) if dims is None else dims
-    return lax.squeeze(input, [d for d in among if input.shape[d] == 1])
+    return lax.squeeze(input, [d for d in among if not differ(input.shape[d], 1)])
 
 
 @operator(promote=Promote.NO_OPMATH, aliases=("unsqueeze_copy",))

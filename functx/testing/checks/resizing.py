@@ -7,6 +7,7 @@ tied to a number by an option, or to each other, it refuses to change alone.
 from __future__ import annotations
 
 import dataclasses
+import functools as ft
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -84,14 +85,21 @@ class Resizable:
         return arrays
 
     def takes(self, sizes: Sizes) -> bool:
-        """Whether other sizes in some places are no mistake."""
+        """Whether other sizes in some places are no mistake, and do not change ranks of results."""
         try:
-            jax.eval_shape(self.function(sizes), *self.shapes(sizes))
+            ranks = self._ranks(sizes)
         except Exception as error:
             if not self.info.refuses(error):
                 raise
             return False
-        return bool(sizes)
+        return bool(sizes) and ranks == self._own_ranks
+
+    def _ranks(self, sizes: Sizes) -> list[int]:
+        return [y.ndim for y in jax.eval_shape(self.function(sizes), *self.shapes(sizes))]
+
+    @ft.cached_property
+    def _own_ranks(self) -> list[int]:
+        return self._ranks({})
 
     def may_change(self, places: Iterable[Place]) -> bool:
         """Whether sizes that are larger by one there are no mistake."""
