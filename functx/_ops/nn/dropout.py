@@ -142,7 +142,7 @@ def dropout3d(
     >>> bool((y[:, :1, :1, :1] == y).all())
     True
     """
-    kept = (len(input), 1, 1, 1) if input.ndim == 4 else _of_channels(input)
+    kept = (input.shape[0], 1, 1, 1) if input.ndim == 4 else _of_channels(input)
     return _scaled(input, kept, p, training, key)
 
 

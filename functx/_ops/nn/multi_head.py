@@ -30,7 +30,7 @@ from functx._core import (
 from .affine_maps import mapped
 from .dropped import dropped, may_drop
 from .normalized_exponentials import probabilities, probabilities_or_zeros, rounded_product
-from .row_blocks import in_blocks
+from .row_blocks import has_rows, in_blocks
 
 
 __all__ = ["multi_head_attention_forward"]
@@ -155,7 +155,7 @@ def multi_head_attention_forward(
     shape = batch, num_heads, length, k.shape[1] - added
     mask = _joint_mask(key_padding_mask, attn_mask, shape, accumulator(q.dtype))
     mask = jnp.pad(mask, ((0, 0), (0, 0), (0, added)))
-    by_row = mask.shape[1] > 1
+    by_row = has_rows(mask)
 
     def shared(first: Any, q: Array, mask_of_rows: Any) -> Array:
         scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
@@ -224,11 +224,11 @@ def _projected(
 ) -> Array:
     if weight is None:
         refuse(f"the projection `{name}` has no weight")
-    if weight.ndim != 2 or weight.shape[1] != x.shape[-1] or width not in (None, len(weight)):
+    if weight.ndim != 2 or weight.shape[1] != x.shape[-1] or width not in (None, weight.shape[0]):
         wanted = f"[{'E' if width is None else width}, {x.shape[-1]}]"
         refuse(f"the weight of the projection `{name}` must be {wanted}, got {describe(weight)}")
-    if bias is not None and bias.shape != (len(weight),):
-        wanted = f"[{len(weight)}]"
+    if bias is not None and bias.shape != (weight.shape[0],):
+        wanted = f"[{weight.shape[0]}]"
         refuse(f"the bias of the projection `{name}` must be {wanted}, got {describe(bias)}")
     return mapped(x, weight, bias).astype(x.dtype)
 

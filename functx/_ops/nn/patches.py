@@ -53,7 +53,7 @@ def unfold(
         rows = [lax.slice_in_dim(x, j * d, j * d + (n - 1) * s + 1, s, axis=axis) for j in range(k)]
         x = jnp.stack(rows, axis)
     x = x.transpose(0, 1, 2, 4, 3, 5)  # [N, C, kH, kW, rows, columns]
-    x = x.reshape(len(x), math.prod(x.shape[1:4]), math.prod(counts))
+    x = x.reshape(x.shape[0], math.prod(x.shape[1:4]), math.prod(counts))
     return x if input.ndim == 4 else x[0]
 
 
@@ -91,7 +91,7 @@ def fold(
             f"before that, for output_size={output_size}, got {describe(input)}"
         )
     channels = x.shape[1] // math.prod(kernel)
-    x = x.reshape(len(x), channels, *kernel, *counts)
+    x = x.reshape(x.shape[0], channels, *kernel, *counts)
     join = jnp.logical_or if category(x.dtype) == 0 else jnp.add
     for i in range(2):
         size, p = sizes[i] + 2 * pads[i], pads[i]

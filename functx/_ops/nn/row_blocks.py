@@ -19,6 +19,11 @@ MANY = 2**20  # numbers, beyond which not all are there at once
 _FEWEST = 8  # rows at a time
 
 
+def has_rows(x: Array) -> bool:
+    """Whether the last dimension but one is cut with the rows: not where one row is for all."""
+    return decided(lambda: x.shape[-2] > 1, otherwise=True)
+
+
 def in_blocks(f: Callable[..., Array], width: int, *arrays: Any) -> Array:
     """`f(first, *blocks)` of consecutive rows, the last dimension but one of all arrays.
 

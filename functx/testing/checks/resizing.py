@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import jax
 import numpy as np
 
-from functx._core import Size
+from functx._core import category, Size
 from functx._core.roles import Kind, Role
 from functx.testing.calls import Calls
 from functx.testing.opinfo import FixedSizes, OpInfo, Sample
@@ -76,12 +76,18 @@ class Resizable:
         return lambda *arrays: tuple(jax.tree.leaves(self.info.determined(call(*arrays))))
 
     def values(self, sizes: Mapping[Place, int]) -> list[np.ndarray]:
-        """The arrays with other sizes in some places: cut off, or repeated from the start."""
+        """The arrays with other sizes in some places: cut off, or repeated from the start.
+
+        Of integers the last ones are repeated, so that ends that do not decrease still do not.
+        """
         arrays = list(map(np.asarray, self.arrays))
         for (which, dim), n in sizes.items():
             if isinstance(which, int) and dim is not None:
                 x = arrays[which]
-                arrays[which] = np.take(x, np.arange(n) % x.shape[dim], dim)
+                at = np.arange(n)
+                of_integers = category(x.dtype) == 1
+                at = np.minimum(at, x.shape[dim] - 1) if of_integers else at % x.shape[dim]
+                arrays[which] = np.take(x, at, dim)
         return arrays
 
     def takes(self, sizes: Sizes) -> bool:

@@ -186,7 +186,7 @@ def _pooled(
             )
     images = as_images(input, n)
     if samples is None:
-        samples = jax.random.uniform(key, (len(images), n), np.result_type(input.dtype, "float32"))
+        samples = jax.random.uniform(key, (images.shape[0], n), np.result_type(input.dtype, "float32"))
     else:
         samples = _for_each_image(n, input, samples)
     starts = [
@@ -219,5 +219,5 @@ def _starts(u: Array, size: int, m: int, k: int) -> Array:
     step = jnp.asarray((size - k) / max(m - 1, 1), u.dtype)
     i = jnp.arange(max(m - 1, 0), dtype=u.dtype)
     starts = jnp.floor((i + u[:, None]) * step) - jnp.floor(u[:, None] * step)
-    last = jnp.full((len(u), min(m, 1)), size - k, "int32")
+    last = jnp.full((u.shape[0], min(m, 1)), size - k, "int32")
     return jnp.concatenate([starts.astype("int32"), last], 1)

@@ -132,8 +132,8 @@ def _put_back(
         )
     sizes = _sizes_before(n, input, kernel_size, stride, padding, output_size)
     images, where = as_images(input, n), as_images(indices, n)
-    zeros = jnp.zeros((len(images), math.prod(sizes)), input.dtype)
-    each = (len(images), math.prod(images.shape[1:]))
+    zeros = jnp.zeros((images.shape[0], math.prod(sizes)), input.dtype)
+    each = (images.shape[0], math.prod(images.shape[1:]))
     out = write_along(zeros, where.reshape(each), images.reshape(each), 1)
     return out.reshape(*input.shape[:-n], *sizes)
 
