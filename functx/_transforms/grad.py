@@ -16,10 +16,10 @@ from functx._core.modes import apart
 from .arguments import (
     Argnums,
     checked_argnums,
+    differentiable,
     pick,
     require_bools,
     require_callable,
-    require_differentiable,
 )
 from .conjugation import conjugate
 from .generics import Aux, P, X, Y
@@ -225,7 +225,8 @@ def gradients_of(
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         picked, whole = pick(who, func, which, args, kwargs), None
-        any_complex = require_differentiable(who, picked.values, picked.paths, allow_int)
+        values, any_complex = differentiable(who, picked.values, picked.paths, allow_int)
+        picked = picked._replace(values=values)
         if allow_int:
             picked, whole = apart_from_integers(picked)
         function, values, paths = picked

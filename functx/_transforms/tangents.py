@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail
+from functx._core.weak_types import strong
 
 from .arguments import kind_of, kind_of_dtype, outline
 
@@ -54,7 +55,7 @@ def matched(
             error=ValueError,
         )
     return [
-        x
+        strong(x)
         if isinstance(x, jax.Array)
         and x.shape == getattr(like, "shape", None)
         and x.dtype == like.dtype

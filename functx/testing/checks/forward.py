@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import available, category, DEFAULT_FLOAT, describe, Promote
+from functx._core import available, category, default_float, describe, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function, whole_program
@@ -55,7 +55,7 @@ def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:
         Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
     ):
         kinds |= {0: np.float64, 1: np.float64}
-        through = DEFAULT_FLOAT  # integers are rounded to it first
+        through = default_float()  # integers are rounded to it first
 
     def wide(x: jax.Array) -> np.ndarray:
         kind, values = category(x.dtype), np.asarray(x)
