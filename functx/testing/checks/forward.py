@@ -93,7 +93,7 @@ def check_jit(info: OpInfo, sample: Sample) -> Steps:
 
 def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     """With 64 bit off the results are the same in 32 bits, and nothing warns."""
-    if not _fits_32_bits((sample.args, dict(sample.kwargs))):
+    if not fits_32_bits((sample.args, dict(sample.kwargs))):
         return False
     sample = sized(info, sample)
     program, arrays = whole_program(info, sample)
@@ -110,7 +110,7 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
 
 
-def _fits_32_bits(arguments: Any) -> bool:
+def fits_32_bits(arguments: Any) -> bool:
     leaves = [np.asarray(x) for x in jax.tree.leaves(arguments) if isinstance(x, (int, jax.Array))]
     whole = [x for x in leaves if x.dtype.kind in "iu" and x.size]
     return all(-(2**31) <= x.min() and x.max() < 2**31 for x in whole)
