@@ -24,6 +24,7 @@ from .arguments import (
 from .conjugation import conjugate
 from .generics import Aux, P, X, Y
 from .integers import apart_from_integers
+from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
 from .tangents import Kept
@@ -234,6 +235,7 @@ def gradients_of(
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), Kept.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
+        gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1
         if any_complex:
             gradients = conjugate(gradients)
         if whole is not None:

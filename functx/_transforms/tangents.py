@@ -73,7 +73,7 @@ def _adapted(who: str, name: str, x: Any, like: Any, structure: Any, i: int, of:
         if like.shape == () and (kind != "complex" or kind_of_dtype(like.dtype) == "complex"):
             return jnp.asarray(x, like.dtype)
     elif kind != "other" and Kept.of(x) == like:
-        return x
+        return jnp.asarray(x)
     got = describe(x) if kind != "other" else _summary(x)
     at = name + _path(structure, i)
     fail(
