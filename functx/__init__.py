@@ -35,6 +35,11 @@ from . import (
     special as special,
 )
 from ._core.ambient import manual_seed as manual_seed
+from ._core.default_dtype import (
+    default_dtype as default_dtype,
+    get_default_dtype as get_default_dtype,
+    set_default_dtype as set_default_dtype,
+)
 from ._core.dtype_questions import (
     can_cast as can_cast,
     finfo as finfo,

@@ -10,20 +10,24 @@ import numpy as np
 
 from .conversion import converted
 from .devices import as_device, place
-from .dtypes import as_dtype, available, category, DEFAULT_FLOAT, DTypeLike, is_numeric, LONG
+from .dtypes import (
+    as_dtype,
+    available,
+    category,
+    default_of,
+    DTypeLike,
+    is_numeric,
+    LONG,
+)
 from .errors import describe, foreign_hint, refuse, Refused
 from .interchange import of_dlpack, speaks_dlpack
 from .keywords import worded_keywords
 from .promotion import joined
+from .weak_types import is_weak, strong
 from .widths import refuse_wide
 
 
-_OF_NUMBERS = {
-    bool: np.dtype(bool),
-    int: LONG,
-    float: DEFAULT_FLOAT,
-    complex: np.dtype("complex64"),
-}
+_CATEGORIES = {bool: 0, int: 1, float: 2, complex: 3}
 _WIDEST = (np.dtype(bool), LONG, np.dtype("float64"), np.dtype("complex128"))
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
@@ -32,8 +36,8 @@ _ARRAYS = (jax.Array, np.ndarray, np.generic)
 def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
     """A new array of a number, nested lists, or an array, of any library, which is copied.
 
-    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers float32, complex64, int64 or
-    bool, whatever their size.
+    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers bool, int64, or the default
+    dtype of floats or of complex numbers, whatever their size.
     Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number,
     ValueError for lists of several lengths.
 
@@ -165,10 +169,12 @@ def _of_array(name: str, given: Any, target: np.dtype | None, copy: bool | None)
         _refuse_kind(name, given, "an array of numbers")
     refuse_wide(name, given)
     target = available(given.dtype) if target is None else target
-    if copy is False and not (isinstance(given, jax.Array) and given.dtype == target):
-        what = f"`{name}` cannot become {target.name} without a copy, got {describe(given)}"
+    alike = isinstance(given, jax.Array) and given.dtype == target
+    if copy is False and (not alike or is_weak(given)):
+        kind = "weakly typed " * is_weak(given)
+        what = f"`{name}` cannot become {target.name} without a copy, got {kind}{describe(given)}"
         refuse(what, hint="copy=None makes one", error=ValueError)
-    out = jnp.asarray(given)
+    out = strong(jnp.asarray(given))
     out = out if out.dtype == target else converted(out, target)
     return jnp.array(out, copy=True) if copy and out is given else out
 
@@ -177,10 +183,13 @@ def _of_numbers(name: str, given: Any, target: np.dtype | None) -> jax.Array:
     leaves: list[Any] = []
     _collect(name, given, leaves)
     kinds = {type(leaf) for leaf in leaves}
-    if kinds <= _OF_NUMBERS.keys():
-        inferred = joined([_OF_NUMBERS[kind] for kind in kinds]) if kinds else DEFAULT_FLOAT
-        return _of_host(name, given, available(inferred) if target is None else target, inferred)
-    dtypes = [_OF_NUMBERS.get(type(leaf)) or np.dtype(leaf.dtype) for leaf in leaves]
+    if kinds <= _CATEGORIES.keys():
+        kind = max((_CATEGORIES[kind] for kind in kinds), default=2)
+        return _of_host(name, given, default_of(kind) if target is None else target, kind)
+    dtypes = [
+        default_of(_CATEGORIES[type(leaf)]) if type(leaf) in _CATEGORIES else np.dtype(leaf.dtype)
+        for leaf in leaves
+    ]
     refuse_wide(name, leaves)
     try:
         with jax.numpy_dtype_promotion("standard"):
@@ -190,25 +199,25 @@ def _of_numbers(name: str, given: Any, target: np.dtype | None) -> jax.Array:
     return converted(out, available(joined(dtypes)) if target is None else target)
 
 
-def _of_host(name: str, given: Any, target: np.dtype, inferred: np.dtype) -> jax.Array:
-    """Of Python's numbers alone, which must fit."""
+def _of_host(name: str, given: Any, target: np.dtype, kind: int) -> jax.Array:
+    """Of Python's numbers alone, of this category, which must fit."""
     try:
-        values = np.asarray(given, _WIDEST[category(inferred)])
+        values = np.asarray(given, _WIDEST[kind])
     except ValueError:
         _refuse_ragged(name, given)
     except OverflowError:
-        if category(inferred) == 1:
+        if kind == 1:
             refuse_wide(name, given)
-        widest = _WIDEST[category(inferred)].name
+        widest = _WIDEST[kind].name
         refuse(f"`{name}` must fit {widest}, got {describe(given)}", error=OverflowError)
-    if category(inferred) == 3 and category(target) < 3:
+    if kind == 3 and category(target) < 3:
         refuse(f"`{name}` must be real for {target.name}, got {describe(given)}", error=TypeError)
     if category(target) == 1 and values.size:
         limits, least = np.iinfo(target), values.min()
         # PyTorch lets negative numbers wrap in uint8.
         fits = least >= (limits.min or -limits.max) and values.max() <= limits.max
         if not fits:
-            wide = category(inferred) == 1 and target != LONG and target == available(LONG)
+            wide = kind == 1 and target != LONG and target == available(LONG)
             refuse(
                 f"`{name}` must fit {target.name}, got {describe(given)}",
                 hint="functx.enable_x64() gives 64-bit integers" if wide else "",
@@ -223,7 +232,7 @@ def _collect(name: str, given: Any, leaves: list[Any]) -> None:
     if isinstance(given, (list, tuple)):
         for item in given:
             _collect(name, item, leaves)
-    elif type(given) in _OF_NUMBERS or (isinstance(given, _ARRAYS) and is_numeric(given.dtype)):
+    elif type(given) in _CATEGORIES or (isinstance(given, _ARRAYS) and is_numeric(given.dtype)):
         leaves.append(given)
     else:
         _refuse_kind(name, given, "a number, an array, or a sequence of them")

@@ -53,3 +53,7 @@ class Context(Reference):
     def __call__(self, value: Any) -> AbstractContextManager[None]:
         """A region in which `value` is in force."""
         return self._context(value)
+
+    def set_global(self, value: Any) -> None:
+        """Puts `value` in force for the process: in all threads, where they are in no region."""
+        self._context.set_global(value)

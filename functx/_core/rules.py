@@ -34,6 +34,7 @@ from .rules_primitives import (
     tangent_type,
     transposed,
 )
+from .weak_types import strong
 
 
 Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing
@@ -202,8 +203,7 @@ def _strong(x: Any, name: str) -> Array:
     """`x` as an array without a weak type, so that results do not depend on who made it."""
     if not isinstance(x, _ARRAYS):
         fail(name, f"expected arrays, got {x!r}", error=TypeError)
-    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
-    return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
+    return strong(x if isinstance(x, jax.Array) else jnp.asarray(x))
 
 
 def _describe(tree: Any) -> Any:

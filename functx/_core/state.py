@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from typing import NoReturn, TYPE_CHECKING
 
 import jax
+import numpy as np
 
 from .errors import fail, require_bool
 from .references import Context
@@ -13,6 +14,7 @@ from .references import Context
 
 autocast_dtype = Context(__name__, None)  # np.dtype | None
 grad_modes = Context(__name__, None)  # modes.Modes | None
+chosen_default = Context(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = Context(__name__, False)  # set by functx.debug.checked
 checking_results = Context(__name__, False)  # set by functx.debug.checking
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from functx._core import describe, fail, foreign_hint, require_bool
 
+from .numbers import as_arrays
+
 
 Argnums = int | str | tuple[int | str, ...]
 Kind = Literal["real", "complex", "integer", "other"]
@@ -174,14 +176,28 @@ def _dtype_of(x: Any) -> Any:
     return dtype if isinstance(x, jax.Array) and dtype is not None else np.dtype(object)
 
 
-def require_differentiable(
+class Points(NamedTuple):
+    """What is differentiated by, as arrays, Python numbers of the default dtype."""
+
+    values: tuple[Any, ...]
+    any_complex: bool
+
+
+def differentiable(
     who: str, values: tuple[Any, ...], paths: tuple[str, ...], allow_int: bool | None = None
-) -> bool:
-    """Refuses what has no derivative; says whether anything is complex.
+) -> Points:
+    """`values` as points to differentiate at; refuses what has no derivative.
 
     With `allow_int` integers, booleans and keys are let pass; `None` is of a transform that has no
     such option.
     """
+    any_complex = _any_complex(who, values, paths, allow_int)
+    return Points(tuple(map(as_arrays, values)), any_complex)
+
+
+def _any_complex(
+    who: str, values: tuple[Any, ...], paths: tuple[str, ...], allow_int: bool | None
+) -> bool:
     any_complex = False
     if len(values) == 1:
         kind = kind_of(values[0])

@@ -20,6 +20,7 @@ from functx._core.values import peek
 from .arguments import require_bools
 from .concretization import tracing
 from .generics import P, Y
+from .numbers import array_of_program, giving_arrays
 
 
 __all__ = ["checked", "checking"]
@@ -43,7 +44,7 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
     IndexError: index_select: `index` must lie in [0, 2], got 7
     """
 
-    with_draw = recording(func)
+    with_draw = recording(giving_arrays(func))
 
     @ft.wraps(func)
     def with_checks(*args: Any, **kwargs: Any) -> Any:
@@ -63,7 +64,7 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
         with checking_values(True):
             error, out = checkify().checkify(over_arrays)(*(leaves[i] for i in where))
         raise_checked(_at_hand(error))
-        return out
+        return jax.tree.map(array_of_program, out)
 
     return with_checks
 

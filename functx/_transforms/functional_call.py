@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from functx._core import describe, fail, nearest, worded_keywords
+from functx._core.weak_types import strong_tree
 
 from .arguments import require_bools, require_callable
 from .generics import Y
@@ -57,10 +58,10 @@ def functional_call(
     if jax.tree_util.treedef_is_leaf(structure):
         parameters = _merged(given)
         _require_function(module, parameters, args, kwargs)
-        return module(parameters, *args, **kwargs)
+        return strong_tree(module(parameters, *args, **kwargs))
     if jax.tree.structure(given) == structure:
-        return given(*args, **kwargs)
-    return _replaced(module, _merged(given), tie_weights, strict)(*args, **kwargs)
+        return strong_tree(given(*args, **kwargs))
+    return strong_tree(_replaced(module, _merged(given), tie_weights, strict)(*args, **kwargs))
 
 
 def _require_function(

@@ -16,14 +16,15 @@ from functx._core.modes import apart
 from .arguments import (
     Argnums,
     checked_argnums,
+    differentiable,
     pick,
     require_bools,
     require_callable,
-    require_differentiable,
 )
 from .conjugation import conjugate
 from .generics import Aux, P, X, Y
 from .integers import apart_from_integers
+from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
 from .tangents import Kept
@@ -225,7 +226,8 @@ def gradients_of(
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         picked, whole = pick(who, func, which, args, kwargs), None
-        any_complex = require_differentiable(who, picked.values, picked.paths, allow_int)
+        values, any_complex = differentiable(who, picked.values, picked.paths, allow_int)
+        picked = picked._replace(values=values)
         if allow_int:
             picked, whole = apart_from_integers(picked)
         function, values, paths = picked
@@ -233,6 +235,7 @@ def gradients_of(
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), Kept.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
+        gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1
         if any_complex:
             gradients = conjugate(gradients)
         if whole is not None:

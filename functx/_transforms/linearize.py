@@ -11,7 +11,7 @@ import jax
 from functx._core import worded_keywords
 from functx._core.modes import apart
 
-from .arguments import numbered, require_bools, require_callable, require_differentiable
+from .arguments import differentiable, numbered, require_bools, require_callable
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .recorded import HoldsProgram
@@ -68,7 +68,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     """
     require_callable("linearize", func)
     require_bools("linearize", has_aux=has_aux)
-    require_differentiable("linearize", primals, numbered("primals", len(primals)))
+    primals = differentiable("linearize", primals, numbered("primals", len(primals))).values
     function = checking("linearize", func, has_aux, require_arrays)
     output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(primals)

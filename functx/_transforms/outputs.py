@@ -11,9 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail, foreign_hint
+from functx._core.weak_types import strong_tree
 
 from .arguments import kind_of
 from .concretization import tracing
+from .numbers import as_arrays
 
 
 Check = Callable[[str, Any], None]
@@ -33,14 +35,17 @@ def signed(function: F) -> F:
 
 
 def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) -> Callable[..., Any]:
-    """`func`, with what it returns checked; with `has_aux`, the first of the pair."""
+    """`func`, with what it returns checked; with `has_aux`, the first of the pair.
+
+    That comes back as arrays, Python numbers of the default dtype. No array is weakly typed.
+    """
     if has_aux:
 
         @signed
         def with_aux(*args: Any) -> tuple[Any, Any]:
             output, aux = split_aux(who, tracing(who, func, *args))
             check(who, output)
-            return output, aux
+            return as_arrays(output), strong_tree(aux)
 
         return with_aux
 
@@ -48,7 +53,7 @@ def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) ->
     def without_aux(*args: Any) -> Any:
         output = tracing(who, func, *args)
         check(who, output)
-        return output
+        return as_arrays(output)
 
     return without_aux
 

@@ -27,6 +27,7 @@ from .dims import (
 )
 from .generics import P, Y
 from .named_axes import alone, Axis, require_axis
+from .numbers import as_arrays
 from .outputs import is_float0, require_arrays, signed
 
 
@@ -180,6 +181,7 @@ class _Call:
             self.output_dims = output_dims(self.out_dims, output)
             output = self._put_by(output)
         require_arrays("vmap", output)
+        output = as_arrays(output)
         self.wrapped = is_single_dim(self.out_dims, output)
         return (output,) if self.wrapped else output
 

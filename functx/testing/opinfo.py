@@ -176,6 +176,7 @@ class OwnDtypes:
     reason: str  #: why it is not PyTorch's: a fact
     cases: str = ""  #: a regular expression, found in the cases in which it holds; empty: in all
     dtypes: frozenset[str] = frozenset()  #: that samples are drawn in; empty: all of them
+    defaults: frozenset[str] = frozenset()  #: the default dtypes in force; empty: all of them
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

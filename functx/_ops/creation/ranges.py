@@ -18,7 +18,8 @@ from functx._core import (
     as_dtype,
     available,
     category,
-    DEFAULT_FLOAT,
+    default_complex,
+    default_float,
     describe,
     Device,
     DType,
@@ -102,7 +103,7 @@ def arange(
 
     `arange(end)` starts at 0.
     Shapes: $[\lceil (\mathrm{end} - \mathrm{start}) / \mathrm{step} \rceil]$.
-    Dtypes: int64 if all three are integers, else float32. An integer `dtype` truncates
+    Dtypes: int64 if all three are integers, else the default dtype. An integer `dtype` truncates
     `step` and `start`: int64 first, the others after counting, as in PyTorch.
     Raises `RuntimeError` if `step` is zero or leads away from `end`, `OverflowError` for
     integers that do not fit (32 bits, while 64 bit is off).
@@ -119,7 +120,7 @@ def arange(
         if not math.isfinite(x):
             refuse(f"`{name}` must be finite, got {x}")
     integral = not any(isinstance(x, float) for x in given.values())
-    dtype = as_dtype(dtype or (LONG if integral else DEFAULT_FLOAT))
+    dtype = as_dtype(dtype or (LONG if integral else default_float()))
     if category(dtype) not in (1, 2):
         refuse(f"`dtype` must be integer or floating, got {dtype.name}", error=TypeError)
     if step == 0:
@@ -161,7 +162,7 @@ def linspace(
 
     The ends are numbers or 0-d arrays, which may be traced and differentiated. Each half is
     computed from the end next to it, so that both ends are exact.
-    Dtypes: float32, or complex64 if an end is complex, unless `dtype` is given. An integer
+    Dtypes: the default one, complex if an end is, unless `dtype` is given. An integer
     `dtype` truncates the ends first and the results last.
 
     >>> functx.linspace(0, 1, 5)
@@ -186,7 +187,7 @@ def logspace(
 
     Their exponents are those of `linspace`. The ends and `base` are numbers or 0-d arrays, which
     may be traced and differentiated; `base` is real.
-    Dtypes: float32, or complex64 if an end is complex, unless `dtype` is given. An integer
+    Dtypes: the default one, complex if an end is, unless `dtype` is given. An integer
     `dtype` truncates the ends first, unless there is one step, and the results last.
 
     >>> functx.logspace(0, 3, 4, base=2)
@@ -220,7 +221,7 @@ def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[
         if x.ndim:
             refuse(f"`{name}` must be a number or 0-d, got {describe(x)}")
     is_complex = max(category(x.dtype) for x in ends) == 3
-    dtype = as_dtype(dtype or ("complex64" if is_complex else DEFAULT_FLOAT))
+    dtype = as_dtype(dtype or (default_complex() if is_complex else default_float()))
     if category(dtype) == 0 or (is_complex and category(dtype) < 3):
         kind = "complex" if is_complex else "a number dtype"
         refuse(f"`dtype` must be {kind}, got {dtype.name}", error=TypeError)

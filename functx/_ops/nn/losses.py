@@ -19,7 +19,7 @@ from functx._core import (
     category,
     compute_and_result,
     converted,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     LONG,
     operator,
@@ -131,7 +131,7 @@ def _weighted(
         return _in_dtype(reduced(loss * weight, reduction), dtype, reduction)
     total, share = jnp.sum(loss * weight), jnp.sum(weight)
     if category(dtype) < 2:
-        dtype = DEFAULT_FLOAT
+        dtype = default_float()
         total, share = total.astype(dtype), share.astype(dtype)
     return quotient(total, share).astype(dtype)
 

@@ -19,7 +19,6 @@ from functx._core import (
     Autocast,
     category,
     converted,
-    DEFAULT_FLOAT,
     describe,
     Factor,
     glanced,
@@ -293,8 +292,7 @@ def lerp(input: ArrayLike, end: ArrayLike, weight: Other) -> Array:
     if category(weight.dtype) > category(input.dtype):
         refuse(f"`weight` must be real beside {describe(input)}, got complex", error=TypeError)
     weight = converted(weight, input.dtype)
-    if input.dtype.itemsize == 2:
-        input, end, weight = (x.astype(DEFAULT_FLOAT) for x in (input, end, weight))
+    input, end, weight = (x.astype(accumulator(x.dtype)) for x in (input, end, weight))
     return _lerp(*jnp.broadcast_arrays(input, end, weight))
 
 

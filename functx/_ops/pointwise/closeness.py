@@ -14,7 +14,7 @@ from functx._core import (
     accumulator,
     ArrayOnly,
     category,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     differ,
     operator,
@@ -75,7 +75,8 @@ def isclose(
     `y` is `other`. Infinities are close to themselves alone, NaN to NaN if `equal_nan`, and with
     both tolerances 0 only equal elements are close.
 
-    Dtypes: both arrays must have the same. Integers are compared as float32, unless equal.
+    Dtypes: both arrays must have the same. Integers, unless equal, are compared in the
+    default dtype.
 
     Errors: ValueError for a negative tolerance.
 
@@ -102,7 +103,8 @@ def allclose(
 
     PyTorch returns a Python bool, which a compiled program cannot: `bool(...)` makes it one.
 
-    Dtypes: both arrays must have the same. Integers are compared as float32, unless equal.
+    Dtypes: both arrays must have the same. Integers, unless equal, are compared in the
+    default dtype.
 
     Errors: ValueError for a negative tolerance.
 
@@ -123,7 +125,7 @@ def _close(x: Array, y: Array, rtol: Any, atol: Any, equal_nan: bool) -> Array:
     alike = order.equal(x, y)
     if equal_nan:
         alike = alike | ((x != x) & (y != y))
-    wide = DEFAULT_FLOAT if category(x.dtype) < 2 else accumulator(x.dtype)
+    wide = accumulator(default_float() if category(x.dtype) < 2 else x.dtype)
     near = _within(x.astype(wide), y.astype(wide), jnp.asarray(rtol), jnp.asarray(atol))
     return alike | (near & (order.nonzero(jnp.asarray(rtol)) | order.nonzero(jnp.asarray(atol))))
 

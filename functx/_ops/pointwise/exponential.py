@@ -16,7 +16,7 @@ from functx._core import (
     ArrayOnly,
     Autocast,
     category,
-    DEFAULT_FLOAT,
+    default_float,
     is_number,
     operator,
     Promote,
@@ -134,7 +134,7 @@ def sigmoid(input: ArrayLike) -> Array:
 def _eps_fits(*, input: Any, eps: Any, **_: Any) -> Iterator[Requirement]:
     if eps is not None and is_number(eps):
         floating = category(input.dtype) == 2
-        yield value_fits(eps, input.dtype if floating else DEFAULT_FLOAT, "eps")
+        yield value_fits(eps, input.dtype if floating else default_float(), "eps")
 
 
 @operator(

@@ -12,7 +12,9 @@ from jax.interpreters import ad
 
 from functx._core import describe, fail
 from functx._core.jax_compat import set_current_trace, take_current_trace, trace_of, TraceTag
+from functx._core.weak_types import strong
 from functx._transforms.arguments import kind_of
+from functx._transforms.numbers import as_array
 
 
 __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
@@ -84,8 +86,10 @@ def make_dual(tensor: Any, tangent: Any) -> jax.Array:
                 f"Expected {name} to be floating point or complex, got {describe(x)}",
                 error=ValueError,
             )
+    tensor = as_array(tensor)
     tensor = tensor if isinstance(tensor, jax.Array) else jnp.asarray(tensor)
     tangent = tangent if isinstance(tangent, jax.Array) else jnp.asarray(tangent, tensor.dtype)
+    tangent = strong(tangent)
     if tangent.shape != tensor.shape:
         fail(
             "forward_ad.make_dual",
@@ -120,9 +124,11 @@ def unpack_dual(tensor: Any) -> UnpackedDualTensor:
     """
     trace = trace_of(tensor)
     if isinstance(trace, _Level) and trace.ended:
-        return UnpackedDualTensor(tensor.primal, None)
+        return UnpackedDualTensor(strong(tensor.primal), None)
     primal, tangent = _current("unpack_dual").to_primal_tangent_pair(tensor)
-    return UnpackedDualTensor(primal, None if isinstance(tangent, ad.Zero) else tangent)
+    return UnpackedDualTensor(
+        as_array(primal), None if isinstance(tangent, ad.Zero) else strong(tangent)
+    )
 
 
 def _current(who: str) -> _Level:

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
@@ -20,6 +19,7 @@ from functx._core.jax_compat import hold_weakly
 from functx._core.mapped_axes import axis_of, MappedAxis
 from functx._core.references import Primitive
 from functx._core.rules_primitives import inexact
+from functx._transforms.numbers import array_of_program
 
 
 Cotangents: TypeAlias = tuple[Array | None, ...]  # `None` where no gradient arrives
@@ -57,11 +57,6 @@ hold_weakly(Tap)
 tap_point = Primitive("tap", __name__, multiple_results=True)
 # The tangents of those of a tap's `count` operands that `which` numbers.
 tap_tangent = Primitive("tap_tangent", __name__, multiple_results=True)
-
-
-def as_array(x: Any) -> Array:
-    """The operand `x`, which may be a number that a recorded program holds, with a dtype."""
-    return x if isinstance(x, jax.Array) else jnp.asarray(x, jax.typeof(x).dtype)
 
 
 def _identity(*xs: Any, **_: Any) -> list[Any]:
@@ -138,7 +133,7 @@ def _batched(
         axis = axis_of(axis_data)
         alike = [
             jnp.broadcast_to(x, (axis.size, *jnp.shape(x))) if d is None else jnp.moveaxis(x, d, 0)
-            for x, d in zip(map(as_array, operands), dims, strict=True)
+            for x, d in zip(map(array_of_program, operands), dims, strict=True)
         ]
         outputs: list[Array] = primitive.bind(*alike, tap=tap.over_lanes(axis), **params)
         return outputs, [0] * len(outputs)

@@ -16,6 +16,7 @@ from jax import Array, lax
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, scan_counts
 from functx._transforms.arguments import kind_of
 from functx._transforms.equations import inner_programs
+from functx._transforms.numbers import array_of_program, as_array
 from functx._transforms.outputs import is_key
 
 from .primitive import tap_point
@@ -30,6 +31,8 @@ Enter: TypeAlias = Callable[[Any, Sequence[Any], Supplies], tuple[list[Any], Sup
 
 class Recorded:
     """The program that `func(*args)` is, with the tree of its output, whatever that holds.
+
+    Numbers in it are arrays of the default dtype, and no array is weakly typed.
 
     `names` are those of axes that collectives in it may cross, with their sizes.
     """
@@ -47,13 +50,14 @@ class Recorded:
             leaves, self.tree = jax.tree.flatten(func(*args))
             self.is_array = [kind_of(x) != "other" or is_key(x) for x in leaves]
             self.others = [x for x, array in zip(leaves, self.is_array, strict=True) if not array]
-            return [x for x, array in zip(leaves, self.is_array, strict=True) if array]
+            return [as_array(x) for x, array in zip(leaves, self.is_array, strict=True) if array]
 
         return function
 
     def output(self, arrays: Sequence[Any]) -> Any:
         """The output that consists of `arrays`, the program's results."""
-        given, others = iter(arrays), iter(self.others)
+        given = (x if x is None else array_of_program(x) for x in arrays)
+        others = iter(self.others)
         return self.tree.unflatten([next(given if array else others) for array in self.is_array])
 
 

@@ -92,6 +92,10 @@ def taking_arrays(info: OpInfo, dtype: str) -> bool:
     return info.spec is None or len(info.spec.traced) > info.spec.random
 
 
+def declared_taking_arrays(info: OpInfo, dtype: str) -> bool:
+    return declared(info, dtype) and taking_arrays(info, dtype)
+
+
 def not_random_taking_arrays(info: OpInfo, dtype: str) -> bool:
     return not info.random and taking_arrays(info, dtype)
 

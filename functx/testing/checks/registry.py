@@ -29,6 +29,7 @@ from .applicability import (
     always,
     declared,
     declared_in_double,
+    declared_taking_arrays,
     differentiable,
     double,
     in_64_bits,
@@ -80,6 +81,7 @@ from .sizes import check_sizes
 from .spelling import check_spelling
 from .storage import check_storage
 from .strictness import check_strict_promotion
+from .weak import check_weak
 
 
 Applies = Callable[[OpInfo, str], bool]
@@ -200,6 +202,14 @@ CHECKS: dict[str, Check] = {
             quick_samples=one_of_each_option,
         ),
         Check("storage", check_storage, promoting, 1, in_one_dtype, moving),
+        Check(
+            "weak",
+            check_weak,
+            declared_taking_arrays,
+            few,
+            in_one_dtype,
+            quick_samples=first_whole,
+        ),
         Check("jit", forward.check_jit, always, few_eager, in_one_dtype),
         Check(
             "x64_off",

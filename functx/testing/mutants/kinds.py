@@ -17,6 +17,7 @@ _NARROW = "users get a result that holds fewer digits, or smaller numbers, than 
 _MIXED = "a dtype or rank in the other argument decides the result's dtype, unnoticed"
 _ONE_VALUE = "the option is right at some values, and goes wrong at this one, so given"
 _PAIR = "either option is right alone, and the two go wrong together"
+_GIVES_WAY = "an array that was made of a number gives way to narrower dtypes, and wraps"
 _GRADIENT = "training goes wrong where this array is differentiated"
 _HALF_GRADIENT = "training in halves goes wrong where it does not in float32"
 _CURVATURE = "Hessians and gradient penalties are wrong where the derivative is right"
@@ -82,6 +83,8 @@ KINDS: dict[str, Kind] = {
     "half's gradient, forward": Kind("dtypes", _HALF_GRADIENT),
     "half's gradient, both modes": Kind("dtypes", _HALF_GRADIENT),
     "weak type": Kind("dtypes", "what comes after promotes otherwise than after PyTorch's result"),
+    "weak array as a number": Kind("dtypes", _GIVES_WAY),
+    "weak type of an argument kept": Kind("dtypes", _GIVES_WAY),
     "mixed dtypes": Kind("dtypes", _MIXED),
     "mixed with a 0-d array": Kind("dtypes", _MIXED),
     "mixed with a number": Kind("dtypes", _MIXED),

@@ -5,9 +5,23 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Extreme, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    edge,
+    Extreme,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
+
+
+WHOLE = frozenset(Accepts.INTEGER.value)
+_SINGLE = "PyTorch answers float32 for one observation that is weighted, whatever the default is"
 
 
 def counts(make: Make, n: int):
@@ -142,6 +156,10 @@ OPS = [
         refusals=cov_refusals,
         conventions=cov_conventions,
         floor=SUMS,
+        own_dtypes=tuple(
+            OwnDtypes(answer, _SINGLE, r"^\(\S+\[\], .*fweights", WHOLE, frozenset({default}))
+            for answer, default in (("f16", "float16"), ("bf16", "bfloat16"), ("f64", "float64"))
+        ),
     ),
     OpInfo(
         functx.corrcoef,
