@@ -114,7 +114,7 @@ class Call:
 
 
 class RuledCall(Call):
-    """A call whose derivative is a function of the primals and the outputs."""
+    """A call whose derivative is a function `of` the primals, of the outputs, or of both."""
 
     def __init__(
         self,
@@ -122,16 +122,18 @@ class RuledCall(Call):
         forward: Callable[..., Sequence[Array]],
         linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
         has_reverse: bool,
+        of: str = "both",
     ) -> None:
         super().__init__(name, forward, has_reverse)
-        self.linear = linear
+        self.linear, self.of = linear, of
 
     def batched(self, dims: Dims) -> RuledCall:
         def linear(perturbed: tuple[int, ...]) -> Linear:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
-            return one.batched(dims, 0, tangent_dims)
+            return one.batched(() if self.of == "output" else dims, 0, tangent_dims)
 
-        return RuledCall(self.name, jax.vmap(self.run, dims), linear, self.has_reverse)
+        forward = jax.vmap(self.run, dims)
+        return RuledCall(self.name, forward, linear, self.has_reverse, self.of)
 
     def differentiated(
         self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
@@ -141,7 +143,8 @@ class RuledCall(Call):
         if not any(moving):
             return outputs, list(map(_still, outputs))
         linear = self.linear(perturbed)
-        return outputs, bind_tangent(linear, primals, outputs, dots, outputs, moving)
+        residuals = () if self.of == "output" else primals, () if self.of == "primals" else outputs
+        return outputs, bind_tangent(linear, *residuals, dots, outputs, moving)
 
 
 hold_weakly(RuledCall, Linear)

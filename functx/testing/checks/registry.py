@@ -45,6 +45,7 @@ from .own_rules import has_own_rules
 from .refusals import check_refusals, refusals
 from .sizes import check_sizes, has_sizes
 from .strictness import check_strict_promotion
+from .tails import check_tails, has_tails
 
 
 Applies = Callable[[OpInfo, str], bool]
@@ -136,6 +137,14 @@ def _in_64_bits(info: OpInfo, dtype: str) -> bool:
 
 def _in_two_precisions(info: OpInfo, dtype: str) -> bool:
     return in_two_precisions(info, dtype) and _in_64_bits(info, dtype)
+
+
+def _with_tails(info: OpInfo, dtype: str) -> bool:
+    return has_tails(info, dtype) and _in_64_bits(info, dtype)
+
+
+def _in_single(info: OpInfo, dtype: str) -> bool:
+    return dtype == "float32"
 
 
 def _random(info: OpInfo, dtype: str) -> bool:
@@ -299,6 +308,7 @@ CHECKS: dict[str, Check] = {
             of_wide_range,
             quick_samples=first_whole,
         ),
+        Check("tails", check_tails, _with_tails, whole_entry, _in_single),
         Check("halves", check_halves, in_a_half, telling, _one_half, quick_samples=first_of_sets),
         Check("gradient", numeric.check_gradient, _in_double, telling, _double),
         Check(

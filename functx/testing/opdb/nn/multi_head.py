@@ -222,7 +222,10 @@ def conventions(make: Make) -> Iterator[Convention]:
         yield Convention(
             f"one of two to nothing, {average=}",
             half,
-            value=([[[0.0], [2.0]]], np.reshape([0.0, 1.0], (2, 1, 1) if average else (2, 1, 1, 1))),
+            value=(
+                [[[0.0], [2.0]]],
+                np.reshape([0.0, 1.0], (2, 1, 1) if average else (2, 1, 1, 1)),
+            ),
             through=first,
             gradient=([[[0], [0]]], [[[0], [0]]], [[[0], [1]]], [[0], [0], [2]], [[2]]),
             departure=NOTHING,
