@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -34,8 +34,6 @@ Type: TypeAlias = core.ShapedArray
 LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
 # The same where `None` stands for a cotangent that is known to be zero.
 Transpose: TypeAlias = Callable[[Leaves, Leaves, Any], Sequence[Array | None]]
-
-_T = TypeVar("_T")
 
 
 class ClosesOver(RuntimeError):
@@ -118,7 +116,7 @@ class Call:
 
 
 class RuledCall(Call):
-    """A call whose derivative is a function of the primals and the outputs."""
+    """A call whose derivative is a function `of` the primals, of the outputs, or of both."""
 
     def __init__(
         self,
@@ -126,16 +124,18 @@ class RuledCall(Call):
         forward: Callable[..., Sequence[Array]],
         linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
         has_reverse: bool,
+        of: str = "both",
     ) -> None:
         super().__init__(name, forward, has_reverse)
-        self.linear = linear
+        self.linear, self.of = linear, of
 
     def batched(self, axis: MappedAxis, dims: Dims) -> RuledCall:
         def linear(perturbed: tuple[int, ...]) -> Linear:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
-            return one.batched(axis, dims, 0, tangent_dims)
+            return one.batched(axis, () if self.of == "output" else dims, 0, tangent_dims)
 
-        return RuledCall(self.name, axis.map(self.run, dims), linear, self.has_reverse)
+        forward = axis.map(self.run, dims)
+        return RuledCall(self.name, forward, linear, self.has_reverse, self.of)
 
     def differentiated(
         self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
@@ -145,7 +145,8 @@ class RuledCall(Call):
         if not any(moving):
             return outputs, list(map(_still, outputs))
         linear = self.linear(perturbed)
-        return outputs, bind_tangent(linear, primals, outputs, dots, outputs, moving)
+        residuals = () if self.of == "output" else primals, () if self.of == "primals" else outputs
+        return outputs, bind_tangent(linear, *residuals, dots, outputs, moving)
 
 
 hold_weakly(RuledCall, Linear)
@@ -355,9 +356,7 @@ def require_closed(name: str, consts: Iterable[Any]) -> None:
             )
 
 
-def _split(
-    operands: Iterable[_T], counts: Counts
-) -> tuple[tuple[_T, ...], tuple[_T, ...], tuple[_T, ...]]:
+def _split(operands: Iterable[Any], counts: Counts) -> tuple[Any, Any, Any]:
     primals, outputs = counts
     operands = tuple(operands)
     return operands[:primals], operands[primals : sum(counts)], operands[primals + outputs :]

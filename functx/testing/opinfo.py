@@ -16,6 +16,7 @@ from functx._core import category, describe, Device, OpSpec, Refused
 from functx._core.running import run
 
 from .make import Make
+from .tail import Tail
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -278,6 +279,7 @@ class OpInfo:
     #: whether positions may differ where values tie: PyTorch promises no order of equal elements
     ties_in_any_order: bool = False
     own_dtypes: tuple[OwnDtypes, ...] = ()  #: of functx's operators: dtypes other than PyTorch's
+    tails: tuple[Tail, ...] = ()  #: functions of one number that are right far out, relatively
     #: one that yields `Departure`s: calls that functx answers otherwise than PyTorch
     departures: Callable[[Make], Iterator[Departure]] = _no_departures
     #: fewer dtypes than the function accepts; of yours, in place of float32 and float64

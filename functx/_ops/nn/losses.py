@@ -36,7 +36,7 @@ from functx._core.order import at_least_zero, positive
 from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
 
-from .log_sigmoids import log_sigmoid
+from .log_sigmoids import cross_entropy
 from .loss_arguments import factor_of, of_one_shape
 from .reduction import reduced, reduction_of
 
@@ -243,7 +243,7 @@ def binary_cross_entropy_with_logits(
         factor_of("weight", weight, input),
         factor_of("pos_weight", pos_weight, input),
     )
-    log_weight = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
-    loss = (1 - target) * input - log_sigmoid(input) * log_weight
+    positive = target if pos_weight is None else target * pos_weight
+    loss = cross_entropy(input, positive, 1 - target)
     loss = loss if weight is None else loss * weight
     return reduced(loss, reduction_of(size_average, reduce, reduction))

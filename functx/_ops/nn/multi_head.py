@@ -29,7 +29,7 @@ from functx._core import (
 
 from .affine_maps import mapped
 from .dropped import dropped, may_drop
-from .normalized_exponentials import probabilities, probabilities_or_zeros, rounded_product
+from .normalized_exponentials import probabilities_or_zeros, rounded_product
 from .row_blocks import has_rows, in_blocks
 
 
@@ -101,9 +101,12 @@ def multi_head_attention_forward(
       causal.
     - `dropout_p`: how likely a weight becomes 0 in `training`; the others are scaled up. The PRNG
       key of the dropout is `rng_key`.
-    - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Rows
-      without any position are then NaN. Where they are not asked for, such rows are zeros before
-      the last projection, and memory is that of `scaled_dot_product_attention`.
+    - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Where they
+      are not asked for, memory is that of `scaled_dot_product_attention`.
+
+    A row without any position that takes part has weights of 0 and gives 0 before the last
+    projection, and its gradient is 0. In PyTorch it is NaN where the weights are asked for, and so
+    is the gradient in every weight.
 
     Shapes: `query: [L, N, E]`, `key: [S, N, K]` and `value: [S, N, V]`, or all without N, give
     `[L, N, E]` and weights `[N, L, S]`, or `[N, H, L, S]`. E is `embed_dim_to_check`.
@@ -162,7 +165,7 @@ def multi_head_attention_forward(
         if width == num_heads:  # sums of one product are products
             scores = rounded_product(scores)
         scores = scores + (mask_of_rows if by_row else mask)
-        shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
+        shares = probabilities_or_zeros(scores)
         if rng_key is not None:
             shares = dropped(shares, dropout_p, jax.random.fold_in(rng_key, first))
         return shares

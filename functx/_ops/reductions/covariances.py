@@ -99,10 +99,13 @@ def corrcoef(input: ArrayOnly) -> Array:
     covariance = _covariance(_rows(input), jnp.asarray(1), None, None)
     if covariance.ndim == 0:
         return quotient(covariance, covariance)
-    deviation = lax.sqrt(jnp.real(jnp.diagonal(covariance)))
+    variance = jnp.real(jnp.diagonal(covariance))
+    constant = variance == 0
+    deviation = lax.sqrt(jnp.where(constant, 1, variance))  # of no part in the others' derivatives
     for dims in ((0,), (1,)):
         by = lax.broadcast_in_dim(deviation, covariance.shape, dims)
         covariance = quotient(covariance, by)
+    covariance = jnp.where(constant | constant[:, None], jnp.nan, covariance)
     if category(covariance.dtype) == 3:
         return lax.complex(_clipped(lax.real(covariance)), _clipped(lax.imag(covariance)))
     return _clipped(covariance)

@@ -12,6 +12,7 @@ from .extremal import compares_precisions
 from .refusals import refusals
 from .sizes import has_sizes
 from .spelling import spelled_in_ways
+from .tails import has_tails
 
 
 def always(info: OpInfo, dtype: str) -> bool:
@@ -74,6 +75,14 @@ def in_64_bits(info: OpInfo, dtype: str) -> bool:
 
 def in_two_precisions(info: OpInfo, dtype: str) -> bool:
     return compares_precisions(info, dtype) and in_64_bits(info, dtype)
+
+
+def with_tails(info: OpInfo, dtype: str) -> bool:
+    return has_tails(info, dtype) and in_64_bits(info, dtype)
+
+
+def in_single(info: OpInfo, dtype: str) -> bool:
+    return dtype == "float32"
 
 
 def random(info: OpInfo, dtype: str) -> bool:

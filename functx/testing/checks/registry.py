@@ -35,6 +35,7 @@ from .applicability import (
     in_64_bits,
     in_double,
     in_one_dtype,
+    in_single,
     in_two_precisions,
     moving,
     never,
@@ -53,6 +54,7 @@ from .applicability import (
     with_moments,
     with_reference,
     with_sizes,
+    with_tails,
 )
 from .conventions import check_conventions
 from .coverage import (
@@ -81,6 +83,7 @@ from .sizes import check_sizes
 from .spelling import check_spelling
 from .storage import check_storage
 from .strictness import check_strict_promotion
+from .tails import check_tails
 from .weak import check_weak
 
 
@@ -285,6 +288,7 @@ CHECKS: dict[str, Check] = {
             of_wide_range,
             quick_samples=first_whole,
         ),
+        Check("tails", check_tails, with_tails, whole_entry, in_single),
         Check("halves", check_halves, in_a_half, telling, one_half, quick_samples=first_of_sets),
         Check(
             "gradient",

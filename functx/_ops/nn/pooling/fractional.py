@@ -186,7 +186,9 @@ def _pooled(
             )
     images = as_images(input, n)
     if samples is None:
-        samples = jax.random.uniform(key, (images.shape[0], n), np.result_type(input.dtype, "float32"))
+        samples = jax.random.uniform(
+            key, (images.shape[0], n), np.result_type(input.dtype, "float32")
+        )
     else:
         samples = _for_each_image(n, input, samples)
     starts = [

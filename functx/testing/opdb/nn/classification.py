@@ -108,6 +108,15 @@ def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
     one = call(make.put(np.ones((2, 3))), make.put([-100, 1], "int64"))
     gradient = [[0, 0, 0], [1 / 3, -2 / 3, 1 / 3]]
     yield Convention("one ignored", one, value=np.log(3), gradient=gradient)
+    impossible = call(make.put([[-np.inf] * 3, [1, 1, 1]]), make.put([-100, 1], "int64"))
+    departure = "in PyTorch a row of which nothing is asked has a gradient of NaN, 0 times infinity"
+    yield Convention(
+        "one impossible and ignored",
+        impossible,
+        value=np.log(3),
+        gradient=gradient,
+        departure=departure,
+    )
     weight, target = make.put([1, 1, 0]), make.put([0, 2], "int64")
     weighed = call(make.put(np.ones((2, 3))), target, weight, reduction="sum")
     gradient = [[-2 / 3, 1 / 3, 1 / 3], [0, 0, 0]], [np.log(3), 0, np.log(3)]

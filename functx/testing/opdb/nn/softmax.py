@@ -74,6 +74,14 @@ def np_softmin(x, dim=None, _stacklevel=3, dtype=None):
 INEXACT = Accepts.INEXACT.value
 
 
+# Of nothing the result is a constant.
+FLAT = {
+    "gradient": [0, 0],
+    "hessian": np.zeros((2, 2)),
+    "departure": "in PyTorch it is NaN, also where nothing is asked of such a row",
+}
+
+
 def softmax_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, 1)
     large = call(make.put([7e4, 0]), 0, dtype="float16")
@@ -82,12 +90,14 @@ def softmax_conventions(make: Make) -> Iterator[Convention]:
     some = call(make.put([0.0, -inf]), 0)
     yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
     nothing = call(make.put([-inf, -inf]), 0)
-    yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
 
 
 def softmin_conventions(make: Make) -> Iterator[Convention]:
     some = call(make.put([0.0, np.inf]), 0)
     yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
+    nothing = call(make.put([np.inf, np.inf]), 0)
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
     large = call(make.put([-7e4, 0]), 0, dtype="float16")
     yield Convention("the input is cast first", large, value=[np.nan, np.nan])
     whole = call(make.put([0, 3, 9], "uint8"), 0, dtype="float32")
@@ -106,7 +116,7 @@ def log_softmax_conventions(make: Make) -> Iterator[Convention]:
         "one impossible", some, value=[0, -inf], through=lambda y: y[0], gradient=[0, 0]
     )
     nothing = call(make.put([-inf, -inf]), 0)
-    yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
 
 
 def third_departures(make: Make) -> Iterator[Departure]:

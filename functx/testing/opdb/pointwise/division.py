@@ -9,6 +9,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .operands import PAIRS, quiet, unary_nonzero, unbroadcastable
 
@@ -302,5 +303,6 @@ OPS = [
         reference=quiet(lambda x: 1 / x),
         ulps=ROUNDED_ONCE,
         conventions=reciprocal_conventions,
+        tails=(Tail(lambda mp, x: 1 / x),),
     ),
 ]

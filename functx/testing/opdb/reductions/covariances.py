@@ -140,6 +140,9 @@ def corrcoef_conventions(make: Make) -> Iterator[Convention]:
     nan = np.nan
     constant = call(make.put([[2, 2, 2], [1, 2, 3]]))
     yield Convention("a constant", constant, value=[[nan, nan], [nan, 1]])
+    beside = call(make.put([[2, 2, 2], [1, 2, 3], [2, 1, 4]]))
+    others = lambda y: y[1:, 1:]
+    yield Convention("beside a constant", beside, through=others, smooth=True, floor=1e-14)
     yield Convention("one variable", call(make.put([1, 2, 4])), value=1, gradient=[0, 0, 0])
     yield Convention("one constant", call(make.put([2, 2])), value=nan)
     along = call(make.put([[1, 2, 3], [2, 4, 6]]))
