@@ -161,7 +161,7 @@ def known_zeros(x: Any) -> bool:
     """
     if not isinstance(x, core.Tracer):
         return not jnp.any(x)
-    maker = getattr(x, "parent", None)
+    maker: Any = getattr(x, "parent", None)
     if getattr(maker, "primitive", None) is not lax.broadcast_in_dim_p:
         return False
     filled = getattr(maker.in_tracers[0], "val", None)

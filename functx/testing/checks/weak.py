@@ -106,7 +106,9 @@ def _steps(program: Jaxpr) -> tuple[list[_Step], list[Any]]:
 def _makes_strong(equation: JaxprEqn) -> bool:
     if equation.primitive.name != "convert_element_type" or equation.params["weak_type"]:
         return False
-    return equation.invars[0].aval.dtype == equation.outvars[0].aval.dtype
+    before: Any = equation.invars[0].aval
+    after: Any = equation.outvars[0].aval
+    return before.dtype == after.dtype
 
 
 def _differences(got: Any, want: Any, *, within: str = "") -> Iterator[str]:
