@@ -134,10 +134,10 @@ def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _second_attempt(
     spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
-    """With hashable static arguments; failing that, an error that says what is wrong."""
+    """With arguments in forms that JAX takes; failing that, an error that says what is wrong."""
     parameters = spec.parameters
     try:
-        mended = parameters.frozen(args, kwargs)
+        mended = parameters.mended(args, kwargs)
         if not _alike((args, *kwargs.values()), (mended[0], *mended[1].values())):
             args, kwargs = mended
             try:
@@ -154,9 +154,9 @@ def _second_attempt(
 
 def _alike(a: Any, b: Any) -> bool:
     """Whether nothing had to change to make `b` of `a`."""
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
-    return type(a) is type(b)
+    if type(a) is not type(b) or not isinstance(a, tuple):
+        return type(a) is type(b)
+    return len(a) == len(b) and all(map(_alike, a, b))
 
 
 def _judged(spec: OpSpec, plain: Call) -> Call:

@@ -133,6 +133,18 @@ class Parameters:
         )
         return args, {k: frozen(v) if k in static else v for k, v in kwargs.items()}
 
+    def mended(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As `frozen`; and sequences of arrays as plain ones, if their class is a kind of list."""
+        args, kwargs = self.frozen(args, kwargs)
+        named = zip(self.positional, args, strict=False)
+        front = [_plain(x) if self.roles[name].several else x for name, x in named]
+        return (*front, *args[len(front) :]), {
+            name: _plain(x) if name in self.roles and self.roles[name].several else x
+            for name, x in kwargs.items()
+        }
+
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, or a refusal that says which one does not belong."""
         given = dict(zip(self.positional, args, strict=False))
@@ -206,6 +218,13 @@ def _hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _plain(value: Any) -> Any:
+    """A list or a tuple as JAX's trees know it, to which one of a class of its own is a leaf."""
+    if type(value) in (list, tuple) or hasattr(value, "_fields"):
+        return value
+    return next((kind(value) for kind in (list, tuple) if isinstance(value, kind)), value)
 
 
 def _check_array(name: str, role: Role, value: Any) -> None:

@@ -266,7 +266,8 @@ class OpInfo:
     #: the directions in which derivatives are held against differences, as a function of any, and
     #: of where: Hermitian ones, where one triangle is read and the gradient is spread over both
     directions: Callable[[Any, Any], Any] | None = None
-    #: options that devices of some platforms alone take, by name; refusals show it on the others
+    #: options that devices of some platforms alone take, by name, or none; refusals show it on the
+    #: others
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     #: of random operators: the mean and standard deviation of each element, from the same arguments
     moments: Callable[..., tuple[Any, Any]] | None = None

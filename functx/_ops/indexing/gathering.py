@@ -45,12 +45,18 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
     has the shape of `index`.
     Errors: IndexError for an index outside of `[0, n)`. Under `jit`, where values are not
     known, such a read gives NaN, of integers the least (uint8: the greatest), of bools True.
-    `sparse_grad` changes nothing: gradients are dense.
+    ValueError for `sparse_grad`: gradients are dense.
 
     >>> functx.gather(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1, jnp.asarray([[1], [0]]))
     Array([[2.],
            [3.]], dtype=float32)
     """
+    if sparse_grad:
+        refuse(
+            "`sparse_grad` does not exist: the gradient is dense",
+            hint="leave it out; of few elements of a large array, take the gradient by those",
+            error=ValueError,
+        )
     index = as_index(index)
     if index.size == 0:
         return jnp.zeros(index.shape, input.dtype)

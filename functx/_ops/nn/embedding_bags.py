@@ -121,7 +121,8 @@ def embedding_bag(
     """
     index = jnp.asarray(input)
     _check(index, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
-    rows = rows_of_table(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    options = (max_norm, norm_type, scale_grad_by_freq, sparse)
+    rows = rows_of_table(index, weight, padding_idx, *options)
     rows = rows.astype(accumulator(rows.dtype))
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.astype(rows.dtype)[..., None]

@@ -42,8 +42,8 @@ def isin(
 ) -> Array:
     """Whether each element is among `test_elements`, or with `invert` whether it is not.
 
-    No NaN equals another. One of the two may be a number. `assume_unique` promises that neither
-    array repeats an element; here it changes nothing.
+    No NaN equals another. One of the two may be a number. `assume_unique`, a promise
+    that neither array repeats an element, changes nothing.
 
     Shapes: that of `elements`.
     Dtypes: bool; the arguments are compared in their common dtype, and must not be bools.

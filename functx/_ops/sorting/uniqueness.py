@@ -113,7 +113,7 @@ def unique(
 
     Gives the values alone, or a tuple of them and what else was asked for: `inverse`, where
     in the values each element of `input` is, and `counts`, how often each value occurs.
-    They are sorted, slices lexicographically, whatever `sorted` says. No NaN equals another.
+    No NaN equals another. `sorted` changes nothing: they always are, slices lexicographically.
 
     Shapes: values `[m]`, inverse as `input`, counts `[m]`; with `dim` of size `n`, values
     `[..., m, ...]`, inverse `[n]`. Under `jit` pass `size=m`: missing values are `fill_value`
