@@ -212,7 +212,7 @@ def times_i(s):
 def test_complex_functions():
     A = with_values([1.0, 1.0, 2.0])
     turned = lambda A: singular_value_function(A, times_i)
-    np.testing.assert_allclose(turned(A), 1j * A, atol=1e-14)
+    np.testing.assert_allclose(turned(A), 1j * np.asarray(A), atol=1e-14)
     loss = lambda A: jnp.sum(jnp.imag(turned(A)) ** 3)
     np.testing.assert_allclose(functx.grad(loss)(A), 3 * A**2, atol=1e-13)
     got = compiled(functx.hessian(loss))(A).reshape(9, 9)
