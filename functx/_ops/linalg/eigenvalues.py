@@ -17,6 +17,7 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
 from functx._core.rules import derivative_rules
 
+from .coinciding_values import coinciding
 from .full_precision import product
 from .matrix_arguments import check_matrices, each_matrix
 from .phases import with_free_phase
@@ -93,23 +94,47 @@ def _moved(output: Any, dA: Array) -> tuple[Array, Array]:
     return P, jnp.diagonal(P, axis1=-2, axis2=-1)
 
 
-def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array]:
+def _turned(output: Any, turn: Array) -> Array:
+    """The tangent of eigenvectors: they turn towards the others, and keep their lengths."""
     values, vectors = output
-    P, dvalues = _moved(output, *tangents)
     same = jnp.eye(values.shape[-1], dtype=bool)
-    gaps = values[..., None, :] - values[..., :, None]
-    turn = jnp.where(same, 0, P / divisor(gaps, same | finite[..., None, None]))
-    dvectors = product(vectors, turn)
+    dvectors = product(vectors, jnp.where(same, 0, turn))
     longer = jnp.sum(jnp.real(jnp.conj(vectors) * dvectors), -2, keepdims=True)
-    return dvalues, dvectors - vectors * longer.astype(vectors.dtype)
+    return dvectors - vectors * longer.astype(vectors.dtype)
 
 
-_decomposed = with_vectors(
-    lambda A: _computed(A, vectors=True), _tangent, values=0, name="linalg.eig"
-)
+def _gaps(values: Array) -> Array:
+    """Of each eigenvalue to each, but 1 to itself."""
+    same = jnp.eye(values.shape[-1], dtype=bool)
+    return jnp.where(same, 1, values[..., None, :] - values[..., :, None])
+
+
+def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array]:
+    P, dvalues = _moved(output, *tangents)
+    turn = P / divisor(_gaps(output[0]), finite[..., None, None])
+    return dvalues, _turned(output, turn)
+
+
+def _resting_tangent(primals: Any, output: Any, tangents: Any) -> tuple[Array, Array]:
+    """That of vectors which do not turn to others of equal values, which would be infinite.
+
+    In the second derivative of one value that equals no other such turns have no part.
+    """
+    P, dvalues = _moved(output, *tangents)
+    equal = coinciding(output[0])
+    turn = jnp.where(equal, 0, P / jnp.where(equal, 1, _gaps(output[0])))
+    return dvalues, _turned(output, turn)
+
+
+def _both(A: Array) -> tuple[Array, ...]:
+    return _computed(A, vectors=True)
+
+
+_decomposed = with_vectors(_both, _tangent, values=0, name="linalg.eig")
+_bases = derivative_rules(_both, jvp=_resting_tangent, name="linalg.eigvals")
 # The vectors are computed under differentiation alone.
 _values = derivative_rules(
     lambda A: _computed(A, vectors=False)[0],
-    jvp=lambda primals, output, tangents: _moved(_decomposed(*primals), *tangents)[1],
+    jvp=lambda primals, output, tangents: _moved(_bases(*primals), *tangents)[1],
     name="linalg.eigvals",
 )
