@@ -157,12 +157,12 @@ def _multiplied_by(s: Array, directions: Sequence[Array]) -> Array:
     diagonal = jnp.eye(n, dtype=bool)
 
     def term(others: Sequence[Any]) -> Array:
-        taken = jnp.zeros(n, int)
+        left, distinct = jnp.ones(n, bool), jnp.asarray(True)
         for i in others:
-            taken += jnp.arange(n) == i
-        left = taken == 0
+            distinct &= left[i]
+            left &= jnp.arange(n) != i
         products = _products_without_two(jnp.where(left, s, 1))
-        products = jnp.where(left[:, None] & left & jnp.all(taken < 2), products, 0)
+        products = jnp.where(left[:, None] & left & distinct, products, 0)
         total = jnp.zeros_like(directions[0])
         # The further matrix comes first, and its index is the rows'.
         for order in itertools.permutations(range(len(directions) + 1)):

@@ -17,7 +17,6 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
 from functx._core.rules import derivative_rules
 
-from .coinciding_values import coinciding
 from .full_precision import product
 from .matrix_arguments import check_matrices, each_matrix
 from .phases import with_free_phase
@@ -121,8 +120,11 @@ def _resting_tangent(primals: Any, output: Any, tangents: Any) -> tuple[Array, A
     In the second derivative of one value that equals no other such turns have no part.
     """
     P, dvalues = _moved(output, *tangents)
-    equal = coinciding(output[0])
-    turn = jnp.where(equal, 0, P / jnp.where(equal, 1, _gaps(output[0])))
+    gaps = _gaps(output[0])
+    noise = jnp.finfo(gaps.dtype).eps * gaps.shape[-1]
+    largest = jnp.max(jnp.abs(output[0]), -1, keepdims=True, initial=0)[..., None]
+    equal = jnp.abs(gaps) <= noise * largest
+    turn = jnp.where(equal, 0, P / jnp.where(equal, 1, gaps))
     return dvalues, _turned(output, turn)
 
 

@@ -11,7 +11,7 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote, refuse, Requirement
 
 from .cholesky_factors import cholesky_factor, positive_definite
-from .coinciding_values import hermitian_eigenvalues
+from .hermitian_eigenvalues import hermitian_eigenvalues
 from .matrix_arguments import check_matrices, from_triangle
 from .orthogonal_triangular import complete_qr, QRResult, reduced_qr, triangle_of_qr
 from .phases import with_free_phase
@@ -74,8 +74,8 @@ def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
 
     Shapes: `A: [..., n, n]` gives `[..., n]`. Dtypes: real.
     The gradient is finite where eigenvalues coincide: that of one of the bases of eigenvectors.
-    There they have no second derivative, but their sum has, and so have the others; functions of
-    all of them are those of `hermitian_function`.
+    There they have no second derivative: that of their mean stands for it, so that derivatives of
+    their sum are right, and those of all other values. Functions of all are `hermitian_function`s.
 
     >>> functx.linalg.eigvalsh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32"))
     Array([1., 2.], dtype=float32)

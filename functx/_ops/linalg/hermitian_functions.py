@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from jax import Array, lax
@@ -10,10 +10,9 @@ from jax import Array, lax
 from functx._core import ArrayLike
 from functx._core.errors import Refused
 
-from .full_precision import product
-from .matrix_arguments import adjoint, from_triangle
+from .matrix_arguments import from_triangle
+from .spectral_frames import HERMITIAN
 from .spectral_functions import (
-    Frame,
     given_function,
     given_matrix,
     given_parameters,
@@ -66,14 +65,4 @@ def hermitian_function(
     vectors, values = lax.linalg.eigh(lax.stop_gradient(A), symmetrize_input=False)
     known = given_parameters(_NAME, parameters, values.dtype)
     of_values = given_function(_NAME, function, values, known, "eigenvalue")
-    return spectral_derivative(_NAME, _FRAME, of_values, 0)(A, values, vectors, (), known)
-
-
-def _inside(
-    values: Array, vectors: Array, directions: Sequence[Array]
-) -> tuple[Array, Array, list[Array]]:
-    back = adjoint(vectors)
-    return values, vectors, [product(back, E, vectors) for E in directions]
-
-
-_FRAME = Frame(_inside, lambda left, vectors: product(left, adjoint(vectors)), lambda C: C.mT)
+    return spectral_derivative(_NAME, HERMITIAN, of_values, 0)(A, values, vectors, (), known)

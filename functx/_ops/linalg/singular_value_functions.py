@@ -1,17 +1,9 @@
-r"""Functions of singular values, with derivatives where these meet or vanish.
-
-For an odd $f$, $U f(S) V^H$ is the upper right block of $f$ of the Hermitian matrix
-$\begin{pmatrix} 0 & A \\ A^H & 0 \end{pmatrix}$, with eigenvalues $\pm s_i$ and eigenvectors
-$(u_i, \pm v_i) / \sqrt 2$, and zeros for the rest of the longer side (Jordan and Wielandt; of the
-derivatives see Noferini, "A formula for the Frechet derivative of a generalized matrix function",
-2017). Its blocks are kept apart: as the derivative in one of them alone, rules are linear over
-the complex numbers.
-"""
+"""Functions of singular values, with derivatives where these meet or vanish."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -20,18 +12,15 @@ from functx._core import ArrayLike, fail
 from functx._core.errors import describe
 from functx._core.rules import derivative_rules
 
-from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities
+from .spectral_frames import BLOCKS, Blocks, inner, like_primal, Sides
 from .spectral_functions import (
     by_parameter,
     by_value,
-    Frame,
     Function,
     given_function,
     given_matrix,
     given_parameters,
-    inner,
-    like_primal,
     spectral_derivative,
 )
 
@@ -74,7 +63,7 @@ def singular_value_function(
            [-0.25,  0.  ]], dtype=float32)
     """
     blocks, values, vectors, known, of_values = _given(_FUNCTION, A, function, parameters)
-    derivative = spectral_derivative(_FUNCTION, _FRAME, _odd(of_values), 0)
+    derivative = spectral_derivative(_FUNCTION, BLOCKS, _odd(of_values), 0)
     return derivative(blocks, values, vectors, (), known).upper
 
 
@@ -108,20 +97,6 @@ def singular_value_sum(A: ArrayLike, function: Callable[..., Any], *parameters: 
     return _sum(of_values)(blocks, values, vectors, known)
 
 
-class Blocks(NamedTuple):
-    """A matrix with two blocks of zeros on its diagonal."""
-
-    upper: Array  # [..., m, n]
-    lower: Array  # [..., n, m]
-
-
-class Sides(NamedTuple):
-    """The parts of vectors that meet the rows and the columns of the upper block."""
-
-    rows: Array  # [..., m, k]
-    columns: Array  # [..., n, k]
-
-
 def _given(
     name: str, A: ArrayLike, function: Callable[..., Any], parameters: Sequence[ArrayLike]
 ) -> tuple[Blocks, Array, Sides, tuple[Array, ...], Function]:
@@ -146,58 +121,9 @@ def _odd(function: Function) -> Function:
     return continued
 
 
-def _inside(
-    values: Array, vectors: Sides, directions: Sequence[Blocks]
-) -> tuple[Array, Sides, list[Array]]:
-    """Both eigenvectors of each pair of singular vectors, and of the others what is reached."""
-    if not directions:  # half of each sum is that of the other sign
-        return values, vectors, []
-    rows, columns = vectors
-    more_rows = _reached(rows, [x for E in directions for x in (E.upper, adjoint(E.lower))])
-    more_columns = _reached(columns, [x for E in directions for x in (E.lower, adjoint(E.upper))])
-    half = 0.5**0.5
-    others = more_rows.shape[-1], more_columns.shape[-1]
-    nothing = [(0, 0)] * (rows.ndim - 1)
-    whole = Sides(
-        jnp.concatenate(
-            [half * rows, half * rows, jnp.pad(more_rows, [*nothing, (0, others[1])])], -1
-        ),
-        jnp.concatenate(
-            [half * columns, -half * columns, jnp.pad(more_columns, [*nothing, (others[0], 0)])], -1
-        ),
-    )
-    values = jnp.concatenate(
-        [values, -values, jnp.zeros((*values.shape[:-1], sum(others)), values.dtype)], -1
-    )
-    moved = [
-        product(adjoint(whole.rows), E.upper, whole.columns)
-        + product(adjoint(whole.columns), E.lower, whole.rows)
-        for E in directions
-    ]
-    return values, whole, moved
-
-
-def _reached(vectors: Array, images: Sequence[Array]) -> Array:
-    """What completes these columns to a basis of a space that the `images` lie in too."""
-    m, k = vectors.shape[-2:]
-    if m == k:
-        return vectors[..., :0]
-    together = jnp.concatenate([vectors, *images], -1)
-    return lax.linalg.qr(together, full_matrices=False)[0][..., k:]
-
-
-def _outside(left: Sides, vectors: Sides) -> Blocks:
-    return Blocks(
-        product(left.rows, adjoint(vectors.columns)), product(left.columns, adjoint(vectors.rows))
-    )
-
-
-_FRAME = Frame(_inside, _outside, lambda C: Blocks(C.lower.mT, C.upper.mT))
-
-
 def _sum(function: Function) -> Callable[..., Array]:
     """The sum of `function` of the singular values, under its rules."""
-    slopes = spectral_derivative(_SUM, _FRAME, _odd(by_value(function)), 0)
+    slopes = spectral_derivative(_SUM, BLOCKS, _odd(by_value(function)), 0)
 
     def forward(A: Blocks, values: Array, vectors: Sides, parameters: Sequence[Array]) -> Array:
         return jnp.sum(function(values, *parameters), -1)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.rules import derivative_rules
-
 from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities
 from .phases import with_free_phase
+from .spectral_frames import BLOCKS, Blocks, Sides
+from .spectral_values import ruled_values
 from .unused_vectors import divisor, with_vectors
 
 
@@ -36,41 +35,17 @@ def singular_values(
 ) -> Array:
     """The singular values, for which the vectors are computed only under differentiation."""
 
-    def forward(A: Array) -> Array:
-        A = nan_beside_infinities(A)
-        return lax.linalg.svd(A, compute_uv=False, algorithm=algorithm)
+    def forward(A: Blocks, known: tuple[()]) -> Array:
+        matrix = nan_beside_infinities(A.upper)
+        return lax.linalg.svd(matrix, compute_uv=False, algorithm=algorithm)
 
-    def jvp(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Array:
-        U, _, Vh = _bases(*primals, algorithm)
-        return _values_tangent(U, Vh, *tangents)
+    def decomposition(A: Blocks, known: tuple[()]) -> tuple[Array, Sides]:
+        matrix = nan_beside_infinities(A.upper)
+        U, S, Vh = lax.linalg.svd(matrix, full_matrices=False, algorithm=algorithm)
+        return S, Sides(U, adjoint(Vh))
 
-    return derivative_rules(forward, jvp=jvp, name="linalg.svdvals")(A)
-
-
-def _bases(A: Array, algorithm: lax.linalg.SvdAlgorithm) -> tuple[Array, Array, Array]:
-    """The reduced decomposition, of which vectors of equal values do not turn to each other.
-
-    Such turns are infinite. In the second derivative of one value that equals no other they have
-    no part, nor in that of a sum of some that are equal, where each has both signs.
-    """
-
-    def forward(A: Array) -> tuple[Array, Array, Array]:
-        U, S, Vh = lax.linalg.svd(
-            nan_beside_infinities(A), full_matrices=False, algorithm=algorithm
-        )
-        return U, S, Vh
-
-    def jvp(primals: Any, output: Any, tangents: Any) -> tuple[Array, Array, Array]:
-        s = output[1]
-        noise = jnp.finfo(s.dtype).eps * max(A.shape[-2:]) * jnp.max(s, -1, initial=0)
-
-        def over(x: Array, by: Array) -> Array:
-            none = jnp.abs(by) <= jnp.expand_dims(noise, range(noise.ndim, by.ndim))
-            return jnp.where(none, 0, x / jnp.where(none, 1, by))
-
-        return _moved(output, tangents[0], over)
-
-    return derivative_rules(forward, jvp=jvp, name="linalg.svdvals")(A)
+    values = ruled_values("linalg.svdvals", BLOCKS, forward, decomposition)
+    return values(Blocks(A, adjoint(A)), ())
 
 
 def completed(U: Array) -> Array:
@@ -87,41 +62,30 @@ def _values_tangent(U: Array, Vh: Array, dA: Array) -> Array:
 
 
 def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array, Array]:
-    """Tangents of $U, S, V^H$; with `finite`, those of the vectors stay finite."""
-
-    def over(x: Array, by: Array) -> Array:
-        return x / divisor(by, jnp.expand_dims(finite, range(finite.ndim, by.ndim)))
-
-    return _moved(output, tangents[0], over)
-
-
-def _moved(
-    output: Any, dA: Array, over: Callable[[Array, Array], Array]
-) -> tuple[Array, Array, Array]:
-    r"""Tangents of $U, S, V^H$, where `over(x, y)` is $x / y$.
+    r"""Tangents of $U, S, V^H$; with `finite`, those of the vectors stay finite.
 
     From $U^H dA\, V = \Omega S + dS - S \Psi$ with skew $\Omega = U^H dU$, $\Psi = V^H dV$, split
     into its Hermitian part, divided by differences of singular values, and its skew part,
     divided by sums: where singular values coincide only the former is infinite.
     """
-    U, s, Vh = output
+    (U, s, Vh), (dA,) = output, tangents
     V = adjoint(Vh)
     M = product(adjoint(U), dA, V)
     same = jnp.eye(s.shape[-1], dtype=bool)
     s = s.astype(M.dtype)
     differences = s[..., None, :] - s[..., :, None]
     sums = s[..., None, :] + s[..., :, None]
-    turn = over((M + adjoint(M)) / 2, jnp.where(same, 1, differences))
+    everywhere = finite[..., None, None]
+    turn = (M + adjoint(M)) / 2 / divisor(differences, same | everywhere)
     turn = jnp.where(same, 0, turn)
     # Real matrices have nothing on this diagonal, whatever its divisor.
-    nothing = same & jnp.isrealobj(M) & (sums == 0)
-    twist = over((M - adjoint(M)) / 2, jnp.where(nothing, 1, sums))
+    twist = (M - adjoint(M)) / 2 / divisor(sums, everywhere | (same & jnp.isrealobj(M)))
     dU, dV = product(U, turn + twist), product(V, turn - twist)
-    lengths = s[..., None, :]
+    lengths = divisor(s, finite[..., None])[..., None, :]
     if U.shape[-2] > s.shape[-1]:
-        dU += over(_outside(U, product(dA, V)), lengths)
+        dU += _outside(U, product(dA, V)) / lengths
     if V.shape[-2] > s.shape[-1]:
-        dV += over(_outside(V, product(adjoint(dA), U)), lengths)
+        dV += _outside(V, product(adjoint(dA), U)) / lengths
     return dU, _values_tangent(U, Vh, dA), adjoint(dV)
 
 

@@ -1,54 +1,29 @@
-r"""Functions of a spectrum, with derivatives that do not pass through its vectors.
-
-Of $F(A) = V f(\lambda) V^H$ the derivative in the directions $E_1, \dots, E_n$ is, with
-$M = V^H E V$,
-
-$$L_n(A; E_1, \dots, E_n) = V \Big[ \sum_\pi \sum_{k_1 \dots k_{n-1}}
-f[\lambda_i, \lambda_{k_1}, \dots, \lambda_j] \, M^{\pi_1}_{i k_1} M^{\pi_2}_{k_1 k_2} \cdots
-M^{\pi_n}_{k_{n-1} j} \Big]_{ij} V^H$$
-
-over all orders $\pi$ of the directions (Daleckii and Krein, 1965; Higham, "Functions of Matrices",
-2008, section 3). Divided differences stay finite where eigenvalues meet. $L_n$ is symmetric in its
-directions, and $\operatorname{tr}(C L_n(A; E, \dots)) = \operatorname{tr}(E L_n(A; C, \dots))$.
-"""
+"""Functions of a spectrum, with derivatives that do not pass through its vectors."""
 
 from __future__ import annotations
 
 import functools as ft
-import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 from jax.core import Tracer
 
 from functx._core import ArrayLike, describe, fail
-from functx._core.manual_axes import varying_like
 from functx._core.rules import derivative_rules
 
 from .divided_differences import divided_difference
 from .full_precision import product
+from .spectral_frames import Frame, inner, like_primal, Matrix, summed, Vectors
 
 
 Function: TypeAlias = Callable[..., Array]
-Matrix: TypeAlias = Any  # an array, or a tree of the blocks of one
-Vectors: TypeAlias = Any
 Derivative: TypeAlias = Callable[
     [Matrix, Array, Vectors, Sequence[Matrix], Sequence[Array]], Matrix
 ]
-
-
-class Frame(NamedTuple):
-    """How matrices of one kind are written in eigenvectors, and how they come back."""
-
-    #: the eigenvalues, the vectors and the directions $V^H E V$; of vectors whose eigenvalues are 0
-    #: there need be no more than the directions reach
-    inside: Callable[[Array, Vectors, Sequence[Matrix]], tuple[Array, Vectors, Sequence[Array]]]
-    outside: Callable[[Vectors, Vectors], Matrix]  #: $V X V^H$, of $V X$ and $V$
-    transposed: Callable[[Matrix], Matrix]
 
 
 def given_function(
@@ -139,14 +114,12 @@ def spectral_derivative(name: str, frame: Frame, function: Function, order: int)
         floating = jax.tree.leaves((jax.eval_shape(of_values, values), vectors, directions))
         dtype = np.result_type(*(x.dtype for x in floating))
         vectors, directions = jax.tree.map(lambda x: x.astype(dtype), (vectors, directions))
-        values, vectors, moved = frame.inside(values, vectors, directions)
-        if not moved:
+        if not directions:
             weights = of_values(values).astype(dtype)[..., None, :]
-            left = jax.tree.map(lambda V: V * weights, vectors)
-        else:
-            inside = _summed(of_values, values, moved)
-            left = jax.tree.map(lambda V: product(V, inside), vectors)
-        return frame.outside(left, vectors)
+            return frame.outside(jax.tree.map(lambda V: V * weights, vectors), vectors)
+        vectors, moved, whole = frame.inside(vectors, directions)
+        inside = summed(ft.partial(divided_difference, of_values), whole(values), moved)
+        return frame.outside(jax.tree.map(lambda V: product(V, inside), vectors), vectors)
 
     def in_directions(primals: Any, *directions: Matrix) -> Matrix:
         A, values, vectors, _, parameters = primals
@@ -188,49 +161,3 @@ def spectral_derivative(name: str, frame: Frame, function: Function, order: int)
         return pulled(A, *directions, turned), None, None, moves, each
 
     return derivative_rules(forward, jvp=jvp, vjp=vjp, name=name)
-
-
-def inner(first: Matrix, second: Matrix) -> Array:
-    """The sum of products of elements, without conjugation."""
-    products = jax.tree.map(lambda x, y: jnp.sum(x * y), first, second)
-    return ft.reduce(jnp.add, jax.tree.leaves(products))
-
-
-def like_primal(x: Array, cotangent: Array) -> Array:
-    """What of the cotangent meets `x`: the real part, if that is real."""
-    real = not jnp.iscomplexobj(x)
-    return (jnp.real(cotangent) if real else cotangent).astype(x.dtype)
-
-
-def _summed(function: Callable[[Array], Array], values: Array, moved: Sequence[Array]) -> Array:
-    """The bracket of $L_n$, of at least one direction."""
-    dtype = moved[0].dtype
-
-    def term(middle: Sequence[Any]) -> Array:
-        """Over all orders of the directions, what passes through these eigenvectors."""
-        between = [values[..., k, None, None] for k in middle]
-        weights = divided_difference(function, values[..., :, None], *between, values[..., None, :])
-        return weights.astype(dtype) * ft.reduce(
-            jnp.add, (_chain(order, middle) for order in itertools.permutations(moved))
-        )
-
-    n, free = values.shape[-1], len(moved) - 1
-    if not free:
-        return term(())
-    if n == 0:
-        return moved[0]
-
-    def add(i: Any, total: Array) -> Array:
-        return total + term([i // n**place % n for place in range(free)])
-
-    start = varying_like(jnp.zeros_like(moved[0]), moved[0])
-    return lax.fori_loop(0, n**free, add, start)
-
-
-def _chain(matrices: Sequence[Array], middle: Sequence[Any]) -> Array:
-    if not middle:
-        return matrices[0]
-    out = matrices[0][..., :, middle[0], None]
-    for matrix, (i, j) in zip(matrices[1:-1], itertools.pairwise(middle), strict=True):
-        out = out * matrix[..., i, j, None, None]
-    return out * matrices[-1][..., middle[-1], None, :]
