@@ -34,6 +34,7 @@ from .rules_primitives import (
     tangent_type,
     transposed,
 )
+from .state import showing_singular
 
 
 Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing
@@ -99,6 +100,7 @@ class _Rules:
     ) -> None:
         self.user_forward, self.jvp, self.vjp = forward, jvp, vjp
         self.name, self.tree, self.out_tree = name, tree, tree
+        self.showing = showing_singular.value  # where the function is called, not its rules
 
     def forward(self, *leaves: Array) -> Leaves:
         output = self.user_forward(*jax.tree.unflatten(self.tree, leaves))
@@ -125,11 +127,12 @@ class _Rules:
             (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
             for i, x in enumerate(primals)
         ]
-        got = self.jvp(
-            jax.tree.unflatten(self.tree, primals),
-            jax.tree.unflatten(self.out_tree, outputs),
-            jax.tree.unflatten(self.tree, filled),
-        )
+        with showing_singular(self.showing):
+            got = self.jvp(
+                jax.tree.unflatten(self.tree, primals),
+                jax.tree.unflatten(self.out_tree, outputs),
+                jax.tree.unflatten(self.tree, filled),
+            )
         got = self._leaves("`jvp` must return a tree like the output", self.out_tree, got)
         return tuple(
             self._checked("the tangent that `jvp` returns", t, y)
@@ -150,11 +153,12 @@ class _Rules:
         given = iter(cotangents)
         filled = [next(given) if inexact(y) else None for y in outputs]
         trees = self.tree.children()
-        got = self.vjp(
-            jax.tree.unflatten(self.tree, primals),
-            jax.tree.unflatten(self.out_tree, outputs),
-            jax.tree.unflatten(self.out_tree, filled),
-        )
+        with showing_singular(self.showing):
+            got = self.vjp(
+                jax.tree.unflatten(self.tree, primals),
+                jax.tree.unflatten(self.out_tree, outputs),
+                jax.tree.unflatten(self.out_tree, filled),
+            )
         if not isinstance(got, (tuple, list)) or len(got) != len(trees):
             fail(
                 self.name,

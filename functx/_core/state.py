@@ -14,6 +14,7 @@ autocast_dtype = jax.make_user_context(default_value=None)  # np.dtype | None
 grad_modes = jax.make_user_context(default_value=None)  # modes.Modes | None
 checking_values = jax.make_user_context(default_value=False)  # set by functx.debug.checked
 checking_results = jax.make_user_context(default_value=False)  # set by functx.debug.checking
+showing_singular = jax.make_user_context(default_value=False)  # set by functx.detect_anomaly
 
 
 class Setting:
