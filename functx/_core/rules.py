@@ -34,6 +34,7 @@ from .rules_primitives import (
     tangent_type,
     transposed,
 )
+from .state import showing_singular
 from .weak_types import strong
 
 
@@ -115,6 +116,7 @@ class _Rules:
         self.of = of
         self.in_types: Sequence[Any] = ()  # of one lane, as are those of the outputs
         self.out_types: Sequence[Any] = ()
+        self.showing = showing_singular.value  # where the function is called, not its rules
 
     def forward(self, *leaves: Array) -> Leaves:
         self.in_types = tuple(map(jax.typeof, leaves))
@@ -144,10 +146,11 @@ class _Rules:
             (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
             for i, x in enumerate(primals or self.in_types)
         ]
-        got = self.jvp(
-            *self._looked_at(primals, outputs),
-            jax.tree.unflatten(self.tree, filled),
-        )
+        with showing_singular(self.showing):
+            got = self.jvp(
+                *self._looked_at(primals, outputs),
+                jax.tree.unflatten(self.tree, filled),
+            )
         got = self._leaves("`jvp` must return a tree like the output", self.out_tree, got)
         return tuple(
             self._checked("the tangent that `jvp` returns", t, y)
@@ -168,10 +171,11 @@ class _Rules:
         given = iter(cotangents)
         filled = [next(given) if inexact(y) else None for y in outputs or self.out_types]
         trees = self.tree.children()
-        got = self.vjp(
-            *self._looked_at(primals, outputs),
-            jax.tree.unflatten(self.out_tree, filled),
-        )
+        with showing_singular(self.showing):
+            got = self.vjp(
+                *self._looked_at(primals, outputs),
+                jax.tree.unflatten(self.out_tree, filled),
+            )
         if not isinstance(got, (tuple, list)) or len(got) != len(trees):
             fail(
                 self.name,

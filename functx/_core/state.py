@@ -17,6 +17,7 @@ grad_modes = Context(__name__, None)  # modes.Modes | None
 chosen_default = Context(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = Context(__name__, False)  # set by functx.debug.checked
 checking_results = Context(__name__, False)  # set by functx.debug.checking
+showing_singular = Context(__name__, False)  # set by functx.detect_anomaly
 
 
 class Setting:

@@ -75,9 +75,11 @@ def _hidden(x: Array, y: Array) -> Array:
 
 
 def _tangent(primals: Any, output: Array, tangents: Any) -> Array:
-    # What is not differentiated has a tangent of 0, whatever its slope.
-    in_x, in_y = (jnp.where(t == 0, 0, _quotient(t, primals[1])) for t in tangents)
-    return in_x - jnp.where(tangents[1] == 0, 0, in_y * output)
+    # What is not differentiated has a tangent of 0, whatever its slope. Where the slope is finite
+    # the rule stays linear: it is differentiated in turn, where a tangent is 0 too.
+    (_, y), (dx, dy) = primals, tangents
+    in_x, in_y = (jnp.where((t == 0) & (y == 0), 0, _quotient(t, y)) for t in (dx, dy))
+    return in_x - jnp.where((dy == 0) & ~jnp.isfinite(output), 0, in_y * output)
 
 
 def _cotangents(primals: Any, output: Array, cotangent: Array) -> tuple[Array, Array]:

@@ -34,6 +34,7 @@ from functx._core import (
     value_fits,
 )
 from functx._core.rules import derivative_rules
+from functx._core.singular import zero_at_singular
 
 
 __all__ = [
@@ -162,7 +163,8 @@ def _sign(x: Array) -> Array:
 def _complex_slope(primals: tuple, output: Array, tangents: tuple) -> Array:
     zero = output == 0
     size = jnp.where(zero, 1, output).astype(primals[0].dtype)
-    turn = jnp.where(zero, 0, lax.conj(primals[0]) / size)
+    instead = "of abs(z)**2 write (z * z.conj()).real"
+    turn = zero_at_singular(zero, lax.conj(primals[0]) / size, instead)
     return lax.real(turn * tangents[0])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,10 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayOnly, Autocast, describe, operator, Promote, refuse
+from functx._core.rules import derivative_rules
+from functx._core.singular import zero_at_singular
 
-from .power_norms import vector_norm
+from .power_norms import SQUARED, vector_norm
 
 
 __all__ = ["cdist", "pdist"]
@@ -131,5 +133,15 @@ def _by_products(x1: Array, x2: Array) -> Array:
     # What cancels must be as precise as the sum of squares, on accelerators too.
     products = jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=lax.Precision.HIGHEST)
     total = left[..., :, None] + right[..., None, :] - 2 * products
-    none = total <= 0
-    return jnp.where(none, 0, jnp.sqrt(jnp.where(none, 1, total)))
+    return _root(total)
+
+
+def _root_slope(primals: Any, output: Array, tangents: Any) -> Array:
+    none = output == 0
+    slope = 0.5 / jnp.where(none, 1, output)
+    return zero_at_singular(none, slope, SQUARED, in_all=True) * tangents[0]
+
+
+_root = derivative_rules(
+    lambda total: jnp.sqrt(jnp.maximum(total, 0)), jvp=_root_slope, name="cdist"
+)
