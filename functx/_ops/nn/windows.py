@@ -14,18 +14,18 @@ import numpy as np
 from functx._core import describe, known, known_sizes, refuse, Size
 
 
-def per_dimension(value: Any, n: int, name: str, *, least: int = 0) -> tuple[int, ...]:
-    """One int for each of `n` dimensions, from one int or a sequence of one or `n`."""
+def per_dimension(value: Any, n: int, name: str, *, least: int = 0) -> tuple[Size, ...]:
+    """One int or size for each of `n` dimensions, from one or a sequence of one or `n`."""
     several = value if isinstance(value, (tuple, list)) else (value,)
     if len(several) not in (1, n):
         refuse(f"`{name}` must be an int or {n} of them, got {value}", error=ValueError)
     try:
-        ints = [operator.index(v) for v in several]
+        ints = [operator.index(v) if known(v) else v for v in several]
     except TypeError:
         ints = []
     if not ints or any(isinstance(v, bool) for v in several):
         refuse(f"`{name}` must be an int or {n} of them, got {describe(value)}", error=TypeError)
-    if min(ints) < least:
+    if min(known_sizes(ints), default=least) < least:
         refuse(f"`{name}` must be at least {least}, got {value}", error=ValueError)
     return tuple(ints) * (n if len(ints) == 1 else 1)
 

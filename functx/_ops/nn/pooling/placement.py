@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
-from jax import core
+from jax import core, lax
 
 from functx._core import decided, describe, known, refuse, Size
 from functx._ops.nn.windows import per_dimension
@@ -18,18 +18,25 @@ class Windows(NamedTuple):
     None is wider than the padded image, nor steps or gaps: XLA aborts at sizes beyond its bounds.
     """
 
-    sizes: tuple[int, ...]  # of the image
+    sizes: tuple[Size, ...]  # of the image
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     padding: tuple[int, ...]  # on either side
     dilation: tuple[int, ...]
-    counts: tuple[int, ...]  # of windows
+    counts: tuple[Size, ...]  # of windows
 
     @property
     def pads(self) -> list[tuple[int, int]]:
         """What to add before and after the image, less than nothing where windows leave a rest."""
         rows = zip(*self, strict=True)
         return [(p, (o - 1) * s + d * (k - 1) + 1 - n - p) for n, k, s, p, d, o in rows]
+
+    def around(self, x: jax.Array, fill: Any) -> tuple[jax.Array, list[tuple[int, int]]]:
+        """`x` and what is yet to be added: XLA's windows are padded by numbers alone."""
+        if known(*(n for pair in self.pads for n in pair)):
+            return x, self.pads
+        edges = [(0, 0, 0)] * (x.ndim - len(self.sizes)) + [(*pair, 0) for pair in self.pads]
+        return lax.pad(x, fill, edges), [(0, 0)] * len(self.sizes)
 
 
 def placed(
@@ -85,13 +92,15 @@ def require_image(input: jax.Array, n: int) -> None:
 
 
 def _count(
-    size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
-) -> int:
+    size: Size, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> Size:
     """How many windows fit into `size`. With `ceil_mode`, the last may end beyond the padding,
     but it must start inside `size` or the padding before it."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     out = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
-    return core.min_dim(out, -(-(size + padding) // stride)) if ceil_mode else out
+    if ceil_mode:
+        out = core.min_dim(out, -(-(size + padding) // stride))
+    return out if known(out) else core.max_dim(out, 0)
 
 
 def _least(number: int, width: Size) -> int:
