@@ -98,6 +98,7 @@ from .roles import (
 from .shapes import broadcasts_to as broadcasts_to
 from .symbolic import (
     as_number as as_number,
+    as_scalar as as_scalar,
     decided as decided,
     differ as differ,
     known as known,

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import export, lax
 
 
@@ -63,3 +64,8 @@ def as_number(size: Size, dtype: Any) -> Any:
     The array of a symbolic size knows it when the exported program runs.
     """
     return size if known(size) else lax.convert_element_type(jnp.asarray(size), dtype)
+
+
+def as_scalar(size: Size, dtype: Any) -> Any:
+    """A size as a 0-d array of `dtype`: NumPy's, if it is known."""
+    return np.asarray(size, dtype) if known(size) else as_number(size, dtype)
