@@ -13,7 +13,7 @@ from status import last_run, NOT_RUN, sentence, statuses
 
 from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
 from functx._core.dtypes import Accepts
-from functx.testing import op_db
+from functx.testing import FixedSizes, op_db
 
 
 _DTYPES = {
@@ -82,9 +82,15 @@ def _gaps() -> list[str]:
     return ["## Declared gaps\n", *([*head, *rows] if rows else ["None."]), ""]
 
 
+def _dims(fixed: FixedSizes) -> str:
+    if fixed.along:
+        return f"`{fixed.along}`"
+    return ", ".join(map(str, fixed.dims)) or "all"
+
+
 def _fixed_sizes() -> list[str]:
     rows = [
-        f"| `{info.id}` | `{fixed.argument}` | {', '.join(map(str, fixed.dims)) or 'all'} "
+        f"| `{info.id}` | `{fixed.argument}` | {_dims(fixed)} "
         f"| {fixed.reason.replace('|', '&#124;')} |"
         for info in sorted(op_db, key=lambda info: info.id)
         for fixed in info.fixed_sizes

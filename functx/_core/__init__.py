@@ -100,11 +100,14 @@ from .roles import (
 from .shapes import broadcasts_to as broadcasts_to
 from .symbolic import (
     as_number as as_number,
+    as_scalar as as_scalar,
+    bit_length as bit_length,
     decided as decided,
     differ as differ,
     known as known,
     known_sizes as known_sizes,
     Size as Size,
+    slice_bounds as slice_bounds,
 )
 from .values import peek as peek, peek_on_cpu as peek_on_cpu
 from .widths import refuse_wide as refuse_wide

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
-from jax import export, lax
+import numpy as np
+from jax import core, export, lax
 
 
 # An int, or a symbolic size.
@@ -63,3 +64,32 @@ def as_number(size: Size, dtype: Any) -> Any:
     The array of a symbolic size knows it when the exported program runs.
     """
     return size if known(size) else lax.convert_element_type(jnp.asarray(size), dtype)
+
+
+def bit_length(size: Size) -> Any:
+    """How many binary digits a size has: an int, or of a symbolic size a 0-d array."""
+    if known(size):
+        return size.bit_length()
+    number = jnp.asarray(size)
+    return number.dtype.itemsize * 8 - lax.clz(number)
+
+
+def slice_bounds(start: int | None, stop: int | None, size: Size) -> tuple[Size, Size]:
+    """Where a slice, as Python has it, begins and ends in a dimension of a size.
+
+    The end may lie before the beginning, as that of `slice.indices`.
+    """
+    if known(size):
+        return slice(start, stop).indices(size)[:2]
+    return _inside(start, size, 0), _inside(stop, size, size)
+
+
+def _inside(place: int | None, size: Size, otherwise: Size) -> Size:
+    if place is None:
+        return otherwise
+    return core.max_dim(size + place, 0) if place < 0 else core.min_dim(size, place)
+
+
+def as_scalar(size: Size, dtype: Any) -> Any:
+    """A size as a 0-d array of `dtype`: NumPy's, if it is known."""
+    return np.asarray(size, dtype) if known(size) else as_number(size, dtype)

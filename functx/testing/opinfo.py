@@ -144,6 +144,7 @@ class FixedSizes:
     argument: str  #: the array, or the option, by name
     reason: str  #: why they must be numbers: a fact
     dims: tuple[int, ...] = ()  #: dimensions of the array, or places in the option; empty: all
+    along: str = ""  #: the option that names the dimension of the array, in place of `dims`
 
 
 @dataclasses.dataclass(frozen=True)

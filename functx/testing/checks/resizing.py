@@ -150,12 +150,16 @@ class Resizable:
         """The places that an entry says cannot be symbols."""
         return frozenset(place for place in self.sizes if self._is_fixed(place, fixed))
 
+    def _option(self, name: str) -> Any:
+        spec = self.info.spec
+        return self._given.get(name, spec.parameters.defaults.get(name) if spec else None)
+
     def _is_fixed(self, place: Place, fixed: FixedSizes) -> bool:
         which, at = place
         if isinstance(which, str):
             return which == fixed.argument and (not fixed.dims or at in fixed.dims)
         ndim = self.arrays[which].ndim
-        dims = fixed.dims or range(ndim)
+        dims = (self._option(fixed.along),) if fixed.along else fixed.dims or range(ndim)
         return self._names[which] == fixed.argument and at in [d % ndim for d in dims if d < ndim]
 
 

@@ -47,7 +47,7 @@ def _longest(x: jax.Array) -> int:
 
 def chooses_by_size(info: OpInfo) -> bool:
     """Whether the code in the operator's own file asks what it does with a symbolic size."""
-    asking = {"as_number", "decided", "differ", "known", "known_sizes"}
+    asking = {"as_number", "as_scalar", "decided", "differ", "known", "known_sizes"}
     return any(f.__module__ == info.op.__module__ for f in _functions_with(info, asking))
 
 
