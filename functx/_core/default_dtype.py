@@ -25,7 +25,7 @@ def set_default_dtype(d: DTypeLike) -> None:
     """Sets the default dtype for the whole process; `functx.default_dtype` does for a region.
 
     Python's floats have it, arrays that are made of nothing (`zeros`, `rand`, `linspace`), and what
-    is computed from integers and has a fraction (`sin`, `mean`, a quotient). Complex numbers have
+    is computed from integers and has a fraction (`sin`, a quotient). Complex numbers have
     complex128 beside float64, complex64 beside the others.
 
     - `d`: float16, bfloat16, float32 or float64.

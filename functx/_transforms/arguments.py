@@ -13,7 +13,7 @@ import numpy as np
 
 from functx._core import describe, fail, foreign_hint, require_bool
 
-from .numbers import as_arrays
+from .numbers import as_array
 
 
 Argnums = int | str | tuple[int | str, ...]
@@ -192,7 +192,13 @@ def differentiable(
     such option.
     """
     any_complex = _any_complex(who, values, paths, allow_int)
-    return Points(tuple(map(as_arrays, values)), any_complex)
+    point = _as_point if allow_int else as_array
+    return Points(jax.tree.map(point, values), any_complex)
+
+
+def _as_point(x: Any) -> Any:
+    """A leaf as an array, if it has a tangent."""
+    return x if has_no_tangent(x) else as_array(x)
 
 
 def _any_complex(

@@ -216,3 +216,14 @@ def test_numbers_take_the_dtype_that_an_equation_gives_them(known):
     assert by_python == 2**0.5
     solution = functx.custom_linear_solve(lambda x: known * x, 3.0)
     assert solution == 1.5 and solution.dtype == dtype
+
+
+def test_integers_beside_what_is_differentiated_stay_as_they_are():
+    seen = []
+
+    def loss(tree):
+        seen.append(type(tree["n"]))
+        return tree["x"] ** tree["n"]
+
+    gradients = functx.grad(loss, allow_int=True)({"x": 3.0, "n": 2})
+    assert gradients["x"] == 6 and gradients["x"].dtype == "float32" and seen == [int]
