@@ -11,7 +11,7 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
-from .gradients import batching_mutants, gradient_mutants
+from .gradients import batching_mutants, gradient_mutants, slope_mutants
 from .integers import integer_mutants
 from .mutant import Cells, Mutant
 from .options import option_mutants
@@ -26,6 +26,7 @@ from .values import value_mutants
 PLANTS = (
     option_mutants,
     gradient_mutants,
+    slope_mutants,
     batching_mutants,
     tie_mutants,
     shape_mutants,
@@ -38,7 +39,7 @@ PLANTS = (
 
 
 # What they look at are not the entry's samples, or variations of these.
-WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals")
+WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals", "tails")
 
 
 @dataclasses.dataclass(frozen=True)
