@@ -51,4 +51,5 @@ from .porting.report import (
 )
 from .properties import assert_properties as assert_properties, PROPERTIES as PROPERTIES
 from .residuals import assert_residuals as assert_residuals
+from .tail import Tail as Tail
 from .unfinished import unfinished as unfinished

@@ -12,7 +12,7 @@ from functx.testing.opinfo import OpInfo, Sample
 from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
 from .given import given_mutants
-from .gradients import batching_mutants, gradient_mutants
+from .gradients import batching_mutants, gradient_mutants, slope_mutants
 from .integers import integer_mutants
 from .mutant import Cells, Mutant
 from .options import option_mutants
@@ -29,6 +29,7 @@ PLANTS = (
     option_mutants,
     given_mutants,
     gradient_mutants,
+    slope_mutants,
     batching_mutants,
     tie_mutants,
     shape_mutants,
@@ -42,7 +43,7 @@ PLANTS = (
 
 
 # What they look at are not the entry's samples, or variations of these.
-WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals")
+WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals", "tails")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,6 +24,7 @@ _CURVATURE = "Hessians and gradient penalties are wrong where the derivative is 
 _WEIGHT = "the derivative in a weight is 0 wherever the weight is exactly 0"
 _LANES = "vmap hands an example the result of another"
 _EDGE = "one such element and a result looks sound that is not"
+_FLAT = "a derivative is 0, or has no digits, where it is small, as y (1 - y) for a sigmoid's"
 _NEAR = "digits are lost where an absolute tolerance does not look"
 
 KINDS: dict[str, Kind] = {
@@ -67,6 +68,8 @@ KINDS: dict[str, Kind] = {
     "0.1 % off below 0.001": Kind("digits", _NEAR),
     "0.1 % off above 10000": Kind("digits", _NEAR),
     "cancellation": Kind("digits", "small results have few digits, as log(1 + x) for log1p"),
+    "slopes beside 1, reverse": Kind("digits", _FLAT),
+    "slopes beside 1, forward": Kind("digits", _FLAT),
     "half the digits": Kind("digits", "the result could be computed in half the width"),
     "integers in float32": Kind("integers", "integers beyond 2**24 come out rounded"),
     "wrong at the extremes": Kind("integers", "the least and the greatest integer go wrong"),

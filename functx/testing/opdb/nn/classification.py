@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import tails_of_losses
 from functx.testing.opinfo import call, Convention, Departure, Extreme, OpInfo, Refusal, Sample
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, np_loss, UNWEIGHTED
@@ -189,6 +191,7 @@ OPS = [
         floor=SUMS,
         conventions=cross_entropy_conventions,
         departures=class_departures,
+        tails=(*tails_of_losses(lambda op, x, k: op(x, jnp.int32(k))),),
     ),
     OpInfo(
         F.cross_entropy,
@@ -198,5 +201,6 @@ OPS = [
         departures=smoothing_departures,
         floor=SUMS,
         conventions=probability_conventions,
+        tails=(*tails_of_losses(lambda op, x, k: op(x, 0 * x + jnp.eye(3, dtype=x.dtype)[k])),),
     ),
 ]

@@ -3,12 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import share
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.tail import Tail
 
 
 def at(make: Make, *lengths: int, heads: int = 2, biases: bool = False, **options: Any) -> Sample:
@@ -271,6 +274,15 @@ def departures(make: Make) -> Iterator[Departure]:
         )
 
 
+def attended(op: Any, x: Any) -> Any:
+    """Of three keys the share of the first, to which the query gives this score."""
+    zero = 0 * x
+    keys = jnp.stack([zero + 1, zero, zero])[:, None]
+    mask = jnp.stack([zero, zero, zero - 1])[None]
+    eye = jnp.ones((3, 1), x.dtype), None, None, None, False, 0.0, jnp.ones((1, 1), x.dtype), None
+    return op(x.reshape(1, 1), keys, keys, 1, 1, *eye, attn_mask=mask)[0][0, 0]
+
+
 OPS = [
     OpInfo(
         F.multi_head_attention_forward,
@@ -285,6 +297,7 @@ OPS = [
             ),
         ),
         departures=departures,
+        tails=(Tail(share, attended, ulps=64),),
     ),
     OpInfo(
         F.multi_head_attention_forward,

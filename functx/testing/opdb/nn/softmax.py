@@ -9,7 +9,9 @@ import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import log_share, row, share, share_of_second, tails_of_shares
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .extremes import smooth_at_extremes
 
@@ -138,6 +140,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=softmax_conventions,
+        tails=(*tails_of_shares(share, share_of_second),),
     ),
     OpInfo(
         F.log_softmax,
@@ -147,6 +150,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=log_softmax_conventions,
+        tails=(*tails_of_shares(log_share),),
     ),
     OpInfo(
         F.softmax,
@@ -174,6 +178,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=softmin_conventions,
+        tails=(Tail(lambda mp, x: share(mp, -x), lambda op, x: op(-row(-x), 0)[0]),),
     ),
     OpInfo(
         F.softmin,
