@@ -23,6 +23,7 @@ from functx._core import (
     describe,
     Device,
     DType,
+    known,
     LONG,
     operator,
     Other,
@@ -30,6 +31,7 @@ from functx._core import (
     refuse,
     refuse_wide,
     Requirement,
+    Size,
     value_fits,
 )
 from functx._ops.pointwise.power_slopes import raised
@@ -153,7 +155,7 @@ def _ends_fit(*, start: Any, end: Any, dtype: Any, **_: Any) -> Iterator[Require
 def linspace(
     start: Other,
     end: Other,
-    steps: int,
+    steps: Size,
     *,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -177,7 +179,7 @@ def linspace(
 def logspace(
     start: Other,
     end: Other,
-    steps: int,
+    steps: Size,
     base: Other = 10.0,
     *,
     dtype: DType | None = None,
@@ -213,7 +215,7 @@ def _truncated_as_c(x: Array, dtype: np.dtype) -> Array:
 
 
 def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[Array], np.dtype]:
-    if not isinstance(steps, int):
+    if known(steps) and not isinstance(steps, int):
         refuse(f"`steps` must be an int, got {describe(steps)}", error=TypeError)
     non_negative((steps,), "steps")
     ends = [jnp.asarray(start), jnp.asarray(end)]
@@ -228,7 +230,7 @@ def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[
     return ends, dtype
 
 
-def _between(ends: list[Array], steps: int, dtype: np.dtype, compute: np.dtype) -> Array:
+def _between(ends: list[Array], steps: Size, dtype: np.dtype, compute: np.dtype) -> Array:
     """Evenly spaced numbers in the dtype of computation, between ends that `dtype` truncates."""
     if category(dtype) == 1:
         ends = [lax.convert_element_type(x, dtype) for x in ends]

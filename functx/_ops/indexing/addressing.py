@@ -120,7 +120,7 @@ def sum_into(x: Array, index: Array, updates: Array, dim: int) -> Array:
 
 def positions_where(mask: Array, size: int) -> Array:
     """The first `size` positions in the vector `mask` that are True; `mask.size` where none is."""
-    if size < 0:
+    if decided(lambda: size < 0, otherwise=False):
         refuse(f"`size` must not be negative, got {size}", error=ValueError)
     long = as_dtype(LONG)
     slot = jnp.where(mask, jnp.cumsum(mask, dtype=long) - 1, size)

@@ -149,7 +149,8 @@ def _covariance(rows: Array, correction: Array, fweights: Any, aweights: Any) ->
         lost = lost * quotient(share.astype(real), left)
     left = left - lost
     products = jnp.matmul(off, jnp.conj(weighted).T)
-    return jnp.squeeze(quotient(products, jnp.where(left > 0, left, 0)))
+    out = quotient(products, jnp.where(left > 0, left, 0))
+    return jnp.squeeze(out) if rows.shape[0] == 1 else out
 
 
 def _clipped(x: Array) -> Array:

@@ -10,7 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import category, known
+from functx._core import (
+    category,
+    decided,
+    known,
+)
 from functx._core.rules import derivative_rules
 
 from .ties import places
@@ -59,9 +63,11 @@ def running(
 
 def _one_by_one(combine: Combine, parts: Parts, axis: int, backwards: bool) -> Parts:
     moved = tuple(jnp.moveaxis(x, axis, 0) for x in parts)
+    size = n = moved[0].shape[0]
+    if not decided(lambda: n > 0, otherwise=False):  # one more, as a loop must have one to take
+        moved, n = tuple(_extended(x, 1, 0, at_end=not backwards) for x in moved), n + 1
     end = -1 if backwards else 0
     first = tuple(x[end] for x in moved)
-    n = moved[0].shape[0]
     is_first = lax.iota(np.int32, n) == (n - 1 if backwards else 0)
 
     # XLA's loop takes all elements: of one less than a symbolic size, it may have none to take.
@@ -72,6 +78,8 @@ def _one_by_one(combine: Combine, parts: Parts, axis: int, backwards: bool) -> P
         return now, now
 
     _, out = lax.scan(step, first, (is_first, moved), reverse=backwards)
+    begin = n - size if backwards else 0
+    out = (lax.slice_in_dim(x, begin, begin + size) for x in out)
     return tuple(jnp.moveaxis(x, 0, axis) for x in out)
 
 

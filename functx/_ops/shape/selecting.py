@@ -195,8 +195,9 @@ def _sliced(
 
 def _read(input: Array, dim: int, places: _Places) -> Array:
     start, stop, step = places
-    if decided(lambda: 0 <= start <= stop <= input.shape[dim], otherwise=False):
-        return lax.slice_in_dim(input, start, stop, step, dim)
+    inside = decided(lambda: 0 <= start <= stop <= input.shape[dim], otherwise=False)
+    if step == 1 and inside:
+        return lax.slice_in_dim(input, start, stop, axis=dim)
     return jnp.take(input, start + step * jnp.arange(places.count), dim, mode="clip")
 
 

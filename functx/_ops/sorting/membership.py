@@ -9,6 +9,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     category,
+    decided,
     describe,
     operator,
     Promote,
@@ -64,7 +65,7 @@ def isin(
 
 def _found(keys: Array, among: Array) -> Array:
     m = among.shape[0]
-    if m <= _FEW:
+    if decided(lambda: m <= _FEW, otherwise=False):
         return jnp.any(lax.expand_dims(keys, [keys.ndim]) == among, axis=keys.ndim)
     among = lax.sort(among, is_stable=False)
     flat = keys.reshape(-1)

@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
 
 from .lists import list_departures
 
@@ -115,7 +115,6 @@ OPS = [
         reference=np_combinations,
         refusals=combinations_refusals,
         conventions=combinations_conventions,
-        fixed_sizes=(FixedSizes("input", "NumPy lists the choices while tracing"),),
         ulps=0,
     ),
 ]
