@@ -82,17 +82,16 @@ def _is_exact(program: Any) -> bool:
     """Whether `jet` has an exact rule for all that a program computes."""
     program = getattr(program, "jaxpr", program)
     return all(
-        (eqn.primitive in _exact_of_ours or (eqn.primitive.name in _EXACT and not _rounds(eqn)))
-        and all(map(_is_exact, jaxprs_in_params(eqn.params)))
+        _has_exact_rule(eqn) and all(map(_is_exact, jaxprs_in_params(eqn.params)))
         for eqn in program.eqns
     )
 
 
-def _rounds(eqn: Any) -> bool:
-    """Whether numbers become integers, which `jet` takes for a linear map."""
-    if eqn.primitive.name != "convert_element_type":
-        return False
-    return _moves(eqn.invars[0].aval) and not _moves(eqn.outvars[0].aval)
+def _has_exact_rule(eqn: Any) -> bool:
+    if eqn.primitive.name == "convert_element_type" and not _moves(eqn.outvars[0].aval):
+        return not _moves(eqn.invars[0].aval)  # JAX takes numbers that become integers for linear
+    known = eqn.primitive.name in _EXACT and eqn.primitive in jet_rules
+    return known or eqn.primitive in _exact_of_ours
 
 
 def _moves(x: Any) -> bool:
