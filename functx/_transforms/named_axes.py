@@ -103,6 +103,7 @@ def _programs(eqn: JaxprEqn, names: Names) -> Iterator[Jaxpr]:
 
 
 def _axes(eqn: JaxprEqn) -> Sequence[Any]:
-    """The names of axes that `eqn` has among its parameters."""
+    """The names of axes that `eqn` has among its parameters; numbers are dimensions."""
     given = [eqn.params.get("axes", ()), eqn.params.get("axis_name", ())]
-    return [axis for axes in given for axis in (axes if isinstance(axes, tuple) else (axes,))]
+    axes = [axis for each in given for axis in (each if isinstance(each, tuple) else (each,))]
+    return [axis for axis in axes if not isinstance(axis, int)]

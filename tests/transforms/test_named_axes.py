@@ -117,6 +117,10 @@ def test_a_name_may_be_anything_hashable():
     )
 
 
+def test_a_number_for_a_name_is_no_dimension_of_a_sum():
+    close(functx.vmap(lambda x: x.sum(0), axis_name=0, chunk_size=3)(X), X.sum(1))
+
+
 def test_random_draws_and_collectives():
     def f(x):
         noise = functx.rand(3, dtype=x.dtype)
