@@ -207,7 +207,7 @@ def test_each_value_is_planted_in_the_way_in_which_samples_give_it():
     assert at_one_value("two options: result") == at_one_value("two options: gradient") == pairs
 
 
-def test_at_a_value_that_edges_alone_give_or_that_has_no_slope_no_derivative_is_planted():
+def test_no_derivative_is_planted_at_a_value_that_edges_alone_give_or_without_a_slope():
     def samples(make):
         yield call(make(3), scale=2.0)
         yield edge(make(3), scale=3.0)
@@ -217,7 +217,7 @@ def test_at_a_value_that_edges_alone_give_or_that_has_no_slope_no_derivative_is_
     gradients = {m.target for m in mutants if m.kind == "one value: gradient, reverse"}
     assert gradients == {"scale=2.0 by name"}
     lanes = {m.target for m in mutants if m.kind == "one value: lanes"}
-    assert lanes == {f"scale={x} by name" for x in (2.0, 3.0, 0.0)}
+    assert lanes == {"scale=2.0 by name", "scale=0.0 by name"}
 
 
 @pytest.mark.parametrize("op", [functx.as_strided, functx.sum, functx.nn.functional.mse_loss])
