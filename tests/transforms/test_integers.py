@@ -47,7 +47,7 @@ def test_gradients_are_those_of_jax(jit):
 
 def test_several_arguments_and_names():
     f = lambda n, x, *, k: x * jnp.asarray(n * k, float)
-    got = functx.grad(f, argnums=(0, "k", 1), allow_int=True)(3, 2.0, k=5)
+    got = functx.grad(f, argnums=(0, "k", 1), allow_int=True)(3, jnp.asarray(2.0, float), k=5)
     assert [x.dtype == FLOAT0 for x in got] == [True, True, False] and got[2] == 15
 
 
