@@ -315,7 +315,9 @@ def test_a_forward_rule_that_returns_something_else(rule, error, message):
 def test_refusals_of_the_call_itself():
     with pytest.raises(ValueError, match="sin: `jvp` or `vjp` must be given"):
         derivative_rules(jnp.sin)
-    with pytest.raises(ValueError, match="sin: `jvp` must be given where the rules are of='output'"):
+    with pytest.raises(
+        ValueError, match="sin: `jvp` must be given where the rules are of='output'"
+    ):
         derivative_rules(jnp.sin, vjp=lambda primals, output, ct: (ct,), of="output")
     with pytest.raises(TypeError, match="wave: expected arrays, got 'x'"):
         WAVE["both"]("x")
