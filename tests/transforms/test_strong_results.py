@@ -125,6 +125,12 @@ OF_A_VECTOR = {
     "hermitian_function": lambda x: functx.linalg.hermitian_function(
         jnp.broadcast_to(x, (3, 3)), lambda values, p: values * p, x[0]
     ),
+    "singular_value_function": lambda x: functx.linalg.singular_value_function(
+        jnp.outer(x, x), lambda values, p: values * p, x[0]
+    ),
+    "singular_value_sum": lambda x: functx.linalg.singular_value_sum(
+        jnp.outer(x, x), lambda values, p: values * p, x[0]
+    ),
 }
 
 
