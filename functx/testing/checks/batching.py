@@ -14,6 +14,7 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, Function, sized, stacked, whole_function, whole_program
 from .compare import assert_close, Closeness, closeness
+from .own_rules import own_parts
 from .programs import equations_of, Program, Steps
 
 
@@ -22,12 +23,18 @@ InDims = tuple[int | None, ...]
 
 def check_vmap(info: OpInfo, sample: Sample) -> Steps:
     """`vmap(op)` equals a loop over the lanes, for every array batched alone, and for all."""
-    return _check_vmap(info, sample, few_batchings)
+    return (yield from _check_vmap(info, sample, few_batchings))
+
+
+def check_vmap_once(info: OpInfo, sample: Sample) -> Steps:
+    """The same; one alone where JAX derives the batching of the whole program."""
+    own = "batching" in own_parts(info, sample)
+    return (yield from _check_vmap(info, sample, few_batchings if own else two_batchings))
 
 
 def check_vmap_every_dim(info: OpInfo, sample: Sample) -> Steps:
     """`vmap(op)` equals a loop over the lanes, for every batching of the arguments."""
-    return _check_vmap(info, sample, all_batchings)
+    return (yield from _check_vmap(info, sample, all_batchings))
 
 
 def _check_vmap(info: OpInfo, sample: Sample, choose: Callable[[int], list[InDims]]) -> Steps:
@@ -91,6 +98,12 @@ def few_batchings(n: int) -> list[InDims]:
         return [(0,), (-1,)]
     alone = [tuple(-(i % 2) if i == j else None for j in range(n)) for i in range(n)]
     return [*alone, tuple(-(i % 2) for i in range(1, n + 1))]
+
+
+def two_batchings(n: int) -> list[InDims]:
+    """The first and the last of `few_batchings`: one argument alone, and all of them."""
+    found = few_batchings(n)
+    return [found[0], found[-1]]
 
 
 def all_batchings(n: int) -> list[InDims]:

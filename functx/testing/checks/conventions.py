@@ -23,9 +23,21 @@ MODES: dict[str, Function] = {"forward": jax.jacfwd, "reverse": jax.jacrev}
 
 def check_conventions(info: OpInfo, sample: Sample) -> Steps:
     """At kinks, ties, zeros and NaN, values and derivatives are the ones that the entry states."""
+    return (yield from _check_conventions(info, every_nest=True))
+
+
+def check_conventions_once(info: OpInfo, sample: Sample) -> Steps:
+    """The same; at second order either mode once inside and once outside, rather than four nests.
+
+    A given rule is differentiated as the inner one, and JAX's own derivatives in both modes.
+    """
+    return (yield from _check_conventions(info, every_nest=False))
+
+
+def _check_conventions(info: OpInfo, every_nest: bool) -> Steps:
     stated = list(info.conventions(info.make(convention_dtype(info))))
     op = info.with_key(jax.random.key(7)) if info.random else info.op
-    programs = {_asked(c): Program(_program(op, c)) for c in stated}
+    programs = {_asked(c): Program(_program(op, c, every_nest)) for c in stated}
     found = yield [programs[_asked(c)](*c.sample.arrays()) for c in stated]
     wrong = [f"{info.id}, {c.what}: {said}" for c in stated for said in _not_refused(op, c)]
     wrong += [
@@ -51,7 +63,7 @@ def _asked(c: Convention) -> Hashable:
     return tree, given, wanted, finite, c.through, c.holds, c.like
 
 
-def _program(op: Function, c: Convention) -> Function:
+def _program(op: Function, c: Convention, every_nest: bool) -> Function:
     """What is asked of a convention, by name, as a function of the sample's arrays."""
 
     def program(*arrays: jax.Array) -> dict[str, Any]:
@@ -61,34 +73,39 @@ def _program(op: Function, c: Convention) -> Function:
             found |= {} if c.value is None else {"value": jax.tree.leaves(out)}
             found |= {} if c.holds is None else {"holds": jnp.all(c.holds(out))}
         scalar, point = _scalar(op, c, arrays)
+        nests = {order: _nests(order, every_nest) for order in range(max(c.order, 2) + 1)}
         if c.gradient is not None:
             forward = jax.jacfwd(scalar) if _finite(c.gradient) else _tangents(op, c, arrays)
             for mode, derivative in (("forward", forward), ("reverse", jax.grad(scalar))):
                 if mode in c.modes:
                     found[f"gradient in {mode} mode"] = derivative(point)
         if c.hessian is not None:
-            found |= _derivatives(scalar, point, 2, "hessian, ")
+            found |= _derivatives(scalar, point, nests[2], "hessian, ")
         if c.smooth:
-            found |= _derivatives(scalar, point, c.order, "smooth, ")
+            found |= _derivatives(scalar, point, nests[c.order], "smooth, ")
         if c.like is not None:
             for order in range(c.order + 1):
-                found |= _derivatives(scalar, point, order, f"derivative of order {order}, ")
+                what = f"derivative of order {order}, "
+                found |= _derivatives(scalar, point, nests[order], what)
                 first = ("forward", *["reverse"] * (order - 1))[:order]
                 formula, _ = _scalar(c.like, c, arrays)
-                [found[f"like {order}"]] = _derivatives(formula, point, order, "", [first]).values()
+                [found[f"like {order}"]] = _derivatives(formula, point, [first], "").values()
         return found
 
     return program
 
 
+def _nests(order: int, every_nest: bool) -> list[tuple[str, ...]]:
+    """Every nest of modes of this order, or two in which they take turns; beyond 2, these."""
+    if order < 2 or (order == 2 and every_nest):
+        return list(itertools.product(MODES, repeat=order))
+    return [(*["forward", "reverse"] * order,)[i : i + order] for i in (0, 1)]
+
+
 def _derivatives(
-    f: Function, point: jax.Array, order: int, what: str, nests: Any = None
+    f: Function, point: jax.Array, nests: Sequence[tuple[str, ...]], what: str
 ) -> dict[str, jax.Array]:
-    """The derivative tensor of this order, in every nest of modes; beyond 2, in two."""
-    if nests is None:
-        nests = list(itertools.product(MODES, repeat=min(order, 2)))
-        if order > 2:
-            nests = [(*["forward", "reverse"] * order,)[i : i + order] for i in (0, 1)]
+    """The derivative tensor in these nests of modes."""
     found = {}
     for nest in nests:
         g = f

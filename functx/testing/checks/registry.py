@@ -57,7 +57,7 @@ from .applicability import (
     with_sizes,
     with_tails,
 )
-from .conventions import check_conventions
+from .conventions import check_conventions, check_conventions_once
 from .coverage import (
     all_in_one_dtype,
     few,
@@ -115,6 +115,7 @@ class Check:
     quick: Callable[[OpInfo], bool] = lambda info: True  #: the entries for which it does
     quick_samples: Select | None = None  #: what it looks at there, if that is less
     quick_run: Callable[[OpInfo, Sample], Any] | None = None  #: what it does there, if that is less
+    quick_first: Callable[[OpInfo, Sample], Any] | None = None  #: with the first, if that is more
 
     @property
     def summary(self) -> str:
@@ -122,9 +123,11 @@ class Check:
         function = self.run.func if isinstance(self.run, ft.partial) else self.run
         return (function.__doc__ or "").strip().partition("\n")[0]
 
-    def run_in(self, profile: Profile) -> Callable[[OpInfo, Sample], Any]:
-        """What runs in a profile."""
-        return self.quick_run if profile == "quick" and self.quick_run else self.run
+    def run_in(self, profile: Profile, first: bool = False) -> Callable[[OpInfo, Sample], Any]:
+        """What runs in a profile, with the first sample that it looks at or with another."""
+        if profile == "quick":
+            return (first and self.quick_first) or self.quick_run or self.run
+        return self.run
 
     def select(
         self, info: OpInfo, samples: Sequence[Sample], profile: Profile = "quick"
@@ -209,7 +212,14 @@ CHECKS: dict[str, Check] = {
             quick_samples=all_in_one_dtype,
         ),
         Check("dtypes", check_dtypes, in_64_bits, whole_entry, some_dtypes),
-        Check("conventions", check_conventions, with_conventions, whole_entry, in_one_dtype),
+        Check(
+            "conventions",
+            check_conventions,
+            with_conventions,
+            whole_entry,
+            in_one_dtype,
+            quick_run=check_conventions_once,
+        ),
         Check("refusals", check_refusals, refusing, whole_entry, in_one_dtype),
         Check("garbage", check_garbage, declared, 1, in_one_dtype),
         Check("sizes", check_sizes, with_sizes, 1, in_one_dtype),
@@ -311,6 +321,7 @@ CHECKS: dict[str, Check] = {
             telling,
             in_one_dtype,
             quick_samples=telling_of_own_batching,
+            quick_run=batching.check_vmap_once,
         ),
         Check("vmap_dims", batching.check_vmap_every_dim, taking_arrays, 2, in_one_dtype, never),
         Check(
@@ -371,6 +382,7 @@ CHECKS: dict[str, Check] = {
             double,
             quick_samples=telling_of_reverse_rules,
             quick_run=numeric.check_second_gradient_once,
+            quick_first=numeric.check_second_gradient_ruled,
         ),
     ]
 }

@@ -150,8 +150,11 @@ def _run(
     outcomes: dict[str, Outcome],
     profile: Profile,
 ) -> None:
-    runs = {name: CHECKS[name].run_in(profile) for name in chosen}
-    running = [Running(name, info, s, runs[name]) for name, many in chosen.items() for s in many]
+    running = [
+        Running(name, info, sample, CHECKS[name].run_in(profile, first=sample is many[0]))
+        for name, many in chosen.items()
+        for sample in many
+    ]
     run_together(running)
     for r in running:
         outcome = outcomes[r.check]
