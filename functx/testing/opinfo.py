@@ -186,6 +186,9 @@ class Convention:
     hessian: Any = None  #: the second derivative of the sum, in all nests of two modes
     through: Callable[[Any], Any] | None = None  #: what of the result is summed, made real
     holds: Callable[[Any], Any] | None = None  #: what is true of the result
+    #: whether the second derivative is infinite, and 0 stands for it in all nests: `hessian` need
+    #: not be given, and `functx.detect_anomaly` sees it
+    singular: bool = False
     smooth: bool = False  #: whether the derivatives of `order` are finite, and alike in all modes
     refused: str = ""  #: what the error of differentiating says: a regular expression
     #: a formula whose value and derivatives, up to `order`, are the operator's
