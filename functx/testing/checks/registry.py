@@ -18,6 +18,7 @@ from . import (
     composition,
     distributions,
     forward,
+    limits,
     linearity,
     lowering,
     numeric,
@@ -107,6 +108,10 @@ def _differentiable(info: OpInfo, dtype: str) -> bool:
 
 def _in_double(info: OpInfo, dtype: str) -> bool:
     return _differentiable(info, dtype) and dtype in ("float64", "complex128")
+
+
+def _with_limits(info: OpInfo, dtype: str) -> bool:
+    return _in_double(info, dtype)
 
 
 def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
@@ -309,6 +314,7 @@ CHECKS: dict[str, Check] = {
             _double,
             quick_samples=_telling_of_own_rules,
         ),
+        Check("limits", limits.check_limits, _with_limits, first_of_sets, _double, _never),
     ]
 }
 

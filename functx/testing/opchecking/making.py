@@ -35,6 +35,7 @@ _ON_REQUEST = (
     "sharded",
     "strict",
     "extremal",
+    "limits",
     *_LOWERED,
 )
 _OF_ENTRIES: tuple[str, ...] = (
