@@ -11,24 +11,29 @@ _SAMPLES = {
     "1": "the first",
     "2": "the first two",
     "telling": "telling ones",
+    "telling_of_derivatives": "telling ones",
     "few": "three",
     "few_eager": "three, and edges",
     "first_of_sets": "one for each set of arrays",
     "whole_entry": "the whole entry",
 }
 _QUICK = {
-    "_never": "no",
+    "never": "no",
     "has_own_rules": "of entries with reverse rules",
     "_always_quick": "yes",
     "of_wide_range": "of reductions, losses and what normalises",
+    "moving": "of operators that move elements, not values",
+    "looks_at_sizes": "of operators that look at sizes",
+    "chooses_by_size": "of operators that choose by sizes",
     "<lambda>": "yes",
 }
 _WITHIN = {
-    "_in_one_dtype": "one dtype",
-    "_one_half": "one half",
-    "_double": "double precision",
-    "_some_dtypes": "some dtypes",
-    "_in_two_precisions": "float32",
+    "in_one_dtype": "one dtype",
+    "one_half": "one half",
+    "double": "double precision",
+    "some_dtypes": "some dtypes",
+    "in_two_precisions": "float32",
+    "in_single": "float32",
 }
 
 

@@ -25,13 +25,17 @@ class Calls:
         self.signature = self.spec.signature if self.spec else inspect.signature(op)
         self.parameters = self.signature.parameters
         flat = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-        self._by_name = all(p.kind in flat for p in self.parameters.values())
+        self.all_named = all(p.kind in flat for p in self.parameters.values())
 
     def arguments(self, args: tuple[Any, ...], kwargs: Any) -> Given:
         """The arguments of a call by name, in the declared form."""
         if self.spec is not None:
             return self.spec.arguments(args, kwargs)
         return dict(self.signature.bind(*args, **kwargs).arguments)
+
+    def by_name(self, kwargs: Any) -> frozenset[str]:
+        """The parameters that keyword arguments are given to."""
+        return frozenset(kwargs if self.spec is None else self.spec.parameters.renamed(kwargs))
 
     def __call__(self, given: Given) -> Any:
         args, kwargs = self.call_of(given)
@@ -42,7 +46,7 @@ class Calls:
 
         Where an operator has several signatures, the declared one may lack names in PyTorch.
         """
-        if self._by_name and (self.spec is None or self.spec.form is None):
+        if self.all_named and (self.spec is None or self.spec.form is None):
             return (), given
         bound = inspect.BoundArguments(self.signature, given)  # pyright: ignore[reportArgumentType]
         return bound.args, bound.kwargs

@@ -189,6 +189,51 @@ def test_an_option_that_is_never_read_cannot_be_ignored():
     }
 
 
+def at_one_value(kind):
+    return {m.target for m in planted(kind)}
+
+
+def test_each_value_is_planted_in_the_way_in_which_samples_give_it():
+    values = {
+        "weight=array by position",
+        "scale=2.0 by name",
+        "shift=0.5 by name",
+        "reduction='sum' by name",
+        "unread=True by name",
+    }
+    for kind in ("result", "gradient, reverse", "gradient, forward", "second order", "lanes"):
+        assert at_one_value(f"one value: {kind}") == values
+    pairs = {"weight and shift", "weight and reduction", "shift and reduction"}
+    assert at_one_value("two options: result") == at_one_value("two options: gradient") == pairs
+
+
+def test_no_derivative_is_planted_at_a_value_that_edges_alone_give_or_without_a_slope():
+    def samples(make):
+        yield call(make(3), scale=2.0)
+        yield edge(make(3), scale=3.0)
+        yield call(make(3), scale=0.0)
+
+    mutants = mutants_of(OpInfo(weighed, samples, np_weighed))
+    gradients = {m.target for m in mutants if m.kind == "one value: gradient, reverse"}
+    assert gradients == {"scale=2.0 by name"}
+    lanes = {m.target for m in mutants if m.kind == "one value: lanes"}
+    assert lanes == {"scale=2.0 by name", "scale=0.0 by name"}
+
+
+@pytest.mark.parametrize("op", [functx.as_strided, functx.sum, functx.nn.functional.mse_loss])
+def test_what_goes_wrong_at_one_value_or_in_one_way_is_caught(op):
+    info = next(info for info in op_db if info.op is op)
+    words = ("one value", "two options", "written")
+    mutants = [m for m in mutants_of(info) if m.kind.startswith(words)]
+    assert [m.id for m, v in zip(mutants, hunt(mutants, info), strict=True) if not v.caught] == []
+
+
+def test_ways_are_those_of_the_signature():
+    [info] = [info for info in op_db if info.op is functx.as_strided]
+    ways = {m.target for m in mutants_of(info) if m.kind == "written in a way"}
+    assert ways == {f"storage_offset{way}" for way in (" by name", " by position", "=None")}
+
+
 @pytest.mark.parametrize("mutant", PLANTED, ids=lambda m: m.id)
 def test_only_what_a_mistake_touches_is_changed(mutant):
     group = KINDS[mutant.kind].group
@@ -258,7 +303,7 @@ def pair(make):
 
 def test_what_no_sample_gives_survives():
     lacking = OpInfo(weighed, few, np_weighed, refusals)
-    options = [m for m in PLANTED if KINDS[m.kind].group == "options"]
+    options = [m for m in PLANTED if m.kind.startswith("option")]
     caught = {v.target for v in hunt(options, lacking) if v.caught}
     assert caught == {"weight"}
     assert {v.target for v in hunt(options, ENTRY) if v.caught} == {m.target for m in options}

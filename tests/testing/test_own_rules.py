@@ -2,12 +2,17 @@
 
 import functools as ft
 
+import jax
+import jax.numpy as jnp
 import pytest
+from jax import lax
 
+import functx
 from functx._core.rules import derivative_rules
-from functx.testing import op_db
+from functx.testing import call, op_db, OpInfo
 from functx.testing.checks import own_rules
-from functx.testing.checks.own_rules import has_own_rules, mentions_reverse_rules
+from functx.testing.checks.own_rules import has_own_rules, mentions_reverse_rules, own_parts
+from functx.testing.mutants.batching import mixes_lanes
 
 
 def jvp(primals, output, tangents):
@@ -72,6 +77,46 @@ def test_whatever_may_have_a_reverse_rule_is_traced(f):
 @pytest.mark.parametrize("f", [forward_alone, forward_made_in_call, trebled, len, 3.0])
 def test_what_mentions_none_is_not_traced(f):
     assert not mentions_reverse_rules(f)
+
+
+@jax.custom_jvp
+def custom(x):
+    return x
+
+
+custom.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
+mapped = jax.custom_batching.custom_vmap(lambda x: x)
+
+
+@pytest.mark.parametrize(
+    "f, parts",
+    [
+        (jnp.sin, set()),
+        (lambda x: jax.jit(jnp.sort)(x) @ x, set()),
+        (forward_alone, {"derivative"}),
+        (lambda x: x - lax.stop_gradient(x), {"derivative"}),
+        (lambda x: lax.cond(x[0] > 0, lax.stop_gradient, jnp.sin, x), {"derivative"}),
+        (lambda x: jnp.linalg.solve(jnp.diag(x), x), {"derivative"}),
+        (given, {"derivative", "reverse"}),
+        (custom, {"derivative", "reverse"}),
+        (lambda x: functx.jit(given)(x), {"derivative", "reverse"}),
+        (mapped, {"derivative", "reverse", "batching"}),
+        (lambda x: mixes_lanes(x, [], "alone"), {"derivative", "reverse", "batching"}),
+    ],
+)
+def test_what_jax_does_not_derive_is_read_off_the_program(f, parts):
+    info = OpInfo(f, lambda make: iter([call(make(3))]))
+    [sample] = info.draw("float32", lanes=1)
+    assert own_parts(info, sample) == parts
+
+
+def test_a_program_that_cannot_be_traced_may_have_everything_of_its_own():
+    def fails(x):
+        raise RuntimeError
+
+    info = OpInfo(fails, lambda make: iter([call(make(3))]))
+    [sample] = info.draw("float32", lanes=1)
+    assert own_parts(info, sample) == {"derivative", "reverse", "batching"}
 
 
 @pytest.mark.full

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import category, real_of
+from functx._core import as_number, category, real_of
 from functx._core.rules import derivative_rules
 from functx._core.singular import zero_at_singular
 from functx._ops.quotients import mean as mean_of, quotient
@@ -55,7 +55,7 @@ def _left(
     if kept is not None:
         return jnp.where(left > 0, left, 1)
     divisor = jnp.where(left > 0, left, 0) if isinstance(left, Array) else max(left, 0)
-    return divisor if count else 0
+    return divisor if isinstance(count, Array) or count else 0
 
 
 def deviation(
@@ -124,5 +124,5 @@ def where_none_left(
 
 def _how_many(x: Array, axes: tuple[int, ...], kept: Array | None, *, keepdims: bool) -> Any:
     if kept is None:
-        return math.prod(x.shape[axis] for axis in axes)
+        return as_number(math.prod(x.shape[axis] for axis in axes), real_of(x.dtype))
     return jnp.sum(kept, axis=axes, dtype=real_of(x.dtype), keepdims=keepdims)

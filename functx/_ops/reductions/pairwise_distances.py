@@ -9,11 +9,22 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array, core, lax
 
-from functx._core import Accepts, ArrayOnly, Autocast, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayOnly,
+    Autocast,
+    decided,
+    describe,
+    known,
+    operator,
+    Promote,
+    refuse,
+)
 from functx._core.rules import derivative_rules
 from functx._core.singular import zero_at_singular
+from functx._ops.indexing.addressing import positions_where
 
 from .power_norms import SQUARED, vector_norm
 
@@ -58,7 +69,7 @@ def cdist(
     _check_vectors(x1, x2)
     if not p >= 0:
         refuse(f"`p` must not be negative, got {p}")
-    many = max(x1.shape[-2], x2.shape[-2]) > _FEW
+    many = decided(lambda: max(x1.shape[-2], x2.shape[-2]) > _FEW, otherwise=False)
     by_products = {
         "use_mm_for_euclid_dist_if_necessary": many,
         "use_mm_for_euclid_dist": True,
@@ -110,7 +121,11 @@ def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
         refuse(f"`input` must have 2 dimensions, got {describe(input)}")
     if not p >= 0:
         refuse(f"`p` must not be negative, got {p}")
-    n = len(input)
+    n = input.shape[0]
+    if not known(*input.shape):
+        after = jnp.triu(jnp.ones((n, n), bool), 1).ravel()
+        pairs = positions_where(after, core.max_dim(n * (n - 1) // 2, 0))
+        return _by_rows(input, input, _norms(p), None).ravel()[pairs]
     first, second = np.triu_indices(n, 1)
     if input.size == 0:
         return jnp.zeros(first.shape, input.dtype)
@@ -143,24 +158,30 @@ def _each_to_each(x1: Array, x2: Array, sizes: Callable[[Array], Array]) -> Arra
     shape = (*batch, x1.shape[-2], x2.shape[-2])
     if x1.shape[-1] == 0 or 0 in shape:
         return jnp.zeros(shape, x1.dtype)
-    most = max(_SMALL, x1.size + x2.size + math.prod(shape))
+    all_known = known(*x1.shape, *x2.shape)
+    most = max(_SMALL, x1.size + x2.size + math.prod(shape)) if all_known else None
     if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same
         rows = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:])).reshape(-1, x1.shape[-1])
         return _by_rows(rows, x2.reshape(x2.shape[-2:]), sizes, most).reshape(shape)
     x1, x2 = (
         jnp.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (x1, x2)
     )
-    each = max(most // max(len(x1), 1), 1)
+    each = None if most is None else max(most // max(len(x1), 1), 1)
     return jax.vmap(lambda x1, x2: _by_rows(x1, x2, sizes, each))(x1, x2).reshape(shape)
 
 
-def _by_rows(x1: Array, x2: Array, sizes: Callable[[Array], Array], most: int) -> Array:
-    """Those of two sets of vectors, with blocks of `most` differences at a time."""
+def _by_rows(x1: Array, x2: Array, sizes: Callable[[Array], Array], most: int | None) -> Array:
+    """Those of two sets of vectors, with blocks of `most` differences at a time.
+
+    Where `most` is None, as sizes are symbolic, the vectors of `x1` are taken one by one.
+    """
 
     @jax.checkpoint  # the differences are not kept for derivatives
     def of_row(row: Array) -> Array:
         return sizes(row - x2)
 
+    if most is None:
+        return lax.map(of_row, x1)
     block = max(most // max(x2.size, 1), 1)
     if block >= len(x1):
         return jax.vmap(of_row)(x1)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
-from jax.extend.core import JaxprEqn
 
 from functx._core import describe
+from functx._core.jax_compat import JaxprEqn
 from functx._core.singular import MARK
 from functx._transforms.equations import (
     inner_programs,

@@ -77,7 +77,7 @@ class Case:
         return Program(vjp_of(self.f, len(self.xs)))
 
 
-@ft.lru_cache(maxsize=256)
+@ft.lru_cache(maxsize=128)
 def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
     """The case of a sample, or None if nothing in it carries a tangent."""
     if sample.values_only:
@@ -123,7 +123,7 @@ def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
     return f, sample.arrays()
 
 
-@ft.lru_cache(maxsize=1024)
+@ft.lru_cache(maxsize=256)
 def whole_program(info: OpInfo, sample: Sample) -> tuple[Program, Arrays]:
     """The operator as one program of all the sample's arrays, for all checks; and these."""
     f, arrays = whole_function(info, sample)

@@ -87,7 +87,7 @@ def _along(f: Function, order: int) -> Function:
     def along(xs: Arrays, line: Arrays) -> jax.Array:
         def at(place: jax.Array) -> jax.Array:
             moved: Function = lambda t: [
-                x + (t * d).astype(x.dtype) for x, d in zip(xs, line, strict=True)
+                x + t.astype(x.dtype) * d.astype(x.dtype) for x, d in zip(xs, line, strict=True)
             ]
             g, found = lambda t: _flat(f)(*moved(t)), []
             for _ in range(order + 1):

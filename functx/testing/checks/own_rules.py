@@ -1,4 +1,4 @@
-"""Which entries have derivative rules of their own, by what a trace of them calls."""
+"""Which entries and samples have rules of their own, by what a trace of them calls."""
 
 from __future__ import annotations
 
@@ -8,20 +8,66 @@ import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import jax
 from jax.extend.core import jaxprs_in_params
+from jax.interpreters import ad
 
 from functx._core import category
 from functx._core.rules import derivative_rules
-from functx.testing.opinfo import OpInfo
+from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import sized, whole_function
+from .cases import sized, whole_function, whole_program
 
 
 # JAX's functions have rules too, which JAX tests; in a function of yours they are yours.
 _RULES = {"function_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
+_CUTS = {"stop_gradient", "custom_linear_solve"}  # where a derivative is not that of the values
+
+Part: TypeAlias = Literal["derivative", "reverse", "batching"]
+
+
+@ft.lru_cache(maxsize=1024)
+def own_parts(info: OpInfo, sample: Sample) -> frozenset[Part]:
+    """What JAX does not derive from a sample's program: it may be wrong where the values are right.
+
+    A derivative is its own where a rule gives it or something cuts it; a reverse one, where a
+    reverse rule does; batching, where the operator brings a primitive.
+    """
+    try:
+        program, arrays = whole_program(info, sized(info, sample))
+        jaxpr = program.trace(*arrays).jaxpr.jaxpr
+    except Exception:  # the check that looks at the sample fails with it
+        return frozenset[Part]({"derivative", "reverse", "batching"})
+    return frozenset[Part]().union(*map(_parts, _equations(jaxpr)))
+
+
+def _parts(eqn: Any) -> frozenset[Part]:
+    if eqn.primitive.name == "function_call":
+        return frozenset({"derivative", "reverse"} if _given_in_reverse(eqn) else {"derivative"})
+    return _parts_of(eqn.primitive)
+
+
+@ft.cache
+def _parts_of(primitive: Any) -> frozenset[Part]:
+    if primitive.name in _CUTS:
+        return frozenset({"derivative"})
+    if primitive.name in _RULES:
+        return frozenset({"derivative", "reverse"})
+    if primitive.name == "custom_vmap_call" or any(map(_is_own, _rules_of(primitive))):
+        return frozenset({"derivative", "reverse", "batching"})
+    return frozenset()
+
+
+def _rules_of(primitive: Any) -> Iterator[Any]:
+    return (r[primitive] for r in (ad.primitive_jvps, ad.primitive_transposes) if primitive in r)
+
+
+def _is_own(rule: Any) -> bool:
+    while isinstance(rule, ft.partial):
+        rule = rule.func
+    return _followed(getattr(rule, "__module__", None))
 
 
 @ft.lru_cache(maxsize=1024)
@@ -64,6 +110,11 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
 
 def mentions_reverse_rules(f: Any) -> bool:
     """Whether any code that `f` may call gives reverse rules, by the names in it."""
+    return any(map(_gives_reverse, functions_within(f)))
+
+
+def functions_within(f: Any) -> Iterator[types.FunctionType]:
+    """The functions that `f` may call, itself included, by the names in their code."""
     met: dict[int, Any] = {}
     waiting = [f]
     while waiting:
@@ -71,10 +122,9 @@ def mentions_reverse_rules(f: Any) -> bool:
         if id(x) in met:
             continue
         met[id(x)] = x
-        if inspect.isfunction(x) and _gives_reverse(x):
-            return True
+        if inspect.isfunction(x):
+            yield x
         waiting += _mentioned(x)
-    return False
 
 
 # The code of every function that `derivative_rules` returns.
@@ -86,7 +136,9 @@ def _gives_reverse(f: types.FunctionType) -> bool:
     if f.__code__ is _RULED:
         return inspect.getclosurevars(f).nonlocals["vjp"] is not None
     making = [name for name, x in f.__globals__.items() if x is derivative_rules]
-    return any(_passes_reverse(code) for code in _codes(f.__code__) if {*making} & {*code.co_names})
+    return any(
+        _passes_reverse(code) for code in codes_within(f.__code__) if {*making} & {*code.co_names}
+    )
 
 
 def _passes_reverse(code: types.CodeType) -> bool:
@@ -126,7 +178,7 @@ def _mentioned_in_code(f: types.FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
     if not _followed(f.__module__):
         return
-    names = {name for code in _codes(f.__code__) for name in code.co_names}
+    names = {name for code in codes_within(f.__code__) for name in code.co_names}
     for found in (f.__globals__[name] for name in names & f.__globals__.keys()):
         if not isinstance(found, types.ModuleType):
             yield found
@@ -142,9 +194,9 @@ def _followed(module: str | None) -> bool:
     return (module or "").partition(".")[0] not in _FOREIGN
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
     """That of a function, and of those that are written in it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
-            yield from _codes(inner)
+            yield from codes_within(inner)

@@ -18,18 +18,38 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.backend import get_backend
-from jax.extend.core import jaxpr_as_fun, jaxprs_in_params
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, jaxprs_in_params
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class Program:
-    """A function of arrays to be compiled; calling it makes a request."""
+    """A function of arrays to be compiled; calling it makes a request.
 
-    f: Callable[..., Any]
-    x64: bool = True
+    A trace is kept, so that what is asked of it several times is traced once.
+    """
+
+    def __init__(self, f: Callable[..., Any], x64: bool = True):
+        self.f, self.x64 = f, x64
+        self._traces: dict[Any, Trace] = {}
 
     def __call__(self, *args: Any) -> Request:
         return Request(self, args)
+
+    def trace(self, *args: Any) -> Trace:
+        """Its equations for arguments of these shapes and dtypes."""
+        leaves, tree = jax.tree.flatten(_uncommitted(args))
+        types = tree, tuple((np.shape(x), getattr(x, "dtype", type(x))) for x in leaves)
+        if types not in self._traces:
+            traced = jax.make_jaxpr(self.f, return_shape=True)(*tree.unflatten(leaves))
+            self._traces[types] = Trace(traced[0], jax.tree.structure(traced[1]))
+        return self._traces[types]
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    """A program's equations, and the structure of its outputs."""
+
+    jaxpr: ClosedJaxpr
+    out: Any  # a PyTreeDef
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,14 +89,13 @@ class _Traced:
     """A program as equations, and the requests for it."""
 
     def __init__(self, asked: list[Request]):
-        f, args = asked[0].program.f, _uncommitted(asked[0].args)
         self.asked = asked
-        self._jaxpr, out = jax.make_jaxpr(f, return_shape=True)(*args)
-        self._tree = jax.tree.structure(out)
-        self.size = equations_of(self._jaxpr.jaxpr)
+        self._trace = asked[0].program.trace(*asked[0].args)
+        self.size = equations_of(self._trace.jaxpr.jaxpr)
 
     def __call__(self, args: Any) -> Any:
-        return jax.tree.unflatten(self._tree, jaxpr_as_fun(self._jaxpr)(*jax.tree.leaves(args)))
+        outputs = jaxpr_as_fun(self._trace.jaxpr)(*jax.tree.leaves(args))
+        return jax.tree.unflatten(self._trace.out, outputs)
 
 
 def equations_of(jaxpr: Any) -> int:

@@ -11,7 +11,8 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
-from .gradients import batching_mutants, gradient_mutants
+from .given import given_mutants
+from .gradients import batching_mutants, gradient_mutants, slope_mutants
 from .integers import integer_mutants
 from .mutant import Cells, Mutant
 from .options import option_mutants
@@ -19,16 +20,20 @@ from .randomness import random_mutants
 from .refusals import refusal_mutants
 from .shapes import shape_mutants
 from .subject import Subject, there
+from .symbolic import symbolic_mutants
 from .ties import tie_mutants
 from .values import value_mutants
 
 
 PLANTS = (
     option_mutants,
+    given_mutants,
     gradient_mutants,
+    slope_mutants,
     batching_mutants,
     tie_mutants,
     shape_mutants,
+    symbolic_mutants,
     value_mutants,
     integer_mutants,
     dtype_mutants,
@@ -38,7 +43,7 @@ PLANTS = (
 
 
 # What they look at are not the entry's samples, or variations of these.
-WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals")
+WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals", "tails")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,16 +117,13 @@ class _Drawn:
 
     def __init__(self) -> None:
         self._samples: dict[tuple[str, str], list[Sample]] = {}
-        self._chosen: dict[tuple[str, str, str], list[Sample]] = {}
 
-    def looked_at(self, info: OpInfo, check: str, dtype: str) -> list[Sample]:
-        """Those that a cell looks at."""
+    def looked_at(self, info: OpInfo, mutated: OpInfo, check: str, dtype: str) -> list[Sample]:
+        """Those that a cell looks at, which the program of the mutated operator may decide."""
         at = info.id, dtype
         if at not in self._samples:
             self._samples[at] = looked_at(info, dtype)
-        if (*at, check) not in self._chosen:
-            self._chosen[*at, check] = CHECKS[check].select(info, self._samples[at])
-        return self._chosen[*at, check]
+        return CHECKS[check].select(mutated, self._samples[at])
 
 
 class _Trail:
@@ -136,17 +138,17 @@ class _Trail:
         drawn: _Drawn,
     ):
         self.mutant, self.cells = mutant, dict.fromkeys((*mutant.cells, *fallback))
-        self.entries = (info, *siblings) if mutant.shared else (info,)
+        entries = (info, *siblings) if mutant.shared else (info,)
+        self.entries = [(entry, dataclasses.replace(entry, op=mutant.op)) for entry in entries]
         self.drawn = drawn
         self._touched: dict[int, bool] = {}
 
     def __iter__(self) -> Iterator[Attempt]:
         for check, dtype in self.cells:
             likely = check in WITH_SAMPLES_OF_THEIR_OWN and (check, dtype) in self.mutant.cells
-            for info in self.entries:
+            for info, mutated in self.entries:
                 if _runs(info, check, dtype):
-                    mutated = dataclasses.replace(info, op=self.mutant.op)
-                    samples = self.drawn.looked_at(info, check, dtype)
+                    samples = self.drawn.looked_at(info, mutated, check, dtype)
                     for sample in samples[:1] if likely else filter(self.touches, samples):
                         yield Attempt(mutated, check, dtype, sample)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .plain import as_arrays, constant
 
 Cells = tuple[tuple[str, str], ...]  # (check, dtype), the likeliest first
 When = Callable[[Given], bool]  # whether the mistake is in a call, by what tracing knows of it
+Way = Callable[[Set[str]], bool]  # the same, by the names of the parameters that are given by name
 Mistake = Callable[[Calls, Given], Any]  # of the right operator and a call
 
 
@@ -44,13 +45,18 @@ class Mutant:
         return f"{self.kind}: {self.target}" if self.target else self.kind
 
 
-def planted(calls: Calls, when: When, mistake: Mistake) -> Callable[..., Any]:
-    """The operator with a mistake in the calls that `when` picks, and else as it is."""
+def anyhow(by_name: Set[str]) -> bool:
+    """A `Way`: by position or by name."""
+    return True
+
+
+def planted(calls: Calls, when: When, mistake: Mistake, way: Way = anyhow) -> Callable[..., Any]:
+    """The operator with a mistake in the calls that `when` and `way` pick, and else as it is."""
 
     def mutated(*args: Any, **kwargs: Any) -> Any:
         try:
             given = calls.arguments(args, kwargs)
-            here = when(given)
+            here = way(calls.by_name(kwargs)) and when(given)
         except Exception:  # a call that the operator refuses, in its own words
             here, given = False, {}
         if not here:
@@ -64,9 +70,14 @@ def planted(calls: Calls, when: When, mistake: Mistake) -> Callable[..., Any]:
     return mutated
 
 
-def touching(calls: Calls, when: When) -> Callable[[Sample], bool]:
-    """Whether `when` picks a sample."""
-    return lambda sample: when(calls.arguments(sample.args, sample.kwargs))
+def touching(calls: Calls, when: When, way: Way = anyhow) -> Callable[[Sample], bool]:
+    """Whether `when` and `way` pick a sample."""
+
+    def touches(sample: Sample) -> bool:
+        given = calls.arguments(sample.args, sample.kwargs)
+        return way(calls.by_name(sample.kwargs)) and when(given)
+
+    return touches
 
 
 def wrong(y: Any, by: float = 0.05) -> Any:

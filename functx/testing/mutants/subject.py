@@ -14,7 +14,8 @@ import numpy as np
 from functx._core import available, category
 from functx._core.roles import NUMBERS
 from functx.testing.calls import Calls, filled, Given
-from functx.testing.checks.cases import sized
+from functx.testing.checks.cases import random_like, sized
+from functx.testing.checks.programs import compiled
 from functx.testing.opinfo import OpInfo, Sample
 
 from .derivatives import inexact
@@ -32,6 +33,8 @@ class Subject:
         self.calls = Calls(info.op)
         self._outputs: dict[int, Any] = {}
         self._derivatives: dict[int, tuple[Sample, _Derivative]] = {}
+        self._sloped: dict[int, tuple[Sample, bool]] = {}
+        self._hearing: dict[int, tuple[Sample, frozenset[str]]] = {}
         self._drawn: dict[tuple[int, str], list[Sample]] = {}
 
     @ft.cached_property
@@ -53,11 +56,11 @@ class Subject:
         """The entry's samples, without lanes."""
         return self._samples(self.info, dtype or self.dtype)
 
-    def every_sample(self) -> Iterator[Sample]:
+    def every_sample(self, dtype: str | None = None) -> Iterator[Sample]:
         """The samples of all entries of the operator."""
+        dtype = dtype or self.dtype
         for info in self.entries:
-            dtype = self.dtype if self.dtype in info.accepted else info.accepted[-1]
-            yield from self._samples(info, dtype)
+            yield from self._samples(info, dtype if dtype in info.accepted else info.accepted[-1])
 
     def _samples(self, info: OpInfo, dtype: str) -> list[Sample]:
         at = self.entries.index(info), dtype
@@ -138,8 +141,14 @@ class Subject:
     @ft.cached_property
     def heard(self) -> list[str]:
         """The arrays on whose values the outputs depend in some sample."""
-        every = frozenset().union(*map(self._heard, self.samples()))
+        every = frozenset().union(*map(self.hearing, self.samples()))
         return [name for name in self.targets if name in every]
+
+    def hearing(self, sample: Sample) -> frozenset[str]:
+        """The arrays on whose values the outputs of a sample depend."""
+        if id(sample) not in self._hearing:
+            self._hearing[id(sample)] = sample, self._heard(sample)
+        return self._hearing[id(sample)][1]
 
     def _heard(self, sample: Sample) -> frozenset[str]:
         given = self.given(sized(self.info, sample))
@@ -170,6 +179,28 @@ class Subject:
         """The numbers with which a derivative compares an array's values; None if it does not."""
         return self._derivative(sample).kinks.get(target)
 
+    def sloped(self, sample: Sample) -> bool:
+        """Whether the derivative of a sample's floating outputs is not zero."""
+        if id(sample) not in self._sloped:
+            slopes = self._slopes(sample) if self.moving(sample) else []
+            self._sloped[id(sample)] = sample, any(np.any(np.asarray(y) != 0) for y in slopes)
+        return self._sloped[id(sample)][1]
+
+    def _slopes(self, sample: Sample) -> list[Any]:
+        given = self.given(sized(self.info, sample))
+        xs = {name: jnp.asarray(x) for name, x in self.calls.arrays(given).items() if inexact(x)}
+        dots = dict(zip(xs, random_like(list(xs.values()), seed=5), strict=True))
+        return compiled(lambda xs, dots: self._pushed(given, xs, dots))(xs, dots)
+
+    def _pushed(self, given: Given, xs: Any, dots: Any) -> list[Any]:
+        """Tangents of a call's floating outputs."""
+
+        def f(xs: Any) -> list[Any]:
+            leaves = jax.tree.leaves(self.calls(filled(given, xs)))
+            return [y for y in leaves if inexact(y)]
+
+        return jax.jvp(f, (xs,), (dots,))[1]
+
     @ft.cached_property
     def moved(self) -> list[str]:
         """The arrays on which the entry's derivative depends in some sample."""
@@ -192,13 +223,6 @@ class Subject:
         xs = {name: jnp.asarray(x) for name, x in self.calls.arrays(given).items() if inexact(x)}
         names, kinks = sorted(xs), []
 
-        def pushed(xs: Any, dots: Any) -> list[Any]:
-            def f(xs: Any) -> list[Any]:
-                leaves = jax.tree.leaves(self.calls(filled(given, xs)))
-                return [y for y in leaves if inexact(y)]
-
-            return jax.jvp(f, (xs,), (dots,))[1]
-
         def mark(eqn: Any, reached: frozenset[int]) -> frozenset[int]:
             numbers = compared(eqn)
             if numbers is None:
@@ -206,7 +230,7 @@ class Subject:
             kinks.append((numbers, [names[i] for i in reached if i < len(names)]))
             return frozenset([2 * len(names) + len(kinks) - 1])
 
-        jaxpr = jax.make_jaxpr(pushed)(xs, xs).jaxpr
+        jaxpr = jax.make_jaxpr(lambda xs, dots: self._pushed(given, xs, dots))(xs, xs).jaxpr
         inputs = [frozenset([i]) for i in range(2 * len(names))]
         reached = frozenset().union(*dependence(jaxpr, inputs, mark))
         moving = frozenset(name for i, name in enumerate(names, len(names)) if i in reached)

@@ -94,7 +94,7 @@ def _norms(
         sizes = lax.sign(input) * input  # of which the derivative at 0 is 0
         images = as_images(sign * sizes, n)
         out = sign * read_at(images, positions_of_greatest(images, windows))
-        return out.reshape(*input.shape[:-n], *windows.counts)
+        return out.reshape(*input.shape[:-n], *out.shape[1:])
     whole = math.prod(per_dimension(kernel_size, n, "kernel_size"))
     scale = float(whole) / elements(windows, with_padding=False)
     total = sums(_powers(input, p), windows) * scale.astype(input.dtype)

@@ -96,7 +96,8 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
     yield Convention(what, zeros, hessian=flat, singular=True, departure=departure)
     yield Convention("complex, at 0", call(make.put([0, 0], "complex128")), singular=True)
     beside = call(make.put([0, 2]), 1.5)
-    yield Convention("ord=1.5, second derivative at an element of 0", beside, singular=True)
+    what = "ord=1.5, second derivative at an element of 0"
+    yield Convention(what, beside, singular=True, floor=1e-15)
     fourth = call(make.put([0, 1]), 4)
     yield Convention("ord=4, an element of 0", fourth, like=fourth_root, order=4, floor=1e-13)
 
