@@ -22,9 +22,9 @@ _QUICK = {
     "has_own_rules": "of entries with reverse rules",
     "_always_quick": "yes",
     "of_wide_range": "of reductions, losses and what normalises",
-    "moving": "of operators that move elements, not values",
-    "looks_at_sizes": "of operators that look at sizes",
-    "chooses_by_size": "of operators that choose by sizes",
+    "moving": "of what moves elements and computes nothing",
+    "looks_at_sizes": "of what looks at sizes",
+    "chooses_by_size": "of what chooses by sizes",
     "<lambda>": "yes",
 }
 _WITHIN = {
