@@ -113,7 +113,11 @@ def _root(total: Array, p: float) -> Array:
         zero = ~nonzero(primals[0])
         slope = _power(jnp.where(zero, 1, primals[0]), 1 / p - 1) / p
         instead = "of lp_pool2d(x, p)**p write lp_pool2d(x**p, 1)"
-        return zero_at_singular(zero, slope, instead, in_all=True) * tangents[0]
+        slope = jnp.where(zero, primals[0], slope)  # what reverse mode has to show flows on
+        [moved] = tangents
+        if 0 < p < 1:  # those of powers are infinite at 0
+            moved = jnp.where(zero, 0, moved)
+        return zero_at_singular(zero, slope, instead, in_all=True) * moved
 
     return derivative_rules(forward, jvp=jvp, name="root")(total)
 
