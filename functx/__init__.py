@@ -2,8 +2,11 @@
 
 `functx.grad`, `vjp`, `jvp`, `vmap`, `jacrev`, `jacfwd`, `hessian` and their kin have the
 interface of `torch.func`; operators such as `functx.sum` or `functx.nn.functional.conv2d`
-have PyTorch's names and semantics and take plain `jax.Array`s.
+have PyTorch's names and semantics and take plain `jax.Array`s. `functx.testing` is imported
+where it is first used.
 """
+
+import typing as _typing
 
 from jax.numpy import (
     bfloat16 as bfloat16,
@@ -32,6 +35,11 @@ from . import (
     special as special,
 )
 from ._core.ambient import manual_seed as manual_seed
+from ._core.default_dtype import (
+    default_dtype as default_dtype,
+    get_default_dtype as get_default_dtype,
+    set_default_dtype as set_default_dtype,
+)
 from ._core.dtype_questions import (
     can_cast as can_cast,
     finfo as finfo,
@@ -430,7 +438,11 @@ from ._ops.reductions.moments import (
     var_mean as var_mean,
 )
 from ._ops.reductions.norms import norm as norm
-from ._ops.reductions.pairwise_distances import cdist as cdist, pdist as pdist
+from ._ops.reductions.pairwise_distances import (
+    cdist as cdist,
+    pdist as pdist,
+    squared_cdist as squared_cdist,
+)
 from ._ops.reductions.quantiles import nanquantile as nanquantile, quantile as quantile
 from ._ops.reductions.scans import (
     cummax as cummax,
@@ -620,4 +632,7 @@ short = int16
 
 __version__ = "0.1.0"
 
-_equip(__name__)
+if _typing.TYPE_CHECKING:
+    from . import testing as testing
+
+_equip(__name__, modules=("testing",))

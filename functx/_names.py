@@ -6,7 +6,7 @@ import functools as ft
 import importlib
 import inspect
 import sys
-from typing import NoReturn
+from types import ModuleType
 
 from ._core import near_names
 from ._remedies import REMEDIES, remedy_of_family
@@ -39,20 +39,25 @@ _MODULES = "functx.nn.functional has functions; Equinox and Flax have modules wi
 _facades: dict[str, list[str]] = {}  # those equipped, and their public names
 
 
-def equip(facade: str) -> None:
+def equip(facade: str, *, modules: tuple[str, ...] = ()) -> None:
     """Makes the public names that the module has by now its `dir()` and its star import.
 
-    What else is asked for gets an AttributeError that says what to use. Set from here, where
-    type checkers do not look: a `__getattr__` in the facade's text would let any name pass.
+    `modules` are in it too, and imported where they are first used; `dir()` shows them, a star
+    import leaves them out. What else is asked for gets an AttributeError that says what to use. Set
+    from here, where type checkers do not look: a `__getattr__` in the facade's text would let any
+    name pass.
     """
     names = vars(sys.modules[facade])
     public = sorted(name for name in names if not name.startswith("_"))
-    names["__all__"], names["__dir__"] = public, lambda: list(public)
-    names["__getattr__"] = ft.partial(_refuse, facade)
-    _facades[facade] = public
+    names["__all__"], names["__dir__"] = public, lambda: sorted({*public, *modules})
+    names["__getattr__"] = ft.partial(_missing, facade, modules)
+    _facades[facade] = sorted({*public, *modules})
 
 
-def _refuse(facade: str, name: str) -> NoReturn:
+def _missing(facade: str, modules: tuple[str, ...], name: str) -> ModuleType:
+    """The module of that name, or an AttributeError."""
+    if name in modules:
+        return importlib.import_module(f"{facade}.{name}")
     hint = "" if name.startswith("_") else _hint(facade, name)
     message = f"module {facade!r} has no attribute {name!r}"
     # With `obj` given, Python makes no guess of its own below ours.

@@ -49,7 +49,6 @@ REMEDIES = {
     "func": "its functions are functx's own: functx.grad, functx.vmap",
     "functionalize": "arrays are immutable: a function of them has no mutations to take out",
     "get_default_device": "jax.config.jax_default_device",
-    "get_default_dtype": "it is float32; dtype= says otherwise",
     "get_device": "x.devices() says where an array lives",
     "get_device_module": "jax.devices lists devices",
     "get_gradient_edge": "functx.tap(x, name) names a point, functx.tap_grads differentiates there",
@@ -101,8 +100,7 @@ REMEDIES = {
     "scan": _LOOP,
     "seed": "functx.manual_seed",
     "set_default_device": "jax.config.update('jax_default_device', device)",
-    "set_default_dtype": "the default is float32; dtype= says otherwise",
-    "set_default_tensor_type": "the default is float32; dtype= says otherwise",
+    "set_default_tensor_type": "functx.set_default_dtype, and jax.default_device",
     "set_detect_anomaly": "functx.detect_anomaly(f), around the function that is in doubt",
     "set_flush_denormal": "XLA's arithmetic flushes subnormal numbers, what compares keeps them",
     "set_multithreading_enabled": "XLA_FLAGS set XLA's threads",
@@ -114,7 +112,6 @@ REMEDIES = {
     "stack_module_state": "functx.stack_trees stacks the parameters of an ensemble",
     "stop_gradient": "functx.detach",
     "switch": _LOOP,
-    "testing": "import functx.testing",
     "thread_safe_generator": "functx.random.Generator holds a key and a counter",
     "to": "jax.device_put moves arrays, x.astype converts them",
     "to_dlpack": "the array itself: what takes DLPack takes it, and functx.asarray the other way",
@@ -158,9 +155,8 @@ _BY_FAMILY = {
     r"(parse_|import_ir|merge_type|unify_type|get_file_path|compiled_with|classproperty"
     r"|prepare_multi|profiler_|is_vulkan)": "about PyTorch's own build and compiler",
 }
-_COMPILED = {re.compile(pattern): remedy for pattern, remedy in _BY_FAMILY.items()}
 
 
 def remedy_of_family(name: str) -> str:
     """What does the work of a family of PyTorch's functions, "" where `name` is of none."""
-    return next((remedy for pattern, remedy in _COMPILED.items() if pattern.match(name)), "")
+    return next((remedy for pattern, remedy in _BY_FAMILY.items() if re.match(pattern, name)), "")

@@ -3,6 +3,10 @@
 from ._names import equip as _equip
 from ._ops.linalg.hermitian_functions import hermitian_function as hermitian_function
 from ._ops.linalg.matrix_arguments import LinAlgError as LinAlgError
+from ._ops.linalg.singular_value_functions import (
+    singular_value_function as singular_value_function,
+    singular_value_sum as singular_value_sum,
+)
 
 
 # Operators, written by `python -m functx.cli.facades`.

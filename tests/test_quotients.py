@@ -1,5 +1,7 @@
 """Quotients are rounded once: alone, in larger programs, in lanes; and their derivatives."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -67,3 +69,12 @@ def test_a_mask_times_nan_is_nan_in_larger_programs():
     x = jnp.asarray([jnp.nan, jnp.inf, 2], "float32")
     got = jax.jit(lambda x: functx.mul(x, functx.lt(x, 3)))(x)
     np.testing.assert_array_equal(got, [jnp.nan, jnp.nan, 2])
+
+
+@pytest.mark.parametrize("nest", list(itertools.product((jax.jacfwd, jax.jacrev), repeat=3)))
+def test_third_derivatives_where_a_tangent_is_zero(nest):
+    """Of $x^2 / (1 + x) = x^2 - x^3 + \\dots$ and of $x / (1 + x^2) = x - x^3 + \\dots$."""
+    for f in (lambda x: functx.div(x * x, 1 + x), lambda x: functx.div(x, 1 + x * x)):
+        for outer in nest:
+            f = outer(f)
+        np.testing.assert_allclose(f(jnp.float64(0)), -6)

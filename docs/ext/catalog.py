@@ -13,7 +13,7 @@ from status import last_run, NOT_RUN, sentence, statuses
 
 from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
 from functx._core.dtypes import Accepts
-from functx.testing import op_db
+from functx.testing import FixedSizes, op_db
 
 
 _DTYPES = {
@@ -68,7 +68,7 @@ def catalog_page() -> str:
     for family, modules in sorted(families.items()):
         specs = sorted((s for specs in modules.values() for s in specs), key=lambda s: s.name)
         parts += [f"## {title(family)}\n", *_rows(specs, entries, gaps, status)]
-    return "\n".join([*parts, *_gaps()])
+    return "\n".join([*parts, *_gaps(), *_fixed_sizes()])
 
 
 def _gaps() -> list[str]:
@@ -80,6 +80,23 @@ def _gaps() -> list[str]:
     ]
     head = ["| entry | check | dtypes | devices | reason |", "|---|---|---|---|---|"]
     return ["## Declared gaps\n", *([*head, *rows] if rows else ["None."]), ""]
+
+
+def _dims(fixed: FixedSizes) -> str:
+    if fixed.along:
+        return f"`{fixed.along}`"
+    return ", ".join(map(str, fixed.dims)) or "all"
+
+
+def _fixed_sizes() -> list[str]:
+    rows = [
+        f"| `{info.id}` | `{fixed.argument}` | {_dims(fixed)} "
+        f"| {fixed.reason.replace('|', '&#124;')} |"
+        for info in sorted(op_db, key=lambda info: info.id)
+        for fixed in info.fixed_sizes
+    ]
+    head = ["| entry | argument | dimensions | reason |", "|---|---|---|---|"]
+    return ["## Sizes that cannot be symbols\n", *([*head, *rows] if rows else ["None."]), ""]
 
 
 def _families() -> Families:

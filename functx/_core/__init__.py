@@ -6,7 +6,11 @@ from .catalog import (
     OpSpec as OpSpec,
     REGISTRY as REGISTRY,
 )
-from .conversion import converted as converted, rounded_first as rounded_first
+from .conversion import (
+    converted as converted,
+    promoted as promoted,
+    rounded_first as rounded_first,
+)
 from .declare import operator as operator
 from .devices import find_device as find_device, place as place
 from .dimensions import (
@@ -22,7 +26,9 @@ from .dtypes import (
     available as available,
     category as category,
     complex_of as complex_of,
-    DEFAULT_FLOAT as DEFAULT_FLOAT,
+    default_complex as default_complex,
+    default_float as default_float,
+    default_of as default_of,
     highest as highest,
     holds as holds,
     is_numeric as is_numeric,
@@ -71,6 +77,7 @@ from .roles import (
     ArrayLike as ArrayLike,
     ArrayOnly as ArrayOnly,
     ArrayOrArrays as ArrayOrArrays,
+    ArrayOrFactor as ArrayOrFactor,
     Arrays as Arrays,
     ArraysOnly as ArraysOnly,
     Device as Device,
@@ -91,5 +98,16 @@ from .roles import (
     Shape as Shape,
 )
 from .shapes import broadcasts_to as broadcasts_to
+from .symbolic import (
+    as_number as as_number,
+    as_scalar as as_scalar,
+    bit_length as bit_length,
+    decided as decided,
+    differ as differ,
+    known as known,
+    known_sizes as known_sizes,
+    Size as Size,
+    slice_bounds as slice_bounds,
+)
 from .values import peek as peek, peek_on_cpu as peek_on_cpu
 from .widths import refuse_wide as refuse_wide

@@ -15,6 +15,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 from jax.core import Tracer
 
 from .ambient import drawable
@@ -22,22 +24,20 @@ from .catalog import OpSpec
 from .devices import as_device, place
 from .errors import Refused
 from .jax_compat import staging_trace
+from .number_fits import number_check
 from .parameters import Parameters
 from .pieces import in_blocks
 from .random import as_key, Draw
 from .requirements import enforce, Requirement
 from .running import required_of, requirements, run
 from .state import checking_results
+from .symbolic import known
 from .values import agreed_size, peek, peek_on_cpu
+from .weak_types import all_plain, strong_sequence
 from .widths import refuse_wide, wide_integers_fit
 
 
 Call = Callable[..., Any]
-
-
-def public_call(spec: OpSpec) -> Call:
-    """What users call. All of it but the way in is made at the first call, not by the import."""
-    return _guarded(spec, ft.partial(_program, spec))
 
 
 def _program(spec: OpSpec) -> Call:
@@ -67,43 +67,65 @@ def compiled(spec: OpSpec, function: Call) -> Call:
     return jax.jit(named, static_argnames=spec.static)
 
 
-def _guarded(spec: OpSpec, made: Callable[[], Call]) -> Call:
-    """Brings arguments into the declared signature, and words errors in the operator's name."""
-    call: Call | None = None
-    name, form, parameters = spec.name, spec.form, spec.parameters
-    declared_alone = parameters.synonyms.keys().isdisjoint
-    settled = parameters.settled if parameters.settles else None
+def public_call(spec: OpSpec) -> Call:
+    """What users call: it settles arguments, and words errors in the operator's name.
+
+    All else is made at the first call, not by the import.
+    """
+    made: tuple[Call, Callable[..., bool], Any, Any, Any] | None = None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        nonlocal call
-        if call is None:
-            call = made()
+        nonlocal made
+        if made is None:
+            made = _made(spec)
+        call, declared_alone, form, settled, check_numbers = made
         try:
             if kwargs and not declared_alone(kwargs):
-                kwargs = parameters.renamed(kwargs)
+                kwargs = spec.parameters.renamed(kwargs)
+            plain = all_plain(args) and (not kwargs or all_plain(kwargs.values()))
+            if not plain:
+                args = strong_sequence(args)
+                kwargs = {name: strong_sequence(x) for name, x in kwargs.items()}
             if form is not None:
                 args, kwargs = form(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
-            if not wide_integers_fit(args) or (kwargs and not wide_integers_fit(kwargs.values())):
+            if check_numbers is not None:
+                check_numbers(args, kwargs)
+            if not plain:
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
-            worded = refused.by(name)
+            worded = refused.by(spec.name)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
-            if isinstance(error, jax.errors.JAXTypeError) or str(error).startswith(f"{name}: "):
+            worded_already = str(error).startswith(f"{spec.name}: ")
+            if worded_already or isinstance(error, jax.errors.JAXTypeError):
                 raise
             return _second_attempt(spec, call, args, kwargs, error)
         except jax.errors.JaxRuntimeError as error:
             if not str(error).startswith("RESOURCE_EXHAUSTED"):
                 raise
-            worded = MemoryError(f"{name}: {str(error).partition(': ')[2]}")
+            worded = MemoryError(f"{spec.name}: {str(error).partition(': ')[2]}")
         raise worded from None
 
     return operator
 
 
+def _made(spec: OpSpec) -> tuple[Call, Callable[..., bool], Any, Any, Any]:
+    """The program; whether all keywords are declared names; and what settles arguments, if any.
+
+    Last what refuses numbers that do not fit, if any may be given.
+    """
+    parameters = spec.parameters
+    declared_alone = parameters.synonyms.keys().isdisjoint
+    settled = parameters.settled if parameters.settles else None
+    check_numbers = number_check(parameters, spec.promote, spec.ranked)
+    return _program(spec), declared_alone, spec.form, settled, check_numbers
+
+
 def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if wide_integers_fit(args) and wide_integers_fit(kwargs.values()):
+        return
     for name, value in spec.parameters.bound(args, kwargs).items():
         if name in spec.traced:
             refuse_wide(name, value)
@@ -112,10 +134,10 @@ def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _second_attempt(
     spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
-    """With hashable static arguments; failing that, an error that says what is wrong."""
+    """With arguments in forms that JAX takes; failing that, an error that says what is wrong."""
     parameters = spec.parameters
     try:
-        mended = parameters.frozen(args, kwargs)
+        mended = parameters.mended(args, kwargs)
         if not _alike((args, *kwargs.values()), (mended[0], *mended[1].values())):
             args, kwargs = mended
             try:
@@ -132,9 +154,9 @@ def _second_attempt(
 
 def _alike(a: Any, b: Any) -> bool:
     """Whether nothing had to change to make `b` of `a`."""
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
-    return type(a) is type(b)
+    if type(a) is not type(b) or not isinstance(a, tuple):
+        return type(a) is type(b)
+    return len(a) == len(b) and all(map(_alike, a, b))
 
 
 def _judged(spec: OpSpec, plain: Call) -> Call:
@@ -164,7 +186,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             return out
         verdict = peek(held) if spec.on_request else peek_on_cpu(held)
         if verdict is not None and not (verdict.all() if verdict.ndim else verdict):
-            enforce(_required(spec, args, kwargs, jnp.asarray))
+            enforce(_required(spec, args, kwargs, _value))
         return out
 
     return operator
@@ -201,14 +223,21 @@ def _required(
 def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuses constants of a program being recorded, as eager calls would; it leaves no trace."""
     given = spec.parameters.bound(args, kwargs)
-    arrays = [given[name] for name in spec.traced if name in given]
-    if all(isinstance(x, Tracer) for x in jax.tree.leaves(arrays)):
+    arrays = jax.tree.leaves([given[name] for name in spec.traced if name in given])
+    if all(isinstance(x, Tracer) for x in arrays):
+        return
+    if not all(known(*np.shape(x)) for x in arrays):  # nothing is computed of symbolic sizes
         return
     try:
         with jax.ensure_compile_time_eval():
             enforce(_required(spec, args, kwargs, _constant))
-    except (TypeError, AttributeError):  # it depends on values of more than constants
+    except (TypeError, AttributeError, NotImplementedError):
+        # It depends on values of more than constants, or on symbolic sizes.
         return
+
+
+def _value(x: Any) -> jax.Array:
+    return lax.stop_gradient(jnp.asarray(x))  # `jet` has no rules for all that a judgement takes
 
 
 def _constant(x: Any) -> Any:

@@ -2,9 +2,9 @@
 
 XLA counts an array's bytes in 64 bits, and aborts the process where they overflow; an operating
 system that promises more memory than it has ends it later. Both are refused while tracing, where
-all shapes are known: any shape that no array can have, and in eager calls, whose results come to
+shapes are known: any shape that no array can have, and in eager calls, whose results come to
 be, what no device here holds. In a larger program an array may be fused away, so there memory
-decides when the program runs.
+decides when the program runs. A symbolic size counts as the least that there is.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import jax
 
 from .errors import describe, refuse
 from .jax_compat import recorded, recording_alone
+from .symbolic import known_sizes
 
 
 _LARGEST = 2**63 - 1  # bytes: XLA counts them in an int64
@@ -46,7 +47,7 @@ def check_sizes(outputs: Sequence[Any]) -> None:
 
 
 def _check_countable(x: Any, what: str) -> None:
-    if _bytes(x) > _LARGEST or min(x.shape, default=0) < 0:  # a size of 2**63 wraps
+    if _bytes(x) > _LARGEST or min(known_sizes(x.shape), default=0) < 0:  # a size of 2**63 wraps
         refuse(f"{what} {describe(x)}, more bytes than 64 bits count", error=MemoryError)
 
 
@@ -54,7 +55,7 @@ def _bytes(x: Any) -> int:
     """Of the dimensions that are not empty: XLA multiplies them one after another."""
     if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
         return 0
-    return math.prod(n for n in x.shape if n) * x.dtype.itemsize
+    return math.prod(n for n in known_sizes(x.shape) if n) * x.dtype.itemsize
 
 
 @ft.cache

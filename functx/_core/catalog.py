@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools as ft
 import inspect
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from .curves import operators_along_curves
 from .dtypes import Accepts
 from .parameters import Parameters
 from .promotion import Promote
@@ -34,7 +37,6 @@ class OpSpec:
 
     name: str  # torch's path and functx's: "nn.functional.gelu"
     rule: Callable[..., Any]  # the declared function, not compiled
-    parameters: Parameters
     promote: Promote
     accepts: Accepts
     autocast: Autocast
@@ -46,9 +48,17 @@ class OpSpec:
     on_request: bool  # whether eager calls check it in functx.debug.checking alone
     cuts: Callable[..., Any] | None  # where it cuts its first argument into pieces
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
+    one_array: bool  # whether not all that decide the dtype may be Python numbers
     ranked: bool  # whether 0-d arrays promote less than those with dimensions
     narrowing: bool  # whether `dtype=` may lose parts or digits of the input
+    takes_storage: bool  # whether arrays may have a dtype that only stores numbers: float8, int4
+    synonyms: Mapping[str, str]  # other names of parameters
     aliases: tuple[str, ...]  # other full names
+
+    @ft.cached_property
+    def parameters(self) -> Parameters:
+        """What the signature says, read when it is first asked for: there are many operators."""
+        return Parameters(self.name, self.rule, self.synonyms, self.one_array)
 
     @property
     def signature(self) -> inspect.Signature:
@@ -124,3 +134,28 @@ def register(spec: OpSpec, call: Callable[..., Any]) -> None:
     if spec.name in REGISTRY:
         raise AssertionError(f"operator {spec.name!r} is declared twice")
     REGISTRY[spec.name], OPERATORS[spec.name] = spec, call
+
+
+_FUNCTX = str(Path(__file__).parents[1])
+
+
+def operator_called(params: Mapping[str, Any]) -> str | None:
+    """The operator that a `jit` with these parameters calls, by its full name, or None.
+
+    A user's compiled function may be called `sum`, too: it is defined elsewhere.
+    """
+    if (name := params.get("name")) not in REGISTRY:
+        return None
+    _, where = definition(params)
+    return name if not where or where.startswith(_FUNCTX) else None
+
+
+def definition(params: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of the function that an equation with these parameters calls, and where it is."""
+    inner = params.get("jaxpr") or params.get("call_jaxpr")
+    debug_info = getattr(getattr(inner, "jaxpr", inner), "debug_info", None)
+    name, _, where = (getattr(debug_info, "func_src_info", None) or "").partition(" at ")
+    return name, where
+
+
+operators_along_curves(operator_called)

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .dtypes import accumulator, category
@@ -29,6 +30,20 @@ def converted(x: jax.Array, dtype: Any) -> jax.Array:
         return out
     part = lax.real(out) if category(dtype) == 3 else out
     return lax.select(part < part, -out, out)  # never, which code generation drops
+
+
+def promoted(
+    x: jax.Array, common: np.dtype, compute: np.dtype, *, unrounded: bool = False
+) -> jax.Array:
+    """`x` in the dtype of computation, with the value that it has in the common dtype.
+
+    PyTorch casts to the common dtype first: beside halves, numbers and integers are rounded. With
+    `unrounded` a 0-d array keeps its value, as the second factor of PyTorch's products does.
+    """
+    out = converted(x, compute)
+    if x.dtype == common or (unrounded and x.ndim == 0):
+        return out
+    return rounded_first(out, common)
 
 
 def rounded_first(x: jax.Array, dtype: Any) -> jax.Array:

@@ -14,14 +14,16 @@ from typing import Any, ParamSpec, TypeVar
 from .calling import public_call
 from .catalog import Autocast, Form, OpSpec, register, torch_path
 from .dtypes import Accepts
-from .parameters import Parameters
 from .pieces import Cuts
 from .promotion import Promote
 from .requirements import Requirements
+from .roles import check_annotations
 
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 def operator(
@@ -41,6 +43,7 @@ def operator(
     one_array: bool = False,
     ranked: bool = True,
     narrowing: bool = True,
+    takes_storage: bool | None = None,
     synonyms: Mapping[str, str] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -67,29 +70,36 @@ def operator(
     - `ranked`: false if 0-d arrays promote as arrays with dimensions do, because PyTorch expands
       them first.
     - `narrowing`: whether `dtype=` may lose parts or digits of the input.
+    - `takes_storage`: whether arrays may have a dtype that only stores numbers (float8, int4),
+      because the operator moves elements and does not compute with them. By default it does if
+      it takes any dtype and promotes by `NO_OPMATH`.
     - `synonyms`: other names that PyTorch gives to parameters, and the declared ones.
     - `aliases`: other full names, such as `"absolute"` or `"linalg.inverse"`.
     """
 
     def declare(rule: Callable[_P, _R]) -> Callable[_P, _R]:
         path = name or torch_path(rule)
+        moves = accepts is Accepts.ANY and promote is Promote.NO_OPMATH
+        check_annotations(path, rule)
         spec = OpSpec(
             name=path,
             rule=rule,
-            parameters=Parameters(path, rule, synonyms or {}, one_array),
             promote=promote,
             accepts=accepts,
             autocast=autocast,
             differentiable=differentiable,
             random=random,
             draws=draws,
-            measured=dict(measured or {}),
+            measured=measured or _NOTHING,
             requires=requires,
             on_request=on_request,
             cuts=cuts,
             form=form,
+            one_array=one_array,
             ranked=ranked,
             narrowing=narrowing,
+            takes_storage=moves if takes_storage is None else takes_storage,
+            synonyms=synonyms or _NOTHING,
             aliases=aliases,
         )
         public: Any = ft.wraps(rule)(public_call(spec))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import describe, refuse
-from .options import as_int
+from .options import as_int, as_size
 from .roles import Dims
+from .symbolic import Size
 
 
 def canonical_dim(dim: Any, ndim: int, name: str = "dim") -> int:
@@ -40,11 +41,11 @@ def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     return tuple(dim or range(ndim))
 
 
-def canonical_shape(shape: Any, name: str = "size") -> tuple[int, ...]:
-    """A tuple of ints, from one int or any sequence of them."""
+def canonical_shape(shape: Any, name: str = "size") -> tuple[Size, ...]:
+    """A tuple of sizes, from one size or any sequence of them."""
     several = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     try:
-        return tuple(map(as_int, several))
+        return tuple(map(as_size, several))
     except TypeError:
         wanted = "an int or a sequence of ints"
         refuse(f"`{name}` must be {wanted}, got {describe(shape)}", error=TypeError)

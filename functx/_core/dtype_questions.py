@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .dtypes import as_dtype, category, DTypeLike, is_numeric
+from .dtypes import as_dtype, category, default_float, DTypeLike, is_numeric
 from .errors import describe, fail, foreign_hint, Refused
 from .promotion import result_dtype
 from .values import peek
+from .weak_types import strong
 from .widths import refuse_wide
 
 
@@ -37,7 +38,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
     except Refused as refused:
         worded = refused.by("result_type")
     else:
-        return result_dtype([jnp.asarray(x) for x in given.values()])
+        return _result_of("result_type", [jnp.asarray(strong(x)) for x in given.values()])
     raise worded
 
 
@@ -48,7 +49,15 @@ def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:
     dtype('float16')
     """
     first, second = _named("promote_types", type1=type1, type2=type2)
-    return result_dtype([jnp.zeros(1, first), jnp.zeros(1, second)])
+    return _result_of("promote_types", [jnp.zeros(1, first), jnp.zeros(1, second)])
+
+
+def _result_of(who: str, arrays: list[jax.Array]) -> np.dtype:
+    try:
+        return result_dtype(arrays)
+    except Refused as refused:
+        worded = refused.by(who)
+    raise worded
 
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
@@ -144,15 +153,16 @@ def is_same_size(input: Any, other: Any) -> bool:
     return input.shape == other.shape
 
 
-def finfo(type: DTypeLike = jnp.float32) -> Any:
+def finfo(type: DTypeLike | None = None) -> Any:
     """Limits of a floating dtype, or of a complex one's parts: `bits`, `eps`, `max`, `tiny`, ...
 
+    Left out, the dtype is the default one.
     Raises `TypeError` for other dtypes.
 
     >>> float(functx.finfo("float16").max)
     65504.0
     """
-    [dtype] = _named("finfo", type=type)
+    [dtype] = _named("finfo", type=default_float() if type is None else type)
     if category(dtype) < 2:
         fail("finfo", f"`type` must be a floating dtype, got {dtype.name}", error=TypeError)
     return jnp.finfo(dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from .errors import describe, foreign_hint, refuse
+from .state import chosen_default
 
 
 DTypeLike: TypeAlias = Any
@@ -18,7 +19,6 @@ DTypeLike: TypeAlias = Any
 _f16, _f32, _f64 = np.dtype("float16"), np.dtype("float32"), np.dtype("float64")
 _bf16, _c64, _c128 = np.dtype(jnp.bfloat16), np.dtype("complex64"), np.dtype("complex128")
 
-DEFAULT_FLOAT = _f32
 LONG = np.dtype("int64")
 _COMPLEX = {_f16: _c64, _bf16: _c64, _f32: _c64, _f64: _c128}  # XLA has no complex32
 _REAL = {_c64: _f32, _c128: _f64}
@@ -80,7 +80,27 @@ def accumulator(dtype: Any) -> np.dtype:
     halves are used where a device has them.
     """
     dtype = np.dtype(dtype)
-    return DEFAULT_FLOAT if dtype in (_f16, _bf16) else dtype
+    return _f32 if dtype in (_f16, _bf16) else dtype
+
+
+def default_float() -> np.dtype:
+    """The default dtype: that of Python's floats, and of what is computed from integers.
+
+    `functx.set_default_dtype` decides. While 64 bit is off, float64 is float32 like everywhere.
+    """
+    return available(chosen_default.value)
+
+
+def default_complex() -> np.dtype:
+    """The default dtype of complex numbers, whose parts have the default dtype or a wider one."""
+    return complex_of(default_float())
+
+
+def default_of(kind: int) -> np.dtype:
+    """The dtype of Python's numbers of a category: bool, int64, and the default dtypes."""
+    if kind < 2:
+        return np.dtype(bool) if kind == 0 else available(LONG)
+    return default_float() if kind == 2 else default_complex()
 
 
 def available(dtype: Any) -> np.dtype:
@@ -96,8 +116,27 @@ def is_numeric(dtype: Any) -> bool:
         return False
 
 
+def only_stores(dtype: Any) -> bool:
+    """Whether a dtype of numbers is one in which nothing is computed here: float8, int4."""
+    return dtype.itemsize == 1 and dtype.name not in Accepts.ANY.value and is_numeric(dtype)
+
+
+def refuse_storage(dtype: np.dtype, got: str) -> NoReturn:
+    """Refuses a dtype that only stores numbers where numbers are computed."""
+    refuse(
+        f"{dtype.name} only stores numbers, and none are computed in it, got {got}",
+        hint="compute in another dtype, as of x.astype('float32'), and convert the result",
+        error=TypeError,
+    )
+
+
 def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
     """The available NumPy dtype that `functx.float32`, `"float32"` or `float` name."""
+    return available(named_dtype(dtype, argument))
+
+
+def named_dtype(dtype: DTypeLike, argument: str) -> np.dtype:
+    """As `as_dtype`, though 64 bit be off."""
     try:
         named = jnp.dtype(dtype.dtype if isinstance(dtype, (jax.Array, np.ndarray)) else dtype)
     except (TypeError, ValueError):
@@ -110,7 +149,7 @@ def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
             or "for instance functx.float32, jnp.bfloat16, 'int64' or np.dtype('bool')",
             error=TypeError,
         )
-    return available(named)
+    return named
 
 
 def lowest(dtype: Any) -> Any:
@@ -144,7 +183,7 @@ def holds(dtype: Any, value: Any) -> Any:
     if target == 2:
         finite = lax.abs(value.astype(available(float))) <= float(jnp.finfo(dtype).max)
         return finite | ~jnp.isfinite(value)
-    info = np.iinfo(dtype)
+    info = jnp.iinfo(dtype)
     if kind == 2:
         return jnp.isfinite(value) & (value >= float(info.min)) & (value <= float(info.max))
     own = np.iinfo(value.dtype)

@@ -10,6 +10,8 @@ import jax
 import numpy as np
 from jax.core import ShapedArray
 
+from .symbolic import known
+
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
 _MANY, _LONG = 20, 120  # elements, and characters or bits, that a message shows
@@ -22,6 +24,9 @@ class Refused(Exception):
     def __init__(self, message: str, hint: str, error: type[Exception]):
         super().__init__(message)
         self.message, self.hint, self.error = message, hint, error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.hint, self.error), vars(self)
 
     def by(self, who: str) -> Exception:
         """The exception users do see."""
@@ -89,7 +94,8 @@ def foreign_hint(x: Any) -> str:
     if kind == "device":
         return f"use device={str(x)!r}, a string, or one of jax.devices()"
     if hasattr(x, "detach"):
-        return "jnp.asarray(x.detach().cpu().numpy()) makes a JAX array"
+        constant = "x.detach()" if getattr(x, "requires_grad", False) else "x"
+        return f"functx.from_dlpack({constant}) makes a JAX array, without a copy if it can"
     return ""
 
 
@@ -99,7 +105,7 @@ def _shown(x: Any) -> str:
         return f"the class {x.__module__}.{x.__qualname__}"
     if isinstance(x, int) and x.bit_length() > _LONG:
         return f"an integer of {x.bit_length()} bits"
-    if _is_extended(x):
+    if _is_extended(x) or not known(x):
         return str(x)
     plain = isinstance(x, (bool, int, float, complex, str, bytes, slice, np.dtype))
     if x is None or plain or foreign_hint(x):

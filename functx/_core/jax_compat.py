@@ -6,24 +6,72 @@ Supported: JAX 0.10 to 0.12.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from jax._src.core import eval_trace, trace_ctx  # noqa: TID251
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax._src import core, pjit  # noqa: TID251
+from jax._src.core import eval_trace, NamedAxisEffect, no_axis_name, trace_ctx  # noqa: TID251
 from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
+from jax.experimental.jet import JetTrace
 
+
+# What `jax.extend.core` shows. With any part of it, `jax.extend` imports all others, Pallas and
+# checkify too, which took a tenth of the time of `import functx`.
+if TYPE_CHECKING:
+    from jax.extend.core import (
+        ClosedJaxpr,
+        Jaxpr,
+        jaxpr_as_fun,
+        JaxprEqn,
+        jaxprs_in_params,
+        Literal,
+        Primitive,
+        set_current_trace,
+        take_current_trace,
+        TraceTag,
+        Var,
+    )
+    from jax.extend.core.primitives import jit_p
+else:
+    Jaxpr, JaxprEqn, Literal, Var = core.Jaxpr, core.JaxprEqn, core.Literal, core.Var
+    ClosedJaxpr = getattr(core, "ClosedJaxpr", Jaxpr)  # from 0.12 on they are one
+    Primitive, jit_p = core.Primitive, pjit.jit_p
+    jaxpr_as_fun, jaxprs_in_params = core.jaxpr_as_fun, core.jaxprs_in_params
+    take_current_trace, set_current_trace = core.take_current_trace, core.set_current_trace
+    TraceTag = core.TraceTag
 
 __all__ = [
+    "ClosedJaxpr",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "Primitive",
+    "TraceTag",
+    "Var",
     "differentiating",
     "hold_weakly",
+    "is_named_axis_effect",
+    "jaxpr_as_fun",
+    "jaxprs_in_params",
+    "jit_p",
+    "known_zeros",
+    "no_axis_name",  # what JAX calls the axis of a map that names none
     "recorded",
     "recorded_for",
     "recording_alone",
     "scan_counts",
+    "set_current_trace",
     "single_lane_trace",
     "staging_trace",
+    "take_current_trace",
     "trace_of",
 ]
+
+
+_DIFFERENTIATING = (JVPTrace, LinearizeTrace, JetTrace)
 
 
 def staging_trace() -> Any:
@@ -52,7 +100,7 @@ def single_lane_trace() -> Any:
     together. A number made inside is the same for all of them.
     """
     trace = trace_ctx.trace
-    while isinstance(trace, (JVPTrace, LinearizeTrace)):
+    while isinstance(trace, _DIFFERENTIATING):
         trace = trace.parent_trace
     return None if trace is eval_trace else trace
 
@@ -60,7 +108,7 @@ def single_lane_trace() -> Any:
 def differentiating() -> bool:
     """Whether a function that is being differentiated is running, as far as its traces tell."""
     trace = trace_ctx.trace
-    while trace is not None and not isinstance(trace, (JVPTrace, LinearizeTrace)):
+    while trace is not None and not isinstance(trace, _DIFFERENTIATING):
         trace = getattr(trace, "parent_trace", None)
     return trace is not None
 
@@ -104,6 +152,28 @@ def _computed(equations: Any) -> Iterator[Any]:
 def trace_of(x: Any) -> Any:
     """The trace that made the tracer `x`, or None of what is none: tracers have no public door."""
     return getattr(x, "_trace", None)
+
+
+def known_zeros(x: Any) -> bool:
+    """Whether `x` is known to be zero everywhere: an array, or zeros in a program being recorded.
+
+    `jet` fills in zeros for what does not move, and JAX says publicly of no tracer what made it.
+    """
+    if not isinstance(x, core.Tracer):
+        return not jnp.any(x)
+    maker: Any = getattr(x, "parent", None)
+    if getattr(maker, "primitive", None) is not lax.broadcast_in_dim_p:
+        return False
+    filled = getattr(maker.in_tracers[0], "val", None)
+    return isinstance(filled, core.Literal) and not np.any(filled.val)
+
+
+def is_named_axis_effect(effect: Any, name: Any) -> bool:
+    """Whether `effect`, of a recorded program, is that of a collective over the axis `name`.
+
+    JAX shows publicly that a program has effects, not which.
+    """
+    return isinstance(effect, NamedAxisEffect) and effect.name == name
 
 
 def hold_weakly(*types: type) -> None:

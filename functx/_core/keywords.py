@@ -23,12 +23,9 @@ OF_OPERATORS = {
 }
 # What transforms have in PyTorch and JAX.
 _AGAIN = "nothing to ask for: every derivative can be differentiated again"
-_LANES = "functx.vmap names no lanes; jax.vmap does, and maps functx's operators too"
 _OF_TRANSFORMS = {
-    "allow_int": "integers have no derivative: argnums= names the floating arguments",
+    "allow_int": "functx.grad has it; elsewhere argnums= names the floating arguments",
     "allow_unused": "unused='none' gives None; functx.autograd.grad has PyTorch's options",
-    "axis_name": _LANES,
-    "axis_size": _LANES,
     "create_graph": _AGAIN,
     "dynamic": "shapes are static: arrays of another shape compile another program",
     "fullgraph": "always so: what cannot be traced is an error",
@@ -36,7 +33,6 @@ _OF_TRANSFORMS = {
     "output, functx.jacrev the derivative of a holomorphic function, with as_real=True of any",
     "materialize_grads": "unused='zeros', the default, gives zeros",
     "retain_graph": _AGAIN,
-    "spmd_axis_name": _LANES,
     "strict": "functx.autograd.functional and functx.jvp have it, functx.grad unused='error'",
     "vectorize": "functx.jacrev takes chunk_size=, how many rows are computed at once",
 }

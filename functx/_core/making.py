@@ -10,29 +10,34 @@ import numpy as np
 
 from .conversion import converted
 from .devices import as_device, place
-from .dtypes import as_dtype, available, category, DEFAULT_FLOAT, DTypeLike, is_numeric, LONG
+from .dtypes import (
+    as_dtype,
+    available,
+    category,
+    default_of,
+    DTypeLike,
+    is_numeric,
+    LONG,
+)
 from .errors import describe, foreign_hint, refuse, Refused
+from .interchange import of_dlpack, speaks_dlpack
 from .keywords import worded_keywords
 from .promotion import joined
+from .weak_types import is_weak, strong
 from .widths import refuse_wide
 
 
-_OF_NUMBERS = {
-    bool: np.dtype(bool),
-    int: LONG,
-    float: DEFAULT_FLOAT,
-    complex: np.dtype("complex64"),
-}
+_CATEGORIES = {bool: 0, int: 1, float: 2, complex: 3}
 _WIDEST = (np.dtype(bool), LONG, np.dtype("float64"), np.dtype("complex128"))
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
 @worded_keywords()
 def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
-    """A new array of a number, nested lists, or an array, which is copied.
+    """A new array of a number, nested lists, or an array, of any library, which is copied.
 
-    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers float32, complex64, int64 or
-    bool, whatever their size.
+    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers bool, int64, or the default
+    dtype of floats or of complex numbers, whatever their size.
     Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number,
     ValueError for lists of several lengths.
 
@@ -49,7 +54,12 @@ def asarray(
 ) -> jax.Array:
     """As `tensor`, without a copy of an array that is one already.
 
+    That is a `jax.Array`, and any array of another library that speaks DLPack: a tensor of
+    PyTorch's, which stays on its device, shares its memory where that is dense and in JAX's dtypes,
+    and must not be written to from then on. NumPy's arrays are copied.
+
     With `copy=True` there is a copy, with `copy=False` none: ValueError where one is needed.
+    Errors: as `tensor`; TypeError for a tensor that requires grad.
 
     >>> functx.asarray([0.5, 1])
     Array([0.5, 1. ], dtype=float32)
@@ -84,17 +94,19 @@ def from_numpy(ndarray: np.ndarray) -> jax.Array:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
     """Another library's array that speaks DLPack, without a copy where memory can be shared.
 
-    Errors: TypeError for what has no `__dlpack__`, ValueError with `copy=False` where a copy is
-    needed.
+    What it holds must not be written to from then on. 64-bit dtypes become 32-bit ones while
+    `functx.enable_x64` is off.
+    Errors: TypeError for what has no `__dlpack__`, and for a tensor that requires grad; ValueError
+    with `copy=False` where a copy is needed; OverflowError for integers that do not fit.
 
     >>> functx.from_dlpack(np.arange(3, dtype="int16"))
     Array([0, 1, 2], dtype=int16)
     """
     try:
-        if not hasattr(ext_tensor, "__dlpack__"):
+        if not speaks_dlpack(ext_tensor):
             _refuse_kind("ext_tensor", ext_tensor, "an array that speaks DLPack")
         where = None if device is None else as_device(device)
-        return jnp.from_dlpack(ext_tensor, device=where, copy=copy)
+        return of_dlpack("ext_tensor", ext_tensor, copy, where)
     except Refused as refused:
         worded = refused.by("from_dlpack")
     raise worded
@@ -138,6 +150,9 @@ def _made(
         target = None if dtype is None else as_dtype(dtype)
         if isinstance(given, _ARRAYS):
             out = _of_array(name, given, target, copy)
+        elif speaks_dlpack(given):
+            shared = of_dlpack(name, given, copy)
+            out = _of_array(name, shared, target, None if copy else copy)
         elif copy is False:
             what = f"`{name}` cannot become an array without a copy, got {describe(given)}"
             refuse(what, hint="copy=None makes one", error=ValueError)
@@ -154,10 +169,12 @@ def _of_array(name: str, given: Any, target: np.dtype | None, copy: bool | None)
         _refuse_kind(name, given, "an array of numbers")
     refuse_wide(name, given)
     target = available(given.dtype) if target is None else target
-    if copy is False and not (isinstance(given, jax.Array) and given.dtype == target):
-        what = f"`{name}` cannot become {target.name} without a copy, got {describe(given)}"
+    alike = isinstance(given, jax.Array) and given.dtype == target
+    if copy is False and (not alike or is_weak(given)):
+        kind = "weakly typed " * is_weak(given)
+        what = f"`{name}` cannot become {target.name} without a copy, got {kind}{describe(given)}"
         refuse(what, hint="copy=None makes one", error=ValueError)
-    out = jnp.asarray(given)
+    out = strong(jnp.asarray(given))
     out = out if out.dtype == target else converted(out, target)
     return jnp.array(out, copy=True) if copy and out is given else out
 
@@ -166,10 +183,13 @@ def _of_numbers(name: str, given: Any, target: np.dtype | None) -> jax.Array:
     leaves: list[Any] = []
     _collect(name, given, leaves)
     kinds = {type(leaf) for leaf in leaves}
-    if kinds <= _OF_NUMBERS.keys():
-        inferred = joined([_OF_NUMBERS[kind] for kind in kinds]) if kinds else DEFAULT_FLOAT
-        return _of_host(name, given, available(inferred) if target is None else target, inferred)
-    dtypes = [_OF_NUMBERS.get(type(leaf)) or np.dtype(leaf.dtype) for leaf in leaves]
+    if kinds <= _CATEGORIES.keys():
+        kind = max((_CATEGORIES[kind] for kind in kinds), default=2)
+        return _of_host(name, given, default_of(kind) if target is None else target, kind)
+    dtypes = [
+        default_of(_CATEGORIES[type(leaf)]) if type(leaf) in _CATEGORIES else np.dtype(leaf.dtype)
+        for leaf in leaves
+    ]
     refuse_wide(name, leaves)
     try:
         with jax.numpy_dtype_promotion("standard"):
@@ -179,25 +199,25 @@ def _of_numbers(name: str, given: Any, target: np.dtype | None) -> jax.Array:
     return converted(out, available(joined(dtypes)) if target is None else target)
 
 
-def _of_host(name: str, given: Any, target: np.dtype, inferred: np.dtype) -> jax.Array:
-    """Of Python's numbers alone, which must fit."""
+def _of_host(name: str, given: Any, target: np.dtype, kind: int) -> jax.Array:
+    """Of Python's numbers alone, of this category, which must fit."""
     try:
-        values = np.asarray(given, _WIDEST[category(inferred)])
+        values = np.asarray(given, _WIDEST[kind])
     except ValueError:
         _refuse_ragged(name, given)
     except OverflowError:
-        if category(inferred) == 1:
+        if kind == 1:
             refuse_wide(name, given)
-        widest = _WIDEST[category(inferred)].name
+        widest = _WIDEST[kind].name
         refuse(f"`{name}` must fit {widest}, got {describe(given)}", error=OverflowError)
-    if category(inferred) == 3 and category(target) < 3:
+    if kind == 3 and category(target) < 3:
         refuse(f"`{name}` must be real for {target.name}, got {describe(given)}", error=TypeError)
     if category(target) == 1 and values.size:
         limits, least = np.iinfo(target), values.min()
         # PyTorch lets negative numbers wrap in uint8.
         fits = least >= (limits.min or -limits.max) and values.max() <= limits.max
         if not fits:
-            wide = category(inferred) == 1 and target != LONG and target == available(LONG)
+            wide = kind == 1 and target != LONG and target == available(LONG)
             refuse(
                 f"`{name}` must fit {target.name}, got {describe(given)}",
                 hint="functx.enable_x64() gives 64-bit integers" if wide else "",
@@ -212,7 +232,7 @@ def _collect(name: str, given: Any, leaves: list[Any]) -> None:
     if isinstance(given, (list, tuple)):
         for item in given:
             _collect(name, item, leaves)
-    elif type(given) in _OF_NUMBERS or (isinstance(given, _ARRAYS) and is_numeric(given.dtype)):
+    elif type(given) in _CATEGORIES or (isinstance(given, _ARRAYS) and is_numeric(given.dtype)):
         leaves.append(given)
     else:
         _refuse_kind(name, given, "a number, an array, or a sequence of them")

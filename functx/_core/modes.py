@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import ad, batching, mlir
 
+from .curves import along_curves
 from .errors import describe, fail
+from .references import Primitive
 from .state import grad_modes
 
 
@@ -82,8 +83,8 @@ def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
 
 # Two primitives: the identity of values whose derivative is special, and that derivative. Without
 # tangents it is zero forward, and the identity when transposed; in inference mode there is none.
-gate = jex.core.Primitive("grad_gate")
-tangent_gate = jex.core.Primitive("grad_gate_tangent")
+gate = Primitive("grad_gate", __name__)
+tangent_gate = Primitive("grad_gate_tangent", __name__)
 
 
 def _refuse(t: Any) -> NoReturn:
@@ -120,3 +121,5 @@ tangent_gate.def_abstract_eval(lambda t, *, kind: t)
 ad.deflinear2(tangent_gate, _transpose)
 batching.defvectorized(tangent_gate)
 mlir.register_lowering(tangent_gate, mlir.lower_fun(_tangent_of, multiple_results=False))
+
+along_curves(gate, tangent_gate)

@@ -13,11 +13,18 @@ from typing import Any
 import numpy as np
 
 from .errors import describe, refuse
+from .symbolic import known, Size
 
 
-PLAIN = ("bool", "int", "float", "str")
+PLAIN = ("bool", "int", "Size", "float", "str")
 SEQUENCES = ("Sequence", "tuple")
-_WORDS = {"bool": "a bool", "int": "an int", "float": "a real number", "str": "a string"}
+_WORDS = {
+    "bool": "a bool",
+    "int": "an int",
+    "Size": "an int",
+    "float": "a real number",
+    "str": "a string",
+}
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -33,8 +40,14 @@ class Takes:
     @property
     def whole(self) -> bool:
         """Whether integers are taken, alone or in a sequence, and no other numbers."""
-        whole = "int" in self.plain and "float" not in self.plain
+        integral = "int" in self.plain or "Size" in self.plain
+        whole = integral and "float" not in self.plain
         return whole or (self.each is not None and self.each.whole)
+
+    @property
+    def sizes(self) -> bool:
+        """Whether symbolic sizes are taken, alone or in a sequence."""
+        return "Size" in self.plain or (self.each is not None and self.each.sizes)
 
     @property
     def words(self) -> str:
@@ -46,7 +59,8 @@ class Takes:
 
     @property
     def _widest(self) -> list[str]:
-        return [name for name in self.plain if name != "int" or "float" not in self.plain]
+        integral = ("int", "Size")
+        return [name for name in self.plain if name not in integral or "float" not in self.plain]
 
     @property
     def _several(self) -> str:
@@ -60,7 +74,9 @@ class Takes:
         try:
             return self._settled(value)
         except TypeError:
-            refuse(f"`{name}` must be {self.words}, got {describe(value)}", error=TypeError)
+            hint = "" if _all_known(value) else "a symbolic size stands for a size alone"
+            what = f"`{name}` must be {self.words}, got {describe(value)}"
+            refuse(what, hint=hint, error=TypeError)
         except OverflowError as error:
             refuse(f"`{name}` must fit 64 bits, got {error}", error=OverflowError)
 
@@ -75,9 +91,15 @@ class Takes:
             return bool(value)
         if isinstance(value, _NUMBERS) and "float" in self.plain:
             return _finite(value)
+        if "Size" in self.plain:
+            return as_size(value)
         if "int" in self.plain:
             return as_int(value)
         raise TypeError
+
+
+def _all_known(value: Any) -> bool:
+    return all(map(_all_known, value)) if isinstance(value, (tuple, list)) else known(value)
 
 
 def as_int(value: Any) -> int:
@@ -88,6 +110,11 @@ def as_int(value: Any) -> int:
     if not -(2**63) <= number < 2**63:
         raise OverflowError(describe(number))
     return number
+
+
+def as_size(value: Any) -> Size:
+    """As `as_int`, and a symbolic size as it is."""
+    return as_int(value) if known(value) else value
 
 
 def _finite(value: Any) -> Any:

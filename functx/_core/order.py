@@ -17,6 +17,7 @@ import numpy as np
 from jax import Array, lax
 
 from .dtypes import category
+from .symbolic import known
 
 
 Axes = int | tuple[int, ...]
@@ -207,6 +208,7 @@ def _reduced(
 ) -> Array:
     """`reduce` over `axis`, first of pieces against each other, which XLA's CPU does by vectors."""
     axes = (axis,) if isinstance(axis, int) else axis
+    axes = [d for d in axes if known(x.shape[d])]
     longest = max(axes, key=lambda d: x.shape[d], default=0)
     n = x.shape[longest] if axes else 0
     part = n // _PARTS

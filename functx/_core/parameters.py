@@ -15,7 +15,7 @@ from jax.core import Tracer
 from .dtypes import is_numeric
 from .errors import describe, foreign_hint, refuse
 from .keywords import OF_OPERATORS
-from .roles import Kind, parsed_role, Role
+from .roles import Kind, Role, role_of
 from .widths import refuse_wide
 
 
@@ -41,7 +41,7 @@ class Parameters:
         self.who = who
         self.signature = inspect.signature(rule)
         each = self.signature.parameters.values()
-        self.roles = {p.name: parsed_role(who, p) for p in each}
+        self.roles = {p.name: role_of(who, p.name, p.annotation) for p in each}
         self.synonyms = {
             theirs: ours
             for theirs, ours in (_NUMPY_NAMES | dict(synonyms)).items()
@@ -133,6 +133,18 @@ class Parameters:
         )
         return args, {k: frozen(v) if k in static else v for k, v in kwargs.items()}
 
+    def mended(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As `frozen`; and sequences of arrays as plain ones, if their class is a kind of list."""
+        args, kwargs = self.frozen(args, kwargs)
+        named = zip(self.positional, args, strict=False)
+        front = [_plain(x) if self.roles[name].several else x for name, x in named]
+        return (*front, *args[len(front) :]), {
+            name: _plain(x) if name in self.roles and self.roles[name].several else x
+            for name, x in kwargs.items()
+        }
+
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, or a refusal that says which one does not belong."""
         given = dict(zip(self.positional, args, strict=False))
@@ -206,6 +218,13 @@ def _hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _plain(value: Any) -> Any:
+    """A list or a tuple as JAX's trees know it, to which one of a class of its own is a leaf."""
+    if type(value) in (list, tuple) or hasattr(value, "_fields"):
+        return value
+    return next((kind(value) for kind in (list, tuple) if isinstance(value, kind)), value)
 
 
 def _check_array(name: str, role: Role, value: Any) -> None:

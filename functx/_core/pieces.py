@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
@@ -22,6 +23,7 @@ from .dtypes import is_numeric
 from .errors import refuse, Refused
 from .jax_compat import staging_trace
 from .running import canonicalize
+from .symbolic import decided, known, Size
 
 
 BLOCK = 32
@@ -57,8 +59,17 @@ def cut(input: jax.Array, cuts: Cuts) -> tuple[jax.Array, ...]:
         pieces = lax.split(input, sizes, axis=dim)  # of which the gradient is one concatenation
     else:
         bounds = zip(starts, sizes, strict=True)
-        pieces = [lax.slice_in_dim(input, a, a + n, axis=dim) for a, n in bounds]
+        pieces = [_piece(input, a, n, dim) for a, n in bounds]
     return tuple(pieces) if keepdim else tuple(lax.squeeze(x, [dim]) for x in pieces)
+
+
+def _piece(input: jax.Array, start: Size, size: Size, dim: int) -> jax.Array:
+    if known(start, size) or decided(
+        lambda: 0 <= start <= start + size <= input.shape[dim], otherwise=False
+    ):
+        return lax.slice_in_dim(input, start, start + size, axis=dim)
+    # Of symbolic sizes a slice must be known to lie inside.
+    return jnp.take(input, jnp.arange(size) + start, dim, mode="clip")
 
 
 def in_blocks(
@@ -88,9 +99,11 @@ def in_blocks(
         return where if len(where.sizes) > BLOCK else None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
+        if staging_trace() is not None:
+            return call(*args, **kwargs)
         x: Any = args[0] if args else kwargs.get(first)
         shape = getattr(x, "shape", ())
-        if max(shape, default=0) <= BLOCK or not is_numeric(x.dtype) or staging_trace() is not None:
+        if max(shape, default=0) <= BLOCK or not is_numeric(x.dtype):
             return call(*args, **kwargs)
         rest = {k: v for k, v in kwargs.items() if k != first}
         try:

@@ -1,4 +1,4 @@
-"""PyTorch's type promotion, as a pure function of dtypes, ranks and weak types.
+"""PyTorch's type promotion, as a function of dtypes, ranks, weak types and the default dtype.
 
 Runs at trace time only: a compiled operator never pays for it twice.
 """
@@ -18,9 +18,12 @@ from .dtypes import (
     available,
     category,
     complex_of,
-    DEFAULT_FLOAT,
+    default_float,
+    default_of,
     LONG,
+    only_stores,
     real_of,
+    refuse_storage,
 )
 
 
@@ -39,14 +42,11 @@ class Promote(enum.Enum):
     ALWAYS_BOOL = enum.auto()  # compares in the common dtype        eq, lt
 
 
-_WEAK_DEFAULT = {2: DEFAULT_FLOAT, 3: np.dtype("complex64")}
-
-
 def result_dtype(args: Iterable[jax.Array], *, ranked: bool = True) -> np.dtype:
     """The dtype PyTorch gives an elementwise operation over `args`.
 
-    Arrays with dimensions outrank 0-d arrays, if `ranked`, and both outrank Python numbers
-    (weakly typed in JAX). A lower rank counts only when its category is the higher one.
+    Arrays with dimensions outrank 0-d arrays, if `ranked`, and both outrank Python numbers, which
+    are what is weakly typed here. A lower rank counts only when its category is the higher one.
     """
     ranks: tuple[list[np.dtype], ...] = ([], [], [])
     for x in args:
@@ -57,7 +57,7 @@ def result_dtype(args: Iterable[jax.Array], *, ranked: bool = True) -> np.dtype:
         if dtypes:
             here = joined(dtypes)
             if rank == 2:
-                here = _WEAK_DEFAULT.get(category(here), here)
+                here = default_of(category(here))
             out = here if out is None else _combine(out, here)
     assert out is not None, "an operator that promotes has at least one array argument"
     return out
@@ -65,6 +65,9 @@ def result_dtype(args: Iterable[jax.Array], *, ranked: bool = True) -> np.dtype:
 
 def joined(dtypes: Sequence[np.dtype]) -> np.dtype:
     """The dtype that arrays of these promote to, all of one rank."""
+    stored = next((dtype for dtype in dtypes if only_stores(dtype)), None)
+    if stored is not None and any(dtype != stored for dtype in dtypes):
+        refuse_storage(stored, " and ".join(sorted({dtype.name for dtype in dtypes})))
     with jax.numpy_dtype_promotion("standard"):  # PyTorch's lattice, for dtypes of one rank
         return np.dtype(ft.reduce(jnp.promote_types, dtypes))
 
@@ -81,7 +84,7 @@ def compute_and_result(
     """The dtype to compute in, and the dtype to hand back; one that was asked for stays."""
     integral = category(common) < 2
     if kind in (Promote.INT_TO_FLOAT, Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT) and integral:
-        common = DEFAULT_FLOAT
+        common = default_float()
     if kind is Promote.BOOL_TO_LONG and category(common) == 0:
         common = available(LONG)
     if kind is Promote.INT_TO_LONG and integral and not asked:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
+import importlib
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -17,7 +18,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.experimental import checkify
 
 from .dtypes import available, holds, LONG
 from .errors import refuse
@@ -160,6 +160,12 @@ def enforce(requirements: Iterable[Requirement]) -> None:
         refuse(message, hint=requirement.hint, error=requirement.error)
 
 
+@ft.cache
+def checkify() -> Any:
+    """JAX's module of that name. With what it needs itself, it takes long to import."""
+    return importlib.import_module("jax.experimental.checkify")
+
+
 def check_inside(who: str, requirements: Iterable[Requirement]) -> None:
     """Inside a program that `functx.debug.checked` made: raises at run time, exactly."""
     for requirement in requirements:
@@ -172,13 +178,13 @@ def check_inside(who: str, requirements: Iterable[Requirement]) -> None:
         message = f"{requirement.error.__name__}: {who}: {requirement.message}"
         if requirement.hint:
             message += f"\n  hint: {requirement.hint}"
-        checkify.check(ok.all(), message, got=got[jnp.argmin(ok)])
+        checkify().check(ok.all(), message, got=got[jnp.argmin(ok)])
 
 
 def check_told(ok: Any, name: str, text: str, numbers: list[Any]) -> None:
     """As `check_inside`, of what `raised_by` has a maker for: it is told text and numbers."""
     given = {f"n{i}": number for i, number in enumerate(numbers)}
-    checkify.check(ok, " ".join((f"{name}: {text}", *(f"{{{key}}}" for key in given))), **given)
+    checkify().check(ok, " ".join((f"{name}: {text}", *(f"{{{key}}}" for key in given))), **given)
 
 
 def raised_by(name: str, make: Callable[[str], Exception]) -> None:
@@ -186,17 +192,17 @@ def raised_by(name: str, make: Callable[[str], Exception]) -> None:
     _KINDS[name] = make
 
 
-def raise_checked(error: checkify.Error) -> None:
-    """Raises what `check_inside` found, as the exception that eager operators raise."""
+def raise_checked(error: Any) -> None:
+    """Raises what `check_inside` found, an `Error` of checkify's, as eager operators do."""
     message = error.get()
     if message is None:
         return
-    message = _LANE.split(message)[1] if _LANE.match(message) else message
+    message = re.split(_LANE, message)[1] if re.match(_LANE, message) else message
     name, _, said = message.partition(": ")
     if name in _KINDS:
         raise _KINDS[name](said.partition(" (`check` failed)")[0])
     error.throw()  # a check of the user's own
 
 
-_LANE = re.compile(r"(?:\A|\n)at mapped index [^:]*: ")  # how checkify begins each lane's message
+_LANE = r"(?:\A|\n)at mapped index [^:]*: "  # how checkify begins each lane's message
 _KINDS: dict[str, Callable[[str], Exception]] = {}  # by name: a program carries only the message

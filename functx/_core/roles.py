@@ -10,14 +10,14 @@ import ast
 import dataclasses
 import enum
 import functools as ft
-import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from .errors import fail, nearest
 from .options import parsed, PLAIN, SEQUENCES, Takes
+from .symbolic import Size as Size  # static: one size, an int or a symbolic one
 
 
 class SupportsDType(Protocol):
@@ -30,6 +30,9 @@ class SupportsDType(Protocol):
 # Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
 # Python number; the declared function receives a `jax.Array`. Hence `Any`.
 ArrayLike: TypeAlias = Any
+# The same, but beside halves a number or a 0-d array keeps its digits: `mul`'s `other`. Those
+# of an `ArrayLike` are rounded to halves first, as PyTorch does.
+ArrayOrFactor: TypeAlias = Any
 # The same, but a Python number is refused, as PyTorch does.
 ArrayOnly: TypeAlias = Any
 Arrays: TypeAlias = Sequence[Any]
@@ -64,7 +67,7 @@ Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
 Dim: TypeAlias = int
 Dims: TypeAlias = int | Sequence[int] | None
-# Static: sizes (a tuple of ints), a dtype (a NumPy one), where a new array lives.
+# Static: sizes (a tuple of ints or symbolic sizes), a dtype (a NumPy one), where a new array lives.
 Shape: TypeAlias = Any
 DType: TypeAlias = str | type[Any] | np.dtype[Any] | SupportsDType
 Device: TypeAlias = Any
@@ -116,6 +119,7 @@ class Role:
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
     alone: bool = False  # one array will do in place of the sequence
     number: bool = True  # a Python number will do
+    unrounded: bool = False  # a 0-d one keeps its value beside halves
     fits: Fits | None = None  # which dtype must hold the number
     alike: bool = True  # the number must be of a kind that the arrays hold
     counts: bool = True  # True is the number 1
@@ -140,6 +144,7 @@ class Role:
 
 _ROLES = {
     "ArrayLike": Role(Kind.ARRAY),
+    "ArrayOrFactor": Role(Kind.ARRAY, unrounded=True),
     "ArrayOnly": Role(Kind.ARRAY, number=False),
     "Arrays": Role(Kind.ARRAY, several=True),
     "ArraysOnly": Role(Kind.ARRAY, several=True, number=False),
@@ -165,13 +170,19 @@ _ROLES = {
 NUMBERS = frozenset(note for note, role in _ROLES.items() if role.kind is Kind.SCALAR)
 
 
-def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
-    """The role that a parameter's annotation gives it, refused if there is none."""
-    note = parameter.annotation
+def check_annotations(who: str, rule: Callable[..., Any]) -> None:
+    """Refuses annotations of the parameters of `rule` that give no role."""
+    for name, note in rule.__annotations__.items():
+        if name != "return":
+            role_of(who, name, note)
+
+
+def role_of(who: str, name: str, note: Any) -> Role:
+    """The role that its annotation gives to a parameter, refused if there is none."""
     if not isinstance(note, str):
         fail(
             who,
-            f"`{parameter.name}` must be annotated with a string, got {note!r}",
+            f"`{name}` must be annotated with a string, got {note!r}",
             hint="declare operators under `from __future__ import annotations`",
             error=TypeError,
         )
@@ -179,8 +190,7 @@ def parsed_role(who: str, parameter: inspect.Parameter) -> Role:
     if strange is not None:
         fail(
             who,
-            f"`{parameter.name}` must be annotated with a role or the types of a static "
-            f"option, got {note}",
+            f"`{name}` must be annotated with a role or the types of a static option, got {note}",
             hint=_remedy(strange),
             error=TypeError,
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -34,9 +34,12 @@ from .rules_primitives import (
     tangent_type,
     transposed,
 )
+from .state import showing_singular
+from .weak_types import strong
 
 
 Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing
+Of: TypeAlias = Literal["both", "primals", "output"]
 JVP = Callable[[tuple[Any, ...], Any, tuple[Any, ...]], Any]
 VJP = Callable[[tuple[Any, ...], Any, Any], Sequence[Any]]
 
@@ -50,6 +53,7 @@ def derivative_rules(
     jvp: JVP | None = None,
     vjp: VJP | None = None,
     name: str | None = None,
+    of: Of = "both",
 ) -> Callable[..., _R]:
     """`forward`, differentiated by `jvp` and `vjp` instead of through its implementation.
 
@@ -60,6 +64,8 @@ def derivative_rules(
     - `vjp(primals, output, cotangent)`: a tuple of cotangents, one per argument. `None` stands for
       no gradient.
     - `name`: what errors call the function. By default, its own name.
+    - `of`: what the rules look at. With "primals" or "output" they get None for the other, which is
+      then not kept for a derivative. Then `jvp` must be given.
 
     A rule is linear in its last argument; without one of the two, it is the transpose of the
     other. Rules are differentiated in turn, `output` as the function of `primals` that it is.
@@ -78,12 +84,14 @@ def derivative_rules(
     name = name or str(getattr(forward, "__name__", "derivative_rules"))
     if jvp is None and vjp is None:
         fail(name, "`jvp` or `vjp` must be given, got neither", error=ValueError)
+    if jvp is None and of != "both":
+        fail(name, f"`jvp` must be given where the rules are of={of!r}", error=ValueError)
 
     @ft.wraps(forward)
     def function(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
-        rules = _Rules(forward, jvp, vjp, name, tree)
-        call = RuledCall(name, rules.forward, rules.linear, vjp is not None)
+        rules = _Rules(forward, jvp, vjp, name, tree, of)
+        call = RuledCall(name, rules.forward, rules.linear, vjp is not None, of)
         operands = equally_varying([_strong(x, name) for x in leaves])
         outputs = function_call.bind(*operands, call=call)
         return jax.tree.unflatten(rules.out_tree, in_mode(outputs))
@@ -95,15 +103,28 @@ class _Rules:
     """What the author gave, over flat tuples of leaves, with the missing rule derived."""
 
     def __init__(
-        self, forward: Callable[..., Any], jvp: JVP | None, vjp: VJP | None, name: str, tree: Tree
+        self,
+        forward: Callable[..., Any],
+        jvp: JVP | None,
+        vjp: VJP | None,
+        name: str,
+        tree: Tree,
+        of: Of,
     ) -> None:
         self.user_forward, self.jvp, self.vjp = forward, jvp, vjp
         self.name, self.tree, self.out_tree = name, tree, tree
+        self.of = of
+        self.in_types: Sequence[Any] = ()  # of one lane, as are those of the outputs
+        self.out_types: Sequence[Any] = ()
+        self.showing = showing_singular.value  # where the function is called, not its rules
 
     def forward(self, *leaves: Array) -> Leaves:
+        self.in_types = tuple(map(jax.typeof, leaves))
         output = self.user_forward(*jax.tree.unflatten(self.tree, leaves))
         outputs, self.out_tree = jax.tree.flatten(output)
-        return tuple(_strong(x, self.name) for x in outputs)
+        outputs = tuple(_strong(x, self.name) for x in outputs)
+        self.out_types = tuple(map(jax.typeof, outputs))
+        return outputs
 
     def linear(self, perturbed: tuple[int, ...]) -> Linear:
         return Linear(
@@ -123,17 +144,17 @@ class _Rules:
         given = dict(zip(perturbed, tangents, strict=True))
         filled = [
             (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
-            for i, x in enumerate(primals)
+            for i, x in enumerate(primals or self.in_types)
         ]
-        got = self.jvp(
-            jax.tree.unflatten(self.tree, primals),
-            jax.tree.unflatten(self.out_tree, outputs),
-            jax.tree.unflatten(self.tree, filled),
-        )
+        with showing_singular(self.showing):
+            got = self.jvp(
+                *self._looked_at(primals, outputs),
+                jax.tree.unflatten(self.tree, filled),
+            )
         got = self._leaves("`jvp` must return a tree like the output", self.out_tree, got)
         return tuple(
             self._checked("the tangent that `jvp` returns", t, y)
-            for t, y in zip(got, outputs, strict=True)
+            for t, y in zip(got, outputs or self.out_types, strict=True)
             if inexact(y)
         )
 
@@ -145,16 +166,16 @@ class _Rules:
         """Cotangents of the inputs numbered `perturbed`, from those of the inexact outputs."""
         if self.vjp is None:
             tangent = ft.partial(self.tangent, perturbed, primals, outputs)
-            types = [tangent_type(primals[i]) for i in perturbed]
+            types = [tangent_type((primals or self.in_types)[i]) for i in perturbed]
             return transposed(tangent, types, cotangents)
         given = iter(cotangents)
-        filled = [next(given) if inexact(y) else None for y in outputs]
+        filled = [next(given) if inexact(y) else None for y in outputs or self.out_types]
         trees = self.tree.children()
-        got = self.vjp(
-            jax.tree.unflatten(self.tree, primals),
-            jax.tree.unflatten(self.out_tree, outputs),
-            jax.tree.unflatten(self.out_tree, filled),
-        )
+        with showing_singular(self.showing):
+            got = self.vjp(
+                *self._looked_at(primals, outputs),
+                jax.tree.unflatten(self.out_tree, filled),
+            )
         if not isinstance(got, (tuple, list)) or len(got) != len(trees):
             fail(
                 self.name,
@@ -163,14 +184,20 @@ class _Rules:
                 hint="None stands for no gradient",
                 error=TypeError,
             )
-        leaves: list[Any] = []
+        leaves, likes = list[Any](), primals or self.in_types
         for i, (tree, part) in enumerate(zip(trees, got, strict=True)):
             what = f"cotangent {i} that `vjp` returns must be a tree like argument {i}"
             nothing = part is None
             leaves += [None] * tree.num_leaves if nothing else self._leaves(what, tree, part)
         return tuple(
-            self._checked("the cotangent that `vjp` returns", leaves[i], primals[i])
+            self._checked("the cotangent that `vjp` returns", leaves[i], likes[i])
             for i in perturbed
+        )
+
+    def _looked_at(self, primals: Leaves, outputs: Leaves) -> tuple[Any, Any]:
+        return (
+            None if self.of == "output" else jax.tree.unflatten(self.tree, primals),
+            None if self.of == "primals" else jax.tree.unflatten(self.out_tree, outputs),
         )
 
     def _leaves(self, what: str, tree: Tree, got: Any) -> list[Any]:
@@ -180,7 +207,7 @@ class _Rules:
             shown = jax.tree.unflatten(tree, [_Shown("*")] * tree.num_leaves)
         fail(self.name, f"{what}, {shown}, got {_describe(got)}", error=TypeError)
 
-    def _checked(self, what: str, got: Any, like: Array) -> Array:
+    def _checked(self, what: str, got: Any, like: Any) -> Array:
         """`got`, zeros if it is `None`, if it has the shape and dtype of `like`."""
         if got is None:
             return jnp.zeros_like(like)
@@ -202,8 +229,7 @@ def _strong(x: Any, name: str) -> Array:
     """`x` as an array without a weak type, so that results do not depend on who made it."""
     if not isinstance(x, _ARRAYS):
         fail(name, f"expected arrays, got {x!r}", error=TypeError)
-    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
-    return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
+    return strong(x if isinstance(x, jax.Array) else jnp.asarray(x))
 
 
 def _describe(tree: Any) -> Any:

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
+from .curves import along_curves
 from .errors import describe, fail
-from .jax_compat import hold_weakly
+from .jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
+from .mapped_axes import axis_of, MappedAxis
+from .references import Primitive
 
 
 Leaves: TypeAlias = tuple[Array, ...]
@@ -32,8 +34,6 @@ Type: TypeAlias = core.ShapedArray
 LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
 # The same where `None` stands for a cotangent that is known to be zero.
 Transpose: TypeAlias = Callable[[Leaves, Leaves, Any], Sequence[Array | None]]
-
-_T = TypeVar("_T")
 
 
 class ClosesOver(RuntimeError):
@@ -58,15 +58,17 @@ class Linear:
     def __repr__(self) -> str:
         return self.name
 
-    def batched(self, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims) -> Linear:
+    def batched(
+        self, axis: MappedAxis, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims
+    ) -> Linear:
         """The same along a new first axis of all operands whose dim is not `None`, but 0."""
-        apply = jax.vmap(self.apply, (primal_dims, output_dims, tangent_dims))
+        apply = axis.map(self.apply, (primal_dims, output_dims, tangent_dims))
 
         def transpose(primals: Leaves, outputs: Leaves, cotangents: Any) -> Sequence[Array | None]:
             if all(ct is None for ct in cotangents):  # nothing to map over, it may be
                 return [None] * len(tangent_dims)
             dims = (primal_dims, output_dims, (0,) * len(cotangents))
-            each = jax.vmap(self.transpose, dims)(primals, outputs, cotangents)
+            each = axis.map(self.transpose, dims)(primals, outputs, cotangents)
             return tuple(
                 jnp.sum(c, 0) if dim is None and c is not None else c
                 for c, dim in zip(each, tangent_dims, strict=True)
@@ -86,23 +88,23 @@ class Call:
         self, name: str, forward: Callable[..., Sequence[Array]], has_reverse: bool
     ) -> None:
         self.name, self._forward, self.has_reverse = name, forward, has_reverse
-        self._traces: dict[tuple[Type, ...], jex.core.ClosedJaxpr] = {}
+        self._traces: dict[tuple[Type, ...], ClosedJaxpr] = {}
 
     def __repr__(self) -> str:
         return self.name
 
     def run(self, *leaves: Array) -> Sequence[Array]:
         trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
-        return jex.core.jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
+        return jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
 
-    def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
+    def trace(self, *avals: Type) -> ClosedJaxpr:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
             require_closed(self.name, trace.consts)
             self._traces[avals] = trace
         return self._traces[avals]
 
-    def batched(self, dims: Dims) -> Call:
+    def batched(self, axis: MappedAxis, dims: Dims) -> Call:
         """The same along a first axis of the operands whose dim is not `None`, but 0."""
         raise NotImplementedError
 
@@ -114,7 +116,7 @@ class Call:
 
 
 class RuledCall(Call):
-    """A call whose derivative is a function of the primals and the outputs."""
+    """A call whose derivative is a function `of` the primals, of the outputs, or of both."""
 
     def __init__(
         self,
@@ -122,16 +124,18 @@ class RuledCall(Call):
         forward: Callable[..., Sequence[Array]],
         linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
         has_reverse: bool,
+        of: str = "both",
     ) -> None:
         super().__init__(name, forward, has_reverse)
-        self.linear = linear
+        self.linear, self.of = linear, of
 
-    def batched(self, dims: Dims) -> RuledCall:
+    def batched(self, axis: MappedAxis, dims: Dims) -> RuledCall:
         def linear(perturbed: tuple[int, ...]) -> Linear:
             one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
-            return one.batched(dims, 0, tangent_dims)
+            return one.batched(axis, () if self.of == "output" else dims, 0, tangent_dims)
 
-        return RuledCall(self.name, jax.vmap(self.run, dims), linear, self.has_reverse)
+        forward = axis.map(self.run, dims)
+        return RuledCall(self.name, forward, linear, self.has_reverse, self.of)
 
     def differentiated(
         self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
@@ -141,15 +145,14 @@ class RuledCall(Call):
         if not any(moving):
             return outputs, list(map(_still, outputs))
         linear = self.linear(perturbed)
-        return outputs, bind_tangent(linear, primals, outputs, dots, outputs, moving)
+        residuals = () if self.of == "output" else primals, () if self.of == "primals" else outputs
+        return outputs, bind_tangent(linear, *residuals, dots, outputs, moving)
 
 
 hold_weakly(RuledCall, Linear)
 
-function_call = jex.core.Primitive("function_call")
-function_call.multiple_results = True
-function_tangent = jex.core.Primitive("function_tangent")
-function_tangent.multiple_results = True
+function_call = Primitive("function_call", __name__, multiple_results=True)
+function_tangent = Primitive("function_tangent", __name__, multiple_results=True)
 
 
 def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
@@ -179,9 +182,15 @@ def _call_jvp(
     return outputs, list(map(_still, outputs))
 
 
-def _call_batch(primals: Leaves, dims: Dims, *, call: Call) -> tuple[list[Array], list[int]]:
+def _call_batch(
+    axis_data: Any, primals: Leaves, dims: Dims, *, call: Call
+) -> tuple[list[Array], list[int | None]]:
+    axis = axis_of(axis_data)
     primals, dims = _batched_first(primals, dims)
-    outputs: list[Array] = function_call.bind(*primals, call=call.batched(dims))
+    if not axis.parts_lanes(dims, lambda: call.trace(*map(jax.typeof, primals))):
+        same: list[Array] = function_call.bind(*primals, call=call)
+        return same, [None] * len(same)
+    outputs: list[Array] = function_call.bind(*primals, call=call.batched(axis, dims))
     return outputs, [0] * len(outputs)
 
 
@@ -190,9 +199,10 @@ def _call_batch(primals: Leaves, dims: Dims, *, call: Call) -> tuple[list[Array]
 Counts: TypeAlias = tuple[int, int]
 
 
-def _tangent_run(
+def tangent_run(
     *operands: Array, linear: Linear, counts: Counts, types: tuple[Type, ...]
 ) -> Leaves:
+    """What `function_tangent` computes."""
     return linear.apply(*_split(operands, counts))
 
 
@@ -256,11 +266,23 @@ def _tangent_transpose(
 
 
 def _tangent_batch(
-    operands: Leaves, dims: Dims, *, linear: Linear, counts: Counts, types: tuple[Type, ...]
-) -> tuple[list[Array], list[int]]:
+    axis_data: Any,
+    operands: Leaves,
+    dims: Dims,
+    *,
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> tuple[list[Array], list[int | None]]:
+    axis = axis_of(axis_data)
     operands, dims = _batched_first(operands, dims)
     split, split_dims = _split(operands, counts), _split(dims, counts)
-    linear = linear.batched(*split_dims)
+    trace = lambda: jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
+    if not axis.parts_lanes(dims, trace):
+        bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
+        same: list[Array] = bind(*operands)
+        return same, [None] * len(same)
+    linear = linear.batched(axis, *split_dims)
     alike = [(y, dim) for y, dim in zip(split[1], split_dims[1], strict=True) if inexact(y)]
     if len(alike) == len(types) and all(
         dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)
@@ -271,8 +293,7 @@ def _tangent_batch(
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
     else:
-        size = next(x.shape[0] for x, dim in zip(operands, dims, strict=True) if dim == 0)
-        types = tuple(t.update(shape=(size, *t.shape)) for t in types)
+        types = tuple(t.update(shape=(axis.size, *t.shape)) for t in types)
     bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
     results: list[Array] = bind(*operands)
     return results, [0] * len(results)
@@ -281,15 +302,17 @@ def _tangent_batch(
 function_call.def_impl(_call_eagerly)
 function_call.def_effectful_abstract_eval(_call_types)
 ad.primitive_jvps[function_call] = _call_jvp
-batching.primitive_batchers[function_call] = _call_batch
+batching.fancy_primitive_batchers[function_call] = _call_batch
 mlir.register_lowering(function_call, mlir.lower_fun(_call_run, multiple_results=True))
 
-function_tangent.def_impl(_tangent_run)
+function_tangent.def_impl(tangent_run)
 function_tangent.def_abstract_eval(_tangent_types)
 ad.primitive_jvps[function_tangent] = _tangent_jvp
 ad.primitive_transposes[function_tangent] = _tangent_transpose
-batching.primitive_batchers[function_tangent] = _tangent_batch
-mlir.register_lowering(function_tangent, mlir.lower_fun(_tangent_run, multiple_results=True))
+batching.fancy_primitive_batchers[function_tangent] = _tangent_batch
+mlir.register_lowering(function_tangent, mlir.lower_fun(tangent_run, multiple_results=True))
+
+along_curves(function_call, function_tangent)
 
 
 def bind_tangent(
@@ -333,9 +356,7 @@ def require_closed(name: str, consts: Iterable[Any]) -> None:
             )
 
 
-def _split(
-    operands: Iterable[_T], counts: Counts
-) -> tuple[tuple[_T, ...], tuple[_T, ...], tuple[_T, ...]]:
+def _split(operands: Iterable[Any], counts: Counts) -> tuple[Any, Any, Any]:
     primals, outputs = counts
     operands = tuple(operands)
     return operands[:primals], operands[primals : sum(counts)], operands[primals + outputs :]

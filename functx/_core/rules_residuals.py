@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array, core
 
 from .errors import describe, fail
-from .jax_compat import hold_weakly
+from .jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from .manual_axes import equally_varying
+from .mapped_axes import MappedAxis
 from .rules_primitives import (
     bind_tangent,
     Call,
@@ -69,7 +69,7 @@ class Program:
     - `again(perturbed, leaves, outputs)`: the extras, when the outputs are known.
     - `record(perturbed)`: what such a run said, after it.
     - `asks()`: whether what is perturbed makes a difference to `run`, after one.
-    - `lanes(dims, leaves)`: the outputs of all lanes, if the function has a rule for that.
+    - `lanes(size, dims, leaves)`: the outputs of all lanes, if the function has a rule for that.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class Program:
         again: Callable[[Perturbed, Leaves, Leaves], Leaves],
         record: Callable[[Perturbed], Record],
         asks: Callable[[], bool],
-        lanes: Callable[[Dims, Leaves], Leaves] | None = None,
+        lanes: Callable[[int, Dims, Leaves], Leaves] | None = None,
     ) -> None:
         self.name, self.count, self.has_reverse = name, count, has_reverse
         self._run, self.again, self.record = run, again, record
         self._asks, self._lanes = asks, lanes
-        self._traces: dict[tuple[Perturbed, tuple[Type, ...]], jex.core.ClosedJaxpr] = {}
+        self._traces: dict[tuple[Perturbed, tuple[Type, ...]], ClosedJaxpr] = {}
 
     def key(self, perturbed: Perturbed) -> Perturbed:
         """What of `perturbed` makes a difference."""
@@ -97,7 +97,7 @@ class Program:
         trace = self._traces and self._traces.get((self.key(perturbed), types))
         if not trace:
             return self._run(perturbed, leaves)
-        results = tuple(jex.core.jaxpr_as_fun(trace)(*leaves))
+        results = tuple(jaxpr_as_fun(trace)(*leaves))
         count = len(self.record(perturbed).moving)
         return results[:count], results[count:]
 
@@ -109,17 +109,17 @@ class Program:
         require_closed(self.name, trace.consts)
         self._traces[self.key(perturbed), avals] = trace
 
-    def batched(self, dims: Dims) -> Program:
+    def batched(self, axis: MappedAxis, dims: Dims) -> Program:
         """The same along a first axis of the inputs whose dim is not `None`, but 0."""
 
         def again(perturbed: Perturbed, leaves: Leaves, outputs: Leaves) -> Leaves:
-            each = jax.vmap(lambda xs, ys: self.again(perturbed, xs, ys), (dims, 0))
+            each = axis.map(lambda xs, ys: self.again(perturbed, xs, ys), (dims, 0))
             return each(leaves, outputs)
 
         def run(perturbed: Perturbed, leaves: Leaves) -> Results:
             if self._lanes is None:
-                return jax.vmap(lambda *xs: self.run(perturbed, xs), dims)(*leaves)
-            outputs = self._lanes(dims, leaves)
+                return axis.map(lambda *xs: self.run(perturbed, xs), dims)(*leaves)
+            outputs = self._lanes(axis.size, dims, leaves)
             return outputs, again(perturbed, leaves, outputs)
 
         def record(perturbed: Perturbed) -> Record:
@@ -128,7 +128,7 @@ class Program:
 
             def linear(perturbed: Perturbed) -> Linear:
                 tangent_dims = tuple(dims[i] for i in perturbed)
-                return one.linear(perturbed).batched(primal_dims, 0, tangent_dims)
+                return one.linear(perturbed).batched(axis, primal_dims, 0, tangent_dims)
 
             return one._replace(linear=linear)
 
@@ -145,8 +145,8 @@ class Program:
         outputs, count = len(self.record(every).moving), self.count
 
         def run(perturbed: Perturbed, leaves: Leaves) -> Results:
-            bound = jex.core.ClosedJaxpr(trace.jaxpr, leaves[count:])
-            results = tuple(jex.core.jaxpr_as_fun(bound)(*leaves[:count]))
+            bound = ClosedJaxpr(trace.jaxpr, leaves[count:])
+            results = tuple(jaxpr_as_fun(bound)(*leaves[:count]))
             return results[:outputs], results[outputs:]
 
         def again(perturbed: Perturbed, leaves: Leaves, _: Leaves) -> Leaves:
@@ -184,13 +184,13 @@ class SavingCall(Call):
                 seen.add(key)
                 yield perturbed
 
-    def trace(self, *avals: Type) -> jex.core.ClosedJaxpr:
+    def trace(self, *avals: Type) -> ClosedJaxpr:
         for perturbed in self.kept or ((),):
             self.program.trace(perturbed, avals)
         return super().trace(*avals)
 
-    def batched(self, dims: Dims) -> SavingCall:
-        return SavingCall(self.program.batched(dims), self.kept)
+    def batched(self, axis: MappedAxis, dims: Dims) -> SavingCall:
+        return SavingCall(self.program.batched(axis, dims), self.kept)
 
     def differentiated(
         self, primals: Leaves, perturbed: Perturbed, dots: Sequence[Moving]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -12,9 +12,9 @@ from jax import lax
 
 from .capacity import check_sizes
 from .catalog import Autocast, OpSpec
-from .conversion import converted
+from .conversion import converted, promoted
 from .dimensions import canonical_dim, canonical_dims, canonical_shape
-from .dtypes import Accepts, accumulator, as_dtype, category, real_of
+from .dtypes import Accepts, accumulator, as_dtype, category, only_stores, real_of, refuse_storage
 from .errors import describe, refuse, Refused
 from .modes import in_mode
 from .promotion import compute_and_result, joined, Promote, result_dtype
@@ -51,6 +51,8 @@ def _run(
     canonicalize(spec, given)
     try:
         out = rule(**given)
+    except jax.errors.InconclusiveDimensionOperation as error:
+        raise _undecided(arrays, error) from error
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, jax.errors.JAXTypeError):
             raise
@@ -146,6 +148,8 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
             given[name] = role.takes.settled(value, name)
         elif role.kind is Kind.DTYPE:
             given[name] = as_dtype(value, name)
+            if only_stores(given[name]) and not spec.takes_storage:
+                refuse_storage(given[name], f"{name}={given[name].name}")
         elif role.kind is Kind.KEY:
             given[name] = value.derive() if isinstance(value, Draw) else as_key(value, name)
 
@@ -176,7 +180,14 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
                 _check_wider(asked, common, arrays[0])
             common = asked
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
-        arrays = [converted(x, compute) for x in arrays]
+        if asked is None:
+            unrounded = _unrounded(spec, names, given)
+            arrays = [
+                promoted(x, common, compute, unrounded=flag)
+                for x, flag in zip(arrays, unrounded, strict=True)
+            ]
+        else:
+            arrays = [converted(x, compute) for x in arrays]
     given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
     for name, value in given.items():
         role = spec.parameters.roles[name]
@@ -184,12 +195,20 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
             if np.ndim(value):
                 refuse(f"`{name}` must be {role.words}, got {describe(value)}", error=TypeError)
             if arrays:
-                given[name] = _scalar(value, arrays[0].dtype, name, role)
+                given[name] = _scalar(value, arrays[0].dtype, name, role, result)
     return arrays, result
 
 
-def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
-    """A coefficient in the dtype of computation, which it may not widen to another kind."""
+def _unrounded(spec: OpSpec, names: Sequence[str], given: dict[str, Any]) -> list[bool]:
+    """For each promoting array of a call, whether a 0-d one keeps its value beside halves."""
+    return [spec.roles[name].unrounded for name in names for _ in jax.tree.leaves(given[name])]
+
+
+def _scalar(value: Any, dtype: np.dtype, name: str, role: Role, result: np.dtype | None) -> Any:
+    """A coefficient in the dtype of computation, which it may not widen to another kind.
+
+    One that the arrays' own dtype must hold is rounded to it, as PyTorch does.
+    """
     value = jnp.asarray(value)
     kind = category(value.dtype)
     widest = max(min(category(dtype), 2 if role.real else 3), 1 if role.alike else 2)
@@ -201,6 +220,8 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role) -> Any:
         )
     if kind == 0:
         value, kind = _counted(value), 1
+    if role.fits is Fits.ARRAYS and result is not None and accumulator(result) != result:
+        return promoted(value, result, dtype)
     if jax.typeof(value).weak_type and 0 < kind <= category(dtype):
         return value  # a number written by hand: takes the dtype of what it meets
     return lax.convert_element_type(value, real_of(dtype) if role.real else dtype)
@@ -212,8 +233,23 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
             if category(x.dtype) == 3 and "complex64" not in spec.accepts.value:
                 refuse(f"expected {spec.accepts.words} numbers, got {describe(x)}", error=TypeError)
             continue
-        if x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
+        if only_stores(x.dtype):
+            _check_storage(spec, x, arrays)
+        elif x.dtype.name not in spec.accepts.value and x.dtype.name in Accepts.ANY.value:
             refuse(f"expected {spec.accepts.words} arrays, got {describe(x)}", error=TypeError)
+
+
+def _check_storage(spec: OpSpec, x: jax.Array, arrays: list[Any]) -> None:
+    """Refuses an array that only stores numbers, but where it is moved beside its likes."""
+    if not spec.takes_storage:
+        refuse_storage(x.dtype, describe(x))
+    others = [y for y in arrays if y.dtype != x.dtype and not jax.typeof(y).weak_type]
+    if others and spec.promote is not Promote.NONE:
+        refuse(
+            f"arrays must have the same dtype, got {describe(x)} and {describe(others[0])}",
+            hint="x.astype(y.dtype) converts",
+            error=TypeError,
+        )
 
 
 def _check_numbers_alone(spec: OpSpec, arrays: list[Any], common: np.dtype) -> None:
@@ -266,15 +302,27 @@ def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
 
 def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refused:
     """JAX's objection to what the rule did, in the operator's name and arguments."""
+    if "_DimExpr" in str(error):  # a symbolic size in the place of an int
+        return _undecided(arrays, error)
     got = ", ".join(map(describe, arrays))
     try:
-        np.broadcast_shapes(*(x.shape for x in arrays))
-    except ValueError:
+        jnp.broadcast_shapes(*(x.shape for x in arrays))
+    except (TypeError, ValueError):
         return Refused(f"shapes do not fit: {got}", f"JAX says: {error}", RuntimeError)
     kinds = (OverflowError, MemoryError, TypeError, ValueError)  # NumPy's own need more arguments
     what = f"cannot take {got}" if got else "cannot be computed"
     said = str(error) or "more memory than there is"
     return Refused(f"{what}: {said}", "", next(kind for kind in kinds if isinstance(error, kind)))
+
+
+def _undecided(arrays: list[jax.Array], error: Exception) -> Refused:
+    """That the rule would have to know a symbolic size."""
+    got = ", ".join(map(describe, arrays)) if arrays else "symbolic sizes"
+    said = str(error).partition("\n")[0]
+    if isinstance(error, jax.errors.InconclusiveDimensionOperation):
+        hint = "`constraints=` of jax.export.symbolic_shape can say what is true of sizes"
+        return Refused(f"cannot take {got}: {said}", hint, type(error))
+    return Refused(f"cannot take {got}: a size must be a number here: {said}", "", TypeError)
 
 
 def _finish(out: Any, compute: np.dtype | None, result: np.dtype | None) -> jax.Array:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .dimensions import canonical_shape
 from .errors import fail, Refused
+from .symbolic import known_sizes
 
 
 def broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -27,7 +28,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
         each = [canonical_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
     except Refused as refused:
         raise refused.by(who) from None
-    if any(n < 0 for shape in each for n in shape):
+    if any(n < 0 for shape in each for n in known_sizes(shape)):
         fail(who, f"sizes must not be negative, got {list(map(list, each))}", error=ValueError)
     out = [1] * max(map(len, each), default=0)
     for shape in each:

@@ -6,14 +6,18 @@ from contextlib import AbstractContextManager
 from typing import NoReturn, TYPE_CHECKING
 
 import jax
+import numpy as np
 
 from .errors import fail, require_bool
+from .references import Context
 
 
-autocast_dtype = jax.make_user_context(default_value=None)  # np.dtype | None
-grad_modes = jax.make_user_context(default_value=None)  # modes.Modes | None
-checking_values = jax.make_user_context(default_value=False)  # set by functx.debug.checked
-checking_results = jax.make_user_context(default_value=False)  # set by functx.debug.checking
+autocast_dtype = Context(__name__, None)  # np.dtype | None
+grad_modes = Context(__name__, None)  # modes.Modes | None
+chosen_default = Context(__name__, np.dtype("float32"))  # dtypes.default_float
+checking_values = Context(__name__, False)  # set by functx.debug.checked
+checking_results = Context(__name__, False)  # set by functx.debug.checking
+showing_singular = Context(__name__, False)  # set by functx.detect_anomaly
 
 
 class Setting:

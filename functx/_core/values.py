@@ -13,14 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import core
 from jax.core import Tracer
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from .curves import constant_along_curves
 from .errors import refuse
 from .jax_compat import staging_trace
+from .references import Primitive
 
 
-peek_p = Primitive("functx_peek")
+peek_p = Primitive("functx_peek", __name__)
 peek_p.def_impl(lambda x: x)
 peek_p.def_abstract_eval(lambda x: core.ShapedArray(x.shape, x.dtype))
 mlir.register_lowering(peek_p, lambda ctx, x: [x])
@@ -38,6 +39,12 @@ def _peek_batch(args: Any, dims: Any) -> tuple[Any, Any]:
 
 ad.primitive_jvps[peek_p] = _peek_jvp
 batching.primitive_batchers[peek_p] = _peek_batch
+constant_along_curves(peek_p)
+
+
+def _seen(x: Tracer) -> Any:
+    value = peek_p.bind(x)
+    return value.full_lower() if isinstance(value, Tracer) else value  # `jet` wraps constants
 
 
 def peek(x: Any) -> np.ndarray | None:
@@ -45,7 +52,7 @@ def peek(x: Any) -> np.ndarray | None:
     if isinstance(x, Tracer):
         if staging_trace() is not None:  # the equation would stay in the program
             return None
-        x = peek_p.bind(x)
+        x = _seen(x)
     return None if isinstance(x, Tracer) else np.asarray(x)
 
 
@@ -54,7 +61,7 @@ def peek_on_cpu(x: Any) -> np.ndarray | None:
     if isinstance(x, Tracer):
         if staging_trace() is not None:
             return None
-        x = peek_p.bind(x)
+        x = _seen(x)
     if isinstance(x, Tracer):
         return None
     if isinstance(x, jax.Array) and next(iter(x.devices())).platform != "cpu":

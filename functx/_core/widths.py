@@ -13,8 +13,8 @@ from .errors import describe, refuse, Refused
 
 
 _LONG = (np.dtype("int64"), np.dtype("uint64"))
-_MAY_HOLD = frozenset((np.ndarray, np.int64, np.uint64, np.longlong, np.ulonglong))
-_nothing_wide_in = (_MAY_HOLD | {list, tuple}).isdisjoint
+MAY_HOLD_WIDE = frozenset((np.ndarray, np.int64, np.uint64, np.longlong, np.ulonglong))
+_nothing_wide_in = (MAY_HOLD_WIDE | {list, tuple}).isdisjoint
 
 
 def wide_integers_fit(values: Collection[Any]) -> bool:
@@ -23,7 +23,7 @@ def wide_integers_fit(values: Collection[Any]) -> bool:
         return True
     for x in values:
         kind = type(x)
-        if kind in _MAY_HOLD:
+        if kind in MAY_HOLD_WIDE:
             if not _fits(x):
                 return False
         elif (kind is list or kind is tuple) and not wide_integers_fit(x):
@@ -41,7 +41,7 @@ def _fits(x: Any) -> bool:
 def refuse_wide(name: str, value: Any) -> None:
     """Refuses the first integer, NumPy's or Python's, that does not fit, as the argument `name`."""
     for x in jax.tree.leaves(value):
-        if type(x) in _MAY_HOLD and not _fits(x):
+        if type(x) in MAY_HOLD_WIDE and not _fits(x):
             widest = available(x.dtype)
             limits = np.iinfo(widest)
             outside = np.ravel(x)[np.ravel((x < limits.min) | (x > limits.max))][0]

@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from functx._core import category, platform_dependent
+from functx._core import as_number, category, platform_dependent
 from functx._core.rules import derivative_rules
 
 
@@ -32,7 +32,7 @@ def quotient(x: Array, y: Any) -> Array:
 def mean(x: Array, axes: Any = None, *, keepdims: bool = False) -> Array:
     """The mean over `axes`, or over all, of what is not integral."""
     count = math.prod(x.shape if axes is None else [x.shape[axis] for axis in axes])
-    return quotient(jnp.sum(x, axes, keepdims=keepdims), count)
+    return quotient(jnp.sum(x, axes, keepdims=keepdims), as_number(count, x.dtype))
 
 
 def _by_constant(x: Array, y: np.ndarray) -> Array:
@@ -42,7 +42,7 @@ def _by_constant(x: Array, y: np.ndarray) -> Array:
         vjp=lambda primals, output, cotangent: (_by_constant(cotangent, y),),
         name="div",
     )
-    return divide(jnp.broadcast_to(x, np.broadcast_shapes(x.shape, y.shape)))
+    return divide(jnp.broadcast_to(x, jnp.broadcast_shapes(x.shape, y.shape)))
 
 
 @custom_vmap
@@ -75,9 +75,11 @@ def _hidden(x: Array, y: Array) -> Array:
 
 
 def _tangent(primals: Any, output: Array, tangents: Any) -> Array:
-    # What is not differentiated has a tangent of 0, whatever its slope.
-    in_x, in_y = (jnp.where(t == 0, 0, _quotient(t, primals[1])) for t in tangents)
-    return in_x - jnp.where(tangents[1] == 0, 0, in_y * output)
+    # What is not differentiated has a tangent of 0, whatever its slope. Where the slope is finite
+    # the rule stays linear: it is differentiated in turn, where a tangent is 0 too.
+    (_, y), (dx, dy) = primals, tangents
+    in_x, in_y = (jnp.where((t == 0) & (y == 0), 0, _quotient(t, y)) for t in (dx, dy))
+    return in_x - jnp.where((dy == 0) & ~jnp.isfinite(output), 0, in_y * output)
 
 
 def _cotangents(primals: Any, output: Array, cotangent: Array) -> tuple[Array, Array]:

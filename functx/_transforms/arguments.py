@@ -13,6 +13,8 @@ import numpy as np
 
 from functx._core import describe, fail, foreign_hint, require_bool
 
+from .numbers import as_array
+
 
 Argnums = int | str | tuple[int | str, ...]
 Kind = Literal["real", "complex", "integer", "other"]
@@ -162,8 +164,46 @@ def _position(func: Callable[..., Any], name: str) -> int | None:
     return None
 
 
-def require_differentiable(who: str, values: tuple[Any, ...], paths: tuple[str, ...]) -> bool:
-    """Refuses what has no derivative; says whether anything is complex."""
+def has_no_tangent(x: Any) -> bool:
+    """Whether the leaf `x` is an integer, a boolean or a key, or an array of such."""
+    kind = kind_of(x)
+    extended = jax.dtypes.extended
+    return kind == "integer" or (kind == "other" and jnp.issubdtype(_dtype_of(x), extended))
+
+
+def _dtype_of(x: Any) -> Any:
+    dtype = getattr(x, "dtype", None)
+    return dtype if isinstance(x, jax.Array) and dtype is not None else np.dtype(object)
+
+
+class Points(NamedTuple):
+    """What is differentiated by, as arrays, Python numbers of the default dtype."""
+
+    values: tuple[Any, ...]
+    any_complex: bool
+
+
+def differentiable(
+    who: str, values: tuple[Any, ...], paths: tuple[str, ...], allow_int: bool | None = None
+) -> Points:
+    """`values` as points to differentiate at; refuses what has no derivative.
+
+    With `allow_int` integers, booleans and keys are let pass; `None` is of a transform that has no
+    such option.
+    """
+    any_complex = _any_complex(who, values, paths, allow_int)
+    point = _as_point if allow_int else as_array
+    return Points(jax.tree.map(point, values), any_complex)
+
+
+def _as_point(x: Any) -> Any:
+    """A leaf as an array, if it has a tangent."""
+    return x if has_no_tangent(x) else as_array(x)
+
+
+def _any_complex(
+    who: str, values: tuple[Any, ...], paths: tuple[str, ...], allow_int: bool | None
+) -> bool:
     any_complex = False
     if len(values) == 1:
         kind = kind_of(values[0])
@@ -173,28 +213,55 @@ def require_differentiable(who: str, values: tuple[Any, ...], paths: tuple[str, 
         kind = kind_of(x)
         if kind == "complex":
             any_complex = True
-        elif kind != "real":
-            _refuse_input(who, values, paths)
+        elif kind != "real" and not (allow_int and has_no_tangent(x)):
+            _refuse_input(who, values, paths, allow_int)
     return any_complex
 
 
-def _refuse_input(who: str, values: tuple[Any, ...], paths: tuple[str, ...]) -> None:
+def _refuse_input(
+    who: str, values: tuple[Any, ...], paths: tuple[str, ...], allow_int: bool | None
+) -> None:
     for at, x in leaves_with_paths(values, paths):
         kind = kind_of(x)
-        if kind == "integer":
+        if kind == "integer" and not allow_int:
+            option = "; allow_int=True passes over it" if allow_int is False else ""
             fail(
                 who,
                 f"`{at}` must be real or complex to be differentiated, got {describe(x)}",
-                hint="convert it to a floating dtype, or do not differentiate with respect to it",
+                hint="convert it to a floating dtype, or do not differentiate with respect to it"
+                + option,
                 error=TypeError,
             )
-        if kind == "other":
+        if kind == "other" and not (allow_int and has_no_tangent(x)):
             fail(
                 who,
                 f"`{at}` must be an array, got {describe(x)}",
-                hint=foreign_hint(x),
+                hint=foreign_hint(x) or _apart_hint(values, at in paths),
                 error=TypeError,
             )
+
+
+def _apart_hint(values: tuple[Any, ...], is_argument: bool) -> str:
+    """How to differentiate a tree that holds something else beside arrays."""
+    if is_argument:
+        return ""
+    if any(map(_holds_equinox, values)):
+        return (
+            "params, rest = eqx.partition(module, eqx.is_inexact_array) sets its arrays apart, "
+            "eqx.combine(params, rest) joins them inside; eqx.filter_grad does both, with jax.grad"
+        )
+    return "differentiate a tree of arrays alone, and close over the rest or mark it as static"
+
+
+def _holds_equinox(tree: Any) -> bool:
+    """Whether a module of Equinox is in `tree`."""
+    found: list[Any] = []
+    jax.tree.leaves(tree, is_leaf=lambda x: _is_equinox(x) and not found.append(x))
+    return bool(found)
+
+
+def _is_equinox(x: Any) -> bool:
+    return any(base.__module__.partition(".")[0] == "equinox" for base in type(x).__mro__)
 
 
 def leaves_with_paths(values: tuple[Any, ...], paths: tuple[str, ...]) -> list[tuple[str, Any]]:

@@ -10,17 +10,17 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import Tracer
-from jax.experimental import checkify
 
 from functx._core import fail
 from functx._core.ambient import drawing, recording
-from functx._core.requirements import raise_checked
+from functx._core.requirements import checkify, raise_checked
 from functx._core.state import checking_results, checking_values
 from functx._core.values import peek
 
 from .arguments import require_bools
 from .concretization import tracing
 from .generics import P, Y
+from .numbers import array_of_program, giving_arrays
 
 
 __all__ = ["checked", "checking"]
@@ -44,7 +44,7 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
     IndexError: index_select: `index` must lie in [0, 2], got 7
     """
 
-    with_draw = recording(func)
+    with_draw = recording(giving_arrays(func))
 
     @ft.wraps(func)
     def with_checks(*args: Any, **kwargs: Any) -> Any:
@@ -62,15 +62,15 @@ def checked(func: Callable[P, Y]) -> Callable[P, Y]:
             return with_draw(*args, **kwargs)
 
         with checking_values(True):
-            error, out = checkify.checkify(over_arrays)(*(leaves[i] for i in where))
+            error, out = checkify().checkify(over_arrays)(*(leaves[i] for i in where))
         raise_checked(_at_hand(error))
-        return out
+        return jax.tree.map(array_of_program, out)
 
     return with_checks
 
 
-def _at_hand(error: checkify.Error) -> checkify.Error:
-    """The error with values: of all lanes, where `vmap` maps `checked`."""
+def _at_hand(error: Any) -> Any:
+    """The error of checkify's with values: of all lanes, where `vmap` maps `checked`."""
     leaves, structure = jax.tree.flatten(error)
     if not any(isinstance(x, Tracer) for x in leaves):
         return error

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, JaxprEqn
-from jax.extend.core.primitives import conv_general_dilated_p, jit_p
+from jax.lax import conv_general_dilated_p
 
 from functx._core.convolutions import channels_last
+from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun, JaxprEqn, jit_p
 
 
 Function = Callable[..., list[Any]]

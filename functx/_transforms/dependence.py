@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jax.interpreters import partial_eval
+
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from .equations import equations
 

@@ -55,9 +55,16 @@ def broadcast_dims(name: str, dims: Any, tree: Any, of: str) -> list[int | None]
 
 
 def mapped_size(
-    leaves: list[Any], dims: Sequence[int | None], values: tuple[Any, ...], paths: tuple[str, ...]
+    leaves: list[Any],
+    dims: Sequence[int | None],
+    values: tuple[Any, ...],
+    paths: tuple[str, ...],
+    axis_size: int | None = None,
 ) -> tuple[int, list[int | None]]:
-    """The common size of the mapped dimensions, and these counted from the front."""
+    """The common size of the mapped dimensions, and these counted from the front.
+
+    It must be `axis_size`, if that is given, and is it where nothing is mapped.
+    """
     size, ragged, front = None, False, []
     for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
         if dim is None:
@@ -86,20 +93,30 @@ def mapped_size(
         elif size != shape[dim]:
             ragged = True
     if size is None:
+        size = axis_size
+    if size is None:
         fail(
             "vmap",
             "at least one array must be mapped, but "
             + ("every in_dim is None" if leaves else "there are no arguments to map"),
-            hint="keyword arguments are mapped by kw_in_dims={name: dim} only",
+            hint="keyword arguments are mapped by kw_in_dims={name: dim} only; axis_size= says "
+            "how many lanes there are where nothing is mapped",
             error=ValueError,
         )
     if ragged:
-        _refuse_ragged(leaves, front, values, paths)
+        _refuse_ragged("mapped dimensions must have one size", leaves, front, values, paths)
+    if axis_size is not None and size != axis_size:
+        what = f"mapped dimensions must have the size axis_size={axis_size}"
+        _refuse_ragged(what, leaves, front, values, paths)
     return size, front
 
 
 def _refuse_ragged(
-    leaves: list[Any], dims: Sequence[int | None], values: tuple[Any, ...], paths: tuple[str, ...]
+    what: str,
+    leaves: list[Any],
+    dims: Sequence[int | None],
+    values: tuple[Any, ...],
+    paths: tuple[str, ...],
 ) -> None:
     named = [at for at, _ in leaves_with_paths(values, paths)]
     sizes = [
@@ -107,11 +124,7 @@ def _refuse_ragged(
         for at, x, dim in zip(named, leaves, dims, strict=True)
         if dim is not None
     ]
-    fail(
-        "vmap",
-        "mapped dimensions must have one size, but " + ", ".join(sizes),
-        error=ValueError,
-    )
+    fail("vmap", f"{what}, but {', '.join(sizes)}", error=ValueError)
 
 
 def _shown(x: Any) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jax
-from jax.extend.core import Jaxpr, JaxprEqn, jaxprs_in_params
 
 import functx._core
-from functx._core import REGISTRY
+from functx._core.catalog import definition, operator_called
+from functx._core.jax_compat import Jaxpr, JaxprEqn, jaxprs_in_params
 
 
 _FUNCTX, _JAX = (str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)])
@@ -30,15 +30,8 @@ class Line:
 
 
 def operator_of(eqn: JaxprEqn) -> str | None:
-    """The operator of the catalog that the equation calls, by its full name, or None.
-
-    A user's compiled function may be called `sum`, too: it is defined elsewhere.
-    """
-    name = eqn.params.get("name") if eqn.primitive.name in ("jit", "pjit") else None
-    if name not in REGISTRY:
-        return None
-    where = _defined(eqn)[1]
-    return name if not where or where.startswith(_FUNCTX) else None
+    """The operator of the catalog that the equation calls, by its full name, or None."""
+    return operator_called(eqn.params) if eqn.primitive.name in ("jit", "pjit") else None
 
 
 def label_of(eqn: JaxprEqn) -> str:
@@ -62,10 +55,7 @@ def _defined(eqn: JaxprEqn) -> tuple[str, str]:
     """The name of the function that the equation calls, and where that is defined."""
     if eqn.primitive.name not in ("jit", "pjit", "custom_jvp_call", "custom_vjp_call"):
         return "", ""
-    inner = eqn.params.get("jaxpr") or eqn.params.get("call_jaxpr")
-    debug_info = getattr(getattr(inner, "jaxpr", inner), "debug_info", None)
-    name, _, where = (getattr(debug_info, "func_src_info", None) or "").partition(" at ")
-    return name, where
+    return definition(eqn.params)
 
 
 def line_of(eqn: JaxprEqn) -> Line | None:

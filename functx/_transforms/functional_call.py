@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +11,7 @@ import jax
 import numpy as np
 
 from functx._core import describe, fail, nearest, worded_keywords
+from functx._core.weak_types import strong_tree
 
 from .arguments import require_bools, require_callable
 from .generics import Y
@@ -54,30 +57,65 @@ def functional_call(
     structure = jax.tree.structure(module)
     if jax.tree_util.treedef_is_leaf(structure):
         parameters = _merged(given)
-        _require_function(module, parameters)
-        return module(parameters, *args, **kwargs)
+        _require_function(module, parameters, args, kwargs)
+        return strong_tree(module(parameters, *args, **kwargs))
     if jax.tree.structure(given) == structure:
-        return given(*args, **kwargs)
-    return _replaced(module, _merged(given), tie_weights, strict)(*args, **kwargs)
+        return strong_tree(given(*args, **kwargs))
+    return strong_tree(_replaced(module, _merged(given), tie_weights, strict)(*args, **kwargs))
 
 
-def _require_function(module: Any, parameters: Any) -> None:
-    """Refuses an object that holds parameters of its own which JAX cannot see."""
-    kind, own = type(module), getattr(module, "__dict__", {})
-    names = parameters if isinstance(parameters, dict) else ()
+def _require_function(
+    module: Any, parameters: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Refuses an object that holds parameters of its own which JAX cannot see.
+
+    It is one if the call names them, or if it has arrays and its call has no place for parameters.
+    """
+    kind, own = type(module), _named_arrays(module)
+    given = [str(name) for name in parameters] if isinstance(parameters, dict) else []
     torch = any(base.__module__.startswith("torch.") for base in kind.__mro__)
-    if not torch and not any(str(name).partition(".")[0] in own for name in names):
+    named = any(name.partition(".")[0] in getattr(module, "__dict__", {}) for name in given)
+    if not torch and not named and (not own or _takes(module, parameters, *args, **kwargs)):
         return
-    remedy = f"jax.tree_util.register_dataclass({kind.__name__}) makes it one"
+    unknown = next((name for name in given if name not in own), None) if own else None
+    hints = []
+    if unknown is not None:
+        hints.append(nearest(unknown, own, cutoff=0.4) or f"its arrays are {', '.join(own)}")
     if torch:
-        remedy = "write the module as a function f(parameters, x), or as a dataclass of arrays"
+        hints.append("write the module as a function f(parameters, x), or as a dataclass of arrays")
+    elif dataclasses.is_dataclass(module):
+        hints.append(f"jax.tree_util.register_dataclass({kind.__name__}) makes it a pytree")
+    else:
+        hints.append("a dataclass that jax.tree_util.register_dataclass registers would be one")
     fail(
         "functional_call",
         f"`module` must be a pytree or a function of the parameters, got an object of type "
-        f"{kind.__name__}, which JAX does not look into",
-        hint=remedy,
+        f"{kind.__name__}, which JAX does not look into"
+        + (f", and which has no array named {unknown!r}" if unknown is not None else ""),
+        hint=" ".join(hints),
         error=TypeError,
     )
+
+
+def _named_arrays(module: Any) -> list[str]:
+    """The dotted names of the arrays among the attributes of an object."""
+    pairs = jax.tree_util.tree_leaves_with_path(getattr(module, "__dict__", {}))
+    return [
+        jax.tree_util.keystr(path, simple=True, separator=".")
+        for path, x in pairs
+        if isinstance(x, (jax.Array, np.ndarray))
+    ]
+
+
+def _takes(func: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+    """Whether `func` has parameters for these arguments, as far as it tells."""
+    try:
+        inspect.signature(func).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # builtins need not say
+        return True
+    return True
 
 
 def _merged(parameters: Any) -> Any:

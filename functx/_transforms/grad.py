@@ -16,13 +16,15 @@ from functx._core.modes import apart
 from .arguments import (
     Argnums,
     checked_argnums,
+    differentiable,
     pick,
     require_bools,
     require_callable,
-    require_differentiable,
 )
 from .conjugation import conjugate
 from .generics import Aux, P, X, Y
+from .integers import apart_from_integers
+from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
 from .tangents import Kept
@@ -39,6 +41,7 @@ def grad(
     has_aux: Literal[False] = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -47,6 +50,7 @@ def grad(
     *,
     has_aux: Literal[True],
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def grad(
@@ -55,6 +59,7 @@ def grad(
     has_aux: bool = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[P, Any]: ...
 @worded_keywords()
 def grad(
@@ -63,6 +68,7 @@ def grad(
     has_aux: bool = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     r"""The gradient of `func`, which returns one real scalar.
 
@@ -76,16 +82,18 @@ def grad(
     - `unused`: the gradient of an array on which `func` does not depend at all (to depend and have
       a derivative of zero is another thing): `"zeros"`, `"none"` for `None`, or `"error"`
       (`RuntimeError`).
+    - `allow_int`: integers, booleans and keys may be among the arguments. They have no gradient: a
+      NumPy array of JAX's dtype `float0`, which holds nothing, takes its place, as in `jax.grad`.
 
-    Integer arguments and outputs are refused (`TypeError`), as is an output that is not a
-    scalar (`ValueError`).
+    Otherwise integer arguments are refused (`TypeError`), as are outputs that are integers, or no
+    scalars (`ValueError`).
 
     >>> functx.grad(lambda x: (x**2).sum())(jnp.asarray([1, 2], "float32"))
     Array([2., 4.], dtype=float32)
     >>> functx.grad(lambda x, w: x * w, argnums="w")(jnp.float32(3), w=jnp.float32(2))
     Array(3., dtype=float32)
     """
-    compute = gradients_of("grad", func, argnums, has_aux, unused)
+    compute = gradients_of("grad", func, argnums, has_aux, unused, allow_int)
 
     @ft.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -102,6 +110,7 @@ def grad_and_value(
     has_aux: Literal[False] = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[Concatenate[X, P], tuple[X, Y]]: ...
 @overload
 def grad_and_value(
@@ -110,6 +119,7 @@ def grad_and_value(
     *,
     has_aux: Literal[True],
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[Concatenate[X, P], tuple[X, tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
@@ -118,6 +128,7 @@ def grad_and_value(
     has_aux: bool = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[P, Any]: ...
 @worded_keywords()
 def grad_and_value(
@@ -126,6 +137,7 @@ def grad_and_value(
     has_aux: bool = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """The gradient and the value of `func`, in PyTorch's order.
 
@@ -134,7 +146,7 @@ def grad_and_value(
     >>> functx.grad_and_value(lambda x: x**2)(jnp.float32(3))
     (Array(6., dtype=float32), Array(9., dtype=float32))
     """
-    compute = gradients_of("grad_and_value", func, argnums, has_aux, unused)
+    compute = gradients_of("grad_and_value", func, argnums, has_aux, unused, allow_int)
 
     @ft.wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
@@ -151,6 +163,7 @@ def value_and_grad(
     has_aux: Literal[False] = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[Concatenate[X, P], tuple[Y, X]]: ...
 @overload
 def value_and_grad(
@@ -159,6 +172,7 @@ def value_and_grad(
     *,
     has_aux: Literal[True],
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], X]]: ...
 @overload
 def value_and_grad(
@@ -167,6 +181,7 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[P, Any]: ...
 @worded_keywords()
 def value_and_grad(
@@ -175,6 +190,7 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """The value and the gradient of `func`, in JAX's order.
 
@@ -183,7 +199,7 @@ def value_and_grad(
     >>> functx.value_and_grad(lambda x: x**2)(jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
-    compute = gradients_of("value_and_grad", func, argnums, has_aux, unused)
+    compute = gradients_of("value_and_grad", func, argnums, has_aux, unused, allow_int)
 
     @ft.wraps(func)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -199,23 +215,31 @@ def gradients_of(
     argnums: Argnums,
     has_aux: bool,
     unused: Unused = "zeros",
+    allow_int: bool = False,
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
     """A function from a call's arguments to gradients, value and aux (or None)."""
     require_callable(who, func)
-    require_bools(who, has_aux=has_aux)
+    require_bools(who, has_aux=has_aux, allow_int=allow_int)
     require_unused(who, unused)
     which = checked_argnums(who, argnums)
     single = not isinstance(argnums, tuple)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-        function, values, paths = pick(who, func, which, args, kwargs)
-        any_complex = require_differentiable(who, values, paths)
+        picked, whole = pick(who, func, which, args, kwargs), None
+        values, any_complex = differentiable(who, picked.values, picked.paths, allow_int)
+        picked = picked._replace(values=values)
+        if allow_int:
+            picked, whole = apart_from_integers(picked)
+        function, values, paths = picked
         loss = checking(who, function, has_aux, require_scalar)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), Kept.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
+        gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1
         if any_complex:
             gradients = conjugate(gradients)
+        if whole is not None:
+            gradients = whole(gradients)
         return gradients[0] if single else gradients, value, aux[0] if has_aux else None
 
     return apart(compute)

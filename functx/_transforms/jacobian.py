@@ -18,11 +18,11 @@ from functx._core.modes import apart
 from .arguments import (
     Argnums,
     checked_argnums,
+    differentiable,
     kind_of_dtype,
     pick,
     require_bools,
     require_callable,
-    require_differentiable,
     require_randomness,
 )
 from .basis import over_basis, split
@@ -259,7 +259,8 @@ def _jacrev(
     @apart
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
-        any_complex = require_differentiable(who, values, paths) and not as_real
+        values, any_complex = differentiable(who, values, paths)
+        any_complex = any_complex and not as_real
         function = checking(who, function, has_aux, require_differentiable_output)
         if as_real:
             function, values = as_real_function(function, values, has_aux)
@@ -319,7 +320,8 @@ def _jacfwd(
     @apart
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
-        any_complex = require_differentiable(who, values, paths) and not as_real
+        values, any_complex = differentiable(who, values, paths)
+        any_complex = any_complex and not as_real
         function = checking(who, function, has_aux, require_differentiable_output)
         if as_real:
             function, values = as_real_function(function, values, has_aux)

@@ -16,6 +16,7 @@ from functx._core.widths import require_representable, wide_integers_fit
 from .arguments import numbered, require_callable
 from .concretization import tracing
 from .generics import P, Y, Y_co
+from .numbers import giving_arrays
 from .stages import Lowered, Traced
 
 
@@ -107,7 +108,7 @@ class _Programs:
     """`jax.jit` of a function that takes the generator's draw before the arguments of `func`."""
 
     def __init__(self, func: Callable[..., Any], options: dict[str, Any]):
-        self._inner, self._options = recording(func), dict(options)
+        self._inner, self._options = recording(giving_arrays(func)), dict(options)
         for name in ("static_argnums", "donate_argnums"):
             if options.get(name) is not None:
                 self._options[name] = tuple(i + 1 for i in _positions(func, options[name]))

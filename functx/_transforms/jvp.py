@@ -9,13 +9,14 @@ import jax
 
 from functx._core import describe, fail, worded_keywords
 from functx._core.modes import apart
+from functx._core.weak_types import is_weak
 
 from .arguments import (
+    differentiable,
     kind_of_dtype,
     numbered,
     require_bools,
     require_callable,
-    require_differentiable,
 )
 from .dependence import depending_outputs
 from .generics import Aux, Y
@@ -93,7 +94,7 @@ def _like(output: Any, tangent: Any) -> Any:
 def checked_tangents(
     who: str, primals: Any, tangents: Any
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """`primals`, and `tangents` with Python numbers made arrays."""
+    """`primals` and `tangents` as arrays; a number for a tangent is in its primal's dtype."""
     if not isinstance(primals, tuple) or not primals:
         fail(
             who,
@@ -108,7 +109,8 @@ def checked_tangents(
     except ValueError:
         plain = False
     if not plain:  # numbers to convert, or something to refuse
-        require_differentiable(who, primals, numbered("primals", len(primals)))
+        primals = differentiable(who, primals, numbered("primals", len(primals))).values
+        leaves = jax.tree.leaves(primals)
         directions = matched(who, "tangents", tangents, leaves, structure, "`primals`")
         tangents = structure.unflatten(directions)
     return primals, tangents
@@ -121,6 +123,8 @@ def _is_tangent(primal: Any, tangent: Any) -> bool:
         and tangent.dtype == primal.dtype
         and tangent.shape == primal.shape
         and kind_of_dtype(primal.dtype) in ("real", "complex")
+        and not is_weak(primal)
+        and not is_weak(tangent)
     )
 
 

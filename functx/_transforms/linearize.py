@@ -11,9 +11,10 @@ import jax
 from functx._core import worded_keywords
 from functx._core.modes import apart
 
-from .arguments import numbered, require_bools, require_callable, require_differentiable
+from .arguments import differentiable, numbered, require_bools, require_callable
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
+from .recorded import HoldsProgram
 from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched, without_float0
 
@@ -23,11 +24,14 @@ __all__ = ["linearize"]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Pushforward(Generic[Y]):
+class Pushforward(HoldsProgram, Generic[Y]):
     """What `linearize` returns: tangents of the primals in, the output's tangent out.
 
     A pytree, so that it may leave `jax.jit`.
     """
+
+    made_by = "linearize"
+    remedy = "pickle the function and the primals, and call linearize where they arrive"
 
     push: Any
     kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
@@ -64,7 +68,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     """
     require_callable("linearize", func)
     require_bools("linearize", has_aux=has_aux)
-    require_differentiable("linearize", primals, numbered("primals", len(primals)))
+    primals = differentiable("linearize", primals, numbered("primals", len(primals))).values
     function = checking("linearize", func, has_aux, require_arrays)
     output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(primals)

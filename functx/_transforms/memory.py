@@ -7,18 +7,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, Literal
 
 from .dependence import reads
 
 
-def lane_bytes(lane: Callable[..., Any], inputs: Sequence[jax.ShapeDtypeStruct]) -> int:
+def lane_bytes(
+    lane: Callable[..., Any],
+    inputs: Sequence[jax.ShapeDtypeStruct],
+    names: Sequence[tuple[Any, int]] = (),
+) -> int:
     """An upper estimate of what is alive at once in one lane, inputs and outputs included.
 
     Values that do not depend on the lane are shared, and not counted. A compiler that fuses
-    needs less.
+    needs less. `names` are those of the axis of lanes, with its size, if it has any.
     """
-    jaxpr = jax.make_jaxpr(lane)(*inputs).jaxpr
+    jaxpr = jax.make_jaxpr(lane, axis_env=names)(*inputs).jaxpr
     return _peak(jaxpr, [True] * len(jaxpr.invars))
 
 

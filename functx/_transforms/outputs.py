@@ -11,9 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail, foreign_hint
+from functx._core.weak_types import strong_tree
 
 from .arguments import kind_of
 from .concretization import tracing
+from .numbers import as_arrays
 
 
 Check = Callable[[str, Any], None]
@@ -33,14 +35,17 @@ def signed(function: F) -> F:
 
 
 def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) -> Callable[..., Any]:
-    """`func`, with what it returns checked; with `has_aux`, the first of the pair."""
+    """`func`, with what it returns checked; with `has_aux`, the first of the pair.
+
+    That comes back as arrays, Python numbers of the default dtype. No array is weakly typed.
+    """
     if has_aux:
 
         @signed
         def with_aux(*args: Any) -> tuple[Any, Any]:
             output, aux = split_aux(who, tracing(who, func, *args))
             check(who, output)
-            return output, aux
+            return as_arrays(output), strong_tree(aux)
 
         return with_aux
 
@@ -48,7 +53,7 @@ def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) ->
     def without_aux(*args: Any) -> Any:
         output = tracing(who, func, *args)
         check(who, output)
-        return output
+        return as_arrays(output)
 
     return without_aux
 
@@ -108,7 +113,7 @@ def require_arrays(who: str, output: Any) -> None:
     if not leaves:
         fail(who, f"`func` must return at least one array, got {output!r}", error=TypeError)
     for leaf in leaves:
-        if kind_of(leaf) == "other" and not is_key(leaf):
+        if kind_of(leaf) == "other" and not is_key(leaf) and not is_float0(leaf):
             _refuse_leaf(who, output)
 
 
@@ -130,6 +135,11 @@ def is_key(x: Any) -> bool:
     return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
+def is_float0(x: Any) -> bool:
+    """Whether `x` is what JAX has for the tangents and gradients of integers."""
+    return getattr(x, "dtype", None) == jax.dtypes.float0
+
+
 def path_of_output(path: Any) -> str:
     """`output['a'][0]`, for error messages."""
     return "output" + jax.tree_util.keystr(path)
@@ -137,7 +147,7 @@ def path_of_output(path: Any) -> str:
 
 def _refuse_leaf(who: str, output: Any) -> None:
     for path, leaf in jax.tree_util.tree_leaves_with_path(output):
-        if kind_of(leaf) == "other" and not is_key(leaf):
+        if kind_of(leaf) == "other" and not is_key(leaf) and not is_float0(leaf):
             fail(
                 who,
                 f"`{path_of_output(path)}` must be an array, got {describe(leaf)}",

@@ -11,7 +11,7 @@ from functx._core import fail, worded_keywords
 from functx._core.manual_axes import varying_like
 from functx._core.modes import apart
 
-from .arguments import numbered, require_differentiable
+from .arguments import differentiable, numbered
 from .conjugation import conjugate
 from .generics import Aux, X, Y
 from .grad import gradients_of
@@ -101,7 +101,7 @@ def _checked(
     if not primals:
         fail(who, "`primals` must not be empty", error=ValueError)
     compute = gradients_of(who, func, tuple(range(len(primals))), has_aux)
-    require_differentiable(who, primals, paths)
+    primals = differentiable(who, primals, paths).values
     likes, structure = jax.tree.flatten(primals)
     leaves = matched(who, name, directions, likes, structure, "`primals`")
 

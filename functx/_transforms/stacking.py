@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail
+from functx._core.weak_types import strong
 
 from .arguments import kind_of, outline
 from .generics import X
+from .numbers import as_arrays
 from .outputs import is_key
 from .tangents import Kept
 
@@ -38,6 +40,7 @@ def stack_trees(trees: Sequence[X]) -> X:
         )
     if not trees:
         fail("stack_trees", "`trees` must not be empty", error=ValueError)
+    trees = [as_arrays(tree) for tree in trees]
     first, structure = jax.tree.flatten(trees[0])
     rows = [first]
     for i, tree in enumerate(trees[1:], 1):
@@ -100,5 +103,5 @@ def unstack_tree(tree: X) -> list[X]:
                 f"{describe(x)}, has {np.shape(x)[0]}",
                 error=ValueError,
             )
-    columns = [list(jnp.unstack(x)) for x in leaves]
+    columns = [list(jnp.unstack(strong(x))) for x in leaves]
     return [structure.unflatten(row) for row in zip(*columns, strict=True)]

@@ -16,6 +16,8 @@ class _Stage:
         self._stage = stage
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_stage":  # of one that is being copied
+            raise AttributeError(name)
         return getattr(self._stage, name)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail
+from functx._core.weak_types import strong
 
 from .arguments import kind_of, kind_of_dtype, outline
 
@@ -54,7 +55,7 @@ def matched(
             error=ValueError,
         )
     return [
-        x
+        strong(x)
         if isinstance(x, jax.Array)
         and x.shape == getattr(like, "shape", None)
         and x.dtype == like.dtype
@@ -72,7 +73,7 @@ def _adapted(who: str, name: str, x: Any, like: Any, structure: Any, i: int, of:
         if like.shape == () and (kind != "complex" or kind_of_dtype(like.dtype) == "complex"):
             return jnp.asarray(x, like.dtype)
     elif kind != "other" and Kept.of(x) == like:
-        return x
+        return jnp.asarray(x)
     got = describe(x) if kind != "other" else _summary(x)
     at = name + _path(structure, i)
     fail(

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
-import jax.extend as jex
 
 from functx._core import describe, fail
+from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun
 
 from .dependence import depending_outputs
 
@@ -29,7 +29,7 @@ def require_unused(who: str, unused: Any) -> None:
 class Recorded(NamedTuple):
     """A linear map as a program of the leaves of its argument."""
 
-    program: jex.core.ClosedJaxpr
+    program: ClosedJaxpr
     structure: Any
 
     @classmethod
@@ -50,7 +50,7 @@ class Recorded(NamedTuple):
 
     def __call__(self, *leaves: Any) -> list[Any]:
         """The leaves of the result."""
-        return jex.core.jaxpr_as_fun(self.program)(*leaves)
+        return jaxpr_as_fun(self.program)(*leaves)
 
     def depends(self, on: int | None = None) -> list[bool]:
         """For each leaf of the result, whether it depends on leaf `on` of the argument, or any."""

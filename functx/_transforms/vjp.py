@@ -12,10 +12,11 @@ from functx._core import worded_keywords
 from functx._core.manual_axes import varying_axes, varying_over
 from functx._core.modes import apart
 
-from .arguments import numbered, require_bools, require_callable, require_differentiable
+from .arguments import differentiable, numbered, require_bools, require_callable
 from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
+from .recorded import HoldsProgram
 from .residuals.once import Once
 from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched
@@ -27,11 +28,13 @@ __all__ = ["vjp"]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Pullback:
+class Pullback(HoldsProgram):
     """What `vjp` returns: cotangents of the outputs in, cotangents of the primals out.
 
     A pytree, so that it may leave `jax.jit`.
     """
+
+    made_by, remedy = "vjp", "pickle the function and the primals, and call vjp where they arrive"
 
     pull: Any
     kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
@@ -106,7 +109,7 @@ def vjp(
     require_bools("vjp", has_aux=has_aux, retain=retain)
     require_unused("vjp", unused)
     paths = numbered("primals", len(primals))
-    any_complex = require_differentiable("vjp", primals, paths)
+    primals, any_complex = differentiable("vjp", primals, paths)
     function = checking("vjp", func, has_aux, require_arrays)
     output, pull, *aux = apart(jax.vjp)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ from functx._core.widths import require_representable, wide_integers_fit
 
 from .anomaly.lanes import in_lanes
 from .arguments import numbered, require_callable, require_randomness
-from .chunking import over_chunks, require_chunk_size, resolved_chunk_size
+from .chunking import lane_shards, over_chunks, require_chunk_size, resolved_chunk_size
 from .concretization import tracing
 from .dims import (
     broadcast_dims,
@@ -26,7 +26,9 @@ from .dims import (
     without_dims,
 )
 from .generics import P, Y
-from .outputs import require_arrays, signed
+from .named_axes import alone, Axis, require_axis
+from .numbers import as_arrays
+from .outputs import is_float0, require_arrays, signed
 
 
 __all__ = ["vmap"]
@@ -42,6 +44,9 @@ def vmap(
     chunk_size: int | str | None = None,
     kw_in_dims: dict[str, Any] | None = None,
     max_bytes: int | None = None,
+    axis_name: Hashable | None = None,
+    axis_size: int | None = None,
+    spmd_axis_name: Hashable | tuple[Hashable, ...] | None = None,
 ) -> Callable[P, Y]:
     """`func`, mapped over one dimension of its arguments: the results of all lanes, stacked.
 
@@ -55,17 +60,26 @@ def vmap(
       `"same"` gives each lane the same numbers, `"different"` each its own.
     - `chunk_size`: lanes computed at once, an int, or `"auto"` for as many as fit into
       `max_bytes` (1 GiB by default) by an upper estimate of what a lane keeps alive.
-      Random numbers do not depend on it.
+      Random numbers do not depend on it. Lanes that are split over devices stay there, if it is no
+      less than the number of these.
     - `kw_in_dims`: dimensions of keyword arguments, by name. Others are not mapped.
+    - `axis_name`: a name for the mapped dimension, by which collectives in `func` cross the lanes:
+      `jax.lax.psum(x, axis_name)` and its kin, `jax.lax.axis_index(axis_name)`.
+    - `axis_size`: the number of lanes, for a call that maps no argument.
+    - `spmd_axis_name`: the axis, or axes, of the device mesh that the mapped dimension is split
+      over, for sharding constraints and `jax.shard_map` in `func`.
 
     Refuses dimensions out of range (`IndexError`), sizes that differ and dims that do not
-    fit the arguments' structure (`ValueError`), and outputs that are not arrays or numbers
-    (`TypeError`).
+    fit the arguments' structure (`ValueError`), outputs that are not arrays or numbers
+    (`TypeError`), and a collective over `axis_name` where the lanes take several chunks
+    (`ValueError`).
 
     >>> functx.vmap(jnp.dot)(jnp.ones((3, 2), "float32"), jnp.ones((3, 2), "float32"))
     Array([2., 2., 2.], dtype=float32)
     >>> functx.vmap(jnp.add, in_dims=(0, None), out_dims=1)(jnp.ones((4, 2)), 1).shape
     (2, 4)
+    >>> functx.vmap(lambda x: x / jax.lax.psum(x, "i"), axis_name="i")(jnp.ones(4, "float32"))
+    Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
     require_callable("vmap", func)
     require_chunk_size("vmap", chunk_size, max_bytes)
@@ -88,10 +102,11 @@ def vmap(
             error=TypeError,
         )
     require_dims("kw_in_dims", kw_in_dims or {})
+    axis = require_axis("vmap", axis_name, axis_size, spmd_axis_name)
 
     @ft.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(func, in_dims, out_dims, randomness, kw_in_dims or {}, args, kwargs)
+        call = _Call(func, in_dims, out_dims, randomness, kw_in_dims or {}, axis, args, kwargs)
         if chunk_size is None:
             output = call.over(call.xs)
             if not call.put_by:
@@ -99,8 +114,12 @@ def vmap(
             leaves, structure = jax.tree.flatten(output)
             return structure.unflatten(call.restored(leaves))
         lane = without_dims(call.xs, call.x_dims)
-        lanes = resolved_chunk_size(chunk_size, max_bytes, call.lane, lane)
-        leaves = over_chunks(call.leaves_over, call.xs, call.x_dims, lanes)
+        names = axis.names(call.size)
+        lanes = resolved_chunk_size(chunk_size, max_bytes, call.lane, lane, names)
+        if axis.name is not None and lanes is not None and lanes < call.size:
+            call.apart(lanes, lane)
+        shards = lane_shards("vmap", call.xs, call.x_dims, lanes)
+        leaves = over_chunks(call.leaves_over, call.xs, call.x_dims, lanes, shards)
         return call.output_structure.unflatten(call.restored(leaves))
 
     return mapped
@@ -117,12 +136,13 @@ class _Call:
         out_dims: Any,
         randomness: Randomness,
         kw_in_dims: dict[str, Any],
+        axis: Axis,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ):
         names = _mapped_names(kw_in_dims, kwargs)
         values = (*args, *[kwargs[name] for name in names])
-        self.func, self.out_dims, self.randomness = func, out_dims, randomness
+        self.func, self.out_dims, self.axis = func, out_dims, axis
         self.names, self.count = names, len(args)
         self.kwargs = {name: x for name, x in kwargs.items() if name not in kw_in_dims}
         self.leaves, self.structure = jax.tree.flatten(values)
@@ -131,16 +151,18 @@ class _Call:
         else:
             leaf_dims = [in_dims] * len(self.leaves)
         paths = (*numbered("args", len(args)), *(f"kwargs[{name!r}]" for name in names))
-        size, dims = mapped_size(self.leaves, leaf_dims, values, paths)
+        self.size, dims = mapped_size(self.leaves, leaf_dims, values, paths, axis.size)
         if not wide_integers_fit(self.leaves):
             require_representable("vmap", zip(paths, values, strict=True))
         self.mapped = [i for i, dim in enumerate(dims) if dim is not None]
         self.xs = [self.leaves[i] for i in self.mapped]
         self.x_dims: list[int] = [dim for dim in dims if dim is not None]
         self.stream = split_lanes("vmap", randomness)
-        if randomness == "different":  # the lane's index in all: chunks change no stream
-            self.xs.append(self.stream.lane_indices(size))
+        self.per_lane = randomness == "different"
+        if self.per_lane or not self.xs:  # the lane's index in all: chunks change no stream
+            self.xs.append(self.stream.lane_indices(self.size))
             self.x_dims.append(0)
+        self.run = self.lane
         self.output_dims: list[int | None] = []
         self.output_structure: Any = None
         self.wrapped = False
@@ -153,12 +175,13 @@ class _Call:
             leaves[i] = x
         values = self.structure.unflatten(leaves)
         named = dict(zip(self.names, values[self.count :], strict=True))
-        with self.stream.enter(xs[-1] if self.randomness == "different" else None):
+        with self.stream.enter(xs[-1] if self.per_lane else None):
             output = tracing("vmap", self.func, *values[: self.count], **named, **self.kwargs)
         if self.out_dims != 0:
             self.output_dims = output_dims(self.out_dims, output)
             output = self._put_by(output)
         require_arrays("vmap", output)
+        output = as_arrays(output)
         self.wrapped = is_single_dim(self.out_dims, output)
         return (output,) if self.wrapped else output
 
@@ -180,29 +203,60 @@ class _Call:
         """The leaves of the result, with what was put by in its place."""
         return [self.put_by.get(i, x) for i, x in enumerate(leaves)]
 
+    def apart(self, lanes: int, lane: Sequence[jax.ShapeDtypeStruct]) -> None:
+        """Has lanes run for themselves, so many at once; refuses those that read one another."""
+        self.run = alone("vmap", self.lane, lane, self.axis.name, self.size, lanes)
+
     def over(self, xs: Sequence[Any]) -> Any:
         """The lanes of `xs`, side by side."""
+        name, spmd_name = self.axis.name, self.axis.spmd_name
         if type(self.out_dims) is int:
-            return _mapper(tuple(self.x_dims), self.out_dims)(self, *xs)
-        run = jax.vmap(_lane, in_axes=(None, *self.x_dims), out_axes=self.out_dims)
+            return _mapper(tuple(self.x_dims), self.out_dims, name, spmd_name)(self, *xs)
+        run = jax.vmap(
+            _lane,
+            in_axes=(None, *self.x_dims),
+            out_axes=self.out_dims,
+            axis_name=name,
+            spmd_axis_name=spmd_name,
+        )
         output = _refusing_stacked(run, (self, *xs))
         return output[0] if self.wrapped else output
 
     def leaves_over(self, xs: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
         """As `over`, with the leaves and their dims, for `over_chunks`."""
         leaves, self.output_structure = jax.tree.flatten(self.over(xs))
-        return leaves, [0] * len(leaves) if self.out_dims == 0 else self.output_dims
+        dims: list[int | None] = [0] * len(leaves)
+        if self.out_dims != 0:
+            dims = list(self.output_dims)
+        for i, y in enumerate(leaves):
+            if is_float0(y):  # which no program computes
+                self.put_by[i] = self._zeros(y, dims[i])
+                leaves[i], dims[i] = np.zeros(()), None
+        return leaves, dims
+
+    def _zeros(self, y: Any, dim: int | None) -> np.ndarray:
+        """As the `float0` array `y` of some lanes, of all of them."""
+        shape = y.shape if dim is None else (*y.shape[:dim], self.size, *y.shape[dim + 1 :])
+        return np.zeros(shape, y.dtype)
 
 
 @signed
 def _lane(call: _Call, *xs: Any) -> Any:
-    return in_lanes(call.lane, *xs)
+    return in_lanes(call.run, *xs)
 
 
 @ft.lru_cache(maxsize=256)
-def _mapper(x_dims: tuple[int, ...], out_dim: int) -> Callable[..., Any]:
+def _mapper(
+    x_dims: tuple[int, ...], out_dim: int, axis_name: Any, spmd_axis_name: Any
+) -> Callable[..., Any]:
     """`jax.vmap` of `_lane`, made once: making it takes a tenth of the time of calling it."""
-    return jax.vmap(_lane, in_axes=(None, *x_dims), out_axes=out_dim)
+    return jax.vmap(
+        _lane,
+        in_axes=(None, *x_dims),
+        out_axes=out_dim,
+        axis_name=axis_name,
+        spmd_axis_name=spmd_axis_name,
+    )
 
 
 def _mapped_names(kw_in_dims: dict[str, Any], kwargs: dict[str, Any]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from functx.testing import CHECKS, OpInfo
 from functx.testing.checks import (
     batching,
     composition,
+    curves,
     forward,
     linearity,
     randomness,
@@ -47,6 +48,7 @@ _COMPARED = {
     composition.check_over_vmap: "derivatives",
     linearity.check_pullback_at_zero: "derivatives",
     scanning.check_hessian_in_scan: "derivatives",
+    curves.check_jet: "derivatives",
 }
 # A cell's status in a letter; a dot stands for a check that was not run.
 _LETTERS = {"pass": "p", "fail": "f", "gap": "g", "unexpected pass": "u"}

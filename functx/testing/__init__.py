@@ -33,6 +33,7 @@ from .opinfo import (
     Departure as Departure,
     edge as edge,
     Extreme as Extreme,
+    FixedSizes as FixedSizes,
     Floor as Floor,
     Gap as Gap,
     held as held,
@@ -50,4 +51,5 @@ from .porting.report import (
 )
 from .properties import assert_properties as assert_properties, PROPERTIES as PROPERTIES
 from .residuals import assert_residuals as assert_residuals
+from .tail import Tail as Tail
 from .unfinished import unfinished as unfinished

@@ -16,6 +16,7 @@ from functx._core import category, describe, Device, OpSpec, Refused
 from functx._core.running import run
 
 from .make import Make
+from .tail import Tail
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -137,6 +138,16 @@ class Gap:
 
 
 @dataclasses.dataclass(frozen=True)
+class FixedSizes:
+    """Sizes with which, as symbols, no program can be exported, and why. Fails the day one is."""
+
+    argument: str  #: the array, or the option, by name
+    reason: str  #: why they must be numbers: a fact
+    dims: tuple[int, ...] = ()  #: dimensions of the array, or places in the option; empty: all
+    along: str = ""  #: the option that names the dimension of the array, in place of `dims`
+
+
+@dataclasses.dataclass(frozen=True)
 class Extreme:
     """Extreme arguments at which float32 cannot give what float64 does. Fails the day it does.
 
@@ -167,6 +178,7 @@ class OwnDtypes:
     reason: str  #: why it is not PyTorch's: a fact
     cases: str = ""  #: a regular expression, found in the cases in which it holds; empty: in all
     dtypes: frozenset[str] = frozenset()  #: that samples are drawn in; empty: all of them
+    defaults: frozenset[str] = frozenset()  #: the default dtypes in force; empty: all of them
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -250,13 +262,15 @@ class OpInfo:
     #: whether the reference has the zeros' signs; not looked at where there is a floor for all
     signed_zeros: bool = True
     gaps: tuple[Gap, ...] = ()  #: checks known to fail; one that passes fails
+    fixed_sizes: tuple[FixedSizes, ...] = ()  #: sizes that cannot be symbols of `jax.export`
     extremes: tuple[Extreme, ...] = ()  #: extreme arguments that float32 is not held to
     #: what of the output is determined: drops signs, phases and orders (svd, eigh, qr)
     gauge: Callable[[Any], Any] | None = None
     #: the directions in which derivatives are held against differences, as a function of any, and
     #: of where: Hermitian ones, where one triangle is read and the gradient is spread over both
     directions: Callable[[Any, Any], Any] | None = None
-    #: options that devices of some platforms alone take, by name; refusals show it on the others
+    #: options that devices of some platforms alone take, by name, or none; refusals show it on the
+    #: others
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     #: of random operators: the mean and standard deviation of each element, from the same arguments
     moments: Callable[..., tuple[Any, Any]] | None = None
@@ -266,6 +280,7 @@ class OpInfo:
     #: whether positions may differ where values tie: PyTorch promises no order of equal elements
     ties_in_any_order: bool = False
     own_dtypes: tuple[OwnDtypes, ...] = ()  #: of functx's operators: dtypes other than PyTorch's
+    tails: tuple[Tail, ...] = ()  #: functions of one number that are right far out, relatively
     #: one that yields `Departure`s: calls that functx answers otherwise than PyTorch
     departures: Callable[[Make], Iterator[Departure]] = _no_departures
     #: fewer dtypes than the function accepts; of yours, in place of float32 and float64

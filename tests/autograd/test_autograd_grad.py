@@ -169,10 +169,12 @@ class TestUnusedInputs:
 
     def test_zeros_where_materialized_to_every_order(self):
         first = lambda x, a: autograd.grad(lambda x, a: x * a, (x, a))[0]
-        second = lambda x: autograd.grad(lambda x: first(x, 1.0), x, materialize_grads=True)[0]
+        second = lambda x: autograd.grad(
+            lambda x: first(x, jnp.ones(())), x, materialize_grads=True
+        )[0]
         third = lambda x: autograd.grad(second, x, materialize_grads=True)[0]
         x = jnp.asarray(0.5)
-        assert autograd.grad(lambda x: first(x, 1.0), x, allow_unused=True) == (None,)
+        assert autograd.grad(lambda x: first(x, jnp.ones(())), x, allow_unused=True) == (None,)
         assert second(x) == 0 and third(x) == 0
 
     def test_contradictory_options(self):

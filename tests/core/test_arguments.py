@@ -109,7 +109,7 @@ def test_annotations_become_roles():
         ("Arraylike", "did you mean 'ArrayLike' or "),
         ("Scaler | None", "did you mean 'Scalar'?"),
         ("ArrayLike | int", "ArrayLike stands alone, or beside None"),
-        ("object", "there are ArrayLike, ArrayOnly"),
+        ("object", "there are ArrayLike, ArrayOrFactor"),
     ],
 )
 def test_unknown_annotation_is_refused_where_it_is_declared(declared, annotation, hint):

@@ -8,13 +8,14 @@ import sys
 PROBE = """
 import json, sys
 import jax
-before = dict(jax.config.values)
+before, loaded = dict(jax.config.values), set(sys.modules)
 import functx
 after = dict(jax.config.values)
 print(json.dumps({
     "changed": [name for name in before if before[name] != after[name]],
     "modules": sorted({name.partition(".")[0] for name in sys.modules}),
     "testing": "functx.testing" in sys.modules,
+    "of_jax": sorted(name for name in set(sys.modules) - loaded if name.startswith("jax")),
 }))
 """
 
@@ -25,6 +26,28 @@ def test_import_changes_nothing_and_needs_no_extra():
     assert seen["changed"] == []
     assert not {"torch", "pytest", "typer", "rich", "matplotlib", "jinja2"} & set(seen["modules"])
     assert not seen["testing"]
+    # Each takes a tenth of the time of the import, and the first brings the others.
+    costly = {"jax.extend", "jax.experimental.checkify", "jax._src.pallas"}
+    assert not costly & set(seen["of_jax"])
+
+
+LATER = """
+import sys
+import functx
+assert "testing" in dir(functx) and "functx.testing" not in sys.modules
+exec("from functx import *")
+assert "functx.testing" not in sys.modules
+functx.testing.gradcheck(functx.sin, functx.zeros(2, dtype=functx.float32), eps=1e-2, atol=1e-2)
+assert functx.testing is sys.modules["functx.testing"]
+try:
+    functx.testings
+except AttributeError as error:
+    assert "did you mean testing" in str(error)
+"""
+
+
+def test_testing_is_imported_where_it_is_first_used():
+    subprocess.run([sys.executable, "-c", LATER], check=True)
 
 
 def test_import_initialises_no_backend():

@@ -121,3 +121,58 @@ def test_frombuffer_reads_numbers_and_copies_them():
 def test_frombuffer_refuses_what_holds_no_numbers(buffer, error):
     with pytest.raises(error, match="frombuffer: `buffer` cannot be read"):
         functx.frombuffer(buffer, dtype="int16")
+
+
+class Foreign:
+    """An array of another library, which speaks DLPack and nothing else."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+MAKERS = [functx.asarray, functx.as_tensor, functx.tensor, functx.from_dlpack]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_arrays_that_speak_dlpack(make):
+    values = np.arange(12, dtype="float32").reshape(3, 4)
+    for given in (values, values.T, values[:, ::2], values[:0], values[1, 2]):
+        if isinstance(given, np.ndarray):
+            np.testing.assert_array_equal(make(Foreign(given)), given)
+    assert make(Foreign(np.ones(2, bool))).dtype == bool
+    with jax.enable_x64(False):
+        assert make(Foreign(np.asarray([3]))).dtype == "int32"
+        with pytest.raises(OverflowError, match="must fit int32"):
+            make(Foreign(np.asarray([2**40])))
+    with pytest.raises(BufferError, match=make.__name__ + ".* cannot be handed on by DLPack"):
+        make(Foreign(np.broadcast_to(np.ones(2), (3, 2))))
+
+
+def aligned(n):
+    """Ones, where XLA's own memory could be."""
+    memory = np.ones(n + 16, "float32")
+    start = -(memory.ctypes.data // 4) % 16
+    return memory[start : start + n]
+
+
+def test_dtype_device_and_copy_of_arrays_that_speak_dlpack():
+    given = Foreign(aligned(64))
+    if jax.default_backend() == "cpu":
+        shared = functx.asarray(given, copy=False)
+        assert shared.unsafe_buffer_pointer() == given.values.ctypes.data
+    made = functx.asarray(given, dtype=functx.bfloat16, device="cpu")
+    assert made.dtype == "bfloat16" and made.devices() == {jax.devices("cpu")[0]}
+    with pytest.raises(ValueError, match="asarray: `obj` cannot become bfloat16 without a copy"):
+        functx.asarray(given, dtype=functx.bfloat16, copy=False)
+    with pytest.raises(ValueError, match="asarray: `obj` cannot become an array without a copy"):
+        functx.asarray(Foreign(np.ones((4, 4))[:, ::2]), copy=False)
+    copies = functx.tensor(given), functx.asarray(given, copy=True)
+    copies += (functx.from_dlpack(given, copy=True),)
+    given.values[0] = 7
+    assert [float(x[0]) for x in copies] == [1, 1, 1]

@@ -191,7 +191,7 @@ def test_what_forward_closes_over_is_not_differentiated():
         with pytest.raises(
             RuntimeError, match=r"(?s)Closing: .* f64\[\], which the function closes over.*detach"
         ):
-            transform(closing)(3.0, 2.0)
+            transform(closing)(jnp.asarray(3.0), 2.0)
 
 
 def test_backward_says_what_to_do_with_an_array_from_elsewhere():

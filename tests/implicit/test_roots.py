@@ -112,7 +112,7 @@ def test_a_root_of_a_tree_in_all_that_the_equation_closes_over():
         return functx.custom_root(f, {"u": jnp.ones(1), "v": jnp.ones(())}, solve)["u"][0]
 
     slope = functx.grad(root, argnums=(0, 1))
-    np.testing.assert_allclose(slope(8.0, 2.0), (1 / 24, -0.5), rtol=1e-12)
+    np.testing.assert_allclose(slope(np.float64(8), np.float64(2)), (1 / 24, -0.5), rtol=1e-12)
 
 
 def test_a_solver_that_is_no_jax_program():
@@ -124,8 +124,8 @@ def test_a_solver_that_is_no_jax_program():
         return jnp.asarray(low)
 
     root = lambda a: functx.custom_root(lambda x: x**3 - a, jnp.asarray(1.0), bisect)
-    assert functx.grad(root)(8.0) == pytest.approx(1 / 12)
-    assert functx.jvp(root, (8.0,), (2.0,))[1] == pytest.approx(1 / 6)
+    assert functx.grad(root)(np.float64(8)) == pytest.approx(1 / 12)
+    assert functx.jvp(root, (np.float64(8),), (2.0,))[1] == pytest.approx(1 / 6)
 
 
 def test_complex_unknowns():
@@ -133,9 +133,13 @@ def test_complex_unknowns():
         solve = lambda f, x: lax.fori_loop(0, 30, lambda _, x: x - f(x) / (2 * x), x)
         return functx.custom_root(lambda x: x * x - a, jnp.asarray(1 + 1j), solve)
 
-    np.testing.assert_allclose(functx.jvp(root, (2j,), (1j,))[1], 1j / (2 * (1 + 1j)))
+    np.testing.assert_allclose(
+        functx.jvp(root, (np.complex128(2j),), (1j,))[1], 1j / (2 * (1 + 1j))
+    )
     loss = lambda f: functx.grad(lambda a: jnp.abs(f(a) - 2) ** 2)
-    np.testing.assert_allclose(loss(root)(2j), loss(jnp.sqrt)(2j), rtol=1e-12)
+    np.testing.assert_allclose(
+        loss(root)(np.complex128(2j)), loss(jnp.sqrt)(np.complex128(2j)), rtol=1e-12
+    )
 
 
 def test_an_equation_of_conjugates():
@@ -167,8 +171,8 @@ def test_a_tangent_solver_of_ones_own_serves_both_modes():
     root = lambda a: functx.custom_root(
         lambda x: x**3 - a, jnp.asarray(1.0), newton_of_one, twice_too_large
     )
-    assert functx.grad(root)(8.0) == pytest.approx(2 / 12)
-    assert functx.jvp(root, (8.0,), (1.0,))[1] == pytest.approx(2 / 12)
+    assert functx.grad(root)(np.float64(8)) == pytest.approx(2 / 12)
+    assert functx.jvp(root, (np.float64(8),), (1.0,))[1] == pytest.approx(2 / 12)
     assert len(seen) >= 2
 
 
@@ -198,7 +202,7 @@ IDENTITY = lambda f, x: x
         (
             lambda: functx.custom_root(lambda x: jnp.stack([x, x]), 1.0, IDENTITY),
             ValueError,
-            r"`f\(initial_guess\)` must be f64\[\], got f64\[2\]",
+            r"`f\(initial_guess\)` must be f32\[\], got f32\[2\]",
         ),
         (
             lambda: functx.custom_fixed_point(lambda x: (x, x), 1.0, IDENTITY),
@@ -208,12 +212,12 @@ IDENTITY = lambda f, x: x
         (
             lambda: functx.custom_root(lambda x: x, {"a": 1.0}, lambda f, x: {"a": 1}),
             ValueError,
-            r"what `solve` returns at \['a'\] must be f64\[\], got 1",
+            r"what `solve` returns at \['a'\] must be f32\[\], got i64\[\]",
         ),
         (
             lambda: functx.custom_root(lambda x: x, {"a": 1.0}, lambda f, x: {"a": jnp.ones(3)}),
             ValueError,
-            r"what `solve` returns at \['a'\] must be f64\[\], got f64\[3\]",
+            r"what `solve` returns at \['a'\] must be f32\[\], got f64\[3\]",
         ),
         (
             lambda: functx.custom_linear_solve(jnp.sin, 1.0, solve="lu"),

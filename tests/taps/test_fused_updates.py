@@ -33,7 +33,7 @@ def adam(param, gradient, state):
 
 
 def start(params):
-    return jax.tree.map(lambda w: (0, np.zeros_like(w), np.zeros_like(w)), params)
+    return jax.tree.map(lambda w: (np.zeros(()), np.zeros_like(w), np.zeros_like(w)), params)
 
 
 def separately(params, state, x):

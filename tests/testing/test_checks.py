@@ -9,7 +9,7 @@ from faults import differs_by_layout, differs_under_jit, loops_over_lanes
 import functx
 import functx.testing
 from functx._core.rules import derivative_rules
-from functx.testing import call, CHECKS, Convention, OpInfo, Refusal, run_cell
+from functx.testing import call, CHECKS, Convention, FixedSizes, OpInfo, Refusal, run_cell
 
 
 def samples(make):
@@ -72,6 +72,10 @@ def sees_its_batch(x):
     return x if isinstance(x, jax.core.Tracer) and "Batch" in type(x).__name__ else x * 2
 
 
+def sees_its_curve(x):
+    return jnp.sin(x) * (2 if "Jet" in type(x).__name__ else 1)
+
+
 def weakly_typed(x):
     return jax.lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None)
 
@@ -91,6 +95,14 @@ def test_every_layout_of_a_number_is_an_array():
     run_cell(entry, "float32", "layouts")
 
 
+def freezes_a_size(x):
+    return x / int(x.shape[-1])
+
+
+def asks_whether_a_size_is_even(x):
+    return 2 * x if x.shape[-1] % 2 == 0 else x
+
+
 @pytest.mark.parametrize(
     "name, wrong, dtype",
     [
@@ -107,6 +119,7 @@ def test_every_layout_of_a_number_is_an_array():
         ("halves", wrong_in_halves, "bfloat16"),
         ("grad", wrong_sign_in_reverse, "bfloat16"),
         ("hessian_in_scan", loses_its_curvature_when_recorded, "float32"),
+        ("jet", sees_its_curve, "float64"),
         ("vmap", sees_its_batch, "float32"),
         ("vmap_eager", sees_its_batch, "float32"),
         ("vmap_rule", loops_over_lanes, "float32"),
@@ -114,11 +127,20 @@ def test_every_layout_of_a_number_is_an_array():
         ("jit", differs_under_jit, "float32"),
         ("layouts", differs_by_layout, "float32"),
         ("layouts", reads_strides_as_packed, "float32"),
+        ("symbolic", freezes_a_size, "float32"),
+        ("symbolic_values", asks_whether_a_size_is_even, "float32"),
     ],
 )
 def test_wrong_function_fails(name, wrong, dtype):
     with pytest.raises(AssertionError):
         run_cell(info(wrong), dtype, name)
+
+
+def test_a_size_that_may_be_a_symbol_after_all_fails_its_entry():
+    fixed = FixedSizes("x", "nothing", dims=(-1,))
+    run_cell(info(freezes_a_size, fixed_sizes=(fixed,)), "float32", "symbolic")
+    with pytest.raises(AssertionError, match=r"exports with symbols for the sizes of x\[-1\]"):
+        run_cell(info(sine, fixed_sizes=(fixed,)), "float32", "symbolic")
 
 
 def warns_in_32_bits(x):

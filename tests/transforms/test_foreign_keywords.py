@@ -20,10 +20,16 @@ SCALAR = lambda x: (x * x).sum()
         (lambda: functx.from_numpy(X, requires_grad=True), "from_numpy: `requires_grad`"),
         (lambda: functx.vmap(SCALAR, in_axes=0), r"vmap: `in_axes`.*\n.*it is `in_dims` here"),
         (lambda: functx.vmap(SCALAR, out_axes=0), r"vmap: `out_axes`.*\n.*it is `out_dims` here"),
-        (lambda: functx.vmap(SCALAR, axis_name="i"), r"vmap: `axis_name`.*\n.*jax.vmap"),
+        (
+            lambda: functx.vmap(SCALAR, axis_nam="i"),
+            r"vmap: `axis_nam`.*\n.*did you mean 'axis_name'",
+        ),
         (lambda: functx.grad(fun=SCALAR), r"grad: `fun`.*\n.*it is `func` here"),
         (lambda: functx.grad(SCALAR, holomorphic=True), r"grad: `holomorphic`.*\n.*functx.jacrev"),
-        (lambda: functx.grad(SCALAR, allow_int=True), r"grad: `allow_int`.*\n.*argnums="),
+        (
+            lambda: functx.vjp(SCALAR, X, allow_int=True),
+            r"vjp: `allow_int`.*\n.*functx.grad has it",
+        ),
         (lambda: functx.grad(SCALAR, argnms=0), r"grad: `argnms`.*\n.*did you mean 'argnums'"),
         (lambda: functx.grad(SCALAR, zzz=0), r"grad: `zzz`.*\n.*func, argnums, has_aux, unused"),
         (lambda: functx.jacrev(SCALAR, holomorphic=True), r"jacrev: `holomorphic`.*\n.*as_real"),

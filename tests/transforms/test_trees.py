@@ -181,6 +181,31 @@ def test_functional_call_refuses_objects_that_jax_does_not_look_into():
         functx.functional_call(Opaque(), {"weight": X}, X)
 
 
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("wieght", r"no array named 'wieght'\n.*did you mean 'weight'\?"),
+        ("inner.bais", r"no array named 'inner.bais'\n.*did you mean 'inner.bias'\?"),
+        ("zzz", r"no array named 'zzz'\n.*its arrays are inner.bias, weight"),
+        ("weight", "does not look into\n"),
+    ],
+)
+@pytest.mark.parametrize("decorate", [lambda cls: cls, dataclasses.dataclass])
+def test_functional_call_names_what_such_an_object_lacks(name, said, decorate):
+    @decorate
+    class Opaque:
+        weight: jax.Array
+        inner: dict
+
+        def __call__(self, x):
+            return x * self.weight + self.inner["bias"]
+
+    model = Opaque.__new__(Opaque)
+    model.weight, model.inner = X, {"bias": X, "count": 3}
+    with pytest.raises(TypeError, match=f"^functional_call: `module` must.* type Opaque.*{said}"):
+        functx.functional_call(model, {name: X}, X)
+
+
 def test_functional_call_takes_objects_that_are_functions_of_parameters():
     class Apply:
         def __call__(self, parameters, x):
@@ -188,3 +213,6 @@ def test_functional_call_takes_objects_that_are_functions_of_parameters():
 
     same(functx.functional_call(Apply(), {"w": 2.0}, X), 2 * X)
     same(functx.functional_call(jax.jit(Apply()), {"w": 2.0}, X), 2 * X)
+    with_constant = Apply()
+    with_constant.shift = X
+    same(functx.functional_call(with_constant, {"w": 2.0}, X), 2 * X)

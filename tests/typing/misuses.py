@@ -26,9 +26,12 @@ functx.softplus(x)  # wrong
 functx.Tensor([1.0])  # wrong
 functx.grad(loss)(x, 1.0, 2.0)  # wrong
 functx.grad(loss)(x, "a")  # wrong
+functx.grad(loss, allow_int="yes")  # wrong
 functx.vmap(loss)()  # wrong
 functx.vmap(3)  # wrong
 functx.vmap(loss, randomness="some")  # wrong
+functx.vmap(loss, axis_size="all")  # wrong
+functx.vmap(loss, axis_name=[])  # wrong
 functx.jit(loss)(x, scal=2.0)  # wrong
 functx.grad(loss)(x).keys()  # wrong
 functx.vjp(loss, x)[1]("a", "b")  # wrong

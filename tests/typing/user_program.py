@@ -78,7 +78,11 @@ def transforms(parameters: Parameters, x: Array, target: Array) -> None:
     assert_type(gradient, Parameters)
     assert_type(accuracy, float)
     functx.grad(loss, argnums=(0, 1))(parameters, x, target)
+    assert_type(functx.grad(loss, allow_int=True)(parameters, x, target), Parameters)
+    functx.value_and_grad(loss, argnums=(0, 2), allow_int=True)(parameters, x, target)
     assert_type(functx.vmap(logits, in_dims=(None, 0))(parameters, x), Array)
+    named = functx.vmap(logits, (None, 0), axis_name="batch", axis_size=5, spmd_axis_name="data")
+    assert_type(named(parameters, x), Array)
     output, pullback = functx.vjp(logits, parameters, x)
     assert_type(output, Array)
     cotangents = pullback(functx.ones_like(output))
@@ -158,7 +162,8 @@ def main() -> None:
     target = functx.arange(5) % 3
     transforms(parameters, x, target)
     operators(x)
-    print(functx.vjp(Cube.apply, x, has_aux=False)[0])
+    print(functx.vjp(Cube.apply, x, has_aux=False)[0], Cube.apply(x=x, scale=2.0))
+    print(functx.testing.gradcheck(energy, x[:2, :2], eps=1e-2, atol=1e-2, rtol=1e-2))
 
 
 if __name__ == "__main__":

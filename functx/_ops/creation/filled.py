@@ -12,17 +12,16 @@ from functx._core import (
     ArrayLike,
     as_dtype,
     category,
-    DEFAULT_FLOAT,
-    describe,
+    default_float,
+    default_of,
     Device,
     DType,
-    LONG,
     operator,
     Other,
     Promote,
-    refuse,
     Requirement,
     Shape,
+    Size,
     value_fits,
 )
 
@@ -41,15 +40,15 @@ def zeros(
 def zeros(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False, aliases=("empty",))
+@operator(form=size_form, differentiable=False, aliases=("empty",), takes_storage=True)
 def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
-    """Zeros, of the default dtype float32 unless said otherwise. `zeros(2, 3)` works as well.
+    """Zeros, of the default dtype unless said otherwise. `zeros(2, 3)` works as well.
 
     >>> functx.zeros(2, 2)
     Array([[0., 0.],
            [0., 0.]], dtype=float32)
     """
-    return jnp.zeros(non_negative(size), dtype or DEFAULT_FLOAT)
+    return jnp.zeros(non_negative(size), dtype or default_float())
 
 
 @overload
@@ -60,54 +59,54 @@ def ones(
 def ones(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False)
+@operator(form=size_form, differentiable=False, takes_storage=True)
 def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
-    """Ones, of the default dtype float32 unless said otherwise. `ones(2, 3)` works as well.
+    """Ones, of the default dtype unless said otherwise. `ones(2, 3)` works as well.
 
     >>> functx.ones((2,), dtype=functx.int32)
     Array([1, 1], dtype=int32)
     """
-    return jnp.ones(non_negative(size), dtype or DEFAULT_FLOAT)
+    return jnp.ones(non_negative(size), dtype or default_float())
 
 
 def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
     if dtype is None and category(fill_value.dtype) >= 2:
-        dtype = DEFAULT_FLOAT if category(fill_value.dtype) == 2 else "complex64"
+        dtype = default_of(category(fill_value.dtype))
     if dtype is not None:
         yield value_fits(fill_value, dtype, "fill_value")
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
 def full(
     size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """An array of one value, a number or a 0-d array, which may be traced and differentiated.
 
-    Dtypes: bool, int64, float32 or complex64 by the kind of `fill_value`, unless `dtype` is
+    Dtypes: bool, int64 or a default dtype by the kind of `fill_value`, unless `dtype` is
     given. A value that the dtype cannot hold is refused.
 
     >>> functx.full((2,), 0.5)
     Array([0.5, 0.5], dtype=float32)
     """
     kind = category(jnp.asarray(fill_value).dtype)
-    dtype = as_dtype(dtype or ("bool", LONG, DEFAULT_FLOAT, "complex64")[kind])
+    dtype = as_dtype(dtype or default_of(kind))
     return jnp.broadcast_to(element(fill_value, dtype), non_negative(size))
 
 
 def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
-    yield value_fits(s, dtype or DEFAULT_FLOAT, "s")
+    yield value_fits(s, dtype or default_float(), "s")
 
 
-@operator(promote=Promote.NONE, requires=_number_fits)
+@operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
 def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None = None) -> Array:
-    """A number as a 0-d array, of the default dtype float32 unless said otherwise.
+    """A number as a 0-d array, of the default dtype unless said otherwise.
 
     A number that the dtype cannot hold is refused.
 
     >>> functx.scalar_tensor(2)
     Array(2., dtype=float32)
     """
-    return element(s, as_dtype(dtype or DEFAULT_FLOAT), "s")
+    return element(s, as_dtype(dtype or default_float()), "s")
 
 
 @operator(promote=Promote.NO_OPMATH, differentiable=False, aliases=("empty_like",))
@@ -136,7 +135,7 @@ def ones_like(
 
 @operator(differentiable=False)
 def eye(
-    n: int, m: int | None = None, *, dtype: DType | None = None, device: Device | None = None
+    n: Size, m: Size | None = None, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """The identity matrix, `n` by `n`, or `n` by `m` with ones on its main diagonal.
 
@@ -144,8 +143,6 @@ def eye(
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    for name, size in (("n", n), ("m", m)):
-        if not isinstance(size, int) and not (name == "m" and size is None):
-            refuse(f"`{name}` must be an int, got {describe(size)}", error=TypeError)
-        non_negative((size or 0,), name)
-    return jnp.eye(n, m, dtype=dtype or DEFAULT_FLOAT)
+    for name, size in (("n", n), ("m", n if m is None else m)):
+        non_negative((size,), name)
+    return jnp.eye(n, m, dtype=dtype or default_float())

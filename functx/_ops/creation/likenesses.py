@@ -36,7 +36,7 @@ def _fill_fits(*, input: Any, fill_value: Any, dtype: Any, **_: Any) -> Iterator
     yield value_fits(fill_value, dtype or input.dtype, "fill_value")
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
 def full_like(
     input: ArrayLike,
     fill_value: Other,
@@ -55,7 +55,7 @@ def full_like(
     return jnp.broadcast_to(element(fill_value, dtype or input.dtype), input.shape)
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
 def new_full(
     input: ArrayLike,
     size: Shape,
@@ -139,7 +139,7 @@ def _number_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
         yield value_fits(value, input.dtype, "value")
 
 
-@operator(promote=Promote.NONE, requires=_number_fits)
+@operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
 def fill(input: ArrayLike, value: Other) -> Array:
     """One value in the shape and the dtype of `input`.
 

@@ -18,10 +18,12 @@ from functx._core import (
     as_dtype,
     available,
     category,
-    DEFAULT_FLOAT,
+    default_complex,
+    default_float,
     describe,
     Device,
     DType,
+    known,
     LONG,
     operator,
     Other,
@@ -29,6 +31,7 @@ from functx._core import (
     refuse,
     refuse_wide,
     Requirement,
+    Size,
     value_fits,
 )
 from functx._ops.pointwise.power_slopes import raised
@@ -102,7 +105,7 @@ def arange(
 
     `arange(end)` starts at 0.
     Shapes: $[\lceil (\mathrm{end} - \mathrm{start}) / \mathrm{step} \rceil]$.
-    Dtypes: int64 if all three are integers, else float32. An integer `dtype` truncates
+    Dtypes: int64 if all three are integers, else the default dtype. An integer `dtype` truncates
     `step` and `start`: int64 first, the others after counting, as in PyTorch.
     Raises `RuntimeError` if `step` is zero or leads away from `end`, `OverflowError` for
     integers that do not fit (32 bits, while 64 bit is off).
@@ -119,7 +122,7 @@ def arange(
         if not math.isfinite(x):
             refuse(f"`{name}` must be finite, got {x}")
     integral = not any(isinstance(x, float) for x in given.values())
-    dtype = as_dtype(dtype or (LONG if integral else DEFAULT_FLOAT))
+    dtype = as_dtype(dtype or (LONG if integral else default_float()))
     if category(dtype) not in (1, 2):
         refuse(f"`dtype` must be integer or floating, got {dtype.name}", error=TypeError)
     if step == 0:
@@ -152,7 +155,7 @@ def _ends_fit(*, start: Any, end: Any, dtype: Any, **_: Any) -> Iterator[Require
 def linspace(
     start: Other,
     end: Other,
-    steps: int,
+    steps: Size,
     *,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -161,7 +164,7 @@ def linspace(
 
     The ends are numbers or 0-d arrays, which may be traced and differentiated. Each half is
     computed from the end next to it, so that both ends are exact.
-    Dtypes: float32, or complex64 if an end is complex, unless `dtype` is given. An integer
+    Dtypes: the default one, complex if an end is, unless `dtype` is given. An integer
     `dtype` truncates the ends first and the results last.
 
     >>> functx.linspace(0, 1, 5)
@@ -176,7 +179,7 @@ def linspace(
 def logspace(
     start: Other,
     end: Other,
-    steps: int,
+    steps: Size,
     base: Other = 10.0,
     *,
     dtype: DType | None = None,
@@ -186,7 +189,7 @@ def logspace(
 
     Their exponents are those of `linspace`. The ends and `base` are numbers or 0-d arrays, which
     may be traced and differentiated; `base` is real.
-    Dtypes: float32, or complex64 if an end is complex, unless `dtype` is given. An integer
+    Dtypes: the default one, complex if an end is, unless `dtype` is given. An integer
     `dtype` truncates the ends first, unless there is one step, and the results last.
 
     >>> functx.logspace(0, 3, 4, base=2)
@@ -212,7 +215,7 @@ def _truncated_as_c(x: Array, dtype: np.dtype) -> Array:
 
 
 def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[Array], np.dtype]:
-    if not isinstance(steps, int):
+    if known(steps) and not isinstance(steps, int):
         refuse(f"`steps` must be an int, got {describe(steps)}", error=TypeError)
     non_negative((steps,), "steps")
     ends = [jnp.asarray(start), jnp.asarray(end)]
@@ -220,14 +223,14 @@ def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[
         if x.ndim:
             refuse(f"`{name}` must be a number or 0-d, got {describe(x)}")
     is_complex = max(category(x.dtype) for x in ends) == 3
-    dtype = as_dtype(dtype or ("complex64" if is_complex else DEFAULT_FLOAT))
+    dtype = as_dtype(dtype or (default_complex() if is_complex else default_float()))
     if category(dtype) == 0 or (is_complex and category(dtype) < 3):
         kind = "complex" if is_complex else "a number dtype"
         refuse(f"`dtype` must be {kind}, got {dtype.name}", error=TypeError)
     return ends, dtype
 
 
-def _between(ends: list[Array], steps: int, dtype: np.dtype, compute: np.dtype) -> Array:
+def _between(ends: list[Array], steps: Size, dtype: np.dtype, compute: np.dtype) -> Array:
     """Evenly spaced numbers in the dtype of computation, between ends that `dtype` truncates."""
     if category(dtype) == 1:
         ends = [lax.convert_element_type(x, dtype) for x in ends]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from functx._core import refuse
+from functx._core import known_sizes, refuse, Size
 
 
 def size_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -17,8 +17,8 @@ def size_after_array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
 
 
-def non_negative(size: tuple[int, ...], name: str = "size") -> tuple[int, ...]:
+def non_negative(size: tuple[Size, ...], name: str = "size") -> tuple[Size, ...]:
     """`size`, or a refusal if a size in it is negative."""
-    if min(size, default=0) < 0:
+    if min(known_sizes(size), default=0) < 0:
         refuse(f"`{name}` must not be negative, got {list(size)}")
     return size

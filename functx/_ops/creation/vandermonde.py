@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from jax import Array, lax
 
-from functx._core import ArrayOnly, describe, operator, Promote, refuse
+from functx._core import (
+    ArrayOnly,
+    describe,
+    known,
+    operator,
+    Promote,
+    refuse,
+)
 
 from .powers import powers_of
 
@@ -28,7 +35,7 @@ def vander(x: ArrayOnly, N: int | None = None, increasing: bool = False) -> Arra
     if x.ndim != 1:
         refuse(f"`x` must have 1 dimension, got {describe(x)}")
     count = x.size if N is None else N
-    if count < 0:
+    if known(count) and count < 0:
         refuse(f"`N` must not be negative, got {N}")
     powers = powers_of(x, count)
     return powers if increasing else lax.rev(powers, [1])

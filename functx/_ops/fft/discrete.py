@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import category, complex_of, DEFAULT_FLOAT, refuse
+from functx._core import accumulator, category, complex_of, default_float, refuse
 
 
 _MOST = 3  # dimensions that XLA transforms at once
@@ -60,7 +60,16 @@ def real_fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -
 
 
 def _floating(x: Array) -> Array:
-    return lax.convert_element_type(x, DEFAULT_FLOAT) if category(x.dtype) < 2 else x
+    if category(x.dtype) > 1:
+        return x
+    dtype = default_float()
+    if accumulator(dtype) != dtype:
+        refuse(
+            f"integers would be transformed in the default dtype, which must not be {dtype.name}",
+            hint="x.astype(functx.float32)",
+            error=TypeError,
+        )
+    return lax.convert_element_type(x, dtype)
 
 
 def _complex(x: Array) -> Array:

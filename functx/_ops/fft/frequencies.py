@@ -13,7 +13,7 @@ from functx._core import (
     accumulator,
     as_dtype,
     category,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     Device,
     DType,
@@ -33,8 +33,8 @@ def fftfreq(
 ) -> Array:
     r"""Frequencies of `fft`, in cycles per unit: $0, 1, \dots, -2, -1$ over $n d$.
 
-    `d` is the distance of samples, a number or a 0-d array. Shapes: `[n]`. Dtypes: float32 unless
-    `dtype` says another floating one.
+    `d` is the distance of samples, a number or a 0-d array. Shapes: `[n]`. Dtypes: the default
+    one unless `dtype` says another floating one.
 
     >>> functx.fft.fftfreq(4, 0.5)
     Array([ 0. ,  0.5, -1. , -0.5], dtype=float32)
@@ -51,7 +51,7 @@ def rfftfreq(
     r"""Frequencies of `rfft`, in cycles per unit: $0, 1, \dots, \lfloor n / 2 \rfloor$ over $n d$.
 
     `d` is the distance of samples, a number or a 0-d array. Shapes: `[n // 2 + 1]`. Dtypes:
-    float32 unless `dtype` says another floating one.
+    the default one unless `dtype` says another floating one.
 
     >>> functx.fft.rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
@@ -65,7 +65,7 @@ def _frequencies(cycles: np.ndarray, n: int, d: Any, dtype: Any) -> Array:
         refuse(f"`n` must not be negative, got {n}")
     if d.ndim or category(d.dtype) == 3:
         refuse(f"`d` must be a real number or 0-d, got {describe(d)}", error=TypeError)
-    dtype = as_dtype(dtype or DEFAULT_FLOAT)
+    dtype = as_dtype(dtype or default_float())
     if category(dtype) != 2:
         refuse(f"`dtype` must be floating, got {dtype.name}", error=TypeError)
     compute = accumulator(dtype)

@@ -145,7 +145,7 @@ def rfft2(
     return half_fourier(input, _some(input, s, dim), norm, inverse=False)
 
 
-@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def irfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
@@ -167,7 +167,7 @@ def irfftn(
     return real_fourier(input, _half(input, s, dim), norm, inverse=True)
 
 
-@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def irfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
@@ -181,7 +181,7 @@ def irfft2(
     return real_fourier(input, _half(input, s, dim), norm, inverse=True)
 
 
-@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def hfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
@@ -205,7 +205,7 @@ def hfftn(
     return real_fourier(input, _half(input, s, dim), norm, inverse=False)
 
 
-@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def hfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:

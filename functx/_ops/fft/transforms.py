@@ -60,7 +60,7 @@ def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     return half_fourier(input, _along(input, dim, n), norm, inverse=False)
 
 
-@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Inverse of `rfft`: a real signal from half of its Fourier transform.
 
@@ -78,7 +78,7 @@ def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | Non
     return real_fourier(input, _along(input, dim, n, from_half=True), norm, inverse=True)
 
 
-@operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
 def hfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Fourier transform of a signal with $x_{-k} = \bar x_k$, from its half: a real result.
 

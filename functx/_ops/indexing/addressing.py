@@ -7,7 +7,8 @@ positions are outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,8 +17,10 @@ from jax import Array, lax
 
 from functx._core import (
     as_dtype,
+    as_scalar,
     category,
     converted,
+    decided,
     describe,
     glanced,
     index_in_range,
@@ -25,6 +28,7 @@ from functx._core import (
     LONG,
     refuse,
     Requirement,
+    Size,
 )
 
 
@@ -35,7 +39,7 @@ def read_along(x: Array, index: Array, dim: int) -> Array:
     """`x[.., index[i], ..]`: both of one rank, `index` no larger than `x` except along `dim`."""
     others = tuple(d for d in range(x.ndim) if d != dim)
     limits = [x.shape[d] if d == dim else index.shape[d] for d in range(x.ndim)]
-    x = lax.slice(x, [0] * x.ndim, limits)
+    x = _up_to(x, limits)
     numbers = lax.GatherDimensionNumbers(
         offset_dims=(),
         collapsed_slice_dims=(dim,),
@@ -54,7 +58,7 @@ def write_along(
     """The inverse of `read_along`: `write` is one of `lax.scatter`, `lax.scatter_add`, ..."""
     others = tuple(d for d in range(x.ndim) if d != dim)
     missing = [(0, 0 if d == dim else x.shape[d] - index.shape[d], 0) for d in range(x.ndim)]
-    index = lax.pad(index, np.asarray(x.shape[dim], index.dtype), missing)
+    index = lax.pad(index, as_scalar(x.shape[dim], index.dtype), missing)
     updates = lax.pad(updates, np.zeros((), updates.dtype), missing)
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=(),
@@ -116,7 +120,7 @@ def sum_into(x: Array, index: Array, updates: Array, dim: int) -> Array:
 
 def positions_where(mask: Array, size: int) -> Array:
     """The first `size` positions in the vector `mask` that are True; `mask.size` where none is."""
-    if size < 0:
+    if decided(lambda: size < 0, otherwise=False):
         refuse(f"`size` must not be negative, got {size}", error=ValueError)
     long = as_dtype(LONG)
     slot = jnp.where(mask, jnp.cumsum(mask, dtype=long) - 1, size)
@@ -165,7 +169,7 @@ def check_ranks(input: Array, index: Array, dim: int) -> None:
             f"{describe(input)}"
         )
     for d in range(input.ndim if index.ndim else 0):
-        if d != dim and index.shape[d] > input.shape[d]:
+        if d != dim and _longer(index.shape[d], input.shape[d]):
             refuse(
                 f"`index` must be no larger than `input` except in dimension {dim}, got "
                 f"{describe(index)} for {describe(input)}"
@@ -191,14 +195,27 @@ def check_source(input: Array, index: Array, src: Array, dim: int) -> None:
             f"`src` must have as many dimensions as `index`, got {describe(src)} for "
             f"{describe(index)}"
         )
-    if any(i > s for i, s in zip(as_line(index).shape, as_line(src).shape, strict=True)):
+    if any(map(_longer, as_line(index).shape, as_line(src).shape)):
         refuse(f"`index` must be no larger than `src`, got {describe(index)} for {describe(src)}")
 
 
 def cropped(src: Array, index: Array) -> Array:
     """The part of `src` that `index` has positions for."""
     src, shape = as_line(src), as_line(index).shape
-    return lax.slice(src, [0] * src.ndim, shape)
+    return _up_to(src, shape)
+
+
+def _up_to(x: Array, limits: Sequence[Size]) -> Array:
+    """The first elements of each dimension."""
+    if decided(lambda: all(map(operator.le, limits, x.shape)), otherwise=False):
+        return lax.slice(x, [0] * x.ndim, limits)
+    # Of symbolic sizes a slice must be known to end inside; padding may be negative.
+    missing = [(0, limit - n, 0) for limit, n in zip(limits, x.shape, strict=True)]
+    return lax.pad(x, np.zeros((), x.dtype), missing)
+
+
+def _longer(size: Size, other: Size) -> bool:
+    return decided(lambda: size > other, otherwise=False)
 
 
 def cast_number(value: Any, dtype: Any, name: str) -> Array:

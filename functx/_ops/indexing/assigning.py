@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, core
 
 from functx._core import (
     accumulator,
     ArrayLike,
+    as_number,
     Autocast,
     broadcasts_to,
     category,
+    decided,
     describe,
     index_in_range,
     is_number,
+    known,
     operator,
     Others,
     Promote,
     refuse,
     Requirement,
+    Size,
 )
 
 from .addressing import cast_number, check_same_dtype, positions_where
@@ -79,7 +84,9 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
         )
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside)
+@operator(
+    promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside, takes_storage=True
+)
 def index_put(
     input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
 ) -> Array:
@@ -193,7 +200,7 @@ def _with_masks(
 ) -> tuple[list[Array | None], int]:
     others = [(n, jnp.atleast_1d(p)) for n, p in enumerate(positions) if p is not None]
     lengths = [p.shape[-1] for _, p in others]
-    length = max([mask.size for _, mask in masks] + lengths)
+    length = ft.reduce(core.max_dim, [mask.size for _, mask in masks] + lengths)
     counts = [jnp.count_nonzero(mask) for _, mask in masks]
     picked = counts[0]
     for count in (*counts[1:], *lengths):
@@ -201,8 +208,7 @@ def _with_masks(
     slots = jnp.arange(length)
     for n, p in others:
         if p.shape[-1] != 1:
-            outside = [(0, 0)] * (p.ndim - 1) + [(0, length - p.shape[-1])]
-            p = jnp.pad(p, outside, constant_values=x.shape[n])
+            p = _lengthened(p, p.ndim - 1, length, x.shape[n])
         positions[n] = p
     for (n, mask), count in zip(masks, counts, strict=True):
         flat = positions_where(mask.ravel(), length)
@@ -225,7 +231,24 @@ def _padded_to(values: Array, x: Array, positions: list[Array | None], length: i
     axis = values.ndim - 1 - trailing
     if axis < 0 or values.shape[axis] in (1, length):
         return values
-    if values.shape[axis] > length:
+    if decided(lambda: values.shape[axis] > length, otherwise=False):
         refuse(f"`values` must have at most {length} entries for the mask, got {describe(values)}")
-    padding = [(0, length - values.shape[d] if d == axis else 0) for d in range(values.ndim)]
-    return jnp.pad(values, padding)
+    return _lengthened(values, axis, length, 0)
+
+
+def _lengthened(x: Array, axis: int, length: Size, fill: Size) -> Array:
+    """`x` with `fill` behind it along `axis`."""
+    n = x.shape[axis]
+    if known(n, length):
+        padding = [(0, length - n if d == axis else 0) for d in range(x.ndim)]
+        return jnp.pad(x, padding, constant_values=fill)
+    if n == 0:
+        return jnp.full([length if d == axis else m for d, m in enumerate(x.shape)], fill, x.dtype)
+    # A symbolic size may be 1, of which the one element is everywhere.
+    at = jnp.where(jnp.asarray(n) == 1, 0, jnp.arange(length))
+    number = as_number(fill, x.dtype)
+    return jnp.where(_beside(at < n, axis, x), jnp.take(x, at, axis, mode="clip"), number)
+
+
+def _beside(line: Array, axis: int, x: Array) -> Array:
+    return jnp.expand_dims(line, [d for d in range(x.ndim) if d != axis])

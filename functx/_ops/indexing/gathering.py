@@ -37,7 +37,7 @@ from .addressing import (
 __all__ = ["gather", "index_select", "take_along_dim"]
 
 
-@operator(promote=Promote.NONE, requires=positions_inside)
+@operator(promote=Promote.NONE, requires=positions_inside, takes_storage=True)
 def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = False) -> Array:
     r"""Reads along `dim`: for `dim=0`, $y_{ij} = x_{\mathrm{index}_{ij},\,j}$.
 
@@ -45,12 +45,18 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
     has the shape of `index`.
     Errors: IndexError for an index outside of `[0, n)`. Under `jit`, where values are not
     known, such a read gives NaN, of integers the least (uint8: the greatest), of bools True.
-    `sparse_grad` changes nothing: gradients are dense.
+    ValueError for `sparse_grad`: gradients are dense.
 
     >>> functx.gather(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1, jnp.asarray([[1], [0]]))
     Array([[2.],
            [3.]], dtype=float32)
     """
+    if sparse_grad:
+        refuse(
+            "`sparse_grad` does not exist: the gradient is dense",
+            hint="leave it out; of few elements of a large array, take the gradient by those",
+            error=ValueError,
+        )
     index = as_index(index)
     if index.size == 0:
         return jnp.zeros(index.shape, input.dtype)
@@ -58,7 +64,7 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
     return read_along(as_line(input), as_line(index), dim).reshape(index.shape)
 
 
-@operator(promote=Promote.NONE, requires=positions_inside)
+@operator(promote=Promote.NONE, requires=positions_inside, takes_storage=True)
 def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     r"""The slices across `dim` at a vector of positions: $y_i = x_{\mathrm{index}_i}$ for `dim=0`.
 
@@ -87,7 +93,7 @@ def _wrapped_inside(*, input: Any, indices: Any, dim: Any, **_: Any) -> Iterator
     yield index_in_range(indices, size, name="indices", negative=True)
 
 
-@operator(promote=Promote.NONE, requires=_wrapped_inside)
+@operator(promote=Promote.NONE, requires=_wrapped_inside, takes_storage=True)
 def take_along_dim(input: ArrayLike, indices: Index, dim: Dim | None = None) -> Array:
     r"""Reads along `dim`, broadcasting the others; with `dim=None` both are flattened first.
 

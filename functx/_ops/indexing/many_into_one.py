@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import as_dtype, category, LONG
+from functx._core import as_dtype, as_number, category, known, LONG
 from functx._core.order import equal, from_keys, invertible_keys
 from functx._core.rules import derivative_rules
+from functx._ops.reductions.scanning import running
 
 from .addressing import (
     add_slices,
@@ -66,7 +68,7 @@ def _product_by_scan(x: Array, index: Array, src: Array, dim: int) -> Array:
         index = lax.broadcast_in_dim(index, src.shape, [dim])
     missing = [(0, 0 if d == dim else x.shape[d] - index.shape[d], 0) for d in range(x.ndim)]
     n = x.shape[dim]
-    index = lax.pad(index, jnp.asarray(n, index.dtype), missing)
+    index = lax.pad(index, jnp.asarray(as_number(n, index.dtype), index.dtype), missing)
     src = lax.pad(src, jnp.ones((), src.dtype), missing)
     target = jnp.concatenate([lax.broadcasted_iota(index.dtype, x.shape, dim), index], dim)
     target = jnp.where(target < 0, n, target)
@@ -80,10 +82,16 @@ def _product_by_scan(x: Array, index: Array, src: Array, dim: int) -> Array:
         anew = right[0]
         return left[0] | anew, jnp.where(anew, 1, left[1]) * right[1]
 
-    products = lax.associative_scan(combine, (starts, factors), axis=dim)[1]
+    products = _scanned(combine, (starts, factors), dim)[1]
     long = as_dtype(LONG)
     sizes = sum_into(jnp.ones(x.shape, long), index, jnp.ones(index.shape, long), dim)
     return read_along(products, jnp.cumsum(sizes, axis=dim) - 1, dim)
+
+
+def _scanned(combine: Callable[..., Any], parts: tuple[Array, ...], dim: int) -> Any:
+    if known(parts[0].shape[dim]):
+        return lax.associative_scan(combine, parts, axis=dim)
+    return running(combine, parts, dim)
 
 
 def extremum_into(

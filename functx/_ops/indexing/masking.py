@@ -60,7 +60,7 @@ def _value_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
     yield value_fits(value, input.dtype, "value")
 
 
-@operator(promote=Promote.NONE, requires=_value_fits)
+@operator(promote=Promote.NONE, requires=_value_fits, takes_storage=True)
 def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
     r"""A copy of `input` with `value` where `mask` is True, broadcasting both.
 
@@ -90,7 +90,7 @@ def _source_suffices(*, input: Any, mask: Any, source: Any, **_: Any) -> Iterato
     )
 
 
-@operator(promote=Promote.NONE, requires=_source_suffices)
+@operator(promote=Promote.NONE, requires=_source_suffices, takes_storage=True)
 def masked_scatter(input: ArrayOnly, mask: Mask, source: ArrayOnly) -> Array:
     """A copy of `input` with the elements of `source`, in order, where `mask` is True.
 
@@ -123,7 +123,7 @@ def _selected(
     return here * (math.prod(shape) // max(mask.size, 1))
 
 
-@operator(promote=Promote.NONE, measured={"size": _selected})
+@operator(promote=Promote.NONE, measured={"size": _selected}, takes_storage=True)
 def masked_select(
     input: ArrayLike, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
 ) -> Array:

@@ -50,7 +50,12 @@ def _positions_and_number_fit(*, input: Any, src: Any, **others: Any) -> Iterato
         yield value_fits(src, input.dtype, "value")
 
 
-@operator(promote=Promote.NONE, requires=_positions_and_number_fit, synonyms={"value": "src"})
+@operator(
+    promote=Promote.NONE,
+    requires=_positions_and_number_fit,
+    synonyms={"value": "src"},
+    takes_storage=True,
+)
 def scatter(
     input: ArrayLike,
     dim: Dim,

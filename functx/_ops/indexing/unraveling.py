@@ -7,7 +7,18 @@ import math
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, as_dtype, LONG, operator, Promote, refuse, Shape
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    as_dtype,
+    decided,
+    known_sizes,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+    Shape,
+)
 
 
 __all__ = ["unravel_index"]
@@ -24,11 +35,12 @@ def unravel_index(indices: ArrayLike, shape: Shape) -> tuple[Array, ...]:
     >>> functx.unravel_index(jnp.asarray([1, 5]), (2, 3))
     (Array([0, 1], dtype=int64), Array([1, 2], dtype=int64))
     """
-    if min(shape, default=0) < 0:
+    if min(known_sizes(shape), default=0) < 0:
         refuse(f"`shape` must not be negative, got {list(shape)}", error=ValueError)
     if 0 in shape and indices.size:
         refuse(f"`shape` must have elements, got {list(shape)}")
-    if math.prod(shape) > (most := np.iinfo(as_dtype(LONG)).max):
+    most = np.iinfo(as_dtype(LONG)).max
+    if decided(lambda: math.prod(shape) > most, otherwise=False):
         refuse(f"`shape` must have no more than {most} elements, got {list(shape)}")
     positions = lax.convert_element_type(indices, as_dtype(LONG))
     strides = [max(math.prod(shape[axis + 1 :]), 1) for axis in range(len(shape))]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import functools as ft
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -22,53 +23,80 @@ Function = Callable[[Array], Array]
 
 
 def divided_difference(function: Function, *points: Array) -> Array:
-    """`function[x_0, ..., x_n]` of real points, elementwise; they broadcast, in any order."""
+    """`function[x_0, ..., x_n]` of real points, elementwise; they broadcast, in any order.
+
+    JAX must be able to differentiate `function` n + 1 times.
+    """
     x = jnp.sort(jnp.stack(jnp.broadcast_arrays(*points)), axis=0)
-    eps = jnp.finfo(x.dtype).eps
+    derivatives = [function]
+    for _ in points:
+        derivatives.append(_derivative(derivatives[-1]))
+    sizes = [_finite(f(x)) / math.factorial(k) for k, f in enumerate(derivatives)]
     table = function(x)
-    doubt = eps * jnp.abs(x) * jnp.abs(_derivative(function)(x))
-    doubt = eps * jnp.abs(table) + jnp.where(jnp.isfinite(doubt), doubt, 0)
-    derivative = function
     for order in range(1, len(points)):
-        derivative = _derivative(derivative)
         last = len(x) - order
+        corners = jnp.stack([x[i : last + i] for i in range(order + 1)])
         width, rise = x[order:] - x[:last], table[1:] - table[:-1]
-        mean = _mean(derivative, jnp.stack([x[i : last + i] for i in range(order + 1)]))
-        # The mean is better wherever it is right, of which the quotient's errors leave a doubt.
-        doubt = doubt[1:] + doubt[:-1]
-        error = jnp.abs(mean * width.astype(mean.dtype) - rise)
-        smooth = (width == 0) | (error <= 4 * doubt)
+        mean, coarser = (_mean(derivatives[order], corners, nodes) for nodes in (_NODES, _FEWER))
+        # The mean is taken where it is better than the quotient: off by less than rounding errors
+        # of what is subtracted, divided by the width. What jumps in between, no derivative sees.
+        scale = _scale(sizes, x, order)
+        better = jnp.abs(mean - coarser) * width <= 4 * _eps(x) * scale
+        missing = jnp.abs(mean * width.astype(mean.dtype) - rise)
+        smooth = (width == 0) | (better & (missing <= _eps(x) ** 0.5 * scale))
         divisor = jnp.where(smooth, 1, width)
         table = jnp.where(smooth, mean, rise / divisor.astype(rise.dtype))
-        doubt = eps * jnp.abs(table) + jnp.where(smooth, 0, doubt / divisor)
     return table[0]
+
+
+def _scale(sizes: Sequence[Array], x: Array, order: int) -> Array:
+    r"""The size of divided differences of one order less, of which points that are `order` apart
+    are taken.
+
+    That is the largest $|f^{(k)}| x^{k - n} / k!$ at both: what rounding errors are the last digits
+    of, also where the derivative of order n is near 0, as terms of it cancel.
+    """
+    last = len(x) - order
+    reach = jnp.maximum(jnp.abs(x[:last]), jnp.abs(x[order:]))
+    reach = jnp.where(reach == 0, 1, reach)
+    each = [(s[:last] + s[order:]) * reach ** (k - order + 1) for k, s in enumerate(sizes)]
+    return ft.reduce(jnp.maximum, map(_finite, each))
+
+
+def _finite(x: Array) -> Array:
+    size = jnp.abs(x)
+    return jnp.where(jnp.isfinite(size), size, 0)
+
+
+def _eps(x: Array) -> float:
+    return float(jnp.finfo(x.dtype).eps)
 
 
 def _derivative(function: Function) -> Function:
     return lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))[1]
 
 
-def _mean(function: Function, corners: Array) -> Array:
+def _mean(function: Function, corners: Array, nodes: int) -> Array:
     """The integral of `function` over the simplex with these corners, which lead."""
-    places, weights = _simplex(len(corners) - 1)
+    places, weights = _simplex(len(corners) - 1, nodes)
     x = jnp.tensordot(jnp.asarray(places, corners.dtype), corners, 1, precision="highest")
     values = function(x)
     return jnp.tensordot(jnp.asarray(weights, values.dtype), values, 1, precision="highest")
 
 
-_NODES = 6  # exact for polynomials of degree 11
+_NODES, _FEWER = 6, 4  # exact for polynomials of degree 11, and of 7
 
 
 @ft.cache
-def _simplex(dimensions: int) -> tuple[np.ndarray, np.ndarray]:
+def _simplex(dimensions: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Places as means of the corners, and their weights, which sum to the simplex's volume."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    nodes, weights = (nodes + 1) / 2, weights / 2
+    at, lengths = np.polynomial.legendre.leggauss(nodes)
+    at, lengths = (at + 1) / 2, lengths / 2
     places: list[np.ndarray] = []
     volumes: list[float] = []
-    for chosen in itertools.product(range(_NODES), repeat=dimensions):
+    for chosen in itertools.product(range(nodes), repeat=dimensions):
         # What is left of 1 shrinks by a factor for each further corner (Duffy's coordinates).
-        left = np.cumprod([1.0, *nodes[list(chosen)]])
+        left = np.cumprod([1.0, *at[list(chosen)]])
         places.append(-np.diff([*left, 0.0]))
-        volumes.append(float(np.prod(weights[list(chosen)]) * np.prod(left[1:-1])))
+        volumes.append(float(np.prod(lengths[list(chosen)]) * np.prod(left[1:-1])))
     return np.asarray(places), np.asarray(volumes)

@@ -93,23 +93,50 @@ def _moved(output: Any, dA: Array) -> tuple[Array, Array]:
     return P, jnp.diagonal(P, axis1=-2, axis2=-1)
 
 
-def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array]:
+def _turned(output: Any, turn: Array) -> Array:
+    """The tangent of eigenvectors: they turn towards the others, and keep their lengths."""
     values, vectors = output
-    P, dvalues = _moved(output, *tangents)
     same = jnp.eye(values.shape[-1], dtype=bool)
-    gaps = values[..., None, :] - values[..., :, None]
-    turn = jnp.where(same, 0, P / divisor(gaps, same | finite[..., None, None]))
-    dvectors = product(vectors, turn)
+    dvectors = product(vectors, jnp.where(same, 0, turn))
     longer = jnp.sum(jnp.real(jnp.conj(vectors) * dvectors), -2, keepdims=True)
-    return dvalues, dvectors - vectors * longer.astype(vectors.dtype)
+    return dvectors - vectors * longer.astype(vectors.dtype)
 
 
-_decomposed = with_vectors(
-    lambda A: _computed(A, vectors=True), _tangent, values=0, name="linalg.eig"
-)
+def _gaps(values: Array) -> Array:
+    """Of each eigenvalue to each, but 1 to itself."""
+    same = jnp.eye(values.shape[-1], dtype=bool)
+    return jnp.where(same, 1, values[..., None, :] - values[..., :, None])
+
+
+def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[Array, Array]:
+    P, dvalues = _moved(output, *tangents)
+    turn = P / divisor(_gaps(output[0]), finite[..., None, None])
+    return dvalues, _turned(output, turn)
+
+
+def _resting_tangent(primals: Any, output: Any, tangents: Any) -> tuple[Array, Array]:
+    """That of vectors which do not turn to others of equal values, which would be infinite.
+
+    In the second derivative of one value that equals no other such turns have no part.
+    """
+    P, dvalues = _moved(output, *tangents)
+    gaps = _gaps(output[0])
+    noise = jnp.finfo(gaps.dtype).eps * gaps.shape[-1]
+    largest = jnp.max(jnp.abs(output[0]), -1, keepdims=True, initial=0)[..., None]
+    equal = jnp.abs(gaps) <= noise * largest
+    turn = jnp.where(equal, 0, P / jnp.where(equal, 1, gaps))
+    return dvalues, _turned(output, turn)
+
+
+def _both(A: Array) -> tuple[Array, ...]:
+    return _computed(A, vectors=True)
+
+
+_decomposed = with_vectors(_both, _tangent, values=0, name="linalg.eig")
+_bases = derivative_rules(_both, jvp=_resting_tangent, name="linalg.eigvals")
 # The vectors are computed under differentiation alone.
 _values = derivative_rules(
     lambda A: _computed(A, vectors=False)[0],
-    jvp=lambda primals, output, tangents: _moved(_decomposed(*primals), *tangents)[1],
+    jvp=lambda primals, output, tangents: _moved(_bases(*primals), *tangents)[1],
     name="linalg.eigvals",
 )

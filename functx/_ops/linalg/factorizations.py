@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, Promote, refuse, Requirement
 
 from .cholesky_factors import cholesky_factor, positive_definite
+from .hermitian_eigenvalues import hermitian_eigenvalues
 from .matrix_arguments import check_matrices, from_triangle
 from .orthogonal_triangular import complete_qr, QRResult, reduced_qr, triangle_of_qr
 from .phases import with_free_phase
@@ -73,11 +74,13 @@ def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
 
     Shapes: `A: [..., n, n]` gives `[..., n]`. Dtypes: real.
     The gradient is finite where eigenvalues coincide: that of one of the bases of eigenvectors.
+    There they have no second derivative: that of their mean stands for it, so that derivatives of
+    their sum are right, and those of all other values. Functions of all are `hermitian_function`s.
 
     >>> functx.linalg.eigvalsh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32"))
     Array([1., 2.], dtype=float32)
     """
-    return lax.linalg.eigh(from_triangle(A, UPLO), symmetrize_input=False)[1]
+    return hermitian_eigenvalues(from_triangle(A, UPLO))
 
 
 @operator(accepts=Accepts.LAPACK)

@@ -20,14 +20,13 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.manual_axes import varying_like
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices, each_matrix, nan_beside_infinities
 from .pseudoinverses import pseudoinverse
-from .singular_value_rules import moved_values
+from .singular_value_rules import singular_values
 from .tolerances import default_relative, not_negligible, tolerance
 from .triangular_systems import solved, with_common_batch
 
@@ -100,13 +99,15 @@ def lstsq(
     m, n = A.shape[-2:]
     relative = _relative(A, rcond)
     if driver == "gels":
-        X, rank, values = _of_full_rank(*with_common_batch(A, right)), None, None
+        X, rank = _of_full_rank(*with_common_batch(A, right)), None
     else:
-        X, rank, values = _of_any_rank(A, right, relative)
+        X, rank = _of_any_rank(A, right, relative)
     residuals = None
     if m > n and driver not in (None, "gelsy"):
         residuals = _squares(product(A, X) - right)
-    found = X, residuals, rank, values if driver in ("gelsd", "gelss") else None
+    # Apart, as they have no second derivative where they coincide, and the solution has.
+    values = singular_values(A) if driver in ("gelsd", "gelss") else None
+    found = X, residuals, rank, values
     if vector:
         found = X[..., 0], *found[1:]
     real = jnp.finfo(A.dtype).dtype
@@ -129,16 +130,16 @@ def _squares(x: Array) -> Array:
     return jnp.sum(jnp.square(jnp.real(x)) + jnp.square(jnp.imag(x)), -2)
 
 
-def _by_svd(A: Array, B: Array, rtol: Array) -> tuple[Array, Array, Array]:
-    """The solution, the rank and the singular values."""
+def _by_svd(A: Array, B: Array, rtol: Array) -> tuple[Array, Array]:
+    """The solution and the rank."""
     U, S, Vh = lax.linalg.svd(nan_beside_infinities(A), full_matrices=False)
     if not S.shape[-1]:
         nothing = jnp.zeros(A.shape[:-2], available(LONG))
-        return product(adjoint(A), B), nothing, varying_like(S, A)
+        return product(adjoint(A), B), nothing
     kept = not_negligible(S, jnp.zeros((), S.dtype), rtol)
     inverses = jnp.where(kept, 1 / jnp.where(kept, S, 1), 0)[..., None].astype(A.dtype)
     X = product(adjoint(Vh), inverses * product(adjoint(U), B))
-    return X, jnp.sum(kept, -1, dtype=available(LONG)), S
+    return X, jnp.sum(kept, -1, dtype=available(LONG))
 
 
 def _by_qr(A: Array, B: Array) -> Array:
@@ -162,7 +163,7 @@ def _solution_tangent(A: Array, B: Array, X: Array, P: Array, dA: Array, dB: Arr
 def _any_tangent(primals: tuple[Any, ...], output: Any, tangents: tuple[Any, ...]) -> Any:
     (A, B, rtol), (dA, dB, _) = primals, tangents
     P = pseudoinverse(A, jnp.zeros((), rtol.dtype), rtol)
-    return _solution_tangent(A, B, output[0], P, dA, dB), None, moved_values(A, dA)
+    return _solution_tangent(A, B, output[0], P, dA, dB), None
 
 
 def _full_tangent(primals: tuple[Any, ...], X: Any, tangents: tuple[Any, ...]) -> Array:

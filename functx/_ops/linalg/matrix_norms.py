@@ -29,6 +29,7 @@ from functx._ops.reductions.ties import shared_evenly
 
 from .linear_systems import inverse, singular_at
 from .matrix_arguments import check_matrices
+from .singular_value_functions import singular_value_sum
 from .singular_value_rules import singular_values
 
 
@@ -127,10 +128,10 @@ def cond(A: ArrayLike, p: float | str | None = None) -> Array:
     check_matrices(A, square=p not in (None, 2, -2))
     if 0 in A.shape[-2:]:
         return jnp.zeros(A.shape[:-2], jnp.finfo(A.dtype).dtype)
-    if p in (None, 2, -2, "nuc"):
+    if p == "nuc":
+        return singular_value_sum(A, lambda s: s) * singular_value_sum(A, lambda s: 1 / s)
+    if p in (None, 2, -2):
         values = singular_values(A)
-        if p == "nuc":
-            return jnp.sum(values, -1) * jnp.sum(1 / values, -1)
         ends = values[..., 0], values[..., -1]
         return quotient(*(reversed(ends) if p == -2 else ends))
     singular = singular_at(A) > 0

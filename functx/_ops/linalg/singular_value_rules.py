@@ -7,11 +7,11 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.rules import derivative_rules
-
 from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities
 from .phases import with_free_phase
+from .spectral_frames import BLOCKS, Blocks, Sides
+from .spectral_values import ruled_values
 from .unused_vectors import divisor, with_vectors
 
 
@@ -35,22 +35,17 @@ def singular_values(
 ) -> Array:
     """The singular values, for which the vectors are computed only under differentiation."""
 
-    def forward(A: Array) -> Array:
-        A = nan_beside_infinities(A)
-        return lax.linalg.svd(A, compute_uv=False, algorithm=algorithm)
+    def forward(A: Blocks, known: tuple[()]) -> Array:
+        matrix = nan_beside_infinities(A.upper)
+        return lax.linalg.svd(matrix, compute_uv=False, algorithm=algorithm)
 
-    def jvp(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Array:
-        return moved_values(*primals, *tangents, algorithm)
+    def decomposition(A: Blocks, known: tuple[()]) -> tuple[Array, Sides]:
+        matrix = nan_beside_infinities(A.upper)
+        U, S, Vh = lax.linalg.svd(matrix, full_matrices=False, algorithm=algorithm)
+        return S, Sides(U, adjoint(Vh))
 
-    return derivative_rules(forward, jvp=jvp, name="linalg.svdvals")(A)
-
-
-def moved_values(
-    A: Array, dA: Array, algorithm: lax.linalg.SvdAlgorithm = lax.linalg.SvdAlgorithm.DEFAULT
-) -> Array:
-    """The tangent of the singular values."""
-    U, _, Vh = decomposed(A, algorithm)
-    return _values_tangent(U, Vh, dA)
+    values = ruled_values("linalg.svdvals", BLOCKS, forward, decomposition)
+    return values(Blocks(A, adjoint(A)), ())
 
 
 def completed(U: Array) -> Array:

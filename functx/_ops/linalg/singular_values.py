@@ -46,7 +46,7 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
     that do not depend on it: others are refused under `functx.debug.checked`. Where singular
     values coincide or vanish, the vectors have no derivative, and what depends on them gets
     infinities or NaNs; `S` alone has one, and what does not depend on the choice of vectors: see
-    `hermitian_function`.
+    `singular_value_function`, and `svdvals` for derivatives of `S` beyond the first.
 
     >>> functx.linalg.svd(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32")).S
     Array([4., 3.], dtype=float32)
@@ -65,6 +65,9 @@ def svdvals(A: ArrayLike, *, driver: str | None = None) -> Array:
     - `driver`: on a CUDA device only, `"gesvd"` or `"gesvdj"`.
 
     Shapes: `A: [..., m, n]` gives `[..., min(m, n)]`. Dtypes: real.
+    Where some coincide they have no second derivative: that of their mean stands for it, so that
+    derivatives of their sum are right, and those of all other values. It is 0 where they are 0.
+    Sums of functions of all are `singular_value_sum`s.
 
     >>> functx.linalg.svdvals(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32"))
     Array([4., 3.], dtype=float32)

@@ -18,6 +18,7 @@ from functx._core import (
     Mask,
     operator,
     Promote,
+    promoted,
     result_dtype,
     rounded_first,
 )
@@ -92,7 +93,7 @@ def logaddexp(
     compute, _ = compute_and_result(Promote.DEFAULT, common)
     left = _kept(input, input_mask, "input_mask")
     right = _kept(other, other_mask, "other_mask")
-    x, y = converted(input, compute), converted(other, compute)
+    x, y = promoted(input, common, compute), promoted(other, common, compute)
     both = log_add_exp(filled(x, left, 0), filled(y, right, 0))
     one = jnp.where(left, x, jnp.where(right, y, -np.inf))
     out = rounded_first(jnp.where(left & right, both, one), common)

@@ -51,8 +51,8 @@ def var(
     what is not finite).
 
     Shapes: as `functx.var`'s; `mask` broadcasts to the input. Dtypes: floating or complex (with an
-    imaginary part of 0), float32 for integers; `dtype`, if given, wins: the input is cast first.
-    `mask` is True where it is not 0.
+    imaginary part of 0), the default one for integers (in PyTorch float32, whatever the default
+    is); `dtype`, if given, wins: the input is cast first. `mask` is True where it is not 0.
     Errors: TypeError if `dtype` is neither floating nor complex; RuntimeError if `mask` does not
     broadcast to the input.
 

@@ -17,6 +17,7 @@ from functx._core import (
     Promote,
     RealFitting,
 )
+from functx._core.state import showing_singular
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 
@@ -85,6 +86,7 @@ def normalize(
     Array([ 0.6, -0.8,  0. ], dtype=float32)
     """
     axes, keep = axes_of(dim, input.ndim), kept(input, mask)
-    size = vector_norm(filled(input, keep, np.inf if ord < 0 else 0), float(ord), axes, keep)
+    with showing_singular(False):  # a norm of 0 is less than eps, and constant
+        size = vector_norm(filled(input, keep, np.inf if ord < 0 else 0), float(ord), axes, keep)
     size = jnp.maximum(jnp.expand_dims(size, axes), jnp.asarray(eps, size.dtype))
     return quotient(filled(input, keep, 0), size)

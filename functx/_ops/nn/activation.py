@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
 from typing import Literal
 
@@ -11,8 +12,10 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, Factor, operator, refuse
 from functx._core.order import negative, nonzero
 from functx._ops.quotients import quotient
+from functx._ops.sigmoids import sigmoid, sigmoid_beside_slope
 
-from .gates import gated
+from .gates import Gate, gated
+from .log_sigmoids import log_sigmoid
 from .normal_share import normal_share
 
 
@@ -45,7 +48,8 @@ def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Arr
     if approximate == "none":
         return gated(normal_share, input)
     if approximate == "tanh":
-        return gated(_share_by_tanh, input)
+        beside_slope = ft.partial(_share_by_tanh, gate=sigmoid_beside_slope)
+        return gated(_share_by_tanh, input, beside_slope=beside_slope)
     refuse(f"`approximate` must be 'none' or 'tanh', got {approximate!r}", error=ValueError)
 
 
@@ -58,13 +62,13 @@ def silu(input: ArrayLike, inplace: bool = False) -> Array:
     >>> functx.nn.functional.silu(jnp.asarray([0.0, 20.0], "float32"))
     Array([ 0., 20.], dtype=float32)
     """
-    return gated(lax.logistic, input)
+    return gated(sigmoid, input, beside_slope=sigmoid_beside_slope)
 
 
-def _share_by_tanh(x: Array) -> Array:
+def _share_by_tanh(x: Array, gate: Gate = sigmoid) -> Array:
     x = jnp.clip(x, -30, 30)  # beyond, the share is 0 or 1, and powers leave the range
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-    return lax.logistic(2 * inner)  # (1 + tanh) / 2, which cancels
+    return gate(2 * inner)  # (1 + tanh) / 2, which cancels
 
 
 @operator(accepts=Accepts.FLOATING)
@@ -78,7 +82,7 @@ def softplus(input: ArrayLike, beta: Factor = 1, threshold: Factor = 20) -> Arra
     """
     scaled = input * beta
     linear = scaled > threshold
-    smooth = jnp.log1p(jnp.exp(jnp.where(linear, jnp.zeros_like(scaled), scaled)))
+    smooth = -log_sigmoid(-jnp.where(linear, jnp.zeros_like(scaled), scaled))
     if isinstance(beta, int):
         return jnp.where(linear, input, quotient(smooth, beta))
     flat = beta == 0  # a slope of one half, at infinity

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import max_dim
 
-from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse, Shape
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    as_number,
+    Autocast,
+    describe,
+    known,
+    known_sizes,
+    operator,
+    Promote,
+    refuse,
+    Shape,
+    Size,
+)
+from functx._ops.quotients import quotient
 
 
 __all__ = ["affine_grid", "affine_grid_generator"]
@@ -37,8 +55,11 @@ def affine_grid(theta: ArrayLike, size: Shape, align_corners: bool | None = None
             f"`theta` must be [N, {n}, {n + 1}] for size={size}, got {describe(theta)}",
             error=ValueError,
         )
-    single = bool(align_corners) and min(size[2:]) == 1  # there PyTorch looks no further
-    if min(size) <= 0 and not single:
+    least = min(known_sizes(size), default=1)
+    single = (
+        bool(align_corners) and min(known_sizes(size[2:]), default=2) == 1
+    )  # there PyTorch looks no further
+    if least <= 0 and not single:
         refuse(f"`size` must be positive, got {size}", error=ValueError)
     return _affine_grid(theta, size, bool(align_corners))
 
@@ -67,26 +88,35 @@ def affine_grid_generator(theta: ArrayLike, size: Shape, align_corners: bool) ->
     return _affine_grid(theta, size, align_corners)
 
 
-def _affine_grid(theta: jax.Array, size: tuple[int, ...], align_corners: bool) -> Array:
+def _affine_grid(theta: jax.Array, size: tuple[Size, ...], align_corners: bool) -> Array:
     batch, _, *sizes = size
     if theta.shape[0] != batch:
         refuse(f"`theta` must hold {batch} maps for size={size}, got {describe(theta)}")
-    if min(sizes) < 0:
+    if min(known_sizes(sizes), default=0) < 0:
         refuse(f"`size` must not be negative, got {size}")
     n = len(sizes)
     shape = (batch, *sizes, n)
     # Broadcast, so that no grid but the result is ever stored.
     total = lax.broadcast_in_dim(theta[:, :, n], shape, (0, n + 1))
     for k in range(n):  # the last column but one is that of the first size
-        places = _places(sizes[n - 1 - k], align_corners).astype(theta.dtype)
+        places = _places(sizes[n - 1 - k], align_corners, theta.dtype)
         column = lax.broadcast_in_dim(theta[:, :, k], shape, (0, n + 1))
         total = total + column * lax.broadcast_in_dim(places, shape, (n - k,))
     return total
 
 
-def _places(n: int, align_corners: bool) -> np.ndarray:
+def _places(n: Size, align_corners: bool, dtype: Any) -> np.ndarray | Array:
     """The coordinates of `n` elements between -1 and 1."""
+    if not known(n):
+        return _places_later(n, align_corners, dtype)
     if n == 1:
-        return np.zeros(1)
+        return np.zeros(1, dtype)
     ends = np.linspace(-1, 1, n)
-    return ends if align_corners else ends * ((n - 1) / max(n, 1))
+    return (ends if align_corners else ends * ((n - 1) / max(n, 1))).astype(dtype)
+
+
+def _places_later(n: Size, align_corners: bool, dtype: Any) -> Array:
+    """As `_places`, when the exported program runs: twice the place, less all, by all."""
+    gaps = as_number(n - 1, dtype)
+    whole = jnp.maximum(gaps, 1) if align_corners else as_number(max_dim(n, 1), dtype)
+    return quotient(2 * jnp.arange(n, dtype=dtype) - gaps, whole)

@@ -14,23 +14,26 @@ from functx._core import (
     Accepts,
     accumulator,
     ArrayLike,
+    as_number,
     Autocast,
     broadcasts_to,
     category,
     describe,
     is_probability,
     Key,
+    known,
     operator,
     Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    Size,
 )
 
 from .dropped import dropped, may_drop
 from .normalized_exponentials import probabilities_or_zeros, rounded_product
-from .row_blocks import in_blocks
+from .row_blocks import has_rows, in_blocks
 
 
 __all__ = ["scaled_dot_product_attention"]
@@ -94,7 +97,7 @@ def scaled_dot_product_attention(
     if attn_mask is not None and is_causal:
         refuse("`attn_mask` must not be given where `is_causal` is true")
     if scale is None:
-        scale = 1 / math.sqrt(max(query.shape[-1], 1))
+        scale = _usual_scale(query.shape[-1], accumulator(query.dtype))
     if attn_mask is not None:
         _check_mask(attn_mask, jax.eval_shape(_scores, query, key))
 
@@ -103,11 +106,12 @@ def scaled_dot_product_attention(
     narrow = accumulator(query.dtype) != query.dtype
     if not narrow:
         query = query * scale
-    by_row = attn_mask is not None and attn_mask.ndim > 1 and attn_mask.shape[-2] > 1
+    by_row = attn_mask is not None and attn_mask.ndim > 1 and has_rows(attn_mask)
+    may_be_one = not known(query.shape[-1]) or query.shape[-1] == 1
 
     def attend(first: Any, query: jax.Array, mask_of_rows: Any) -> jax.Array:
         scores = _scores(query, key) * scale if narrow else _scores(query, key)
-        if narrow or query.shape[-1] == 1:  # sums of one product are products
+        if narrow or may_be_one:  # sums of one product are products
             scores = rounded_product(scores)
         if attn_mask is not None:
             scores = _masked(scores, mask_of_rows if by_row else attn_mask)
@@ -143,6 +147,12 @@ def _check_shapes(query, key, value, enable_gqa):
         jnp.broadcast_shapes(*(x.shape[:leading] for x in arrays))
     except ValueError:
         refuse(f"the dimensions before the last {-leading} must broadcast, got {got}")
+
+
+def _usual_scale(width: Size, dtype: Any) -> Any:
+    if known(width):
+        return 1 / math.sqrt(max(width, 1))
+    return 1 / jnp.sqrt(as_number(width, dtype))
 
 
 def _scores(query: jax.Array, key: jax.Array) -> jax.Array:

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    as_number,
     category,
     describe,
     Index,
@@ -83,7 +84,7 @@ def multi_margin_loss(
         if category(weight.dtype) != 2:
             refuse(f"`weight` must hold real numbers, got {describe(weight)}", error=TypeError)
         each = each * weight.astype(x.dtype)[at]
-    loss = quotient(jnp.sum(each, 1), classes)
+    loss = quotient(jnp.sum(each, 1), as_number(classes, x.dtype))
     return reduced(loss.reshape(target.shape), reduction_of(size_average, reduce, reduction))
 
 
@@ -116,7 +117,8 @@ def multilabel_margin_loss(
     if target.shape != input.shape:
         refuse(f"`target` must have the shape of {describe(input)}, got {describe(target)}")
     x = _by_class(input)
-    loss = quotient(_of_labels(x, target.reshape(x.shape)), x.shape[-1])
+    total = _of_labels(x, target.reshape(x.shape))
+    loss = quotient(total, as_number(x.shape[-1], x.dtype))
     return reduced(loss.reshape(input.shape[:-1]), reduction_of(size_average, reduce, reduction))
 
 

@@ -12,6 +12,7 @@ from functx._core import (
     accumulator,
     ArrayLike,
     Autocast,
+    decided,
     describe,
     operator,
     Promote,
@@ -20,7 +21,7 @@ from functx._core import (
 
 from .correlation_parts import Geometry
 from .correlation_primitive import correlate
-from .windows import per_dimension, require_countable
+from .windows import per_dimension, require_countable, require_known_window
 
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc"]
@@ -128,6 +129,7 @@ def conv_tbc(input: ArrayLike, weight: ArrayLike, bias: ArrayLike, pad: int = 0)
 
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     _check_shapes(n, input, weight, bias, groups)
+    require_known_window(weight, n)
     strides = per_dimension(stride, n, "stride", least=1)
     dilations = per_dimension(dilation, n, "dilation", least=1)
     kernel = weight.shape[2:]
@@ -136,7 +138,7 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     image = x.shape[2:]
     padded = [size + before + after for size, (before, after) in zip(image, pads, strict=True)]
     for size, k, d in zip(padded, kernel, dilations, strict=True):
-        if size < d * (k - 1) + 1:
+        if decided(lambda size=size, k=k, d=d: size < d * (k - 1) + 1, otherwise=False):
             refuse(
                 f"the padded input must be at least as large as the dilated kernel, got "
                 f"{size} for {d * (k - 1) + 1}",

@@ -13,24 +13,25 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
+from functx._core import decided, Size
 from functx._core.convolutions import channels_last
 
 from .correlation_parts import Geometry, Part, total
+from .windows import at_least_none, put_apart
 
 
 _MOST = 4  # phases, each a convolution in the program
 
 
 class _Phase(NamedTuple):
-    """Of one dimension: which elements it is of the kernel and of the image, and its padding."""
+    """Of one dimension: which elements it is of the kernel, its padding, its place in the image."""
 
     kernel: slice
     dilation: int
     pads: tuple[int, int]
-    edges: tuple[int, int, int]
+    place: tuple[Size, Size, int]
 
 
 def has_few_phases(g: Geometry) -> bool:
@@ -45,12 +46,12 @@ def by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
     each = [_phases(*x, o) for x, o in zip(g.dimensions(), g.result, strict=True)]
     parts = [_phase(g, kernel, result, phases) for phases in itertools.product(*each)]
     if not parts:  # the image lies between the elements of the kernel
-        return jnp.zeros((len(result), kernel.shape[1], *g.image), g.dtype_of(Part.IMAGE))
+        return jnp.zeros((result.shape[0], kernel.shape[1], *g.image), g.dtype_of(Part.IMAGE))
     return total(parts).astype(g.dtype_of(Part.IMAGE))
 
 
 def _phases(
-    stride: int, pads: tuple[int, int], dilation: int, size: int, kernel: int, result: int
+    stride: int, pads: tuple[int, int], dilation: int, size: Size, kernel: int, result: Size
 ) -> list[_Phase]:
     before = pads[0]
     found = []
@@ -59,15 +60,15 @@ def _phases(
         first, last = -((i - before) // stride), (size - 1 + before - i) // stride
         start = stride * first + i - before
         reach = dilation * (len(range(i, kernel, stride)) - 1)
-        count = last - first + 1
-        if count > 0:
+        count = at_least_none(last - first + 1)
+        if decided(lambda count=count: count > 0, otherwise=True):
             low = reach - first
             found.append(
                 _Phase(
                     slice(i, None, stride),
                     dilation,
                     (low, count + reach - result - low),
-                    (start, size - start - (count - 1) * stride - 1, stride - 1),
+                    (start, size, stride),
                 )
             )
     return found
@@ -87,5 +88,4 @@ def _phase(g: Geometry, kernel: Array, result: Array, phases: Sequence[_Phase]) 
         dimension_numbers=lax.ConvDimensionNumbers(numbers, (1, 0, *numbers[2:]), numbers),
         preferred_element_type=g.sums,
     )
-    edges = [(0, 0, 0)] * 2 + [x.edges for x in phases]
-    return lax.pad(out, np.zeros((), out.dtype), edges)
+    return put_apart(out, {axis: x.place for axis, x in enumerate(phases, 2)})

@@ -62,10 +62,10 @@ def _of_kernel(kernel: Array) -> Iterator[Array]:
 def _as_batch(x: Array) -> Array:
     """`[l, n, c, planes, *]` as `[l, n * planes, c, *]`."""
     x = jnp.swapaxes(x, 2, 3)
-    return x.reshape(len(x), x.shape[1] * x.shape[2], *x.shape[3:])
+    return x.reshape(x.shape[0], x.shape[1] * x.shape[2], *x.shape[3:])
 
 
 def _as_volumes(x: Array, planes: int) -> Array:
     """The inverse of `_as_batch`."""
-    x = x.reshape(len(x), x.shape[1] // planes, planes, *x.shape[2:])
+    x = x.reshape(x.shape[0], x.shape[1] // planes, planes, *x.shape[2:])
     return jnp.swapaxes(x, 2, 3)

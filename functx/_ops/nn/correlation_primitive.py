@@ -18,14 +18,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import auto_axes, AxisType, NamedSharding, PartitionSpec
 
 from functx._core import category
+from functx._core.curves import bilinear_along_curves
 from functx._core.manual_axes import equally_varying
+from functx._core.references import Primitive
 from functx._core.rules_primitives import tangent_type
 
 from .correlation_parts import Geometry, Part
@@ -61,7 +62,7 @@ def _bind(operands: Sequence[Array], wanted: Part, geometry: Geometry, like: Any
 
 # Takes the two parts that are not `wanted`, in their order; `like` is the type of what is wanted,
 # where operands that are sharded explicitly do not tell.
-_correlation = jex.core.Primitive("correlation")
+_correlation = Primitive("correlation", __name__)
 
 
 @ft.lru_cache(maxsize=1024)
@@ -199,3 +200,5 @@ ad.primitive_transposes[_correlation] = _transpose
 batching.primitive_batchers[_correlation] = _batch
 mlir.register_lowering(_correlation, _lowered(by_lanes))
 mlir.register_lowering(_correlation, _lowered(on_cpus), platform="cpu")
+
+bilinear_along_curves(_correlation)

@@ -9,12 +9,14 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.convolutions import channels_last
+from functx._core import decided, known
+from functx._core.convolutions import channels_last, convolved
 
 from .correlation_parts import Geometry, Part
 from .correlation_phases import by_phases
 from .correlation_planes import by_planes
 from .correlation_products import by_elements, by_windows, WINDOW
+from .windows import with_gaps
 
 
 Convolution = Callable[..., Array]
@@ -24,7 +26,7 @@ _MANY = 2**19  # products of a group, which are worth a step of a loop
 
 def by_lanes(wanted: Part, geometry: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, from the two others, by XLA's kernels."""
-    return _each(lax.conv_general_dilated, wanted, geometry, a, b)
+    return _each(convolved, wanted, geometry, a, b)
 
 
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -33,7 +35,8 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     XLA's kernels multiply each group with the zeros between it and every other, so they are given
     one group at a time, in a loop; volumes, at which they are slow, plane by plane.
     """
-    lanes, groups, volumes = len(a), len(a) * g.groups, len(g.kernel) > 2
+    lanes, volumes = a.shape[0], len(g.kernel) > 2
+    groups = lanes * g.groups
     if groups == 1 and not volumes:
         return _one_group(wanted, g, a, b)
     batch, filters, channels = _extents(wanted, g, a, b)
@@ -41,9 +44,9 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     if math.prod(g.kernel) <= WINDOW:
         if filters == channels == 1:
             return by_elements(wanted, g, a, b)
-        if products < _MANY:
+        if decided(lambda: products < _MANY, otherwise=False):
             return by_windows(wanted, g, a, b)
-    if volumes:
+    if volumes and known(g.image[0]):
         return by_planes(on_cpus, wanted, g, a, b)
     given = [part for part in Part if part != wanted]
     operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
@@ -71,7 +74,7 @@ def _groups_as_lanes(g: Geometry, x: Array, part: Part) -> Array:
     axis = 1 if part == Part.KERNEL else 2
     split = x.reshape(*x.shape[:axis], g.groups, x.shape[axis] // g.groups, *x.shape[axis + 1 :])
     split = jnp.moveaxis(split, axis, 1)
-    return split.reshape(len(x) * g.groups, *split.shape[2:])
+    return split.reshape(x.shape[0] * g.groups, *split.shape[2:])
 
 
 def _lanes_as_groups(g: Geometry, x: Array, part: Part, lanes: int) -> Array:
@@ -88,7 +91,7 @@ def _each(convolve: Convolution, wanted: Part, g: Geometry, a: Array, b: Array) 
         out = one(convolve, g, a.astype(g.dtype), b.astype(g.dtype))
         return out.astype(g.dtype_of(wanted))
 
-    return lane(a[0], b[0])[None] if len(a) == 1 else jax.vmap(lane)(a, b)
+    return lane(a[0], b[0])[None] if a.shape[0] == 1 else jax.vmap(lane)(a, b)
 
 
 def _result(convolve: Convolution, g: Geometry, image: Array, kernel: Array) -> Array:
@@ -106,10 +109,13 @@ def _result(convolve: Convolution, g: Geometry, image: Array, kernel: Array) -> 
 
 def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> Array:
     """The result, spread by the strides, correlated with the kernel back to front."""
-    pads = []
+    pads, steps = [], []
     for (s, (before, _), d, size, k), o in zip(g.dimensions(), g.result, strict=True):
-        first = d * (k - 1) - before
-        pads.append((first, size + d * (k - 1) - first - (o - 1) * s - 1))
+        first, reach = d * (k - 1) - before, (o - 1) * s + 1
+        if not known(o):
+            result, s, reach = with_gaps(result, 2 + len(pads), s), 1, o * s
+        pads.append((first, size + d * (k - 1) - first - reach))
+        steps.append(s)
     filters, channels = kernel.shape[:2]
     swapped = kernel.reshape(g.groups, filters // g.groups, channels, *g.kernel).swapaxes(1, 2)
     return convolve(
@@ -120,7 +126,7 @@ def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> 
         ),
         window_strides=(1,) * len(g.kernel),
         padding=pads,
-        lhs_dilation=g.strides,
+        lhs_dilation=steps,
         rhs_dilation=g.dilations,
         dimension_numbers=_numbers(kernel.ndim, swapped=False),
         feature_group_count=g.groups,
@@ -130,15 +136,19 @@ def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> 
 
 def _kernel(convolve: Convolution, g: Geometry, image: Array, result: Array) -> Array:
     """Images correlated with results over the batch, strides and dilations exchanged."""
-    pads = []
+    pads, steps = [], []
     for (s, (before, _), d, size, k), o in zip(g.dimensions(), g.result, strict=True):
-        pads.append((before, d * (k - 1) + (o - 1) * s + 1 - size - before))
+        reach = (o - 1) * s + 1
+        if not known(o):
+            result, s, reach = with_gaps(result, 2 + len(pads), s), 1, o * s
+        pads.append((before, d * (k - 1) + reach - size - before))
+        steps.append(s)
     return convolve(
         image,
         result,
         window_strides=g.dilations,
         padding=pads,
-        rhs_dilation=g.strides,
+        rhs_dilation=steps,
         dimension_numbers=_numbers(image.ndim, swapped=True),
         batch_group_count=g.groups,
         preferred_element_type=g.sums,

@@ -19,6 +19,7 @@ from functx._core import (
     Scalar,
 )
 from functx._core.order import at_least_zero
+from functx._core.state import showing_singular
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 
@@ -53,7 +54,8 @@ def cosine_similarity(x1: ArrayOnly, x2: ArrayOnly, dim: int = 1, eps: Scalar = 
     dim = canonical_dim(dim, x1.ndim)
     units = []
     for x in (x1, x2):
-        norm = jnp.expand_dims(vector_norm(x, 2, (dim,)), dim)
+        with showing_singular(False):  # a norm of 0 counts as eps, with a slope of 0
+            norm = jnp.expand_dims(vector_norm(x, 2, (dim,)), dim)
         held = eps + (norm - lax.stop_gradient(norm))
         units.append(quotient(x, jnp.where(norm >= eps, norm, held)))
     return jnp.sum(units[0] * units[1], axis=dim)

@@ -84,6 +84,8 @@ def dropout1d(
 ) -> Array:
     r"""`dropout` of whole channels. Shapes: `[N, C, L]` or `[C, L]`.
 
+    `inplace` has no effect: arrays are immutable.
+
     >>> x = jnp.ones((1, 4, 2), "float32")
     >>> y = functx.nn.functional.dropout1d(x, key=jax.random.key(0))
     >>> bool((y[..., 0] == y[..., 1]).all())
@@ -112,6 +114,8 @@ def dropout2d(
 ) -> Array:
     r"""`dropout` of whole channels. Shapes: `[N, C, ...]`, a batch always, as in PyTorch.
 
+    `inplace` has no effect: arrays are immutable.
+
     >>> x = jnp.ones((1, 4, 2, 2), "float32")
     >>> y = functx.nn.functional.dropout2d(x, key=jax.random.key(0))
     >>> bool((y[..., :1, :1] == y).all())
@@ -131,12 +135,14 @@ def dropout3d(
 ) -> Array:
     r"""`dropout` of whole channels. Shapes: `[C, D, H, W]`, or `[N, C, ...]` of another rank.
 
+    `inplace` has no effect: arrays are immutable.
+
     >>> x = jnp.ones((4, 2, 2, 2), "float32")
     >>> y = functx.nn.functional.dropout3d(x, key=jax.random.key(0))
     >>> bool((y[:, :1, :1, :1] == y).all())
     True
     """
-    kept = (len(input), 1, 1, 1) if input.ndim == 4 else _of_channels(input)
+    kept = (input.shape[0], 1, 1, 1) if input.ndim == 4 else _of_channels(input)
     return _scaled(input, kept, p, training, key)
 
 
@@ -160,7 +166,8 @@ def alpha_dropout(
 
     Each element becomes $\alpha' = -1.758...$, the least that `selu` gives, with probability `p`;
     then all are $a x + b$ with $a = ((1 - p)(1 + p \alpha'^2))^{-1/2}$ and $b = -a \alpha' p$. With
-    `p=1`, zeros. Without `training`, the input as it is.
+    `p=1`, zeros. Without `training`, the input as it is. `inplace` has no effect: arrays are
+    immutable.
 
     >>> functx.nn.functional.alpha_dropout(jnp.ones(2, "float32"))
     Array([1., 1.], dtype=float32)
@@ -186,7 +193,7 @@ def feature_alpha_dropout(
 ) -> Array:
     """`alpha_dropout` of whole channels. Shapes: `[N, C, ...]`, a batch always.
 
-    Dtypes: any without `training`, floating with it.
+    Dtypes: any without `training`, floating with it. `inplace` has no effect: arrays are immutable.
 
     >>> x = jnp.ones((1, 4, 2), "float32")
     >>> y = functx.nn.functional.feature_alpha_dropout(x, training=True, key=jax.random.key(0))

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import max_dim
 
 from functx._core import (
     Accepts,
@@ -22,6 +23,7 @@ from functx._core import (
     Real,
     refuse,
     Requirement,
+    Size,
 )
 from functx._core.order import ordered_bits
 
@@ -121,7 +123,8 @@ def embedding_bag(
     """
     index = jnp.asarray(input)
     _check(index, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
-    rows = rows_of_table(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    options = (max_norm, norm_type, scale_grad_by_freq, sparse)
+    rows = rows_of_table(index, weight, padding_idx, *options)
     rows = rows.astype(accumulator(rows.dtype))
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.astype(rows.dtype)[..., None]
@@ -186,13 +189,19 @@ def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Arra
 
 def _each_bag(x: Array, number: int) -> Array:
     """`[bags, rows of a bag, ...]`, of bags of the same size."""
-    return x.reshape(number, len(x) // max(number, 1), *x.shape[1:])
+    return x.reshape(number, x.shape[0] // max_dim(number, 1), *x.shape[1:])
 
 
 def _total(x: Array, bags: Array | None, number: int) -> Array:
     if bags is None:
         return jnp.sum(_each_bag(x, number), 1)
-    return jnp.zeros((number, *x.shape[1:]), x.dtype).at[bags].add(x, mode="drop")
+    total = jnp.zeros((_held(number), *x.shape[1:]), x.dtype).at[bags].add(x, mode="drop")
+    return total[:number]
+
+
+def _held(number: Size) -> Size:
+    """How many rows hold the results of so many bags: JAX does not gather one from none."""
+    return max_dim(number, 1)
 
 
 def _sums(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
@@ -205,7 +214,7 @@ def _means(rows: Array, counted: Array, bags: Array | None, number: int) -> Arra
 
 
 def _maxima(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
-    if not len(rows):
+    if rows.shape[0] == 0:
         return jnp.zeros((number, rows.shape[1]), rows.dtype)
     keys = ordered_bits(lax.stop_gradient(rows))  # a NaN is the greatest
     seen = jnp.where(counted[:, None], keys, jnp.iinfo(keys.dtype).min)
@@ -216,12 +225,13 @@ def _maxima(rows: Array, counted: Array, bags: Array | None, number: int) -> Arr
 
 def _first_maxima(seen: Array, counted: Array, bags: Array | None, number: int) -> Array:
     """The row with the first maximum of each bag and column; their number where there is none."""
+    nowhere = seen.shape[0]
     if bags is None:
         first = jnp.argmax(_each_bag(seen, number), 1)
-        chosen = first + jnp.arange(number)[:, None] * (len(seen) // number)
-        return jnp.where(counted[chosen], chosen, len(seen))
-    shape, least = (number, seen.shape[1]), jnp.iinfo(seen.dtype).min
+        chosen = first + jnp.arange(number)[:, None] * (seen.shape[0] // max_dim(number, 1))
+        return jnp.where(counted[chosen], chosen, nowhere)
+    shape, least = (_held(number), seen.shape[1]), jnp.iinfo(seen.dtype).min
     greatest = jnp.full(shape, least, seen.dtype).at[bags].max(seen, mode="drop")
     chosen = counted[:, None] & (seen == greatest.at[bags].get(mode="fill", fill_value=0))
-    place = jnp.where(chosen, jnp.arange(len(seen))[:, None], len(seen))
-    return jnp.full(shape, len(seen), place.dtype).at[bags].min(place, mode="drop")
+    place = jnp.where(chosen, jnp.arange(nowhere)[:, None], nowhere)
+    return jnp.full(shape, nowhere, place.dtype).at[bags].min(place, mode="drop")[:number]

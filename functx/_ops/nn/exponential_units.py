@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,9 @@ from functx._core import (
 from functx._core.order import nonzero, positive
 from functx._core.rules import derivative_rules
 from functx._ops.magnitude import magnitude
+from functx._ops.pointwise.near_one import exponential_less_1
+from functx._ops.polynomials import horner
+from functx._ops.sigmoids import hyperbolic_tangent, sigmoid
 
 from .gates import gated
 from .log_sigmoids import log_sigmoid
@@ -128,11 +132,12 @@ def _softsign(x: Array) -> Array:
     return x / lax.convert_element_type(1 + magnitude(x), x.dtype)
 
 
-# The quotient rule's two terms cancel at large numbers.
+# The quotient rule's two terms cancel at large numbers, and higher powers leave the range.
 _real_softsign = derivative_rules(
     _softsign,
-    jvp=lambda primals, output, tangents: tangents[0] / lax.square(1 + magnitude(primals[0])),
+    jvp=lambda primals, output, tangents: tangents[0] * lax.square(1 / (1 + magnitude(primals[0]))),
     name="softsign",
+    of="primals",
 )
 
 
@@ -146,16 +151,26 @@ def tanhshrink(input: ArrayLike) -> Array:
     return _tanhshrink(input)
 
 
+# $x \cosh x - \sinh x$ over $x^3$, by powers of $x^2$: of numbers up to 1, to all digits.
+_DIFFERENCE = [2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
+
+
 def _less_its_tanh(x: Array) -> Array:
     wide = x.astype(accumulator(x.dtype))
-    return (wide - jnp.tanh(wide)).astype(x.dtype)
+    if category(x.dtype) == 3:
+        return (wide - lax.tanh(wide)).astype(x.dtype)
+    near = jnp.clip(wide, -1, 1)  # where the difference would cancel
+    square = near * near
+    small = near * square * horner(_DIFFERENCE, square) / jnp.cosh(near)
+    return jnp.where(lax.abs(wide) < 1, small, wide - lax.tanh(wide)).astype(x.dtype)
 
 
 # One less the derivative of tanh cancels at small numbers.
 _tanhshrink = derivative_rules(
     _less_its_tanh,
-    jvp=lambda primals, output, tangents: tangents[0] * lax.square(jnp.tanh(primals[0])),
+    jvp=lambda primals, output, tangents: tangents[0] * lax.square(hyperbolic_tangent(primals[0])),
     name="tanhshrink",
+    of="primals",
 )
 
 
@@ -173,12 +188,12 @@ def glu(input: ArrayLike, dim: Dim = -1) -> Array:
     if input.shape[dim] % 2:
         refuse(f"`input` must be even in dimension {dim}, got {describe(input)}")
     value, gate = jnp.split(input, 2, dim)
-    return value * lax.logistic(gate)
+    return value * sigmoid(gate)
 
 
 def _exponential_below(x: Array, alpha: Any, *, scale: Any, slope: Any) -> Array:
     """At 0, whose second derivative PyTorch has as 0, a straight line of this slope."""
     straight = positive(x) | ~nonzero(x)
     level = jnp.where(straight, x, 0) * slope
-    power = alpha * jnp.expm1(jnp.where(straight, -1, x) / jnp.where(straight, 1, scale))
+    power = alpha * exponential_less_1(jnp.where(straight, -1, x) / jnp.where(straight, 1, scale))
     return jnp.where(positive(x), x, jnp.where(straight, level, power))

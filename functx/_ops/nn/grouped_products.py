@@ -100,7 +100,7 @@ def _check_shapes(mat_a: Array, mat_b: Array, offs: Array | None) -> None:
         refuse(f"`mat_a` and `mat_b` must have 2 or 3 dimensions, got {came}")
     if mat_a.shape[-1] != mat_b.shape[-2]:
         refuse(f"`mat_a` must have as many columns as `mat_b` rows, got {came}")
-    batches = [len(x) for x in (mat_a, mat_b) if x.ndim == 3]
+    batches = [x.shape[0] for x in (mat_a, mat_b) if x.ndim == 3]
     if (offs is None) != (len(batches) == 2):
         refuse(
             f"`offs` must be given where one of the two is a matrix, and only there, got {came} "
@@ -108,6 +108,6 @@ def _check_shapes(mat_a: Array, mat_b: Array, offs: Array | None) -> None:
         )
     if offs is None and batches[0] != batches[1]:
         refuse(f"`mat_a` and `mat_b` must be as many matrices, got {came}")
-    if offs is not None and (offs.ndim != 1 or (batches and len(offs) != batches[0])):
+    if offs is not None and (offs.ndim != 1 or (batches and offs.shape[0] != batches[0])):
         wanted = f"[{batches[0]}], an end for each group" if batches else "of 1 dimension"
         refuse(f"`offs` must be {wanted}, got {describe(offs)}")

@@ -13,10 +13,13 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import min_dim
 
 from functx._core import accumulator
 from functx._core.manual_axes import varying_like
 from functx._core.rules import derivative_rules
+
+from .ends import ended
 
 
 _BLOCK = 128
@@ -31,13 +34,13 @@ def _over_segments(
 
     def over(i: Array, so_far: Array) -> Array:
         first, last = cuts[i], cuts[i + 1]
-        group = jnp.searchsorted(ends, first, side="right")
+        group = ended(ends, first)
         at = jnp.minimum(first // block * block, length - block)  # the last block is moved back
         rows = at + jnp.arange(block, dtype=ends.dtype)
-        mask = (rows >= first) & (rows < last) & (group < len(ends))
-        return step(jnp.minimum(group, len(ends) - 1), at, mask, so_far)
+        mask = (rows >= first) & (rows < last) & (group < ends.shape[0])
+        return step(jnp.minimum(group, ends.shape[0] - 1), at, mask, so_far)
 
-    return lax.fori_loop(0, len(cuts) - 1, over, varying_like(start, ends))
+    return lax.fori_loop(0, cuts.shape[0] - 1, over, varying_like(start, ends))
 
 
 def _rows_product(rows: Array, matrices: Array, ends: Array) -> Array:
@@ -45,7 +48,7 @@ def _rows_product(rows: Array, matrices: Array, ends: Array) -> Array:
     out = jnp.zeros((m, n), rows.dtype)
     if rows.size == 0 or matrices.size == 0:
         return out
-    block = min(_BLOCK, m)
+    block = min_dim(_BLOCK, m)
 
     def step(group: Array, at: Array, mask: Array, so_far: Array) -> Array:
         part = lax.dynamic_slice_in_dim(rows, at, block) @ matrices[group]
@@ -59,10 +62,10 @@ def _rows_product(rows: Array, matrices: Array, ends: Array) -> Array:
 def _inner_product(columns: Array, rows: Array, ends: Array) -> Array:
     (m, length), n = columns.shape, rows.shape[-1]
     wide = accumulator(columns.dtype)
-    out = jnp.zeros((len(ends), m, n), wide)
+    out = jnp.zeros((ends.shape[0], m, n), wide)
     if columns.size == 0 or out.size == 0:
         return out.astype(columns.dtype)
-    block = min(_BLOCK, length)
+    block = min_dim(_BLOCK, length)
 
     def step(group: Array, at: Array, mask: Array, so_far: Array) -> Array:
         left = jnp.where(mask, lax.dynamic_slice_in_dim(columns, at, block, 1), 0)

@@ -16,22 +16,26 @@ from functx._core import (
     Accepts,
     accumulator,
     ArrayLike,
+    available,
     category,
     describe,
+    known,
+    known_sizes,
     operator,
     Promote,
     refuse,
+    Size,
 )
 
-from .resampling import (
-    averaged,
+from .resampling import averaged, resample, resample_bytes
+from .scaled_sizes import scaled_size
+from .taps import (
     cubic_taps,
     filtered_taps,
     Grid,
+    kept_where_same,
     linear_taps,
     nearest_positions,
-    resample,
-    resample_bytes,
 )
 
 
@@ -46,7 +50,7 @@ _BLOCKY = {"nearest", "nearest-exact", "area"}
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def interpolate(
     input: ArrayLike,
-    size: int | Sequence[int] | None = None,
+    size: Size | Sequence[Size] | None = None,
     scale_factor: float | Sequence[float] | None = None,
     mode: Literal[
         "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "lanczos"
@@ -88,7 +92,7 @@ def interpolate(
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def upsample(
     input: ArrayLike,
-    size: int | Sequence[int] | None = None,
+    size: Size | Sequence[Size] | None = None,
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
@@ -104,7 +108,7 @@ def upsample(
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def upsample_nearest(
     input: ArrayLike,
-    size: int | Sequence[int] | None = None,
+    size: Size | Sequence[Size] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Array:
     """`interpolate` by the nearest element. Shapes: as there.
@@ -119,7 +123,7 @@ def upsample_nearest(
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def upsample_bilinear(
     input: ArrayLike,
-    size: int | Sequence[int] | None = None,
+    size: Size | Sequence[Size] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Array:
     """`interpolate` of images, linear in both dimensions, with `align_corners`.
@@ -150,7 +154,8 @@ def _interpolated(
     if recompute_scale_factor or mode == "area":
         scales = (None,) * n
     least = 0 if mode == "area" else 1  # means need no channels, and may be none
-    if min(input.shape[2:]) < 1 or min(input.shape[1], *sizes) < least:
+    fewest = min(known_sizes([input.shape[1], *sizes]), default=least)
+    if min(known_sizes(input.shape[2:]), default=1) < 1 or fewest < least:
         refuse(
             f"sizes must be positive, got {describe(input)} to become {list(sizes)}",
             error=ValueError if scale_factor is None else RuntimeError,
@@ -158,15 +163,17 @@ def _interpolated(
     # The weights of bytes are rounded to integers, from double precision.
     exact = input.dtype == np.float64 or (category(input.dtype) == 1 and mode in _FILTERED)
     real = np.dtype("float64" if exact else "float32")
+    real = real if known(*input.shape[2:], *sizes) else available(real)
     grids = [
         Grid(before, after, scale, bool(align_corners), real)
         for before, after, scale in zip(input.shape[2:], sizes, scales, strict=True)
     ]
     if mode in ("nearest", "nearest-exact"):
         for i, grid in enumerate(grids):
-            if mode == "nearest" and n == 2 and grid.after in (grid.before, 2 * grid.before):
-                grid = grid._replace(scale_factor=None)  # PyTorch looks at sizes first, of images
             positions = nearest_positions(grid, exact=mode == "nearest-exact")
+            if mode == "nearest" and n == 2:  # PyTorch looks at sizes first, of images
+                by_size = nearest_positions(grid._replace(scale_factor=None), exact=False)
+                positions = grid.xp.where(grid.same() | grid.same(2), by_size, positions)
             input = jnp.take(input, positions, 2 + i, mode="clip")
         return input
     return _resampled(input, grids, mode, antialias)
@@ -189,6 +196,7 @@ def _resampled(x: jax.Array, grids: Sequence[Grid], mode: str, antialias: bool) 
             taps = filtered_taps(grid, mode)
         else:
             taps = cubic_taps(grid) if mode == "bicubic" else linear_taps(grid)
+        taps = kept_where_same(grid, taps) if copied else taps
         x = apply(x, 2 + i, *taps)
     return x
 
@@ -219,7 +227,7 @@ def _check_mode(input: jax.Array, mode: str, align_corners: Any, antialias: bool
 
 def _sizes_and_scales(
     input: jax.Array, n: int, size: Any, scale_factor: Any
-) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+) -> tuple[tuple[Size, ...], tuple[float | None, ...]]:
     if (size is None) == (scale_factor is None):
         refuse("exactly one of `size` and `scale_factor` must be given", error=ValueError)
     name, given = ("size", size) if scale_factor is None else ("scale_factor", scale_factor)
@@ -230,11 +238,12 @@ def _sizes_and_scales(
             error=ValueError,
         )
     kind = numbers.Integral if scale_factor is None else numbers.Real
-    if not all(isinstance(v, kind) for v in several):
+    if not all(isinstance(v, kind) or not known(v) for v in several):
         wanted = "ints" if scale_factor is None else "numbers"
         refuse(f"`{name}` must hold {wanted}, got {given}", error=TypeError)
     if scale_factor is None:
         return several, (None,) * n
     if not all(math.isfinite(v) for v in several):
         refuse(f"`scale_factor` must be finite, got {given}", error=ValueError)
-    return tuple(int(n * v) for n, v in zip(input.shape[2:], several, strict=True)), several
+    sizes = zip(input.shape[2:], several, strict=True)
+    return tuple(scaled_size(n, v, "scale_factor") for n, v in sizes), several

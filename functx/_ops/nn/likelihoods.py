@@ -126,7 +126,11 @@ def kl_div(
 
 _x_log_x = derivative_rules(
     lambda x: jnp.where(x == 0, 0, x * lax.log(jnp.where(x == 0, 1, x))),
-    jvp=lambda primals, output, tangents: tangents[0] * (lax.log(primals[0]) + 1),
+    jvp=lambda primals, output, tangents: (
+        # What is not differentiated has a tangent of 0, also where the slope is infinite.
+        jnp.where(tangents[0] == 0, 0, tangents[0] * (lax.log(primals[0]) + 1))
+    ),
+    vjp=lambda primals, output, cotangent: (cotangent * (lax.log(primals[0]) + 1),),
     name="x_log_x",
 )
 

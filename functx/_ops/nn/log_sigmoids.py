@@ -1,16 +1,58 @@
-"""The logarithm of the sigmoid."""
+"""The logarithm of the sigmoid, and what is made of it and that of the rest to 1."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
-from jax import lax
+from jax import Array
 
 from functx._core.rules import derivative_rules
+from functx._ops.sigmoids import sigmoid
+
+
+def _curve(x: Array) -> Array:
+    return jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
 # Both pieces have a kink at 0 where the whole has none, so the derivative is given.
 log_sigmoid = derivative_rules(
-    lambda x: jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x))),
-    jvp=lambda primals, output, tangents: lax.logistic(-primals[0]) * tangents[0],
+    lambda x: jnp.minimum(x, 0) - _curve(x),
+    jvp=lambda primals, output, tangents: sigmoid(-primals[0]) * tangents[0],
     name="log_sigmoid",
+    of="primals",
+)
+
+
+def cross_entropy(x: Array, positive: Any, negative: Any) -> Array:
+    r"""$-p \log \sigma(x) - n \log \sigma(-x)$ of what is `positive`, $p$, and `negative`, $n$."""
+    return _cross_entropy(*jnp.broadcast_arrays(x, positive, negative))
+
+
+def _entropy(x: Array, positive: Array, negative: Array) -> Array:
+    curve = _curve(x)
+    return positive * (curve - jnp.minimum(x, 0)) + negative * (curve + jnp.maximum(x, 0))
+
+
+def _slopes(primals: Any) -> tuple[Array, Array, Array]:
+    x, positive, negative = primals
+    return negative * sigmoid(x) - positive * sigmoid(-x), -log_sigmoid(x), -log_sigmoid(-x)
+
+
+def _tangent(primals: Any, output: Array, tangents: Any) -> Array:
+    # What is not differentiated has a tangent of 0, whatever its slope.
+    pairs = zip(_slopes(primals), tangents, strict=True)
+    return sum(jnp.where(t == 0, 0, slope * t) for slope, t in pairs)
+
+
+def _cotangents(primals: Any, output: Array, cotangent: Array) -> tuple[Array, ...]:
+    return tuple(slope * cotangent for slope in _slopes(primals))
+
+
+_cross_entropy = derivative_rules(
+    _entropy,
+    jvp=_tangent,
+    vjp=_cotangents,
+    name="binary_cross_entropy_with_logits",
+    of="primals",
 )

@@ -19,12 +19,13 @@ from functx._core import (
     category,
     compute_and_result,
     converted,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     LONG,
     operator,
     Other,
     Promote,
+    promoted,
     real_of,
     refuse,
     Requirement,
@@ -35,7 +36,7 @@ from functx._core.order import at_least_zero, positive
 from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
 
-from .log_sigmoids import log_sigmoid
+from .log_sigmoids import cross_entropy
 from .loss_arguments import factor_of, of_one_shape
 from .reduction import reduced, reduction_of
 
@@ -110,7 +111,7 @@ def _difference(input: Array, target: Array, *, bools: bool = False) -> tuple[Ar
     compute, dtype = compute_and_result(
         Promote.DEFAULT, result_dtype([input, target], ranked=False)
     )
-    return converted(input, compute) - converted(target, compute), dtype
+    return promoted(input, dtype, compute) - promoted(target, dtype, compute), dtype
 
 
 def _weighted(
@@ -130,7 +131,7 @@ def _weighted(
         return _in_dtype(reduced(loss * weight, reduction), dtype, reduction)
     total, share = jnp.sum(loss * weight), jnp.sum(weight)
     if category(dtype) < 2:
-        dtype = DEFAULT_FLOAT
+        dtype = default_float()
         total, share = total.astype(dtype), share.astype(dtype)
     return quotient(total, share).astype(dtype)
 
@@ -242,7 +243,7 @@ def binary_cross_entropy_with_logits(
         factor_of("weight", weight, input),
         factor_of("pos_weight", pos_weight, input),
     )
-    log_weight = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
-    loss = (1 - target) * input - log_sigmoid(input) * log_weight
+    positive = target if pos_weight is None else target * pos_weight
+    loss = cross_entropy(input, positive, 1 - target)
     loss = loss if weight is None else loss * weight
     return reduced(loss, reduction_of(size_average, reduce, reduction))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from functx._core import (
@@ -25,7 +24,7 @@ from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 
 from .hinges import not_below_0, same_rank
-from .log_sigmoids import log_sigmoid
+from .log_sigmoids import cross_entropy, log_sigmoid
 from .reduction import reduced, reduction_of
 
 
@@ -130,7 +129,7 @@ def multilabel_soft_margin_loss(
         refuse(f"expected a floating common dtype, got {input.dtype.name}", error=TypeError)
     if not input.ndim:
         refuse(f"`input` must have a dimension of classes, got {describe(input)}")
-    loss = (1 - target) * input - log_sigmoid(input)
+    loss = cross_entropy(input, target, 1 - target)
     loss = loss if weight is None else loss * weight
     total = jnp.sum(loss, axis=-1)
     classes = jnp.asarray(input.shape[-1], total.dtype)
@@ -185,7 +184,7 @@ def _is(target: Any, number: int) -> Array:
 def _fitting(input: Array, target: Any) -> Array:
     target = jnp.asarray(target)
     try:
-        np.broadcast_shapes(input.shape, target.shape)
+        jnp.broadcast_shapes(input.shape, target.shape)
     except ValueError:
         refuse(f"shapes do not fit: {describe(input)}, {describe(target)}")
     return target

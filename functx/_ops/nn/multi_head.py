@@ -29,8 +29,8 @@ from functx._core import (
 
 from .affine_maps import mapped
 from .dropped import dropped, may_drop
-from .normalized_exponentials import probabilities, probabilities_or_zeros, rounded_product
-from .row_blocks import in_blocks
+from .normalized_exponentials import probabilities_or_zeros, rounded_product
+from .row_blocks import has_rows, in_blocks
 
 
 __all__ = ["multi_head_attention_forward"]
@@ -101,9 +101,12 @@ def multi_head_attention_forward(
       causal.
     - `dropout_p`: how likely a weight becomes 0 in `training`; the others are scaled up. The PRNG
       key of the dropout is `rng_key`.
-    - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Rows
-      without any position are then NaN. Where they are not asked for, such rows are zeros before
-      the last projection, and memory is that of `scaled_dot_product_attention`.
+    - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Where they
+      are not asked for, memory is that of `scaled_dot_product_attention`.
+
+    A row without any position that takes part has weights of 0 and gives 0 before the last
+    projection, and its gradient is 0. In PyTorch it is NaN where the weights are asked for, and so
+    is the gradient in every weight.
 
     Shapes: `query: [L, N, E]`, `key: [S, N, K]` and `value: [S, N, V]`, or all without N, give
     `[L, N, E]` and weights `[N, L, S]`, or `[N, H, L, S]`. E is `embed_dim_to_check`.
@@ -155,14 +158,14 @@ def multi_head_attention_forward(
     shape = batch, num_heads, length, k.shape[1] - added
     mask = _joint_mask(key_padding_mask, attn_mask, shape, accumulator(q.dtype))
     mask = jnp.pad(mask, ((0, 0), (0, 0), (0, added)))
-    by_row = mask.shape[1] > 1
+    by_row = has_rows(mask)
 
     def shared(first: Any, q: Array, mask_of_rows: Any) -> Array:
         scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
         if width == num_heads:  # sums of one product are products
             scores = rounded_product(scores)
         scores = scores + (mask_of_rows if by_row else mask)
-        shares = probabilities(scores, 2) if need_weights else probabilities_or_zeros(scores)
+        shares = probabilities_or_zeros(scores)
         if rng_key is not None:
             shares = dropped(shares, dropout_p, jax.random.fold_in(rng_key, first))
         return shares
@@ -224,11 +227,11 @@ def _projected(
 ) -> Array:
     if weight is None:
         refuse(f"the projection `{name}` has no weight")
-    if weight.ndim != 2 or weight.shape[1] != x.shape[-1] or width not in (None, len(weight)):
+    if weight.ndim != 2 or weight.shape[1] != x.shape[-1] or width not in (None, weight.shape[0]):
         wanted = f"[{'E' if width is None else width}, {x.shape[-1]}]"
         refuse(f"the weight of the projection `{name}` must be {wanted}, got {describe(weight)}")
-    if bias is not None and bias.shape != (len(weight),):
-        wanted = f"[{len(weight)}]"
+    if bias is not None and bias.shape != (weight.shape[0],):
+        wanted = f"[{weight.shape[0]}]"
         refuse(f"the bias of the projection `{name}` must be {wanted}, got {describe(bias)}")
     return mapped(x, weight, bias).astype(x.dtype)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from functx._core.rules import derivative_rules
+from functx._ops.exponential_sums import log_shares, shares
 
 
 # Products that become exponents: compilers round no product that they subtract from at once, but
@@ -17,28 +18,20 @@ rounded_product = derivative_rules(
 )
 
 
-def _shifted(x: Array, dim: int) -> Array:
-    """`x` less its maximum: the result does not depend on the shift, nor does its derivative."""
-    top = jnp.max(x.real, axis=dim, keepdims=True)
-    return x - lax.stop_gradient(top).astype(x.dtype)
-
-
 def probabilities(x: Array, dim: int) -> Array:
-    """`exp x / sum exp x` along `dim`."""
-    exponentials = jnp.exp(_shifted(x, dim))
-    return exponentials / jnp.sum(exponentials, axis=dim, keepdims=True)
+    """`exp x / sum exp x` along `dim`. Of nothing but -inf it is NaN, with derivatives of 0."""
+    return _unless_nothing(*shares(x, dim))
 
 
 def log_probabilities(x: Array, dim: int) -> Array:
-    """`x - log sum exp x` along `dim`."""
-    shifted = _shifted(x, dim)
-    return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=dim, keepdims=True))
+    """`x - log sum exp x` along `dim`. Of nothing but -inf it is NaN, with derivatives of 0."""
+    return _unless_nothing(*log_shares(x, dim))
 
 
 def probabilities_or_zeros(scores: Array) -> Array:
     """Those along the last dimension. Rows of nothing but -inf give zeros."""
-    greatest = jnp.max(lax.stop_gradient(scores), -1, keepdims=True, initial=-jnp.inf)
-    shift = jnp.where(greatest == -jnp.inf, 0, greatest)  # any shift gives the same
-    powers = jnp.exp(scores - shift)
-    total = jnp.sum(powers, -1, keepdims=True)
-    return powers / jnp.where(total == 0, 1, total)
+    return shares(scores, -1)[0]
+
+
+def _unless_nothing(out: Array, some: Array) -> Array:
+    return out + jnp.where(some == 0, jnp.nan, 0).astype(out.dtype)

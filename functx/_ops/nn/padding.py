@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -9,19 +10,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import max_dim, min_dim
 
 from functx._core import (
     ArrayLike,
     available,
     category,
     converted,
+    decided,
     describe,
+    known,
     operator,
     Other,
     Promote,
     refuse,
     Requirement,
     Shape,
+    Size,
     value_fits,
 )
 
@@ -76,16 +81,18 @@ def pad(
     for i, (before, after) in enumerate(pairs):
         axis = input.ndim - 1 - i
         _check_extent(input, axis, before, after, mode)
-        input = _EXTENSIONS[mode](input, axis, before, after)
+        in_pieces = known(before, after) and _has_pieces(input.shape[axis], before, after, mode)
+        extended = _EXTENSIONS[mode] if in_pieces else ft.partial(_read, mode=mode)
+        input = extended(input, axis, before, after)
     return input
 
 
 def _constant_fits(*, input: Any, pad: Any, value: Any, **_: Any) -> Iterator[Requirement]:
-    if max(pad, default=0) > 0:
+    if _adds(pad):
         yield value_fits(value, input.dtype, "value")
 
 
-@operator(name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits)
+@operator(name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits, takes_storage=True)
 def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
     """Adds a number before and after each of the last dimensions; negative sizes take away.
 
@@ -99,12 +106,17 @@ def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
     value = jnp.asarray(value)
     if value.ndim:
         refuse(f"`value` must be a number, got {describe(value)}", error=TypeError)
-    if category(value.dtype) == 3 and category(input.dtype) < 3 and max(pad, default=0) > 0:
+    if category(value.dtype) == 3 and category(input.dtype) < 3 and _adds(pad):
         refuse(f"`value` must be real for {describe(input)}, got {describe(value)}")
     return _padded_with(input, pairs, converted(value, input.dtype))
 
 
-def _pairs(input: Array, pad: tuple[int, ...]) -> list[tuple[int, int]]:
+def _adds(pad: tuple[Size, ...]) -> bool:
+    """Whether it may add elements, and not only take away."""
+    return any(decided(lambda n=n: n > 0, otherwise=True) for n in pad)
+
+
+def _pairs(input: Array, pad: tuple[Size, ...]) -> list[tuple[Size, Size]]:
     """What to add before and behind, the last dimension first."""
     if len(pad) % 2:
         refuse(f"`pad` must hold two ints for each dimension, got {pad}")
@@ -122,10 +134,10 @@ def _number(value: Any) -> Array:
     return value
 
 
-def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Array) -> jax.Array:
+def _padded_with(input: jax.Array, pairs: list[tuple[Size, Size]], value: Array) -> jax.Array:
     pairs = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
     for axis, (n, (before, after)) in enumerate(zip(input.shape, pairs, strict=True)):
-        if n + min(before, 0) + min(after, 0) < 0:
+        if decided(lambda n=n, pair=(before, after): _left(n, *pair) < 0, otherwise=False):
             refuse(
                 f"`pad` takes more than there is in dimension {axis} of {describe(input)}, got "
                 f"{(before, after)}"
@@ -134,7 +146,7 @@ def _padded_with(input: jax.Array, pairs: list[tuple[int, int]], value: Array) -
     return lax.pad(input, fill, [(before, after, 0) for before, after in pairs])
 
 
-def _check_surroundings(input: jax.Array, pad: tuple[int, ...], mode: str) -> None:
+def _check_surroundings(input: jax.Array, pad: tuple[Size, ...], mode: str) -> None:
     """PyTorch pads images: a channel, and perhaps a batch, lead what is padded."""
     n = len(pad) // 2
     if not 1 <= n <= 3 or input.ndim not in (n + 1, n + 2):
@@ -148,21 +160,52 @@ def _check_surroundings(input: jax.Array, pad: tuple[int, ...], mode: str) -> No
         refuse(f"mode={mode!r} takes numbers, got {describe(input)}", error=TypeError)
 
 
-def _check_extent(input: jax.Array, axis: int, before: int, after: int, mode: str) -> None:
+def _check_extent(input: jax.Array, axis: int, before: Size, after: Size, mode: str) -> None:
     n = input.shape[axis]
     most = {"reflect": n - 1, "circular": n}.get(mode)
-    if most is not None and max(before, after) > most:
+    if most is not None and _longer(before, after, than=most):
         refuse(
             f"`pad` must be at most {most} in dimension {axis} of {describe(input)} for "
             f"mode={mode!r}, got {(before, after)}"
         )
-    left = n + min(before, 0) + min(after, 0)
-    nothing_around = mode == "circular" and left < 1 and max(before, after) > 0
-    if nothing_around or n + before + after < (mode != "circular"):
+    left, least = _left(n, before, after), int(mode != "circular")
+    none_left = mode == "circular" and decided(lambda: left < 1, otherwise=False)
+    nothing_around = none_left and _longer(before, after, than=0)
+    if nothing_around or decided(lambda: n + before + after < least, otherwise=False):
         refuse(
             f"`pad` takes more than there is in dimension {axis} of {describe(input)}, got "
             f"{(before, after)}"
         )
+
+
+def _left(n: Size, before: Size, after: Size) -> Size:
+    """How many elements negative padding leaves."""
+    return n + min_dim(before, 0) + min_dim(after, 0)
+
+
+def _longer(before: Size, after: Size, *, than: Size) -> bool:
+    return any(decided(lambda n=n: n > than, otherwise=False) for n in (before, after))
+
+
+def _has_pieces(n: Size, before: int, after: int, mode: str) -> bool:
+    """Whether the array is known to be as long as what of it is repeated beside it."""
+    repeated = max(before, after, 0)
+    least = {"reflect": repeated + 1, "circular": repeated - min(before, 0) - min(after, 0)}
+    return known(n) or decided(lambda: n >= least.get(mode, 1), otherwise=False)
+
+
+def _read(x: jax.Array, axis: int, before: Size, after: Size, *, mode: str) -> jax.Array:
+    """The elements one by one, as nobody knows how many a piece has."""
+    n = x.shape[axis]
+    at = jnp.arange(max_dim(n + before + after, 0)) - before
+    if mode == "reflect":
+        at = n - 1 - abs(n - 1 - abs(at))
+    elif mode == "replicate":
+        at = jnp.clip(at, 0, n - 1)
+    else:
+        first = max_dim(-before, 0)
+        at = first + (at - first) % max_dim(_left(n, before, after), 1)
+    return jnp.take(x, at, axis, mode="clip")
 
 
 def _cropped(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
@@ -191,10 +234,10 @@ def _replicated(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
 def _circled(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
     x = _cropped(x, axis, before, after)
     n = x.shape[axis]
-    around = np.arange(-max(before, 0), n + max(after, 0)) % max(n, 1)
-    if n == 0 or len(around) == n:
+    if n == 0 or max(before, after) <= 0:
         return x
-    if max(before, after) > n:  # it was cropped on the other side
+    if decided(lambda: max(before, after) > n, otherwise=False):  # cropped on the other side
+        around = np.arange(-max(before, 0), n + max(after, 0)) % max(n, 1)
         return jnp.take(x, around, axis, mode="clip")
     first = lax.slice_in_dim(x, n - max(before, 0), n, axis=axis)
     last = lax.slice_in_dim(x, 0, max(after, 0), axis=axis)

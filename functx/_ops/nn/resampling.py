@@ -1,66 +1,35 @@
-"""Resampling along one dimension: each output is a weighted sum of a few inputs, its taps.
-
-Which inputs and with what weights depends on sizes alone, so NumPy works it out while tracing,
-in the precision in which PyTorch's kernels do.
-"""
+"""Resampling along one dimension: each output is a weighted sum of a few inputs, its taps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import category
+from functx._core import category, decided, known, Size
 from functx._core.rules import derivative_rules
 
-
-class Grid(NamedTuple):
-    """Where outputs lie among inputs: sizes before and after, and how they were asked for."""
-
-    before: int
-    after: int
-    scale_factor: float | None
-    align_corners: bool
-    dtype: np.dtype  # of coordinates and weights
-
-    @property
-    def step(self) -> np.ndarray:
-        """The distance of two outputs, in inputs."""
-        if self.align_corners:
-            ratio = (self.before - 1) / (self.after - 1) if self.after > 1 else 0
-        elif self.scale_factor is not None and self.scale_factor > 0:
-            ratio = 1 / self.scale_factor
-        else:
-            return self.dtype.type(self.before) / self.dtype.type(self.after)
-        return self.dtype.type(ratio)
-
-    @property
-    def coordinates(self) -> np.ndarray:
-        """Where each output lies, the first input at 0."""
-        i = np.arange(self.after, dtype=self.dtype)
-        half = self.dtype.type(0.5)
-        return i * self.step if self.align_corners else (i + half) * self.step - half
+from .taps import average_taps, Taps
 
 
-Taps = tuple[np.ndarray, np.ndarray]
 _FEW = 32  # taps that are written out one by one
 _SHORT = 8  # windows that a loop over each would not be worth
 
 
-def resample(x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray) -> jax.Array:
+def resample(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax.Array:
     r"""$y_o = \sum_t w_{ot}\, x_{p_{ot}}$ along `axis`; positions `>= n` read zeros.
 
     Shapes: `positions` and `weights` are `[outputs, taps]`.
-    Its transpose is another of its kind, not the scatter that gathers have.
+    Its transpose is another of its kind, not the scatter that gathers have; unless a symbolic size
+    leaves open how many taps that one has.
     """
     axis %= x.ndim
     taps = (positions, weights.astype(x.dtype))
     n = x.shape[axis]
-    if category(x.dtype) < 2:
+    if category(x.dtype) < 2 or not isinstance(positions, np.ndarray):
         return _weighed(x, axis, taps)
     back = _transposed(taps, n)
     return derivative_rules(
@@ -74,15 +43,17 @@ def resample(x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray
 def _weighed(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
     """A gather for each of few taps: XLA fuses them, and the innermost loop runs along rows."""
     positions, weights = taps
-    outputs, n = len(positions), x.shape[axis]
-    if positions.shape[1] > _FEW:
+    (outputs, count), n = positions.shape, x.shape[axis]
+    if decided(lambda: count > _FEW, otherwise=True):
         return _weighed_at_once(x, axis, taps)
+    xp: Any = np if isinstance(positions, np.ndarray) else jnp
     total = jnp.zeros((*x.shape[:axis], outputs, *x.shape[axis + 1 :]), x.dtype)
-    along = lambda column: np.expand_dims(column, tuple(range(1, x.ndim - axis)))
-    for at, weight in zip(positions.T, weights.T, strict=True):
-        term = jnp.take(x, np.minimum(at, n - 1), axis, mode="clip") * along(weight)
+    along = lambda column: xp.expand_dims(column, tuple(range(1, x.ndim - axis)))
+    for at, weight in ((positions[:, t], weights[:, t]) for t in range(count)):
+        term = jnp.take(x, xp.minimum(at, n - 1), axis, mode="clip") * along(weight)
         outside = at >= n
-        total += jnp.where(along(outside), 0, term) if outside.any() else term
+        some = xp is jnp or outside.any()
+        total += jnp.where(along(outside), 0, term) if some else term
     return total
 
 
@@ -94,7 +65,7 @@ def _weighed_at_once(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
     flat = x.reshape(math.prod(before), x.shape[axis], math.prod(after))
     read = jnp.take(flat, positions, 1, mode="fill", fill_value=0)
     out = jnp.sum(read * weights[:, :, None], 2, dtype=x.dtype)
-    return out.reshape(*before, len(positions), *after)
+    return out.reshape(*before, positions.shape[0], *after)
 
 
 def _transposed(taps: Taps, n: int) -> Taps:
@@ -113,29 +84,30 @@ def _transposed(taps: Taps, n: int) -> Taps:
     return back, amounts
 
 
-def averaged(x: jax.Array, axis: int, m: int) -> jax.Array:
+def averaged(x: jax.Array, axis: int, m: Size) -> jax.Array:
     """Adaptive average pooling to `m` means along `axis`."""
     axis %= x.ndim
     n = x.shape[axis]
-    if m == 0 or n <= _SHORT * m or n % m:
-        return resample(x, axis, *_average_taps(n, m))
+    short = known(n, m) and n <= _SHORT * m
+    if m == 0 or short or n % m != 0:
+        return resample(x, axis, *average_taps(n, m))
     windows = x.reshape(*x.shape[:axis], m, n // m, *x.shape[axis + 1 :])
     return jnp.mean(windows, axis + 1)
 
 
-def resample_bytes(
-    x: jax.Array, axis: int, positions: np.ndarray, weights: np.ndarray
-) -> jax.Array:
+def resample_bytes(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax.Array:
     """`resample` of uint8, with weights of 16 bit in the greatest precision that they allow.
 
     Source: `aten/src/ATen/native/cpu/UpSampleKernel.cpp`, after Pillow.
     """
-    weights = _merged(positions, weights)
-    greatest = float(weights.max(initial=0))
-    bits = next((b for b in range(22) if 0.5 + greatest * 2 ** (b + 1) >= 2**15), 22)
-    fixed = np.trunc(weights * 2**bits + np.copysign(0.5, weights))
+    xp: Any = np if isinstance(positions, np.ndarray) else jnp
+    weights = _merged(positions, weights) if xp is np else _merged_later(positions, weights)
+    fit = 0.5 + weights.max(initial=0) * 2.0 ** np.arange(1, 23) < 2**15
+    bits = xp.sum(fit, dtype="int32")
+    one = xp.left_shift(np.int32(1), bits)
+    fixed = xp.trunc(weights * one + xp.copysign(0.5, weights))
     total = resample(x.astype("int32"), axis, positions, fixed)
-    rounded = (total + np.int32(2**bits // 2)) >> np.int32(bits)
+    rounded = (total + one // 2) >> bits
     return jnp.clip(rounded, 0, 255).astype(x.dtype)
 
 
@@ -148,67 +120,8 @@ def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(first, by_position[rows, positions], 0)
 
 
-def _average_taps(n: int, m: int) -> Taps:
-    i = np.arange(m)[:, None]
-    start, end = i * n // max(m, 1), -(-(i + 1) * n // max(m, 1))
-    positions = start + np.arange(int((end - start).max(initial=1)))
-    inside = positions < end
-    return np.where(inside, positions, n), inside / (end - start)
-
-
-def nearest_positions(grid: Grid, *, exact: bool) -> np.ndarray:
-    """One tap of weight 1 each. `exact` takes the centres of elements, else their edges."""
-    i = np.arange(grid.after, dtype=grid.dtype)
-    at = np.floor((i + grid.dtype.type(0.5 if exact else 0)) * grid.step)
-    return np.minimum(at.astype(int), grid.before - 1)
-
-
-def linear_taps(grid: Grid) -> Taps:
-    """The two neighbours of each output."""
-    at = np.maximum(grid.coordinates, 0)
-    left = np.minimum(at.astype(int), grid.before - 1)
-    right = np.minimum(left + 1, grid.before - 1)
-    weight = np.clip(at - left.astype(grid.dtype), 0, 1)
-    return np.stack([left, right], 1), np.stack([1 - weight, weight], 1)
-
-
-def cubic_taps(grid: Grid) -> Taps:
-    """The four neighbours of each output; beyond the edge, the edge."""
-    at = grid.coordinates
-    left = np.minimum(np.floor(at).astype(int), grid.before - 1)
-    offset = np.clip(at - left.astype(grid.dtype), 0, 1)[:, None]
-    taps = np.arange(-1, 3)
-    weights = _cubic(np.abs(offset - taps.astype(grid.dtype)), -0.75)
-    return np.clip(left[:, None] + taps, 0, grid.before - 1), weights
-
-
-def filtered_taps(grid: Grid, mode: str) -> Taps:
-    """As many neighbours as lie under a filter that is as wide as an output."""
-    reach, kernel = _FILTERS[mode]
-    scale, half = grid.step, grid.dtype.type(0.5)
-    stretch = max(scale, grid.dtype.type(1))
-    support = grid.dtype.type(reach) * stretch
-    centre = scale * (np.arange(grid.after, dtype=grid.dtype) + half)
-    start = np.maximum((centre - support + half).astype(int), 0)
-    end = np.minimum((centre + support + half).astype(int), grid.before)
-    taps = np.arange(min(math.ceil(support) * 2 + 1, int((end - start).max())))
-    positions = start[:, None] + taps
-    distance = (positions.astype(grid.dtype) - centre[:, None] + half) / stretch
-    weights = np.where(positions < end[:, None], kernel(np.abs(distance)), 0)
-    weights = weights / weights.sum(1, keepdims=True)
-    return np.where(positions < end[:, None], positions, grid.before), weights.astype(grid.dtype)
-
-
-def _cubic(t: np.ndarray, a: float) -> np.ndarray:
-    """The cubic convolution kernel at distances `t`; `a` is its slope at 1."""
-    near = ((a + 2) * t - (a + 3)) * t * t + 1
-    far = ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
-    return np.where(t <= 1, near, np.where(t < 2, far, 0)).astype(t.dtype)
-
-
-# Half the width in inputs, and the weight at a distance.
-_FILTERS: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
-    "bilinear": (1, lambda t: np.maximum(1 - t, 0)),
-    "bicubic": (2, lambda t: _cubic(t, -0.5)),
-    "lanczos": (3, lambda t: np.where(t < 3, np.sinc(t) * np.sinc(t / 3), 0)),
-}
+def _merged_later(positions: jax.Array, weights: jax.Array) -> jax.Array:
+    """As `_merged`, when the exported program runs."""
+    first = jnp.diff(positions, axis=1, prepend=-1) != 0
+    same = positions[:, :, None] == positions[:, None]
+    return jnp.where(first, jnp.sum(jnp.where(same, weights[:, None], 0), 2), 0)

@@ -12,9 +12,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from functx._core import decided
+
 
 MANY = 2**20  # numbers, beyond which not all are there at once
 _FEWEST = 8  # rows at a time
+
+
+def has_rows(x: Array) -> bool:
+    """Whether the last dimension but one is cut with the rows: not where one row is for all."""
+    return decided(lambda: x.shape[-2] > 1, otherwise=True)
 
 
 def in_blocks(f: Callable[..., Array], width: int, *arrays: Any) -> Array:
@@ -22,10 +29,12 @@ def in_blocks(f: Callable[..., Array], width: int, *arrays: Any) -> Array:
 
     Of each row `f` needs `width` numbers; it gives as many rows as it gets, and is computed again
     where it is differentiated. `first` is the number of a block's first row. An array may be None.
-    Where all are few, there is one block.
+    Where all are few, or a symbolic size does not tell, there is one block.
     """
     rows = next(x for x in arrays if x is not None).shape[-2]
-    size = rows if rows * width <= MANY else max(MANY // 4 // width, _FEWEST)
+    if decided(lambda: rows * width <= MANY, otherwise=True):
+        return f(0, *arrays)
+    size = max(MANY // 4 // width, _FEWEST)
     if size >= rows:
         return f(0, *arrays)
     count = rows // size

@@ -16,14 +16,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import max_dim
 
+from functx._core import as_number, available, decided, LONG, Size
 from functx._core.rules import derivative_rules
 
 
 class Reading(NamedTuple):
     """How points name places in an image, and what lies beyond its edges."""
 
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     mode: str  # bilinear, nearest, bicubic
     padding: str  # zeros, border, reflection
     align_corners: bool
@@ -83,7 +85,7 @@ def _cotangents(reading: Reading, primals: Any, output: Any, cotangent: Array) -
 
 def _over_channels(x: Array) -> Array:
     """The sum over the second dimension: few terms by hand, on CPUs a hundred times as fast."""
-    if not 1 <= x.shape[1] <= _FEW:
+    if not decided(lambda: 1 <= x.shape[1] <= _FEW, otherwise=False):
         return jnp.sum(x, 1)
     return ft.reduce(lax.add, [x[:, i] for i in range(x.shape[1])])
 
@@ -112,7 +114,7 @@ def _read(x: Array, at: Sequence[Array]) -> Sequence[Array]:
     )(x, list(at))
 
 
-def _spread(updates: Sequence[Array], at: Sequence[Array], n: int) -> Array:
+def _spread(updates: Sequence[Array], at: Sequence[Array], n: Size) -> Array:
     """The sums of several `[N, C, P]` at `[N, P]` each, `[N, C, n]`.
 
     Channels come last meanwhile: the scatters of a gather that has them first take each number by
@@ -126,7 +128,7 @@ def _spread(updates: Sequence[Array], at: Sequence[Array], n: int) -> Array:
     )(list(updates), list(at))
 
 
-def _scattered(updates: Sequence[Array], at: Sequence[Array], n: int) -> Array:
+def _scattered(updates: Sequence[Array], at: Sequence[Array], n: Size) -> Array:
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=(2,),
         inserted_window_dims=(1,),
@@ -137,7 +139,8 @@ def _scattered(updates: Sequence[Array], at: Sequence[Array], n: int) -> Array:
     mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
     batch, channels, _ = updates[0].shape
     total = jnp.zeros((batch, n, channels), updates[0].dtype)
-    each = len(at) if channels <= _NARROW else max(len(at) // _LOOPS, 1)
+    narrow = decided(lambda: channels <= _NARROW, otherwise=False)
+    each = len(at) if narrow else max(len(at) // _LOOPS, 1)
     for k in range(0, len(at), each):
         rows = jnp.swapaxes(jnp.concatenate(updates[k : k + each], 2), 1, 2)
         indices = jnp.concatenate(at[k : k + each], 1)[..., None]
@@ -147,7 +150,8 @@ def _scattered(updates: Sequence[Array], at: Sequence[Array], n: int) -> Array:
 
 def _taps(reading: Reading, points: Array) -> tuple[list[Array], Any]:
     """Weights `[N, P]` of all combinations; their positions in the flat image, which are inside."""
-    sizes, kind = reading.sizes, np.dtype("int32" if math.prod(reading.sizes) < 2**31 else "int64")
+    sizes, whole = reading.sizes, math.prod(reading.sizes)
+    kind = np.dtype("int32") if decided(lambda: whole < 2**31, otherwise=False) else available(LONG)
     along = [  # the last coordinate is that of the first dimension
         _along(points[..., len(sizes) - 1 - k], n, reading) for k, n in enumerate(sizes)
     ]
@@ -159,7 +163,7 @@ def _taps(reading: Reading, points: Array) -> tuple[list[Array], Any]:
     for taps in itertools.product(*along):
         flat: Any = 0
         for (position, _, _), n in zip(taps, sizes, strict=True):
-            flat = flat * n + position.astype(kind)
+            flat = flat * as_number(n, kind) + position.astype(kind)
         here = [mask for _, mask, _ in taps if mask is not None]
         at.append(flat)
         inside.append(ft.reduce(lax.bitwise_and, here) if here else None)
@@ -167,9 +171,11 @@ def _taps(reading: Reading, points: Array) -> tuple[list[Array], Any]:
     return weights, (at, inside)
 
 
-def _along(coordinate: Array, n: int, reading: Reading) -> list[Taps]:
+def _along(coordinate: Array, n: Size, reading: Reading) -> list[Taps]:
     """The taps of one dimension of `n` elements, for coordinates between -1 and 1."""
-    x = (coordinate + 1) * ((n - 1) / 2) if reading.align_corners else _between_edges(coordinate, n)
+    size = as_number(n, coordinate.dtype)
+    x = coordinate + 1
+    x = x * ((size - 1) / 2) if reading.align_corners else x * (size / 2) - 0.5
     if reading.mode == "bicubic":
         return _cubic_taps(x, n, reading)
     x = _padded(x, n, reading)
@@ -186,11 +192,7 @@ def _along(coordinate: Array, n: int, reading: Reading) -> list[Taps]:
     ]
 
 
-def _between_edges(coordinate: Array, n: int) -> Array:
-    return (coordinate + 1) * (n / 2) - 0.5
-
-
-def _cubic_taps(x: Array, n: int, reading: Reading) -> list[Taps]:
+def _cubic_taps(x: Array, n: Size, reading: Reading) -> list[Taps]:
     """Beyond the edges the image goes on, so it is the taps that are clipped or reflected."""
     left, a = lax.stop_gradient(jnp.floor(x)), _CUBIC
     t = x - left
@@ -204,7 +206,7 @@ def _cubic_taps(x: Array, n: int, reading: Reading) -> list[Taps]:
     return taps
 
 
-def _position(x: Array, k: int, n: int, reading: Reading) -> tuple[Array, Array | None]:
+def _position(x: Array, k: int, n: Size, reading: Reading) -> tuple[Array, Array | None]:
     """`x + k` as a position, of whole numbers `x`, and whether it is one; what is not gives 0."""
     if reading.padding == "zeros":
         x = jnp.where((x >= -3) & (x <= n + 2), x, -3)  # nor NaN, nor what integers do not hold
@@ -215,7 +217,7 @@ def _position(x: Array, k: int, n: int, reading: Reading) -> tuple[Array, Array 
     return jnp.where(inside, at, 0), inside
 
 
-def _padded(x: Array, n: int, reading: Reading) -> Array:
+def _padded(x: Array, n: Size, reading: Reading) -> Array:
     """Coordinates in `[0, n - 1]` for those beyond, with PyTorch's slope of 0 at both ends."""
     if reading.padding == "zeros":
         return x
@@ -227,11 +229,14 @@ def _padded(x: Array, n: int, reading: Reading) -> Array:
     return jnp.where((x > 0) & (x < top), x, end.astype(x.dtype))
 
 
-def _reflected(x: Array, n: int, align_corners: bool) -> Array:
+def _reflected(x: Array, n: Size, align_corners: bool) -> Array:
     """Coordinates mirrored at the centres of the outermost elements, or at their outer edges."""
     low, span = (0, n - 1) if align_corners else (-0.5, n)
     if span == 0:
         return jnp.zeros_like(x)
+    flat = not decided(lambda: span > 0, otherwise=False)
+    span = as_number(max_dim(span, 1), x.dtype)
     x = lax.abs(x - low)
     x = x - jnp.trunc(x / (2 * span)) * (2 * span)
-    return jnp.where(x > span, 2 * span - x, x) + low
+    x = jnp.where(x > span, 2 * span - x, x) + low
+    return jnp.where(as_number(n, x.dtype) == 1, 0, x) if flat else x

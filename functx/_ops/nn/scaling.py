@@ -13,6 +13,7 @@ from functx._core import (
     operator,
     RealFitting,
 )
+from functx._core.state import showing_singular
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 
@@ -36,5 +37,6 @@ def normalize(
     Array([[0.6, 0.8]], dtype=float32)
     """
     dims = axes_of(dim, input.ndim)
-    norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
+    with showing_singular(False):  # a norm of 0 is less than eps, and constant
+        norm = jnp.expand_dims(vector_norm(input, p, dims), dims)
     return quotient(input, jnp.where((norm < eps) | (eps != eps), eps, norm))

@@ -101,7 +101,7 @@ def embedding(
     - `max_norm`: rows whose `norm_type`-norm exceeds it come scaled down to it. PyTorch scales
       the table in place; here `weight` is left alone. As there, the gradient does not see it.
     - `scale_grad_by_freq`: divides a row's gradient by how often `input` names it.
-    - `sparse` has no effect: gradients are dense.
+    - `sparse`: must be False, since gradients are dense (`ValueError`).
 
     Under `jit` and on accelerators, rows that do not exist are NaN (0 for integer tables).
 
@@ -110,7 +110,7 @@ def embedding(
            [2.]], dtype=float32)
     """
     return rows_of_table(
-        jnp.asarray(input), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq
+        jnp.asarray(input), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
     )
 
 

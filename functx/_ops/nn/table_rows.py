@@ -25,8 +25,16 @@ def rows_of_table(
     max_norm: Any,
     norm_type: float,
     scale_grad_by_freq: bool,
+    sparse: bool,
 ) -> Array:
     """`[*n]` numbers of rows of a table `[rows, width]`: `[*n, width]`, NaN if there is none."""
+    if sparse:
+        refuse(
+            "`sparse` gradients do not exist: that of a table is dense",
+            hint="leave it out; of few rows of a large table, take the gradient by the rows, "
+            "rows = functx.index_select(weight, 0, numbers)",
+            error=ValueError,
+        )
     if category(index.dtype) != 1:
         refuse(f"`input` must hold integers, got {describe(index)}", error=TypeError)
     if weight.ndim != 2:

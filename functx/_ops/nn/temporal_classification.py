@@ -214,7 +214,7 @@ def _negative_log_likelihood(
 ) -> Array:
     number, longest = labels.shape
     places = jnp.arange(2 * longest + 1)
-    said = jnp.full((number, len(places)), blank, labels.dtype).at[:, 1::2].set(labels)
+    said = jnp.full((number, places.shape[0]), blank, labels.dtype).at[:, 1::2].set(labels)
     # Two places on, past a blank, unless that would join two classes that are the same.
     skips = (said != jnp.roll(said, 2, 1)) & (places % 2 == 1)
     each = jnp.take_along_axis(log_p, said[None], -1, mode="clip")
@@ -228,7 +228,7 @@ def _negative_log_likelihood(
     # Before the first step all are at the first place, from which the second is one on.
     begun = jnp.where(places == 0, jnp.zeros_like(said, log_p.dtype), -jnp.inf)
     begun, *_ = equally_varying([begun, each, steps])
-    alpha, _ = lax.scan(step, begun, (jnp.arange(len(log_p), dtype=steps.dtype), each))
+    alpha, _ = lax.scan(step, begun, (jnp.arange(log_p.shape[0], dtype=steps.dtype), each))
     last = 2 * lengths[:, None] - jnp.arange(2, dtype=lengths.dtype)
     ends = jnp.take_along_axis(alpha, jnp.maximum(last, 0), 1)
     return 0 - _log_sum(jnp.where(last < 0, -jnp.inf, ends).T)  # never -0.0

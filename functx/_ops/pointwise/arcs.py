@@ -62,8 +62,15 @@ _cosine = derivative_rules(
     jvp=lambda primals, output, tangents: -tangents[0] * _slope(primals[0]),
     name="acos",
 )
+# $-2 x s^2$, of which no part leaves the range.
+_tangent_slope = derivative_rules(
+    lambda x: 1 / (1 + x * x),
+    jvp=lambda primals, output, tangents: tangents[0] * (-2 * (primals[0] * output) * output),
+    name="atan",
+)
 _tangent = derivative_rules(
     _tangent_forward,
-    jvp=lambda primals, output, tangents: tangents[0] / (1 + primals[0] * primals[0]),
+    jvp=lambda primals, output, tangents: tangents[0] * _tangent_slope(primals[0]),
     name="atan",
+    of="primals",
 )

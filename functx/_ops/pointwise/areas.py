@@ -64,20 +64,31 @@ def _tangent_forward(x: Array) -> Array:
     return jnp.where(x == 0, x, jnp.copysign(out, x))
 
 
-def _sine_slope(x: Array) -> Array:
+def _sine_slope_forward(x: Array) -> Array:
     if category(x.dtype) < 3:
-        return lax.rsqrt(1 + x * x)
+        far = lax.abs(x) > _far(x)
+        near = jnp.where(far, 1, x)
+        return jnp.where(far, 1 / lax.abs(x), lax.rsqrt(1 + near * near))
     return 1 / other_leg(turned(x))
 
 
 def _cosine_slope_forward(x: Array) -> Array:
     if category(x.dtype) < 3:
-        return lax.abs(lax.rsqrt((x - 1) * (x + 1)))  # the product may be -0.0
+        far = x > _far(x)
+        near = jnp.where(far, 2, x)
+        slope = lax.abs(lax.rsqrt((near - 1) * (near + 1)))  # the product may be -0.0
+        return jnp.where(far, 1 / x, slope)
     below, above = (lax.complex(lax.real(x) + shift, lax.imag(x)) for shift in (-1, 1))
     return 1 / (square_root(below) * square_root(above))
 
 
-# Both have derivatives that are infinite where they are: $-x s^3$ and $2 x s^2$.
+# Of slopes, squares would leave the range: they have the derivatives $-x s^3$, or $2 x s^2$, which
+# are infinite where they are.
+_sine_slope = derivative_rules(
+    _sine_slope_forward,
+    jvp=lambda primals, output, tangents: -tangents[0] * (primals[0] * output) * output * output,
+    name="asinh",
+)
 _cosine_slope = derivative_rules(
     _cosine_slope_forward,
     jvp=lambda primals, output, tangents: -tangents[0] * (primals[0] * output) * output * output,

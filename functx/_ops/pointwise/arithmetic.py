@@ -15,10 +15,10 @@ from functx._core import (
     Alike,
     ArrayLike,
     ArrayOnly,
+    ArrayOrFactor,
     Autocast,
     category,
     converted,
-    DEFAULT_FLOAT,
     describe,
     Factor,
     glanced,
@@ -34,6 +34,7 @@ from functx._core import (
     value_fits,
 )
 from functx._core.rules import derivative_rules
+from functx._core.singular import zero_at_singular
 
 
 __all__ = [
@@ -104,8 +105,11 @@ def _scaled(other: Array, alpha: Any) -> Array:
 
 
 @operator(aliases=("multiply",))
-def mul(input: ArrayLike, other: ArrayLike) -> Array:
+def mul(input: ArrayLike, other: ArrayOrFactor) -> Array:
     r"""Product of elements: $y = x \cdot \mathrm{other}$, broadcasting. Bools give their AND.
+
+    Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`
+    without dimensions is rounded to them first, as in PyTorch.
 
     >>> functx.mul(jnp.asarray([1.0, 2.0], "float32"), 3)
     Array([3., 6.], dtype=float32)
@@ -159,7 +163,8 @@ def _sign(x: Array) -> Array:
 def _complex_slope(primals: tuple, output: Array, tangents: tuple) -> Array:
     zero = output == 0
     size = jnp.where(zero, 1, output).astype(primals[0].dtype)
-    turn = jnp.where(zero, 0, lax.conj(primals[0]) / size)
+    instead = "of abs(z)**2 write (z * z.conj()).real"
+    turn = zero_at_singular(zero, lax.conj(primals[0]) / size, instead)
     return lax.real(turn * tangents[0])
 
 
@@ -289,8 +294,7 @@ def lerp(input: ArrayLike, end: ArrayLike, weight: Other) -> Array:
     if category(weight.dtype) > category(input.dtype):
         refuse(f"`weight` must be real beside {describe(input)}, got complex", error=TypeError)
     weight = converted(weight, input.dtype)
-    if input.dtype.itemsize == 2:
-        input, end, weight = (x.astype(DEFAULT_FLOAT) for x in (input, end, weight))
+    input, end, weight = (x.astype(accumulator(x.dtype)) for x in (input, end, weight))
     return _lerp(*jnp.broadcast_arrays(input, end, weight))
 
 

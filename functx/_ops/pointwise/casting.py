@@ -12,7 +12,7 @@ from functx._core import accumulator, ArrayLike, as_dtype, category, LONG, opera
 __all__ = ["byte", "char"]
 
 
-@operator(promote=Promote.NONE, differentiable=False)
+@operator(promote=Promote.NONE, differentiable=False, takes_storage=True)
 def byte(input: ArrayLike) -> Array:
     """The elements as uint8: without their fractions, modulo 256, of complex numbers the real part.
 
@@ -24,7 +24,7 @@ def byte(input: ArrayLike) -> Array:
     return _wrapped(input, np.uint8)
 
 
-@operator(promote=Promote.NONE, differentiable=False)
+@operator(promote=Promote.NONE, differentiable=False, takes_storage=True)
 def char(input: ArrayLike) -> Array:
     """The elements as int8: without their fractions, modulo 256, of complex numbers the real part.
 

@@ -17,7 +17,7 @@ import numpy as np
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from functx._core import extent, platform_dependent
+from functx._core import decided, extent, platform_dependent
 from functx._core.rules import derivative_rules
 from functx._ops.polynomials import horner
 
@@ -66,7 +66,7 @@ def _elementwise(name: str) -> Callable[[Array], Array]:
 
     def on_cpu(x: Array) -> Array:
         both = lambda x: jnp.where(lax.abs(x) > _LARGE, library(x), polynomial(x))
-        if x.size <= _FEW:
+        if decided(lambda: x.size <= _FEW, otherwise=False):
             return both(x)
         return lax.cond(_any_large(x), both, polynomial, x)
 

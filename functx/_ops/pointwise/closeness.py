@@ -14,8 +14,9 @@ from functx._core import (
     accumulator,
     ArrayOnly,
     category,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
+    differ,
     operator,
     order,
     Other,
@@ -40,7 +41,7 @@ def equal(input: ArrayOnly, other: ArrayOnly) -> Array:
     >>> functx.equal(jnp.asarray([1, 2]), jnp.asarray([1.0, 2.0]))
     Array(True, dtype=bool)
     """
-    if input.shape != other.shape:
+    if input.ndim != other.ndim or any(map(differ, input.shape, other.shape)):
         return jnp.zeros((), bool)
     return order.equal(input, other).all()
 
@@ -74,7 +75,8 @@ def isclose(
     `y` is `other`. Infinities are close to themselves alone, NaN to NaN if `equal_nan`, and with
     both tolerances 0 only equal elements are close.
 
-    Dtypes: both arrays must have the same. Integers are compared as float32, unless equal.
+    Dtypes: both arrays must have the same. Integers, unless equal, are compared in the
+    default dtype.
 
     Errors: ValueError for a negative tolerance.
 
@@ -101,7 +103,8 @@ def allclose(
 
     PyTorch returns a Python bool, which a compiled program cannot: `bool(...)` makes it one.
 
-    Dtypes: both arrays must have the same. Integers are compared as float32, unless equal.
+    Dtypes: both arrays must have the same. Integers, unless equal, are compared in the
+    default dtype.
 
     Errors: ValueError for a negative tolerance.
 
@@ -122,7 +125,7 @@ def _close(x: Array, y: Array, rtol: Any, atol: Any, equal_nan: bool) -> Array:
     alike = order.equal(x, y)
     if equal_nan:
         alike = alike | ((x != x) & (y != y))
-    wide = DEFAULT_FLOAT if category(x.dtype) < 2 else accumulator(x.dtype)
+    wide = accumulator(default_float() if category(x.dtype) < 2 else x.dtype)
     near = _within(x.astype(wide), y.astype(wide), jnp.asarray(rtol), jnp.asarray(atol))
     return alike | (near & (order.nonzero(jnp.asarray(rtol)) | order.nonzero(jnp.asarray(atol))))
 

@@ -14,6 +14,7 @@ from functx._core import (
     accumulator,
     ArrayLike,
     ArrayOnly,
+    ArrayOrFactor,
     Autocast,
     category,
     compute_and_result,
@@ -23,6 +24,7 @@ from functx._core import (
     operator,
     Other,
     Promote,
+    promoted,
     refuse,
     Requirement,
     result_dtype,
@@ -47,13 +49,15 @@ def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterat
 @operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide", "true_divide"))
 def div(
     input: ArrayLike,
-    other: ArrayLike,
+    other: ArrayOrFactor,
     *,
     rounding_mode: Literal["trunc", "floor"] | None = None,
 ) -> Array:
     r"""Quotient of elements, $y = x / \mathrm{other}$, broadcasting.
 
     `rounding_mode="trunc"` rounds it towards zero, `"floor"` down; the gradient is then 0.
+    Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`
+    without dimensions is rounded to them first, as in PyTorch.
 
     Dtypes: integers are divided as float32, unless the quotient is rounded: then they stay
     integers, and a zero in `other` is refused where its values are at hand.
@@ -70,7 +74,8 @@ def div(
         )
     kind = Promote.INT_TO_FLOAT if rounding_mode is None else Promote.DEFAULT
     compute, result = compute_and_result(kind, result_dtype([input, other]))
-    x, y = converted(input, compute), converted(other, compute)
+    x = promoted(input, result, compute)
+    y = promoted(other, result, compute, unrounded=True)
     if rounding_mode is None:
         return lax.convert_element_type(quotient(x, y), result)
     _check_real_number(compute)
@@ -80,7 +85,7 @@ def div(
 
 
 @operator(accepts=Accepts.REAL, requires=nonzero_divisor)
-def floor_divide(input: ArrayLike, other: ArrayLike) -> Array:
+def floor_divide(input: ArrayLike, other: ArrayOrFactor) -> Array:
     r"""Quotient rounded down: $y = \lfloor x / \mathrm{other} \rfloor$, broadcasting.
 
     Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
@@ -151,7 +156,8 @@ def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: 
     Dtypes: promotes to the common dtype. Of `tensor1` and `tensor2` one must be floating or
     complex: integers are not divided.
 
-    >>> functx.addcdiv(jnp.ones(2, "float32"), jnp.ones(2, "float32"), jnp.full(2, 4.0), value=2)
+    >>> ones = jnp.ones(2, "float32")
+    >>> functx.addcdiv(ones, ones, 4 * ones, value=2)
     Array([1.5, 1.5], dtype=float32)
     """
     if max(category(tensor1.dtype), category(tensor2.dtype)) < 2:
@@ -169,7 +175,7 @@ def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: 
             error=TypeError,
         )
     # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
-    input, tensor1, tensor2 = jnp.broadcast_arrays(*(converted(x, compute) for x in arrays))
+    input, tensor1, tensor2 = jnp.broadcast_arrays(*(promoted(x, result, compute) for x in arrays))
     scaled = converted(value, compute) * tensor1
     return lax.convert_element_type(input + quotient(scaled, tensor2), result)
 
@@ -184,10 +190,13 @@ def _check_real_number(dtype: np.dtype) -> None:
 
 
 def _truncated(x: Array, y: Array, result: np.dtype) -> Array:
+    one_divisor = y.ndim == 0
     x, y = map(lax.stop_gradient, jnp.broadcast_arrays(x, y))
     if category(x.dtype) == 1:
         return lax.div(x, y)
-    return jnp.trunc(quotient(x, y).astype(result))  # what is truncated is the quotient as returned
+    # PyTorch rounds the quotient to halves before it truncates it, but by a 0-d divisor.
+    exact = quotient(x, y)
+    return jnp.trunc(exact if one_divisor else exact.astype(result)).astype(result)
 
 
 def _floored(x: Array, y: Array) -> Array:

@@ -16,7 +16,7 @@ from functx._core import (
     ArrayOnly,
     Autocast,
     category,
-    DEFAULT_FLOAT,
+    default_float,
     is_number,
     operator,
     Promote,
@@ -27,6 +27,7 @@ from functx._core import (
 from functx._core.order import at_least_zero, less, negative
 from functx._core.rules import derivative_rules
 from functx._ops.quotients import quotient
+from functx._ops.sigmoids import sigmoid as logistic
 
 from .larger import larger_and_gap, log_add_exp
 from .logarithms import logarithm
@@ -128,13 +129,13 @@ def sigmoid(input: ArrayLike) -> Array:
     >>> functx.sigmoid(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.5  , 0.731], dtype=float32)
     """
-    return lax.logistic(input)
+    return logistic(input)
 
 
 def _eps_fits(*, input: Any, eps: Any, **_: Any) -> Iterator[Requirement]:
     if eps is not None and is_number(eps):
         floating = category(input.dtype) == 2
-        yield value_fits(eps, input.dtype if floating else DEFAULT_FLOAT, "eps")
+        yield value_fits(eps, input.dtype if floating else default_float(), "eps")
 
 
 @operator(
@@ -168,10 +169,18 @@ def _log_of_odds(x: Array, eps: Array) -> Array:
     return jnp.where(low, lax.log(x / (1 - x)), logarithm_of_1_plus(away))
 
 
+# $(2x - 1) s^2$, of which no part leaves the range before the whole.
+_odds_slope = derivative_rules(
+    lambda x: 1 / lax.abs(x * (1 - x)),
+    jvp=lambda primals, output, tangents: tangents[0] * ((2 * primals[0] - 1) * output * output),
+    name="logit",
+)
+
+
 def _logit_tangent(primals: Any, output: Array, tangents: Any) -> Array:
     x, eps = primals
     below, above = _outside(x, eps)
-    slope = 1 / jnp.where(negative(x) | (x > 1), jnp.nan, lax.abs(x * (1 - x)))
+    slope = _odds_slope(jnp.where(negative(x) | (x > 1), jnp.nan, x))
     moved = tangents[1] * jnp.where(eps > 0, 1 / (eps * (1 - eps)), 0)
     inside = tangents[0] * jnp.where(below | above, 0, slope)
     return jnp.where(below, moved, jnp.where(above, -moved, inside))

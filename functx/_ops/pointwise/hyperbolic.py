@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from jax import Array, lax
+from jax import Array
 
 from functx._core import ArrayLike, Autocast, operator, Promote
+from functx._ops.sigmoids import hyperbolic_tangent
 
 from .areas import area_cosine, area_sine, area_tangent
 from .exponential_halves import hyperbolic_cosine, hyperbolic_sine
@@ -40,7 +41,7 @@ def tanh(input: ArrayLike) -> Array:
     >>> functx.tanh(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 0.762], dtype=float32)
     """
-    return lax.tanh(input)
+    return hyperbolic_tangent(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, aliases=("arcsinh",))

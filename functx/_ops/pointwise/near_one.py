@@ -56,6 +56,7 @@ _real = derivative_rules(_forward, jvp=_slope, name="log1p")
 _complex = derivative_rules(_forward_complex, jvp=_slope, name="log1p")
 _exponential = derivative_rules(
     _exponential_forward,
-    jvp=lambda primals, output, tangents: tangents[0] * (output + 1),
+    jvp=lambda primals, output, tangents: tangents[0] * lax.exp(primals[0]),
     name="expm1",
+    of="primals",
 )

@@ -268,7 +268,7 @@ def where(
     return tuple(at.astype(available(LONG)) for at in found)
 
 
-@operator(promote=Promote.NO_OPMATH)
+@operator(promote=Promote.NO_OPMATH, takes_storage=False)
 def nan_to_num(
     input: ArrayLike,
     nan: Other | None = 0.0,

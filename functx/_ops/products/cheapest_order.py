@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jax import Array
+
+from functx._core import decided, Size
 
 
 def chained(matrices: Sequence[Array]) -> Array:
@@ -32,9 +34,14 @@ def _best_cuts(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
         for first in range(len(sizes) - length):
             last = first + length
             whole = ft.partial(_cost, cost, sizes, first, last)
-            cuts[first, last] = cut = min(range(first + 1, last), key=whole)
+            cuts[first, last] = cut = ft.reduce(ft.partial(_cheaper, whole), range(first + 1, last))
             cost[first, last] = whole(cut)
     return cuts
+
+
+def _cheaper(cost: Callable[[int], Size], cut: int, other: int) -> int:
+    """The first of two cuts, unless the other is known to cost less."""
+    return other if decided(lambda: cost(other) < cost(cut), otherwise=False) else cut
 
 
 def _cost(

@@ -10,11 +10,11 @@ from functx._core import (
     Autocast,
     category,
     compute_and_result,
-    converted,
     describe,
     Dim,
     operator,
     Promote,
+    promoted,
     refuse,
     result_dtype,
 )
@@ -42,7 +42,8 @@ def inner(input: ArrayOnly, other: ArrayOnly) -> Array:
     """
     if input.ndim == 0 or other.ndim == 0:
         compute, result = compute_and_result(Promote.DEFAULT, result_dtype([input, other]))
-        return (converted(input, compute) * converted(other, compute)).astype(result)
+        factor = promoted(other, result, compute, unrounded=True)
+        return (promoted(input, result, compute) * factor).astype(result)
     if input.dtype != other.dtype:
         refuse(
             f"arrays must have the same dtype, got {describe(input)}, {describe(other)}",

@@ -16,7 +16,7 @@ from functx._core import (
     ArrayOnly,
     as_dtype,
     category,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     Device,
     DType,
@@ -129,7 +129,7 @@ def randn_like(
 
 
 def _inexact(dtype: DType | None) -> np.dtype:
-    found = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
+    found = default_float() if dtype is None else as_dtype(dtype)
     if category(found) < 2:
         refuse(f"`dtype` must be floating or complex, got {found.name}", error=TypeError)
     return found

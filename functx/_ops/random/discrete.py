@@ -17,7 +17,6 @@ from functx._core import (
     as_dtype,
     available,
     category,
-    DEFAULT_FLOAT,
     describe,
     Device,
     DType,
@@ -219,7 +218,7 @@ def bernoulli(input: Other, p: Other | None = None, *, key: Key = None) -> Array
     chance = input if p is None else jnp.asarray(p)
     if p is not None and (chance.ndim or category(chance.dtype) == 3):
         refuse(f"`p` must be a real number or 0-d, got {describe(chance)}", error=TypeError)
-    wide = np.dtype("float64") if chance.dtype == np.float64 and p is None else DEFAULT_FLOAT
+    wide = np.dtype("float64" if chance.dtype == np.float64 and p is None else "float32")
     uniform = jax.random.uniform(key, input.shape, wide)
     return (uniform < chance.astype(wide)).astype(input.dtype)
 

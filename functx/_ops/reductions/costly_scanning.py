@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jax import Array, lax
 
-from .scanning import Combine, Parts
+from functx._core import known
+
+from .scanning import Combine, Parts, running
 
 
 _BLOCK = 8
@@ -23,6 +25,8 @@ def running_costly(combine: Combine, parts: Parts, axis: int) -> Parts:
     n = parts[0].shape[axis]
     if n == 0:
         return parts
+    if not known(n):
+        return running(combine, parts, axis)
     if n <= _BLOCK:
         each = (_between(parts, i, i + 1, axis) for i in range(n))
         return _joined(list(itertools.accumulate(each, combine)), axis)

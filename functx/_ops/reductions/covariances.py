@@ -99,10 +99,13 @@ def corrcoef(input: ArrayOnly) -> Array:
     covariance = _covariance(_rows(input), jnp.asarray(1), None, None)
     if covariance.ndim == 0:
         return quotient(covariance, covariance)
-    deviation = lax.sqrt(jnp.real(jnp.diagonal(covariance)))
+    variance = jnp.real(jnp.diagonal(covariance))
+    constant = variance == 0
+    deviation = lax.sqrt(jnp.where(constant, 1, variance))  # of no part in the others' derivatives
     for dims in ((0,), (1,)):
         by = lax.broadcast_in_dim(deviation, covariance.shape, dims)
         covariance = quotient(covariance, by)
+    covariance = jnp.where(constant | constant[:, None], jnp.nan, covariance)
     if category(covariance.dtype) == 3:
         return lax.complex(_clipped(lax.real(covariance)), _clipped(lax.imag(covariance)))
     return _clipped(covariance)
@@ -146,7 +149,8 @@ def _covariance(rows: Array, correction: Array, fweights: Any, aweights: Any) ->
         lost = lost * quotient(share.astype(real), left)
     left = left - lost
     products = jnp.matmul(off, jnp.conj(weighted).T)
-    return jnp.squeeze(quotient(products, jnp.where(left > 0, left, 0)))
+    out = quotient(products, jnp.where(left > 0, left, 0))
+    return jnp.squeeze(out) if rows.shape[0] == 1 else out
 
 
 def _clipped(x: Array) -> Array:

@@ -9,7 +9,9 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import category, real_of
+from functx._core import as_number, category, real_of
+from functx._core.rules import derivative_rules
+from functx._core.singular import zero_at_singular
 from functx._ops.quotients import mean as mean_of, quotient
 
 
@@ -33,25 +35,64 @@ def variance(
 
     Of elements that are `kept`, if that is said, by 1 where nothing is left to divide by.
     """
+    return _variance(off, axes, _left(off, axes, correction, kept, keepdims=keepdim), keepdim)
+
+
+def _variance(off: Array, axes: tuple[int, ...], left: Any, keepdim: bool) -> Array:
     if category(off.dtype) == 3:
         squares = lax.real(off) ** 2 + lax.imag(off) ** 2
     else:
         squares = lax.square(off)
-    count = _how_many(off, axes, kept, keepdims=keepdim)
+    return quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), left)
+
+
+def _left(
+    off: Array, axes: tuple[int, ...], correction: Any, kept: Array | None, *, keepdims: bool
+) -> Any:
+    """The degrees of freedom, by which the sum of squares is divided."""
+    count = _how_many(off, axes, kept, keepdims=keepdims)
     left = count - (1 if correction is None else correction)
     if kept is not None:
-        divisor = jnp.where(left > 0, left, 1)
-    else:
-        divisor = jnp.where(left > 0, left, 0) if isinstance(left, Array) else max(left, 0)
-        divisor = divisor if count else 0
-    return quotient(jnp.sum(squares, axis=axes, keepdims=keepdim), divisor)
+        return jnp.where(left > 0, left, 1)
+    divisor = jnp.where(left > 0, left, 0) if isinstance(left, Array) else max(left, 0)
+    return divisor if isinstance(count, Array) or count else 0
 
 
 def deviation(
     off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool, kept: Array | None = None
 ) -> Array:
     """The root of the variance, also where the variance leaves the range of the dtype."""
-    plain = _root(variance(off, axes, correction, keepdim, kept))
+    left = _left(off, axes, correction, kept, keepdims=True)
+    known, given = left, ()
+    if isinstance(left, Array):
+        known, given = 0, (left.astype(real_of(off.dtype)),)
+
+    def forward(off: Array, *given: Array) -> Array:
+        return _deviation(off, axes, *given or (known,))
+
+    def jvp(primals: Any, output: Array, tangents: Any) -> Array:
+        (off, *given), (moved, *moves) = primals, tangents
+        [left] = given or (known,)
+        none = output == 0
+        size = jnp.where(none, 1, output).astype(off.dtype)
+        slope = quotient(quotient(off, size), left)
+        slope = zero_at_singular(none, slope, "of std(x)**2 write var(x)")
+        tangent = jnp.sum(
+            lax.real(lax.conj(slope) * moved) if category(off.dtype) == 3 else slope * moved,
+            axis=axes,
+            keepdims=True,
+        )
+        for move in moves:
+            tangent -= quotient(output, 2 * left) * move
+        return tangent
+
+    out = derivative_rules(forward, jvp=jvp, name="std")(off, *given)
+    return out if keepdim else jnp.squeeze(out, axes)
+
+
+def _deviation(off: Array, axes: tuple[int, ...], left: Any) -> Array:
+    """Along dimensions that stay."""
+    plain = lax.sqrt(_variance(off, axes, left, True))
     if off.size == 0:
         return plain
     third = int(jnp.finfo(off.dtype).maxexp) // 3
@@ -59,12 +100,11 @@ def deviation(
 
     def scaled() -> Array:
         parts = (off,) if category(off.dtype) == 2 else (lax.real(off), lax.imag(off))
-        sizes = ft.reduce(jnp.maximum, map(jnp.abs, map(lax.stop_gradient, parts)))
-        size = jnp.max(sizes, axis=axes, keepdims=True)
+        size = jnp.max(ft.reduce(jnp.maximum, map(jnp.abs, parts)), axis=axes, keepdims=True)
         down = jnp.where(size > high, low**2, jnp.where(size < low, high**2, 1))
         up = jnp.where(size > high, high**2, jnp.where(size < low, low**2, 1))
-        out = _root(variance(off * down.astype(off.dtype), axes, correction, keepdim, kept))
-        return out * (up if keepdim else jnp.squeeze(up, axes)).astype(out.dtype)
+        out = lax.sqrt(_variance(off * down.astype(off.dtype), axes, left, True))
+        return out * up.astype(out.dtype)
 
     ordinary = (plain > low) & (plain < high)
     return lax.cond(jnp.all(ordinary), lambda: plain, scaled)
@@ -84,11 +124,5 @@ def where_none_left(
 
 def _how_many(x: Array, axes: tuple[int, ...], kept: Array | None, *, keepdims: bool) -> Any:
     if kept is None:
-        return math.prod(x.shape[axis] for axis in axes)
+        return as_number(math.prod(x.shape[axis] for axis in axes), real_of(x.dtype))
     return jnp.sum(kept, axis=axes, dtype=real_of(x.dtype), keepdims=keepdims)
-
-
-def _root(variance: Array) -> Array:
-    """The square root, with all derivatives 0 at 0."""
-    constant = variance == 0
-    return jnp.where(constant, 0, lax.sqrt(jnp.where(constant, 1, variance)))

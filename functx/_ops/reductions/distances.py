@@ -22,6 +22,7 @@ from functx._core import (
     Requirement,
 )
 from functx._core.order import at_least_zero
+from functx._core.state import showing_singular
 from functx._ops.quotients import quotient
 
 from .power_norms import vector_norm
@@ -89,7 +90,8 @@ def renorm(
     if not p > 0:
         refuse(f"`p` must be positive, got {p}")
     others = [d for d in range(input.ndim) if d != dim]
-    norms = vector_norm(input, p, others)
+    with showing_singular(False):  # a norm of 0 exceeds no bound
+        norms = vector_norm(input, p, others)
     bound = jnp.broadcast_to(lax.convert_element_type(maxnorm, norms.dtype), norms.shape)
     factors = jnp.where(norms > bound, quotient(bound, norms + _NEVER_ZERO), 1)
     return input * jnp.expand_dims(factors, others).astype(input.dtype)

@@ -16,6 +16,8 @@ from functx._core import (
     operator,
     Promote,
 )
+from functx._core.rules import derivative_rules
+from functx._ops.sigmoids import sigmoid
 
 from .costly_scanning import running_costly
 from .log_sums import log_sum_exp
@@ -53,12 +55,38 @@ def logcumsumexp(input: ArrayLike, dim: Dim) -> Array:
 
 
 def _log_add_exp(left: Array, right: Array) -> Array:
-    """Smooth in both, ties included: which one is larger decides the rounding only."""
+    return (_of_complex if category(left.dtype) == 3 else _of_real)(left, right)
+
+
+def _ordered(left: Array, right: Array) -> tuple[Array, Array, Array, Array]:
+    """Whether they are swapped, the higher, the lower, and whether the higher is infinite."""
     complex_ = category(left.dtype) == 3
     a, b = (lax.real(left), lax.real(right)) if complex_ else (left, right)
     swap = (a < b) | jnp.isnan(b)
     high, low = jnp.where(swap, right, left), jnp.where(swap, left, right)
-    infinite = jnp.isinf(lax.real(high) if complex_ else high)
+    return swap, high, low, jnp.isinf(lax.real(high) if complex_ else high)
+
+
+def _sum(left: Array, right: Array) -> Array:
+    _, high, low, infinite = _ordered(left, right)
+    return jnp.where(infinite, high, high + lax.log1p(lax.exp(jnp.where(infinite, 0, low - high))))
+
+
+def _tangent(primals: tuple[Array, Array], output: Array, tangents: tuple[Array, Array]) -> Array:
+    swap, high, low, infinite = _ordered(*primals)
+    # Swapping is smooth where they are equal.
+    less = sigmoid(jnp.where(infinite, 0, low - high))
+    share = jnp.where(swap, less, 1 - less), jnp.where(swap, 1 - less, less)
+    moved = share[0] * tangents[0] + share[1] * tangents[1]
+    return jnp.where(infinite, 0, moved)
+
+
+_of_real = derivative_rules(_sum, jvp=_tangent, name="logcumsumexp", of="primals")
+
+
+def _of_complex(left: Array, right: Array) -> Array:
+    """Smooth in both, ties included: which one is larger decides the rounding only."""
+    _, high, low, infinite = _ordered(left, right)
     shift = lax.stop_gradient(jnp.where(infinite, 0, high))
     excess = lax.expm1(jnp.where(infinite, 0, high - shift))
     added = lax.exp(jnp.where(infinite, 0, low - shift))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import available, axes_of, Dims, LONG
+from functx._core import as_number, available, axes_of, Dims, LONG
 from functx._core.order import least, same
 
 from .emptiness import refuse_empty, refuse_nothing
@@ -57,7 +57,8 @@ def position(
         kept = jnp.reshape(kept, x.shape)
         found &= kept | ~jnp.any(kept, axis, keepdims=True)
     where = places(x, axis)
-    index = least(jnp.where(found, where, where.dtype.type(x.shape[axis])), axis, keepdims=True)
+    after = as_number(x.shape[axis], where.dtype)
+    index = least(jnp.where(found, where, after), axis, keepdims=True)
     return jnp.reshape(index, (1,) * input.ndim) if dim is None else index
 
 

@@ -16,7 +16,7 @@ from functx._core import (
     category,
     complex_of,
     compute_and_result,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     Dims,
     LONG,
@@ -129,12 +129,12 @@ def _at_end(
 
 def _dtypes(input: Array, spacing: Array) -> tuple[Any, Any]:
     if spacing.ndim:
-        floating = spacing.astype(DEFAULT_FLOAT) if category(spacing.dtype) == 1 else spacing
+        floating = spacing.astype(default_float()) if category(spacing.dtype) == 1 else spacing
         common = result_dtype([input, floating])
     else:
         common = np.dtype(input.dtype)
         if category(spacing.dtype) == 3:
-            common = complex_of(common if category(common) > 1 else DEFAULT_FLOAT)
+            common = complex_of(common if category(common) > 1 else default_float())
     return compute_and_result(Promote.INT_TO_FLOAT, common)
 
 

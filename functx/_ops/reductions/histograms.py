@@ -15,6 +15,7 @@ from functx._core import (
     Accepts,
     ArrayOnly,
     as_dtype,
+    decided,
     describe,
     LONG,
     operator,
@@ -257,7 +258,7 @@ def _weights(weight: Any, input: Array, shape: tuple[int, ...]) -> Array | None:
 def _counted(points: Array, ends: list[Array], weight: Array | None, density: bool) -> Array:
     long = as_dtype(LONG)
     shape = tuple(edges.shape[0] - 1 for edges in ends)
-    if math.prod(shape) > np.iinfo(long).max:
+    if decided(lambda: math.prod(shape) > np.iinfo(long).max, otherwise=False):
         refuse(f"{list(shape)} boxes are more than memory holds", error=MemoryError)
     place, inside = jnp.zeros(points.shape[0], long), jnp.ones(points.shape[0], bool)
     for i, edges in enumerate(ends):

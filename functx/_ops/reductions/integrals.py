@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -15,6 +16,7 @@ from functx._core import (
     compute_and_result,
     describe,
     Dim,
+    known,
     LONG,
     operator,
     Other,
@@ -55,6 +57,8 @@ def trapezoid(
     n = y.shape[dim]
     if x is not None:
         total = _half(jnp.sum(_doubled_areas(y, x, compute, dim), axis=dim), compute)
+    elif not known(n):
+        total = _half(_doubled_sum(_wide(y, compute), dim), compute)
     elif n < 2:
         total = jnp.zeros([*y.shape[:dim], *y.shape[dim + 1 :]], compute)
     else:
@@ -118,6 +122,13 @@ def _doubled_areas(y: Array, x: Array, compute: Any, dim: int) -> Array:
     if category(widths.dtype) == category(sums.dtype) == 1:
         return widths * sums
     return widths.astype(compute) * sums.astype(compute)
+
+
+def _doubled_sum(y: Array, dim: int) -> Array:
+    """Twice the sum, in which the first and the last count half each; of one element, 0."""
+    place, last = lax.broadcasted_iota(as_dtype(LONG), y.shape, dim), y.shape[dim] - 1
+    zero = np.zeros((), y.dtype)
+    return jnp.sum(jnp.where(place > 0, y, zero) + jnp.where(place < last, y, zero), axis=dim)
 
 
 def _wide(x: Array, compute: Any) -> Array:

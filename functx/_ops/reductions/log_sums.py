@@ -8,6 +8,7 @@ from jax import Array, lax
 from functx._core import category
 from functx._core.order import greatest
 from functx._core.rules import derivative_rules
+from functx._ops.exponential_sums import log_of_sum, shares
 
 
 def log_sum_exp(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
@@ -26,13 +27,12 @@ def _of_real(input: Array, axes: tuple[int, ...]) -> Array:
 
     def forward(x: Array) -> Array:
         less, top = shifted(x)
-        return jnp.log(jnp.sum(jnp.exp(less), axis=axes, keepdims=True)) + top
+        return log_of_sum(less, axes) + top
 
     def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
         infinite = jnp.isinf(output)
-        exponentials = jnp.exp(jnp.where(infinite, 0, shifted(primals[0])[0]))
-        weighted = jnp.sum(exponentials * tangents[0], axis=axes, keepdims=True)
-        slope = weighted / jnp.sum(exponentials, axis=axes, keepdims=True)
+        share, _ = shares(jnp.where(infinite, 0, primals[0]), axes)
+        slope = jnp.sum(share * tangents[0], axis=axes, keepdims=True)
         return jnp.where(infinite, 0, slope)
 
     return derivative_rules(forward, jvp=jvp, name="logsumexp")(input)

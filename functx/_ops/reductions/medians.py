@@ -15,6 +15,7 @@ from functx._core import (
     ArrayOnly,
     available,
     category,
+    decided,
     describe,
     Dim,
     LONG,
@@ -128,7 +129,7 @@ def kthvalue(input: ArrayOnly, k: int, dim: Dim = -1, keepdim: bool = False) -> 
     n = input.shape[dim] if input.ndim else 1
     if n == 0:
         refuse_empty(input, dim)
-    if not 1 <= k <= n:
+    if k < 1 or decided(lambda: k > n, otherwise=False):
         refuse(
             f"`k` must lie in [1, {n}] along dimension {dim}, got {k} for {describe(input)}",
             error=ValueError,

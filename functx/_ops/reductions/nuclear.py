@@ -10,7 +10,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import category, known
 from functx._core.rules import derivative_rules
 from functx._ops.linalg.matrix_arguments import nan_beside_infinities
 
@@ -19,6 +19,10 @@ def nuclear_norm(matrix: Array) -> Array:
     """Sum of the singular values. Shapes: `[..., m, n] -> [...]`."""
     if 0 in matrix.shape[-2:]:
         return jnp.sum(jnp.abs(matrix), axis=(-2, -1))
+    if not known(*matrix.shape[-2:]):
+        # Rows of zeros change nothing, and make it tall.
+        more = [(0, 0)] * (matrix.ndim - 2) + [(0, matrix.shape[-1]), (0, 0)]
+        return _nuclear_norm(jnp.pad(matrix, more))
     tall = matrix.shape[-2] >= matrix.shape[-1]
     return _nuclear_norm(matrix if tall else _adjoint(matrix))
 

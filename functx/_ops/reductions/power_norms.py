@@ -13,9 +13,13 @@ from jax import Array, lax
 from functx._core import category, describe, real_of, refuse
 from functx._core.order import greatest, least, nonzero
 from functx._core.rules import derivative_rules
+from functx._core.singular import zero_at_singular
 from functx._ops.magnitude import magnitude
 
 from .ties import shared_evenly
+
+
+SQUARED = "of the square of a norm write x.square().sum(), of a distance functx.squared_cdist"
 
 
 def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> Array:
@@ -91,7 +95,7 @@ def _norm_jvp(
 
     Norms of nothing but zeros, or infinities for negative `p`, are constant; so are, but for
     squares and other even powers, terms of 0, unless there is NaN beside them, and those of
-    infinity for negative `p`.
+    infinity for negative `p`. Where they have no second derivative, 0 stands for it.
     """
     [x], [t] = primals, tangents
     norm = jnp.expand_dims(output, axes)
@@ -112,7 +116,10 @@ def _norm_jvp(
         size = size.astype(x.dtype)
         sign = safe / lax.abs(safe).astype(x.dtype) if category(x.dtype) == 3 else lax.sign(safe)
         slope = jnp.where(flat, 0, sign * size)
-    slope = jnp.where(none, 0, slope)
+        if 0 < p < 2:
+            none |= flat  # their second derivatives are infinite
+    # Where the slope is none, it is that of any norm: its direction decides what there is to show.
+    slope = zero_at_singular(none, jnp.where(none, x, slope), SQUARED)
     return jnp.sum(jnp.real(jnp.conj(slope) * t), axis=axes)
 
 

@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayOnly,
+    as_scalar,
     category,
     describe,
     Dim,
@@ -138,7 +139,7 @@ def _ranks(rows: Array, q: Array, omit: bool) -> Array:
     nans = jnp.sum(keys == greatest_key(keys.dtype), 1, dtype=np.int32)[None]
     last = rows.shape[1] - 1
     if omit:
-        rank = q * (np.int32(last) - nans).astype(q.dtype)
+        rank = q * (as_scalar(last, np.int32) - nans).astype(q.dtype)
         return jnp.where(rank < 0, 0, rank)
     return jnp.where(nans > 0, last, q * last).astype(q.dtype)
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import (
+    as_scalar,
+    bit_length,
+    category,
+    known,
+)
 from functx._core.order import greatest_key, ordered_bits
 
 from .ties import places
@@ -31,7 +37,8 @@ def position_of_rank(keys: Array, rank: Array, dim: int) -> Array:
     equal = keys == value
     rank = rank - _count(keys < value)
     at = places(keys, 0)
-    bits = max(1, (keys.shape[0] - 1).bit_length())
+    n = keys.shape[0]
+    bits = max(1, (n - 1).bit_length()) if known(n) else jnp.maximum(bit_length(n - 1), 1)
     first = jnp.zeros_like(rank, at.dtype)
     place = _greatest(lambda bound: _count(equal & (at < bound)) <= rank, first, bits)
     return jnp.expand_dims(place, dim)
@@ -53,14 +60,14 @@ def position_of_nanmedian(x: Array, dim: int, kept: Array | None = None) -> Arra
 def count_nan(keys: Array, dtype: np.dtype, dim: int) -> tuple[Array, Array]:
     """How many elements there are along `dim`, and how many of them are NaN, as int32."""
     none = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
-    count = none + np.int32(keys.shape[dim])
+    count = none + as_scalar(keys.shape[dim], np.int32)
     if category(dtype) < 2:
         return count, none
     nan = keys == greatest_key(keys.dtype)
     return count, jnp.sum(nan, dim, dtype=np.int32, keepdims=True)
 
 
-def _greatest(holds: Callable[[Array], Array], least: Array, bits: int) -> Array:
+def _greatest(holds: Callable[[Array], Array], least: Array, bits: Any) -> Array:
     """The greatest of the `2 ** bits` numbers from `least` on for which `holds`, as below it."""
 
     def body(i: Array, found: Array) -> Array:

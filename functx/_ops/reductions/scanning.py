@@ -10,7 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import (
+    category,
+    decided,
+    known,
+)
 from functx._core.rules import derivative_rules
 
 from .ties import places
@@ -35,8 +39,11 @@ def running(
     Elements are combined within blocks, for all blocks at a time, and the last ones of the blocks
     likewise. Within a block, a `cheap` combination of one instruction or two is made anew for each
     element from all before it; any other, of the results for two elements, four and eight.
+    As a symbolic size does not say how many blocks there are, elements are combined one by one.
     """
     n = parts[0].shape[axis]
+    if not known(n):
+        return _one_by_one(combine, parts, axis, backwards)
     within = _with_each_before if cheap else _doubling
     if n <= _BLOCK:
         return within(combine, parts, axis, backwards)
@@ -52,6 +59,28 @@ def running(
     before = tuple(jnp.expand_dims(x, axis + 1) for x in before)
     out = _from(1, axis, backwards, combine(before, inside), inside)
     return tuple(_joined(x, n, axis, backwards) for x in out)
+
+
+def _one_by_one(combine: Combine, parts: Parts, axis: int, backwards: bool) -> Parts:
+    moved = tuple(jnp.moveaxis(x, axis, 0) for x in parts)
+    size = n = moved[0].shape[0]
+    if not decided(lambda: n > 0, otherwise=False):  # one more, as a loop must have one to take
+        moved, n = tuple(_extended(x, 1, 0, at_end=not backwards) for x in moved), n + 1
+    end = -1 if backwards else 0
+    first = tuple(x[end] for x in moved)
+    is_first = lax.iota(np.int32, n) == (n - 1 if backwards else 0)
+
+    # XLA's loop takes all elements: of one less than a symbolic size, it may have none to take.
+    def step(before: Parts, element: tuple[Array, Parts]) -> tuple[Parts, Parts]:
+        starts, part = element
+        now = combine(before, part)
+        now = tuple(jnp.where(starts, x, y) for x, y in zip(part, now, strict=True))
+        return now, now
+
+    _, out = lax.scan(step, first, (is_first, moved), reverse=backwards)
+    begin = n - size if backwards else 0
+    out = (lax.slice_in_dim(x, begin, begin + size) for x in out)
+    return tuple(jnp.moveaxis(x, 0, axis) for x in out)
 
 
 def running_sum(x: Array, axis: int, *, backwards: bool = False) -> Array:
@@ -93,7 +122,9 @@ def running_product(x: Array, axis: int) -> Array:
 def running_maximum(x: Array, axis: int) -> Array:
     """The greatest of all elements so far, which cost more than a few instructions each."""
     n = x.shape[axis]
-    if n % _BLOCK == 0:  # blocks that are filled up are held, not computed for each element anew
+    if (
+        known(n) and n % _BLOCK == 0
+    ):  # blocks that are filled up are held, not computed for each element anew
         x = _extended(x, 1, axis, at_end=True)
     out = running(lambda a, b: (lax.max(a[0], b[0]),), (x,), axis)[0]
     return lax.slice_in_dim(out, 0, n, axis=axis)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools as ft
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax import Array, lax
+import numpy as np
+from jax import Array, core, lax
 
 from functx._core import (
     Accepts,
@@ -17,6 +19,7 @@ from functx._core import (
     describe,
     Dim,
     DType,
+    known,
     LONG,
     operator,
     Promote,
@@ -138,11 +141,23 @@ def diff(
     parts = [part.astype(common) for part in parts]
     out = jnp.concatenate(parts, axis=dim) if len(parts) > 1 else input
     size = out.shape[dim]
+    if not known(size):
+        return ft.reduce(lambda x, _: _difference(x, dim), range(n), out)
     for left in range(size, max(size - n, 0), -1):
         later = lax.slice_in_dim(out, 1, left, axis=dim)
         earlier = lax.slice_in_dim(out, 0, left - 1, axis=dim)
         out = later ^ earlier if category(out.dtype) == 0 else later - earlier
     return out
+
+
+def _difference(x: Array, dim: int) -> Array:
+    """Of a symbolic size, which may be 0: a slice must be known to lie inside, padding need not."""
+    n = x.shape[dim]
+    padded = lambda low, high: [(low, high, 0) if d == dim else (0, 0, 0) for d in range(x.ndim)]
+    zero = np.zeros((), x.dtype)
+    later = lax.pad(x, zero, padded(-1, 1))
+    out = later ^ x if category(x.dtype) == 0 else later - x
+    return lax.pad(out, zero, padded(0, core.max_dim(n - 1, 0) - n))
 
 
 def _running_extreme(input: Array, keys: Array, dim: int) -> tuple[Array, Array]:

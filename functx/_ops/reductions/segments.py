@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from functx._core import (
     describe,
     Dim,
     Index,
+    known,
     LONG,
     operator,
     RealFitting,
@@ -90,7 +92,7 @@ def segment_reduce(
     ends = _ends(data, lengths, offsets, axis)
     outer, n, inner = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
     count = ends.shape[-1] - 1
-    rows = int(np.prod(outer))
+    rows = math.prod(outer)
     first = lax.iota(ends.dtype, rows)[:, None]
     segment = _segment_of_each(ends.reshape(rows, count + 1), n)
     # One more row takes what is in no segment.
@@ -142,7 +144,9 @@ def _ends(data: Array, lengths: Any, offsets: Any, axis: int) -> Array:
 def _segment_of_each(ends: Array, n: int) -> Array:
     """Which segment each of `n` positions is in, by rows; the number of segments for none."""
     at = lax.iota(ends.dtype, n)
-    found = jax.vmap(lambda row: jnp.searchsorted(row, at, side="right"))(ends)
+    # JAX counts the halvings of a known size.
+    method = "scan" if known(ends.shape[-1]) else "compare_all"
+    found = jax.vmap(lambda row: jnp.searchsorted(row, at, side="right", method=method))(ends)
     found = found.astype(ends.dtype) - 1
     return jnp.where(found < 0, ends.shape[-1] - 1, found)
 

@@ -15,6 +15,7 @@ from functx._core import (
     Dim,
     Dims,
     DType,
+    known,
     LONG,
     operator,
     Promote,
@@ -23,6 +24,7 @@ from functx._core import (
 )
 from functx._core.order import nonzero
 from functx._ops.quotients import mean as mean_of, quotient
+from functx._ops.shape.planes import on_diagonal as on_diagonal_of
 
 from .totals import product, refuse_integers, total
 
@@ -141,7 +143,10 @@ def trace(input: ArrayLike) -> Array:
     """
     if input.ndim != 2:
         refuse(f"`input` must be a matrix, got {describe(input)}")
-    return jnp.sum(jnp.diagonal(input), promote_integers=False)
+    if known(*input.shape):
+        return jnp.sum(jnp.diagonal(input), promote_integers=False)
+    on_diagonal = on_diagonal_of(*input.shape, 0)
+    return jnp.sum(jnp.where(on_diagonal, input, 0), promote_integers=False)
 
 
 @operator(promote=Promote.NONE, differentiable=False)

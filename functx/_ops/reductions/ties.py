@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import available, category, LONG
+from functx._core import available, category, decided, LONG
 from functx._core.order import same
 from functx._core.rules import derivative_rules
 
@@ -80,5 +80,5 @@ def taken(input: Array, index: Array, dim: int) -> Array:
 
 def places(x: Array, dim: int) -> Array:
     """The position of each element along `dim`, in 32 bits if they hold it."""
-    short = x.shape[dim] <= np.iinfo(np.int32).max
+    short = decided(lambda: x.shape[dim] <= np.iinfo(np.int32).max, otherwise=False)
     return lax.broadcasted_iota(np.dtype("int32") if short else available(LONG), x.shape, dim)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import category, describe, Dims, refuse
+from functx._core import category, describe, Dims, known, refuse
 from functx._core.rules import derivative_rules
 
 
@@ -51,7 +51,11 @@ def _in_a_tree(x: Array, axis: int) -> Array:
     """The product along `axis`: eighths of it multiplied elementwise, and so on.
 
     XLA vectorises that, and derivatives cost a few times as much, not a pass for each element.
+    Of a symbolic size, which does not say how many eighths there are, one after the other.
     """
+    if not known(x.shape[axis]):
+        one = jnp.ones_like(x[(slice(None),) * axis + (0,)])
+        return lax.scan(lambda so_far, y: (so_far * y, None), one, jnp.moveaxis(x, axis, 0))[0]
     if x.shape[axis] == 0:
         return jnp.ones((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
     while (n := x.shape[axis]) > 1:

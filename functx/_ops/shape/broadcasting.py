@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import overload
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -95,7 +94,7 @@ def _expanded(input: Array, size: tuple[int, ...], name: str = "size") -> Array:
 def broadcast_tensors(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 @overload
 def broadcast_tensors(tensors: Sequence[ArrayLike]) -> tuple[Array, ...]: ...
-@operator(promote=Promote.NONE, form=listed_form)
+@operator(promote=Promote.NONE, form=listed_form, takes_storage=True)
 def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     """Each array repeated until all have one shape, each in its own dtype.
 
@@ -106,7 +105,7 @@ def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     ((2, 3), (2, 3))
     """
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in tensors))
+        shape = jnp.broadcast_shapes(*(x.shape for x in tensors))
     except ValueError:
         refuse(f"`tensors` must broadcast, got {', '.join(map(describe, tensors))}")
     return tuple(jnp.broadcast_to(x, shape) for x in tensors)

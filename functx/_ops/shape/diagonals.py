@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array, core, lax
 
-from functx._core import ArrayLike, ArrayOnly, converted, describe, operator, Promote, refuse
+from functx._core import (
+    ArrayLike,
+    ArrayOnly,
+    as_number,
+    converted,
+    describe,
+    known,
+    operator,
+    Promote,
+    refuse,
+    Size,
+)
 
 from .models import check_source
 from .planes import embedded, laid_out, length_of, on_diagonal, plane_of, read_diagonal
@@ -79,7 +92,7 @@ def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) ->
     return read_diagonal(jnp.moveaxis(input, (rows, columns), (-2, -1)), offset)
 
 
-@operator(promote=Promote.NONE)
+@operator(promote=Promote.NONE, takes_storage=True)
 def diagonal_scatter(
     input: ArrayLike, src: ArrayOnly, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:
@@ -97,9 +110,12 @@ def diagonal_scatter(
     *batch, m, n = matrices.shape
     expected = [*batch, length_of(m, n, offset)]
     check_source(src, expected)
-    if not expected[-1]:
+    if expected[-1] == 0:
         return input
-    diagonals = laid_out(converted(src, input.dtype), m, n, offset)
+    src = converted(src, input.dtype)
+    if not known(m, n):  # the shapes are equal, which the symbols need not say
+        src = lax.pad(src, np.zeros((), src.dtype), _missing(src, expected))
+    diagonals = laid_out(src, m, n, offset)
     out = jnp.where(on_diagonal(m, n, offset), diagonals, matrices)
     return jnp.moveaxis(out, (-2, -1), plane)
 
@@ -126,12 +142,17 @@ def triu(input: ArrayLike, diagonal: int = 0) -> Array:
     return _where(~_below(input, diagonal - 1), input)
 
 
+def _missing(x: Array, shape: Sequence[Size]) -> list[tuple[Size, Size, int]]:
+    return [(0, n - m, 0) for n, m in zip(shape, x.shape, strict=True)]
+
+
 def _below(matrices: Array, diagonal: int) -> Array:
     """Where column <= row + diagonal."""
     if matrices.ndim < 2:
         refuse(f"`input` must have at least 2 dimensions, got {describe(matrices)}")
     m, n = matrices.shape[-2:]
-    diagonal = min(max(diagonal, -m), n)  # within int32, whatever was asked
+    # Within int32, whatever was asked.
+    diagonal = as_number(core.min_dim(core.max_dim(diagonal, -m), n), np.int32)
     row, column = (lax.broadcasted_iota("int32", (m, n), axis) for axis in (0, 1))
     return column <= row + diagonal
 

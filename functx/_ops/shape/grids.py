@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array, core, lax
 
-from functx._core import ArrayLike, Arrays, describe, operator, Promote, refuse
+from functx._core import (
+    ArrayLike,
+    Arrays,
+    as_dtype,
+    describe,
+    known,
+    LONG,
+    operator,
+    Promote,
+    refuse,
+    Size,
+)
+from functx._ops.indexing.addressing import positions_where
 
 from .listing import listed_form
 
@@ -28,7 +41,7 @@ def meshgrid(
 def meshgrid(
     tensors: Sequence[ArrayLike], *, indexing: Literal["ij", "xy"] | None = None
 ) -> tuple[Array, ...]: ...
-@operator(promote=Promote.SAME, form=listed_form)
+@operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
 def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) -> tuple[Array, ...]:
     """The coordinates of a grid: array `i` repeats vector `i` along all dimensions but the `i`-th.
 
@@ -58,7 +71,7 @@ def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) ->
 def cartesian_prod(*tensors: ArrayLike) -> Array: ...
 @overload
 def cartesian_prod(tensors: Sequence[ArrayLike]) -> Array: ...
-@operator(promote=Promote.SAME, form=listed_form)
+@operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
 def cartesian_prod(tensors: Arrays) -> Array:
     """Every choice of one element from each vector, the last one changing first.
 
@@ -98,6 +111,8 @@ def combinations(input: ArrayLike, r: int = 2, with_replacement: bool = False) -
         refuse(f"`r` must not be negative, got {r}")
     if r == 0:
         return lax.slice_in_dim(input, 0, 0)
+    if not known(input.size):
+        return jnp.take(input, _rising_places(input.size, r, not with_replacement), mode="clip")
     there = input.size if not with_replacement else max(input.size + r - 1, 0)
     choices = math.comb(there, r)
     if not choices:
@@ -119,6 +134,18 @@ def _rising(n: int, r: int, *, strictly: bool) -> np.ndarray:
         columns.append(np.repeat(least, counts) + within)
         least = columns[-1] + strictly
     return np.stack(columns, 1)
+
+
+def _rising_places(n: Size, r: int, strictly: bool) -> Array:
+    """The same of a symbolic `n`, found among all choices of `r` positions."""
+    # A product that has as many factors as the factorial, and is 0 where there is no choice.
+    count = math.prod(n - i if strictly else n + i for i in range(r)) // math.factorial(r)
+    places = [lax.broadcasted_iota(as_dtype(LONG), (n,) * r, d) for d in range(r)]
+    rising = jnp.ones((n,) * r, bool)
+    for left, right in itertools.pairwise(places):
+        rising &= left < right if strictly else left <= right
+    found = positions_where(rising.ravel(), core.max_dim(count, 0))
+    return jnp.stack([place.ravel()[found] for place in places], 1)
 
 
 def _grid(tensors: Sequence[Array]) -> tuple[Array, ...]:

@@ -14,7 +14,7 @@ from functx._core import (
     Arrays,
     Autocast,
     canonical_dim,
-    DEFAULT_FLOAT,
+    default_float,
     describe,
     operator,
     Promote,
@@ -140,7 +140,7 @@ def block_diag(tensors: Arrays) -> Array:
            [0., 3., 4.]], dtype=float32)
     """
     if not tensors:
-        return jnp.zeros((1, 0), DEFAULT_FLOAT)
+        return jnp.zeros((1, 0), default_float())
     for i, x in enumerate(tensors):
         if x.ndim > 2:
             refuse(f"`tensors[{i}]` must have at most 2 dimensions, got {describe(x)}")

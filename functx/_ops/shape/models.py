@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from functx._core import describe, is_number, refuse
+from functx._core import decided, describe, is_number, refuse
+from functx._core.symbolic import differ
 
 
 def check_is_array(x: Any, name: str) -> None:
@@ -16,5 +17,8 @@ def check_is_array(x: Any, name: str) -> None:
 
 def check_source(src: Any, expected: Sequence[int]) -> None:
     """Refuses what does not have the shape of the part that it replaces."""
-    if list(src.shape) != list(expected):
+    sizes = zip(src.shape, expected, strict=False)
+    if src.ndim != len(expected) or any(
+        decided(lambda n=n, m=m: differ(n, m), otherwise=False) for n, m in sizes
+    ):
         refuse(f"`src` must have shape {list(expected)}, got {describe(src)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jax import Array, lax
 
-from functx._core import ArrayLike, describe, operator, refuse
+from functx._core import ArrayLike, ArrayOrFactor, describe, operator, refuse
 
 
 __all__ = ["kron", "outer"]
@@ -27,7 +27,7 @@ def outer(input: ArrayLike, vec2: ArrayLike) -> Array:
 
 
 @operator(ranked=False)
-def kron(input: ArrayLike, other: ArrayLike) -> Array:
+def kron(input: ArrayLike, other: ArrayOrFactor) -> Array:
     r"""Kronecker product: in blocks, $y_{ij} = a_{ij} B$, in any number of dimensions.
 
     Shapes: `[a0, a1, ...], [b0, b1, ...] -> [a0 * b0, a1 * b1, ...]`; the one with fewer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array, core, lax
 
-from functx._core import canonical_dim, category, describe, refuse
+from functx._core import canonical_dim, category, describe, known, refuse, Size
 from functx._core.rules import derivative_rules
 
 
@@ -27,7 +27,7 @@ def laid_out(diagonals: Array, m: int, n: int, offset: int) -> Array:
         of_rows = jnp.expand_dims(lax.pad(diagonals, zero, ends), -1)
         return jnp.where(on_diagonal(m, n, offset), of_rows, zero)
 
-    if not diagonals.shape[-1]:
+    if diagonals.shape[-1] == 0:
         return jnp.zeros((*diagonals.shape[:-1], m, n), diagonals.dtype)
     if category(diagonals.dtype) < 2:
         return forward(diagonals)
@@ -54,9 +54,10 @@ def plane_of(ndim: int, dim1: int, dim2: int, input: Array) -> tuple[int, int]:
     return rows, columns
 
 
-def length_of(m: int, n: int, offset: int) -> int:
+def length_of(m: Size, n: Size, offset: int) -> Size:
     """How many elements a diagonal of matrices has."""
-    return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
+    length = core.min_dim(m, n - offset) if offset >= 0 else core.min_dim(m + offset, n)
+    return core.max_dim(length, 0)
 
 
 def read_diagonal(matrices: Array, offset: int) -> Array:
@@ -69,9 +70,12 @@ def read_diagonal(matrices: Array, offset: int) -> Array:
         first = offset if offset >= 0 else -offset * n
         last = first + (size - 1) * (n + 1)
         flat = lax.reshape(matrices, (*batch, m * n))
+        if not known(m, n):  # a slice's stride must be a number
+            places = first + (n + 1) * jnp.arange(size)
+            return jnp.take(flat, places, len(batch), mode="clip")
         return lax.slice_in_dim(flat, first, last + 1, n + 1, axis=len(batch))
 
-    if not size:
+    if size == 0:
         return jnp.zeros((*batch, 0), matrices.dtype)
     if category(matrices.dtype) < 2:
         return forward(matrices)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, overload
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array, core, lax
 
 from functx._core import (
     ArrayLike,
@@ -21,6 +22,7 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Size,
 )
 
 
@@ -47,7 +49,7 @@ def _repeats_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     dim = args[2] if len(args) > 2 else kwargs.get("dim")
     shape = getattr(input, "shape", ())
     if dim is None:
-        total = int(np.prod(shape)) * repeats
+        total = math.prod(shape) * repeats
     elif isinstance(dim, int) and -len(shape) <= dim < len(shape):
         total = shape[dim] * repeats
     else:
@@ -88,10 +90,10 @@ def repeat_interleave(
     repeats: int | Array,
     dim: Dim | None = None,
     *,
-    output_size: int | None = None,
+    output_size: Size | None = None,
 ) -> Array: ...
 @overload
-def repeat_interleave(repeats: Array, *, output_size: int | None = None) -> Array: ...
+def repeat_interleave(repeats: Array, *, output_size: Size | None = None) -> Array: ...
 @operator(
     promote=Promote.NO_OPMATH,
     form=_repeats_form,
@@ -99,7 +101,7 @@ def repeat_interleave(repeats: Array, *, output_size: int | None = None) -> Arra
     measured={"output_size": _total},
 )
 def repeat_interleave(
-    input: ArrayLike, repeats: Other, dim: Dim | None = None, *, output_size: int | None = None
+    input: ArrayLike, repeats: Other, dim: Dim | None = None, *, output_size: Size | None = None
 ) -> Array:
     """Each element along `dim` several times, side by side; without `dim`, of all elements in line.
 
@@ -125,7 +127,7 @@ def repeat_interleave(
     if output_size < 0:
         refuse(f"`output_size` must not be negative, got {output_size}")
     if is_number(repeats):
-        return _evenly(line, at, output_size // max(extent, 1))
+        return _evenly(line, at, output_size // core.max_dim(extent, 1))
     _check_counts(repeats)
     if repeats.ndim > 1 or repeats.size not in (1, extent):
         refuse(f"`repeats` must have shape [{extent}], got {describe(repeats)}")

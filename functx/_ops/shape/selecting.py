@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array, core, lax
 
 from functx._core import (
     ArrayLike,
@@ -15,17 +15,21 @@ from functx._core import (
     available,
     category,
     converted,
+    decided,
     describe,
     Dim,
     highest,
     Index,
     index_in_range,
+    known,
     LONG,
     lowest,
     operator,
     Promote,
     refuse,
     Requirement,
+    Size,
+    slice_bounds,
 )
 
 from .models import check_source
@@ -103,10 +107,12 @@ def slice(
     Array([1., 3.], dtype=float32)
     """
     places = _sliced(input, dim, start, end, step)
+    if not isinstance(places, range):
+        return _read(input, dim, places)
     return lax.slice_in_dim(input, places.start, max(places.start, places.stop), step, dim)
 
 
-@operator(promote=Promote.NONE)
+@operator(promote=Promote.NONE, takes_storage=True)
 def slice_scatter(
     input: ArrayLike,
     src: ArrayOnly,
@@ -124,11 +130,14 @@ def slice_scatter(
     Array([1., 0., 1., 0.], dtype=float32)
     """
     places, n = _sliced(input, dim, start, end, step), input.shape[dim]
-    expected = [len(places) if d == dim else m for d, m in enumerate(input.shape)]
+    count = len(places) if isinstance(places, range) else places.count
+    expected = [count if d == dim else m for d, m in enumerate(input.shape)]
     check_source(src, expected)
-    if not len(places):
+    if count == 0:
         return input
     src = converted(src, input.dtype)
+    if not isinstance(places, range):
+        return _written(input, src, dim, places)
     sides = (places[0], n - places[-1] - 1, places.step - 1)
     padding = [sides if d == dim else (0, 0, 0) for d in range(input.ndim)]
     written = np.isin(np.arange(n), places)
@@ -136,7 +145,7 @@ def slice_scatter(
     return jnp.where(written, lax.pad(src, np.zeros((), src.dtype), padding), input)
 
 
-@operator(promote=Promote.NONE, requires=_select_in_range)
+@operator(promote=Promote.NONE, requires=_select_in_range, takes_storage=True)
 def select_scatter(input: ArrayLike, src: ArrayOnly, dim: Dim, index: Index) -> Array:
     """A copy of `input` with `src` where `select` would read.
 
@@ -159,12 +168,47 @@ def select_scatter(input: ArrayLike, src: ArrayOnly, dim: Dim, index: Index) -> 
     return jnp.where(here, lax.expand_dims(converted(src, input.dtype), [dim]), input)
 
 
-def _sliced(input: Array, dim: int, start: int | None, end: int | None, step: int) -> range:
+class _Places(NamedTuple):
+    """Positions along a dimension of a symbolic size."""
+
+    start: Size
+    stop: Size
+    step: int
+
+    @property
+    def count(self) -> Size:
+        return core.max_dim((self.stop - self.start + self.step - 1) // self.step, 0)
+
+
+def _sliced(
+    input: Array, dim: int, start: int | None, end: int | None, step: int
+) -> range | _Places:
     if not input.ndim:
         refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
     if step <= 0:
         refuse(f"`step` must be positive, got {step}")
-    return range(input.shape[dim])[start:end:step]
+    n = input.shape[dim]
+    if known(n):
+        return range(n)[start:end:step]
+    return _Places(*slice_bounds(start, end, n), step)
+
+
+def _read(input: Array, dim: int, places: _Places) -> Array:
+    start, stop, step = places
+    inside = decided(lambda: 0 <= start <= stop <= input.shape[dim], otherwise=False)
+    if step == 1 and inside:
+        return lax.slice_in_dim(input, start, stop, axis=dim)
+    return jnp.take(input, start + step * jnp.arange(places.count), dim, mode="clip")
+
+
+def _written(input: Array, src: Array, dim: int, places: _Places) -> Array:
+    start, stop, step = places
+    at = lax.iota(available(LONG), input.shape[dim]) - jnp.asarray(start)
+    written = (at >= 0) & (at < jnp.asarray(stop - start)) & (at % step == 0)
+    # One more, so that there is one to read even where nothing is written.
+    more = [(0, int(d == dim), 0) for d in range(src.ndim)]
+    src = jnp.take(lax.pad(src, np.zeros((), src.dtype), more), at // step, dim, mode="clip")
+    return jnp.where(lax.broadcast_in_dim(written, input.shape, (dim,)), src, input)
 
 
 def _position(index: Any, name: str) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, overload, TypeAlias
 
 import jax
 import numpy as np
-from jax import Array
+from jax import Array, core
 
 from functx._core import (
     ArrayLike,
@@ -22,6 +22,7 @@ from functx._core import (
     peek,
     Promote,
     refuse,
+    slice_bounds,
 )
 
 
@@ -141,11 +142,12 @@ def _tensor_split_cuts(input: Any, indices_or_sections: int | tuple[int, ...], d
         if sections <= 0:
             refuse(f"`indices_or_sections` must be positive, got {sections}")
         check_number_of_pieces(sections)
-        small, larger = divmod(size, sections)
-        return _behind_one_another([small + (i < larger) for i in range(sections)], dim)
+        # One more in each of the first ones, as many as there are over.
+        sizes = [(size + sections - 1 - i) // sections for i in range(sections)]
+        return _behind_one_another(sizes, dim)
     cuts = zip((None, *indices_or_sections), (*indices_or_sections, None), strict=True)
-    bounds = [slice(start, stop).indices(size)[:2] for start, stop in cuts]
-    return Cuts([a for a, _ in bounds], [max(b - a, 0) for a, b in bounds], dim)
+    bounds = [slice_bounds(start, stop, size) for start, stop in cuts]
+    return Cuts([a for a, _ in bounds], [core.max_dim(b - a, 0) for a, b in bounds], dim)
 
 
 @overload

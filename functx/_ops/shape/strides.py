@@ -10,14 +10,19 @@ from functx._core import (
     ArrayLike,
     ArrayOnly,
     as_dtype,
+    as_scalar,
     canonical_dim,
     converted,
+    decided,
     describe,
+    known,
+    known_sizes,
     LONG,
     operator,
     Promote,
     refuse,
     Shape,
+    Size,
 )
 
 from .models import check_source
@@ -41,18 +46,23 @@ def unfold(input: ArrayLike, dimension: int, size: int, step: int) -> Array:
     """
     dim = canonical_dim(dimension, input.ndim, "dimension")
     line = input if input.ndim else lax.reshape(input, (1,))
-    if not 0 <= size <= line.shape[dim]:
-        refuse(f"`size` must lie in [0, {line.shape[dim]}], got {size}")
+    n = line.shape[dim]
+    if size < 0 or decided(lambda: size > n, otherwise=False):
+        refuse(f"`size` must lie in [0, {n}], got {size}")
     if step <= 0:
         refuse(f"`step` must be positive, got {step}")
-    starts = np.arange(0, line.shape[dim] - size + 1, min(step, line.shape[dim] + 1))
+    starts = np.arange(0, n - size + 1, min(step, n + 1)) if known(n) else _every(step, n - size)
     if not size:
         shape = line.shape
-        windows = jnp.zeros((*shape[:dim], len(starts), *shape[dim + 1 :], 0), line.dtype)
+        windows = jnp.zeros((*shape[:dim], starts.shape[0], *shape[dim + 1 :], 0), line.dtype)
         return windows if input.ndim else windows[0]
     windows = jnp.take(line, starts[:, None] + np.arange(size), dim, mode="clip")
     windows = jnp.moveaxis(windows, dim + 1, -1)
     return windows if input.ndim else windows[0]
+
+
+def _every(step: int, last: Size) -> Array:
+    return jnp.arange(last // step + 1) * step
 
 
 @operator(promote=Promote.NO_OPMATH, aliases=("as_strided_copy",))
@@ -70,12 +80,12 @@ def as_strided(
            [2., 3.]], dtype=float32)
     """
     positions = _positions(input, size, stride, storage_offset or 0)
-    if not positions.size:
+    if positions.size == 0:
         return jnp.zeros(size, input.dtype)
     return jnp.take(input.ravel(), positions, mode="clip")
 
 
-@operator(promote=Promote.NONE)
+@operator(promote=Promote.NONE, takes_storage=True)
 def as_strided_scatter(
     input: ArrayOnly,
     src: ArrayOnly,
@@ -95,7 +105,7 @@ def as_strided_scatter(
     """
     positions = _positions(input, size, stride, storage_offset or 0)
     check_source(src, size)
-    if not positions.size:
+    if positions.size == 0:
         return input
     order = lax.iota(positions.dtype, positions.size)
     nobody = jnp.full(input.size, -1, positions.dtype)
@@ -109,16 +119,17 @@ def _positions(input: Array, size: Shape, stride: Shape, offset: int) -> Array:
     if len(size) != len(stride):
         refuse(f"`stride` must have {len(size)} entries, got {list(stride)}")
     for name, each in (("size", size), ("stride", stride), ("storage_offset", (offset,))):
-        if min(each, default=0) < 0:
+        if min(known_sizes(each), default=0) < 0:
             refuse(f"`{name}` must not be negative, got {list(each)}")
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if 0 not in size and last >= input.size:
+    if 0 not in size and decided(lambda: last >= input.size, otherwise=False):
         refuse(f"positions must lie in {describe(input)}, and reach {last}")
-    dtype = as_dtype(LONG if input.size > 2**31 else "int32")
+    long = decided(lambda: input.size > 2**31, otherwise=True)
+    dtype = as_dtype(LONG if long else "int32")
     if 0 in size:
         return jnp.zeros(size, dtype)
     out = jnp.full(size, offset, dtype)
     for axis, step in enumerate(stride):
-        if size[axis] > 1:
-            out += lax.broadcasted_iota(dtype, size, axis) * np.asarray(step, dtype)
+        if decided(lambda axis=axis: size[axis] > 1, otherwise=True):
+            out += lax.broadcasted_iota(dtype, size, axis) * as_scalar(step, dtype)
     return out

@@ -17,9 +17,11 @@ from functx._core import (
     canonical_dims,
     category,
     describe,
+    differ,
     Dim,
     Dims,
     DType,
+    known_sizes,
     operator,
     Other,
     Promote,
@@ -75,7 +77,7 @@ def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
 def view(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def view(input: ArrayLike, dtype: DType) -> Array: ...
-@operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",))
+@operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",), takes_storage=True)
 def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = None) -> Array:
     """`reshape(input, size)`, or with a dtype instead of `size`, the bytes read as that dtype.
 
@@ -98,7 +100,7 @@ def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = N
 def _filled_in(shape: tuple[int, ...], count: int, name: str = "shape") -> tuple[int, ...]:
     """`shape` with its -1 replaced, if there is one way to do that."""
     known = math.prod(n for n in shape if n != -1)
-    if min(shape, default=0) < -1 or shape.count(-1) > 1:
+    if min(known_sizes(shape), default=0) < -1 or shape.count(-1) > 1:
         refuse(f"`{name}` must hold non-negative ints and at most one -1, got {list(shape)}")
     if -1 not in shape:
         if known != count:
@@ -223,12 +225,14 @@ def ravel(input: ArrayLike) -> Array:
 def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
     """Drops the dimensions of size 1, or those of size 1 among `dim`.
 
+    A symbolic size that may be 1 is refused: it would decide the rank.
+
     >>> functx.squeeze(jnp.zeros((1, 2, 1), "float32"), -1).shape
     (1, 2)
     """
     dims = canonical_dims(dim, input.ndim)
     among = range(input.ndim) if dims is None else dims
-    return lax.squeeze(input, [d for d in among if input.shape[d] == 1])
+    return lax.squeeze(input, [d for d in among if not differ(input.shape[d], 1)])
 
 
 @operator(promote=Promote.NO_OPMATH, aliases=("unsqueeze_copy",))

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import as_dtype, available, category, DEFAULT_FLOAT, describe, refuse
+from functx._core import as_dtype, available, category, default_float, describe, refuse
 from functx._core.rules import derivative_rules
 
 
 def result_dtype_of(dtype: Any, allowed: tuple[str, ...] = ("float32", "float64")) -> np.dtype:
     """The window's dtype, or a refusal."""
-    out = as_dtype(dtype or DEFAULT_FLOAT)
+    out = as_dtype(dtype or default_float())
     if out.name not in allowed:
         refuse(f"`dtype` must be {' or '.join(allowed)}, got {out.name}", error=TypeError)
     return out

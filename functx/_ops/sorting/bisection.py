@@ -7,7 +7,13 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import as_dtype, equally_varying, LONG
+from functx._core import (
+    as_dtype,
+    as_number,
+    bit_length,
+    equally_varying,
+    LONG,
+)
 from functx._core.order import bits, from_bits, ordered_bits
 
 
@@ -41,5 +47,7 @@ def insertion_points(sequence: Array, values: Array, right: bool) -> Array:
     if n == 0:
         return jnp.zeros(values.shape, as_dtype(LONG))
     low = jnp.zeros(values.shape, as_dtype(LONG))
-    low, high, *_ = equally_varying([low, jnp.full_like(low, n), stored, keys])
-    return lax.fori_loop(0, n.bit_length(), halve, (low, high))[0]
+    low, high, *_ = equally_varying(
+        [low, jnp.full_like(low, as_number(n, low.dtype)), stored, keys]
+    )
+    return lax.fori_loop(0, bit_length(n), halve, (low, high))[0]

@@ -9,6 +9,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     category,
+    decided,
     describe,
     operator,
     Promote,
@@ -42,8 +43,8 @@ def isin(
 ) -> Array:
     """Whether each element is among `test_elements`, or with `invert` whether it is not.
 
-    No NaN equals another. One of the two may be a number. `assume_unique` promises that neither
-    array repeats an element; here it changes nothing.
+    No NaN equals another. One of the two may be a number. `assume_unique`, a promise
+    that neither array repeats an element, changes nothing.
 
     Shapes: that of `elements`.
     Dtypes: bool; the arguments are compared in their common dtype, and must not be bools.
@@ -64,7 +65,7 @@ def isin(
 
 def _found(keys: Array, among: Array) -> Array:
     m = among.shape[0]
-    if m <= _FEW:
+    if decided(lambda: m <= _FEW, otherwise=False):
         return jnp.any(lax.expand_dims(keys, [keys.ndim]) == among, axis=keys.ndim)
     among = lax.sort(among, is_stable=False)
     flat = keys.reshape(-1)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import platform_dependent
+from functx._core import available, decided, LONG, platform_dependent
 from functx._core.order import ordered_bits
 
 
@@ -18,7 +18,8 @@ def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
     """Where in `x` the elements in order along `dim` are; equal ones keep their order."""
     keys = ordered_bits(x)
     keys = ~keys if descending else keys
-    if x.shape[dim] > _LONGEST:
+    # Of a symbolic size, positions may take more than the 32 bit that are packed.
+    if decided(lambda: x.shape[dim] > _LONGEST, otherwise=True):
         return _beside_positions(keys, dim)
     return platform_dependent(
         keys,
@@ -28,8 +29,9 @@ def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
 
 
 def _beside_positions(keys: Array, dim: int) -> Array:
-    short = keys.shape[dim] <= _LONGEST
-    positions = lax.broadcasted_iota(np.dtype("int32" if short else "int64"), keys.shape, dim)
+    short = decided(lambda: keys.shape[dim] <= _LONGEST, otherwise=False)
+    dtype = np.dtype("int32") if short else available(LONG)
+    positions = lax.broadcasted_iota(dtype, keys.shape, dim)
     return lax.sort((keys, positions), dimension=dim, num_keys=1, is_stable=True)[1]
 
 

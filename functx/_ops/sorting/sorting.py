@@ -56,7 +56,7 @@ def sort(
 ) -> SortResult:
     """Sorts along `dim`: `(values, indices)`, with `values[i] = input[indices[i]]`.
 
-    Equal elements always keep their order, as `stable` asks. NaN counts as the greatest.
+    NaN counts as the greatest. `stable` changes nothing: equal elements always keep their order.
 
     Shapes: both results have the shape of `input`.
     Dtypes: `indices` are int64.
@@ -73,6 +73,8 @@ def argsort(
     input: ArrayLike, dim: Dim = -1, descending: bool = False, *, stable: bool = False
 ) -> Array:
     """The positions that sort `input` along `dim`: the `indices` of `sort`.
+
+    `stable` changes nothing: equal elements always keep their order.
 
     >>> functx.argsort(jnp.asarray([2, 3, 1])).tolist()
     [2, 0, 1]
@@ -102,8 +104,8 @@ def topk(
     """The `k` greatest elements along `dim` (by default the last), the greatest first.
 
     With `largest=False` the least, the least first. NaN counts as the greatest. Of equal
-    elements those that come first are taken, in their order. `sorted=False` promises no
-    order; here the result is sorted all the same.
+    elements those that come first are taken, in their order. `sorted` changes nothing: the
+    result always is.
 
     Shapes: `[..., n, ...] -> [..., k, ...]`; of a 0-d array 0-d.
     Dtypes: `indices` are int64.

@@ -11,6 +11,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     as_dtype,
+    as_number,
     describe,
     Dim,
     equally_varying,
@@ -52,14 +53,16 @@ def _order(lines: Array) -> Array:
 
     if last == 0:
         return stable_order(lines[:, 0], 0).astype(order.dtype)
-    return lax.fori_loop(0, last + 1, by_column, equally_varying([order, lines])[0])
+    return lax.fori_loop(
+        0, as_number(last + 1, order.dtype), by_column, equally_varying([order, lines])[0]
+    )
 
 
 def _group_starts(lines: Array, order: Array | None) -> Array:
     """Whether a row differs from the one before it, in `order`."""
     ordered = lines if order is None else lines[order]
     changes = jnp.any(~equal(ordered[1:], ordered[:-1]), axis=1)
-    return jnp.concatenate([jnp.ones(min(1, len(lines)), bool), changes])
+    return jnp.concatenate([jnp.ones(min(1, lines.shape[0]), bool), changes])
 
 
 def _distinct(
@@ -113,7 +116,7 @@ def unique(
 
     Gives the values alone, or a tuple of them and what else was asked for: `inverse`, where
     in the values each element of `input` is, and `counts`, how often each value occurs.
-    They are sorted, slices lexicographically, whatever `sorted` says. No NaN equals another.
+    No NaN equals another. `sorted` changes nothing: they always are, slices lexicographically.
 
     Shapes: values `[m]`, inverse as `input`, counts `[m]`; with `dim` of size `n`, values
     `[..., m, ...]`, inverse `[n]`. Under `jit` pass `size=m`: missing values are `fill_value`

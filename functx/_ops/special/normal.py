@@ -18,7 +18,7 @@ from .gaussian_tails import (
     scaled_complement,
 )
 from .normal_inverses import error_function_inverse, normal_quantile
-from .series import polynomial
+from .scaled_tails import relative_fall, scaled_complement_function
 from .wide import widened
 
 
@@ -58,7 +58,7 @@ def erfcx(input: ArrayLike) -> Array:
     >>> functx.special.erfcx(jnp.asarray([0.0, 1000.0], "float32"))
     Array([1.000000e+00, 5.641893e-04], dtype=float32)
     """
-    return _erfcx(input)
+    return scaled_complement_function(input)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
@@ -93,9 +93,6 @@ def log_ndtr(input: ArrayLike) -> Array:
     return _log_ndtr(input)
 
 
-_ERFC_SLOPE = -2 / math.sqrt(math.pi)
-_FAR = 10.0  # from where on the derivative of `erfcx` comes from its expansion
-
 _erfc = derivative_rules(
     widened(complement),
     jvp=lambda primals, output, tangents: -tangents[0] * error_slope(primals[0]),
@@ -115,34 +112,42 @@ _ndtr = derivative_rules(
     ),
     name="ndtr",
 )
+
+
+def _slope_of_log_forward(x: Array) -> Array:
+    return math.sqrt(2 / math.pi) / scaled_complement(-math.sqrt(0.5) * x)
+
+
+def _slope_of_quantile(p: Array, x: Array) -> Array:
+    r"""$1 / \varphi(x)$, by the share beyond $x$: of its exponent, $x$ has lost digits."""
+    beyond = jnp.minimum(p, 1 - p) * _slope_of_log_forward(-jnp.abs(x))
+    return jnp.where(jnp.isinf(x), jnp.inf, 1 / beyond)
+
+
+# Of both as they are on the curve, $x s^2$.
+_quantile_slope = derivative_rules(
+    widened(_slope_of_quantile),
+    jvp=lambda primals, output, tangents: tangents[0] * ((primals[1] * output) * output),
+    name="ndtri",
+)
 _ndtri = derivative_rules(
     widened(normal_quantile),
-    jvp=lambda primals, output, tangents: (
-        tangents[0] * (math.sqrt(2 * math.pi) * jnp.exp(0.5 * output * output))
-    ),
+    jvp=lambda primals, output, tangents: tangents[0] * _quantile_slope(primals[0], output),
     name="ndtri",
 )
 
 
-def _erfcx_slope(x: Array, y: Array) -> Array:
-    far = x > _FAR
-    inverse = 1 / jnp.where(far, x, _FAR)
-    square = inverse * inverse
-    # $-\sum_{k > 0} (2k - 1)!! (-2x^2)^{-k}$: there the terms of the sum below cancel.
-    terms = [-math.prod(range(1, 2 * k, 2)) / (-2.0) ** k for k in reversed(range(1, 14))]
-    series = polynomial([*terms, 0.0], square)
-    return jnp.where(far, _ERFC_SLOPE * series, _ERFC_SLOPE + 2 * x * y)
-
-
-_erfcx = derivative_rules(
-    widened(scaled_complement),
-    jvp=lambda primals, output, tangents: tangents[0] * _erfcx_slope(primals[0], output),
-    name="erfcx",
+# $\varphi(x) / \Phi(x)$, whose derivative is $-s (x + s)$: the sum nearly cancels.
+_slope_of_log = derivative_rules(
+    widened(_slope_of_log_forward),
+    jvp=lambda primals, output, tangents: (
+        -tangents[0] * output * (math.sqrt(0.5) * relative_fall(-math.sqrt(0.5) * primals[0]))
+    ),
+    name="special.log_ndtr",
 )
 _log_ndtr = derivative_rules(
     widened(log_normal_distribution),
-    jvp=lambda primals, output, tangents: (
-        tangents[0] * (math.sqrt(2 / math.pi) / _erfcx(-math.sqrt(0.5) * primals[0]))
-    ),
-    name="log_ndtr",
+    jvp=lambda primals, output, tangents: tangents[0] * _slope_of_log(primals[0]),
+    name="special.log_ndtr",
+    of="primals",
 )

@@ -13,6 +13,7 @@ from jax import Array
 
 from functx._core import describe, fail, require_bool
 from functx._core.ambient import drawing, recording
+from functx._core.state import showing_singular
 from functx._transforms.arguments import require_callable
 from functx._transforms.checkpointing.leaves import apart
 from functx._transforms.concretization import tracing
@@ -116,7 +117,7 @@ def _detecting(func: Callable[..., Any], options: Options) -> Callable[..., Any]
     @ft.wraps(func)
     def detecting(*args: Any, **kwargs: Any) -> Any:
         if watching.value is not None:
-            with scope_of(options):
+            with scope_of(options), showing_singular(options.check_nan):
                 return func(*args, **kwargs)
         given = apart((args, kwargs))
         result = noting(drawing, ft.partial(program, Rest(given)), given.arrays)
@@ -146,7 +147,7 @@ def _watched(
         args, kwargs = rest.whole(arrays)
         return tracing("detect_anomaly", func, draw, *args, **kwargs)
 
-    with watching(options):
+    with watching(options), showing_singular(options.check_nan):
         recorded = Recorded(over_arrays, draw, *arrays)
     program = recorded.program
     watch = Watch(program, options)

@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jax.extend.core import JaxprEqn, Literal
+
+from functx._core.jax_compat import JaxprEqn, Literal
 
 from .lanes import is_inexact
 from .sites import Options

@@ -10,21 +10,22 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 from jax.interpreters import ad, batching, mlir
 
+from functx._core.curves import along_curves
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
+from functx._core.references import Context, Primitive
 from functx._transforms.equations import is_library_call, operator_of
 from functx._transforms.taps.replay import Recorded
 
 
 Axes: TypeAlias = tuple[int, ...]  # of maps inside one another, the outermost first
 
-watching = jax.make_user_context(default_value=None)  # sites.Options | None
+watching = Context(__name__, None)  # sites.Options | None
 
-lanes_of = jex.core.Primitive("lanes_of")
+lanes_of = Primitive("lanes_of", __name__)
 
 
 def in_lanes(lane: Callable[..., Any], *xs: Any) -> Any:
@@ -112,3 +113,4 @@ lanes_of.def_abstract_eval(_identity)
 ad.deflinear2(lanes_of, _transpose)
 batching.primitive_batchers[lanes_of] = _batch
 mlir.register_lowering(lanes_of, mlir.lower_fun(_identity, multiple_results=False))
+along_curves(lanes_of)

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Sequence
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 
 from functx._core import fail
+from functx._core.curves import constant_along_curves
+from functx._core.references import Primitive
 from functx._core.requirements import check_told, raised_by
 from functx._core.state import checking_values
 from functx._core.values import peek
@@ -55,7 +56,7 @@ def _batch(operands: Sequence[Array], dims: Sequence[int]) -> tuple[Array, None]
 
 
 # A record, and of those of all lanes of a map the first that has something, with its lane.
-first_lane = jex.core.Primitive("first_lane")
+first_lane = Primitive("first_lane", __name__)
 first_lane.def_impl(lambda record: record)
 first_lane.def_abstract_eval(lambda record: record)
 ad.primitive_jvps[first_lane] = lambda primals, _: (
@@ -64,6 +65,7 @@ ad.primitive_jvps[first_lane] = lambda primals, _: (
 )
 batching.primitive_batchers[first_lane] = _batch
 mlir.register_lowering(first_lane, lambda _, record: [record])
+constant_along_curves(first_lane)
 
 
 _NAME = AnomalyError.__name__

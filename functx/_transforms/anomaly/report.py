@@ -126,6 +126,9 @@ def _details(site: Site, at: dict[str, Any]) -> Iterator[str]:
         yield f"line: {site.line}"
     yield f"output: {site.outputs[at['output']]}, first at {list(at['index'])}"
     yield f"inputs: {', '.join(at['inputs'])}"
+    if site.instead and at["kind"] == "nan":
+        yield "singular: where a second derivative is infinite, NaN stands for it here, else 0"
+        yield f"hint: {site.instead}"
     if at["lane"] is not None:
         yield f"lane: {at['lane']}"
     for loop, step in zip(site.loops, at["steps"], strict=True):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
-from jax.extend.core import JaxprEqn
 
 from functx._core import describe
+from functx._core.jax_compat import JaxprEqn
+from functx._core.singular import MARK
 from functx._transforms.equations import (
+    inner_programs,
     is_library_call,
     Line,
     line_of,
@@ -53,6 +56,7 @@ class Site(NamedTuple):
     outputs: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]  # of the outputs
     lanes: tuple[Axes, ...]  # of the outputs
+    instead: str = ""  # what to write, where it has slopes without derivatives
 
 
 def site_of(eqn: JaxprEqn, place: Place, lanes: dict[Any, Axes]) -> Site:
@@ -68,7 +72,18 @@ def site_of(eqn: JaxprEqn, place: Place, lanes: dict[Any, Axes]) -> Site:
         tuple(map(describe, outputs)),
         tuple(tuple(getattr(x, "shape", ())) for x in outputs),
         tuple(lanes.get(x, ()) for x in eqn.outvars),
+        next(_marks(eqn), ""),
     )
+
+
+def _marks(eqn: JaxprEqn) -> Iterator[str]:
+    """What the equation's rules advise against slopes that have no derivative at some points."""
+    name = getattr(eqn.params.get("linear"), "name", "")
+    if name.startswith(MARK):
+        yield name.removeprefix(MARK)
+    for program in inner_programs(eqn):
+        for inner in program.eqns:
+            yield from _marks(inner)
 
 
 def is_unit(eqn: JaxprEqn) -> bool:

@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 from jax import Array, lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
-from functx._core.jax_compat import scan_counts
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, scan_counts
 from functx._transforms.equations import inner_programs
 from functx._transforms.taps.replay import bind, opened
 

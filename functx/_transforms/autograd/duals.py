@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax.interpreters import ad
 
 from functx._core import describe, fail
-from functx._core.jax_compat import trace_of
+from functx._core.jax_compat import set_current_trace, take_current_trace, trace_of, TraceTag
+from functx._core.weak_types import strong
 from functx._transforms.arguments import kind_of
+from functx._transforms.numbers import as_array
 
 
 __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
@@ -45,9 +46,9 @@ def dual_level() -> Iterator[int]:
     ...     functx.autograd.forward_ad.unpack_dual(x * x)
     UnpackedDualTensor(primal=Array(9., dtype=float32), tangent=Array(6., dtype=float32))
     """
-    with jex.core.take_current_trace() as parent:
-        level = _Level(parent, jex.core.TraceTag())
-        with jex.core.set_current_trace(level):
+    with take_current_trace() as parent:
+        level = _Level(parent, TraceTag())
+        with set_current_trace(level):
             try:
                 yield _depth(parent)
             finally:
@@ -85,8 +86,10 @@ def make_dual(tensor: Any, tangent: Any) -> jax.Array:
                 f"Expected {name} to be floating point or complex, got {describe(x)}",
                 error=ValueError,
             )
+    tensor = as_array(tensor)
     tensor = tensor if isinstance(tensor, jax.Array) else jnp.asarray(tensor)
     tangent = tangent if isinstance(tangent, jax.Array) else jnp.asarray(tangent, tensor.dtype)
+    tangent = strong(tangent)
     if tangent.shape != tensor.shape:
         fail(
             "forward_ad.make_dual",
@@ -121,13 +124,15 @@ def unpack_dual(tensor: Any) -> UnpackedDualTensor:
     """
     trace = trace_of(tensor)
     if isinstance(trace, _Level) and trace.ended:
-        return UnpackedDualTensor(tensor.primal, None)
+        return UnpackedDualTensor(strong(tensor.primal), None)
     primal, tangent = _current("unpack_dual").to_primal_tangent_pair(tensor)
-    return UnpackedDualTensor(primal, None if isinstance(tangent, ad.Zero) else tangent)
+    return UnpackedDualTensor(
+        as_array(primal), None if isinstance(tangent, ad.Zero) else strong(tangent)
+    )
 
 
 def _current(who: str) -> _Level:
-    with jex.core.take_current_trace() as trace:
+    with take_current_trace() as trace:
         pass
     if not isinstance(trace, _Level):
         fail(

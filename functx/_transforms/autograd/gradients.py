@@ -14,10 +14,10 @@ from functx._core.manual_axes import varying_like
 from functx._core.modes import apart
 from functx._core.rules_primitives import tangent_type
 from functx._transforms.arguments import (
+    differentiable,
     kind_of,
     numbered,
     require_bools,
-    require_differentiable,
 )
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 from functx._transforms.outputs import checking, require_arrays
@@ -70,7 +70,7 @@ def grad(
         require_bools(_WHO, allow_unused=allow_unused)
     values = _checked(outputs, inputs, allow_unused, materialize_grads)
     paths = numbered("inputs", len(values))
-    any_complex = require_differentiable(_WHO, values, paths)
+    values, any_complex = differentiable(_WHO, values, paths)
     function = checking(_WHO, outputs, has_aux, require_arrays)
     output, pull, *aux = apart(jax.vjp)(function, *values, has_aux=has_aux)
     leaves, structure = jax.tree.flatten(output)

@@ -9,10 +9,11 @@ from typing import Any, NoReturn, overload
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 
 from functx._core import describe, fail
 from functx._core.ambient import drawing, recording, upcoming_draw
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+from functx._core.weak_types import strong_tree
 from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.equations import equations, operator_of
@@ -92,7 +93,7 @@ def checkpoint(
 
         def body(*arrays: Any) -> Any:
             args, kwargs = given.whole(arrays)
-            returned.append(apart(tracing("checkpoint", func, *args, **kwargs)))
+            returned.append(apart(strong_tree(tracing("checkpoint", func, *args, **kwargs))))
             return returned[-1].arrays
 
         arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given.arrays]

@@ -12,11 +12,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import Jaxpr, JaxprEqn, Literal, Primitive, Var
 from jax.interpreters import ad, batching, mlir
 
+from functx._core.curves import along_curves
+from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal, Var
+from functx._core.references import Primitive
 
-_named = Primitive("result_name")
+
+_named = Primitive("result_name", __name__)
 _named.def_impl(lambda x, *, name: x)
 _named.def_abstract_eval(lambda x, *, name: x)
 mlir.register_lowering(_named, lambda context, x, *, name: [x])
@@ -35,6 +38,7 @@ def _batch(args: Any, dims: Any, *, name: str) -> tuple[Any, Any]:
 
 ad.primitive_jvps[_named] = _jvp
 batching.primitive_batchers[_named] = _batch
+along_curves(_named)
 
 
 def named(x: Any, name: str) -> Any:

@@ -6,8 +6,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
-
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn
 from functx._transforms.equations import equations, inner_programs, operator_of
 
 from .operators import named_operator

@@ -10,10 +10,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from functx._core.ambient import recording, upcoming_draw
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from functx._core.modes import undisturbed
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import Array, core, lax
+from jax import Array, core
 
 from functx._core import fail
 from functx._core.manual_axes import equally_varying
@@ -22,6 +22,7 @@ from functx._core.rules_residuals import (
     Results,
     run_saving,
 )
+from functx._core.weak_types import strong
 
 from .context import attributes_of, Context, Notes, notes_of
 from .derivative import Derivative, Kept, Output
@@ -106,13 +107,13 @@ class Applied:
         self.rules.setup(ctx, self.arguments(leaves), self.output.filled(outputs))
         return self.note(perturbed, ctx, leaves, outputs)
 
-    def lanes(self, rule: Callable[..., Any], dims: Dims, leaves: Leaves) -> Leaves:
+    def lanes(self, rule: Callable[..., Any], size: int, dims: Dims, leaves: Leaves) -> Leaves:
         """The outputs of all lanes, by the function's own rule."""
         full: list[int | None] = [None] * len(self.static)
         for i, dim in zip(self.slots, dims, strict=True):
             full[i] = dim
         found, structure = lanes_of(
-            self.name, rule, self.tree.unflatten(full), self.arguments(leaves), dims, leaves
+            self.name, rule, size, self.tree.unflatten(full), self.arguments(leaves)
         )
         outputs = tuple([_strong(y) for y in found if is_made_array(y)])
         lane = [jax.typeof(y).update(shape=y.shape[1:]) for y in outputs]
@@ -190,8 +191,7 @@ def distinct(arrays: Sequence[Any], others: Sequence[Any] = ()) -> Leaves:
 
 def _strong(x: Any) -> Array:
     """`x` as an array without a weak type, so that results do not depend on who made it."""
-    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
-    return lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else x
+    return strong(x if isinstance(x, jax.Array) else jnp.asarray(x))
 
 
 def _type(x: Any) -> Type:

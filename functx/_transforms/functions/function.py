@@ -8,7 +8,8 @@ from typing import Any, NoReturn, TYPE_CHECKING
 from functx._core import fail
 
 from .applied import Applied
-from .rules import rules_of, with_defaults
+from .binding import bound
+from .rules import rules_of
 
 
 __all__ = ["Function"]
@@ -36,9 +37,11 @@ class Function:
     saved is what the backward pass keeps. Derivatives of inputs and outputs that are saved are
     known to second derivatives; those of other arrays are taken from the code that made them.
 
-    Arguments and outputs are arrays, trees of them, or anything else, which is passed on. Complex
-    gradients follow PyTorch: the conjugates of JAX's. What a function closes over is a constant
-    to its rules, and refused where it is differentiated.
+    `apply` takes the arguments of `forward`, by position or by keyword; rules have them, their
+    tangents and their gradients in the order of the parameters of `forward`. Arguments and outputs
+    are arrays, trees of them, or anything else, which is passed on. Complex gradients follow
+    PyTorch: the conjugates of JAX's. What a function closes over is a constant to its rules, and
+    refused where it is differentiated.
 
     >>> class Exp(functx.Function):
     ...     @staticmethod
@@ -77,11 +80,12 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Calls the function: what `forward` returns, differentiated by the rules."""
-        rules = rules_of(cls, Function)
-        whole = with_defaults(rules.forward, args, ctx=rules.setup is None)
-        return Applied(rules, whole, len(args)).result()
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function: what `forward` returns, differentiated by the rules.
+
+        Keywords are names of parameters of `forward`.
+        """
+        return Applied(*bound(rules_of(cls, Function), args, kwargs)).result()
 
     if TYPE_CHECKING:  # overridden by methods of any arguments, static or of the class
         forward: Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -23,13 +23,11 @@ class VmapInfo(NamedTuple):
 def lanes_of(
     name: str,
     rule: Callable[..., Any],
+    size: int,
     in_dims: tuple[Any, ...],
     args: tuple[Any, ...],
-    dims: Sequence[int | None],
-    leaves: Sequence[Any],
 ) -> tuple[list[Any], Any]:
     """What `rule` returns, as leaves, arrays with lanes along their first axis, and structure."""
-    size = next(x.shape[0] for x, dim in zip(leaves, dims, strict=True) if dim == 0)
     got = rule(VmapInfo(size), in_dims, *args)
     if type(got) is not tuple or len(got) != 2:
         fail(

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 import jax
-import jax.extend as jex
 from jax import lax
 from jax.interpreters import ad, batching, mlir
 
 from functx._core import fail
+from functx._core.curves import along_curves
+from functx._core.references import Primitive
 from functx._core.rules_primitives import inexact, tangent_type
 
 from .context import Context, kept_of
@@ -72,9 +73,9 @@ def _moves(x: Any) -> bool:
 # Inside, nothing has a derivative: `cut` is the identity of a cotangent, and has none. `leave` is
 # that of a result, and refuses a derivative by what it watches. Of the rule's transpose, which is
 # its forward mode, a cotangent is what comes out.
-cut = jex.core.Primitive("once_differentiable_input")
-leave = jex.core.Primitive("once_differentiable")
-second_derivative = jex.core.Primitive("second_derivative")  # linear; nothing may depend on it
+cut = Primitive("once_differentiable_input", __name__)
+leave = Primitive("once_differentiable", __name__)
+second_derivative = Primitive("second_derivative", __name__)  # linear; nothing may depend on it
 
 
 def _refuse(*_: Any, **__: Any) -> NoReturn:
@@ -129,3 +130,5 @@ second_derivative.def_abstract_eval(lambda *_, aval: aval)
 ad.deflinear2(second_derivative, _refuse)
 batching.primitive_batchers[second_derivative] = _second_batch
 mlir.register_lowering(second_derivative, _refuse)
+
+along_curves(cut, leave, second_derivative)

@@ -43,14 +43,3 @@ def rules_of(function: type, base: type) -> Rules:
             "`vmap` computes, lane by lane",
         )
     return Rules(name, forward, setup, backward or vjp, given("jvp"), vmap)
-
-
-def with_defaults(forward: Callable[..., Any], args: tuple[Any, ...], ctx: bool) -> tuple[Any, ...]:
-    """`args`, and the defaults of the arguments of `forward` that follow them."""
-    function = getattr(forward, "__func__", forward)
-    code, defaults = getattr(function, "__code__", None), getattr(function, "__defaults__", None)
-    if code is None or not defaults:
-        return args
-    before = ctx + (function is not forward)  # of a class method, the class
-    missing = code.co_argcount - before - len(args)
-    return args + defaults[-missing:] if 0 < missing <= len(defaults) else args

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from functx._core import describe
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from functx._transforms.arguments import kind_of_dtype
 from functx._transforms.equations import stack_of, title_of
 from functx._transforms.taps.replay import bind, run

@@ -9,14 +9,15 @@ from types import MappingProxyType
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr
 
 from functx._core import describe, fail
+from functx._core.jax_compat import ClosedJaxpr
 from functx._transforms.arguments import require_callable
 from functx._transforms.checkpointing.leaves import apart
 from functx._transforms.concretization import tracing
 from functx._transforms.outputs import path_of_output
 from functx._transforms.paths import array_paths
+from functx._transforms.recorded import HoldsProgram
 
 from .backward import Backward, backward_of, differentiable, Residual, Step
 from .drawing import dot, listing
@@ -62,7 +63,7 @@ def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
     return at
 
 
-class Graph:
+class Graph(HoldsProgram):
     """What a function computes, step by step, and what its derivative goes through.
 
     `str` of it is a table. Everything is read-only.
@@ -72,6 +73,8 @@ class Graph:
     - `inputs`, `outputs`: the types of the inputs by path, `"args[0]['w']"`, and an `Edge` for
       each output, or None for a constant.
     """
+
+    made_by, remedy = "graph", "`str`, `nodes`, `to_dot` and what else a graph answers can be"
 
     def __init__(
         self, program: ClosedJaxpr, inputs: tuple[str, ...], outputs: tuple[str, ...]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 
+from functx._core.jax_compat import ClosedJaxpr, JaxprEqn, Literal
 from functx._transforms.dependence import depending_outputs
 from functx._transforms.taps.replay import bind
 

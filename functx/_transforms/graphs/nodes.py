@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jax.extend.core import Jaxpr, JaxprEqn, Literal as Constant
-
 from functx._core import describe
+from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal as Constant
 from functx._transforms.equations import (
     inner_programs,
     is_library_call,

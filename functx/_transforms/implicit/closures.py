@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
+
+from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun
 
 
 class Explicit(NamedTuple):
@@ -30,7 +31,7 @@ def explicit(func: Callable[..., Any], *args: Any) -> Explicit:
     def function(closed: tuple[list[Array], list[Array]], *args: Any) -> Any:
         moving, fixed = map(iter, closed)
         consts = [next(moving if moves else fixed) for moves in inexact]
-        run = jex.core.jaxpr_as_fun(jex.core.ClosedJaxpr(program.jaxpr, consts))
+        run = jaxpr_as_fun(ClosedJaxpr(program.jaxpr, consts))
         return tree.unflatten(run(*jax.tree.leaves(args)))
 
     parts: tuple[list[Array], list[Array]] = ([], [])

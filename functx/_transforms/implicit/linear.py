@@ -10,9 +10,10 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.flatten_util import ravel_pytree
 
-from functx._core import describe, fail
+from functx._core import category, describe, fail
 from functx._core.rules import derivative_rules
 from functx._transforms.arguments import require_bools
+from functx._transforms.numbers import as_array, as_arrays, giving_arrays, is_python_number
 
 from .closures import explicit
 
@@ -58,9 +59,9 @@ def custom_linear_solve(
         if not callable(func) and (func is not None or name == "matvec"):
             fail(who, f"`{name}` must be callable, got {describe(func)}", error=TypeError)
     require_bools(who, symmetric=symmetric)
-    b = jax.tree.map(jnp.asarray, b)
+    b = like_result(matvec, b)
     require_inexact(who, "b", b)
-    require_like(who, "`matvec(b)`", jax.eval_shape(matvec, b), b)
+    require_like(who, "`matvec(b)`", jax.eval_shape(giving_arrays(matvec), b), b)
     forward = _checked("solve", solve or dense_solve)
     backward = _checked("transpose_solve", transpose_solve) if transpose_solve else forward
     function, closed = explicit(matvec, b)
@@ -103,7 +104,7 @@ def _transposed(function: Closed) -> Closed:
 
 def _checked(name: str, solve: LinearSolve) -> LinearSolve:
     def solution(matvec: Linear, b: Any) -> Any:
-        found = solve(matvec, b)
+        found = numbers_like(solve(matvec, b), b)
         require_like("custom_linear_solve", f"what `{name}` returns", found, b)
         return found
 
@@ -132,6 +133,38 @@ def _real_vector(tree: Any) -> tuple[Array, Callable[[Array], Any]]:
         return structure.unflatten(whole)
 
     return vector, back
+
+
+def like_result(func: Callable[[Any], Any], given: Any) -> Any:
+    """`given`, an argument of `func`, as arrays; its numbers in the dtypes that `func` returns.
+
+    These are what the numbers meet in `func`. Where it returns no tree like `given`, or meets
+    nothing, they have the default dtype.
+    """
+    arrays = jax.tree.map(lambda x: jnp.asarray(as_array(x)), given)
+    if not any(map(is_python_number, jax.tree.leaves(given))):
+        return arrays
+
+    def type_of(x: Any, array: Array) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(array.shape, array.dtype, weak_type=is_python_number(x))
+
+    result = jax.eval_shape(func, jax.tree.map(type_of, given, arrays))
+    return jax.tree.map(jnp.asarray, numbers_like(given, result))
+
+
+def numbers_like(tree: Any, like: Any) -> Any:
+    """`tree` as arrays, its floats and complex numbers in the dtypes of `like`, a tree alike."""
+    if jax.tree.structure(tree) != jax.tree.structure(like):
+        return as_arrays(tree)
+    return jax.tree.map(_number_like, tree, like)
+
+
+def _number_like(x: Any, like: Any) -> Any:
+    """A number in the dtype of `like`, an array, if that holds it; an array as it is."""
+    floating = is_python_number(x) and isinstance(x, (float, complex))
+    if floating and category(like.dtype) >= category(type(x)) and not like.weak_type:
+        return jnp.asarray(x, like.dtype)
+    return as_array(x)
 
 
 def require_like(who: str, what: str, got: Any, like: Any) -> None:

@@ -10,9 +10,17 @@ import jax.numpy as jnp
 
 from functx._core import describe, fail
 from functx._core.rules import derivative_rules
+from functx._transforms.numbers import giving_arrays
 
 from .closures import explicit
-from .linear import custom_linear_solve, LinearSolve, require_inexact, require_like
+from .linear import (
+    custom_linear_solve,
+    like_result,
+    LinearSolve,
+    numbers_like,
+    require_inexact,
+    require_like,
+)
 
 
 __all__ = ["custom_fixed_point", "custom_root"]
@@ -83,14 +91,15 @@ def _solved(
     for what, func in [(name, given), ("solve", solve), ("tangent_solve", tangent_solve)]:
         if not callable(func) and (func is not None or what != "tangent_solve"):
             fail(who, f"`{what}` must be callable, got {describe(func)}", error=TypeError)
-    guess = jax.tree.map(jnp.asarray, guess)
+    guess = like_result(given, guess)
     require_inexact(who, "initial_guess", guess)
-    require_like(who, f"`{name}(initial_guess)`", jax.eval_shape(given, guess), guess)
+    result = jax.eval_shape(giving_arrays(given), guess)
+    require_like(who, f"`{name}(initial_guess)`", result, guess)
     zero, closed = explicit(equation, guess)
     step, closed_in_step = explicit(given, guess)
 
     def forward(guess: Any, closed_in_step: Any, moving: Any, fixed: Any) -> Any:
-        found = solve(lambda x: step(closed_in_step, x), guess)
+        found = numbers_like(solve(lambda x: step(closed_in_step, x), guess), guess)
         require_like(who, "what `solve` returns", found, guess)
         return found
 

@@ -10,6 +10,7 @@ from jax import lax
 
 from functx._core import describe, fail, require_bool
 from functx._core.modes import Modes
+from functx._core.weak_types import strong
 
 from .regions import Change, current_modes, Region, Setting, within
 
@@ -165,7 +166,9 @@ def detach(input: T) -> T:
     >>> functx.grad(lambda x: x * functx.detach(x))(jnp.float32(3))
     Array(3., dtype=float32)
     """
-    return jax.tree.map(lambda x: lax.stop_gradient(x) if isinstance(x, jax.Array) else x, input)
+    return jax.tree.map(
+        lambda x: lax.stop_gradient(strong(x)) if isinstance(x, jax.Array) else x, input
+    )
 
 
 def _region(who: str, func: Any, change: Change) -> Any:

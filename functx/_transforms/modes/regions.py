@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from functx._core import fail
 from functx._core.modes import in_mode, Modes
 from functx._core.state import grad_modes
+from functx._core.weak_types import strong_tree
 from functx._transforms.arguments import require_callable
 
 
@@ -105,7 +106,7 @@ def within(who: str, func: F, change: Change) -> F:
     @ft.wraps(func)
     def function(*args: Any, **kwargs: Any) -> Any:
         with changed(change):
-            return in_mode(func(*args, **kwargs))
+            return _held(func(*args, **kwargs))
 
     return function  # pyright: ignore[reportReturnType]
 
@@ -116,10 +117,10 @@ def _steps(body: Any, change: Change) -> Generator[Any, Any, Any]:
     while True:
         try:
             with changed(change):
-                out = in_mode(step(given))
+                out = _held(step(given))
         except StopIteration as stop:
             with changed(change):
-                return in_mode(stop.value)
+                return _held(stop.value)
         try:
             step, given = body.send, (yield out)
         except GeneratorExit:
@@ -131,3 +132,8 @@ def _steps(body: Any, change: Change) -> Generator[Any, Any, Any]:
 
 
 _awaited = types.coroutine(_steps)
+
+
+def _held(result: Any) -> Any:
+    """What comes out of a region: as the mode there wants it differentiated, and strong."""
+    return in_mode(strong_tree(result))

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-import jax
-
 from functx._core import describe, fail
 from functx._core.jax_compat import differentiating
+from functx._core.references import Context
 
 
 __all__ = ["disable_residual_hooks", "residual_hooks"]
@@ -70,7 +69,7 @@ def identity(hook: Hook, reference: Callable[[], Any]) -> Any:
     return reference if isinstance(reference, weakref.ref) else hook
 
 
-_state = jax.make_user_context(default_value=None)  # Hooks | str: why there must be none | None
+_state = Context(__name__, None)  # Hooks | str: why there must be none | None
 # Hooks that a transform has used. While JAX holds a program made under them it holds them too, and
 # running that program asks for no hooks again.
 _met: weakref.WeakSet[Hooks] = weakref.WeakSet()

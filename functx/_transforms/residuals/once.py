@@ -7,15 +7,18 @@ from typing import Any
 import jax
 
 from functx._core import fail
+from functx._transforms.recorded import HoldsProgram
 
 
 @jax.tree_util.register_pytree_node_class
-class Once:
+class Once(HoldsProgram):
     """What `vjp(..., retain=False)` returns: a pullback that lets go of its residuals when used.
 
     They are dropped, not deleted: an argument, a constant or an output that someone else holds
     stays. A pullback that keeps nothing may be used again. Trees made of this one count anew.
     """
+
+    made_by, remedy = "vjp", "pickle the function and the primals, and call vjp where they arrive"
 
     def __init__(self, pullback: Any):
         self._pullback = pullback
@@ -37,6 +40,12 @@ class Once:
                 "to use a pullback more than once",
             )
         return self._pullback
+
+    def __copy__(self) -> Once:
+        return Once(self._pullback)
+
+    def __deepcopy__(self, memo: Any) -> Once:
+        return Once(self._pullback)
 
     def tree_flatten(self) -> tuple[tuple[Any], None]:
         return (self._held(),), None

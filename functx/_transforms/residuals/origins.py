@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from jax.extend.core import Jaxpr, JaxprEqn, Literal as Number
 
+from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal as Number
 from functx._transforms.equations import inner_programs, label_of, Line, line_of, operator_of
 
 

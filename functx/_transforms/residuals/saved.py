@@ -13,6 +13,7 @@ from functx._core import describe
 from functx._core.modes import undisturbed
 from functx._transforms.arguments import kind_of, leaves_with_paths, require_callable
 from functx._transforms.equations import Line
+from functx._transforms.numbers import as_array
 from functx._transforms.outputs import checking, require_arrays
 
 from .origins import Origin, Scope
@@ -100,7 +101,7 @@ def saved_residuals(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Save
         checked = checking("saved_residuals", function, False, require_arrays)
         return jax.vjp(checked, *primals)[1]
 
-    given = [leaves[i] for i in moving], [leaves[i] for i in fixed]
+    given = [as_array(leaves[i]) for i in moving], [leaves[i] for i in fixed]
     jaxpr = jax.make_jaxpr(program)(*given).jaxpr
     arguments = [Origin("argument", names[i], None) for i in moving + fixed]
     scope = Scope(jaxpr, [lambda origin=origin: origin for origin in arguments])

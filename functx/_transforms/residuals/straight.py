@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 
+from functx._core.curves import along_curves
 from functx._core.manual_axes import equally_varying
+from functx._core.references import Primitive
 
 
 def standing_for(original: Array, value: Array) -> Array:
@@ -18,7 +19,7 @@ def standing_for(original: Array, value: Array) -> Array:
     return stand_in.bind(*equally_varying([original, value]))
 
 
-stand_in = jex.core.Primitive("stand_in")
+stand_in = Primitive("stand_in", __name__)
 
 
 def _second(original: Any, value: Any) -> Any:
@@ -43,3 +44,4 @@ stand_in.def_abstract_eval(_second)
 ad.primitive_jvps[stand_in] = _jvp
 batching.primitive_batchers[stand_in] = _batch
 mlir.register_lowering(stand_in, mlir.lower_fun(_second, multiple_results=False))
+along_curves(stand_in)

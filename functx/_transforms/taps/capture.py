@@ -7,25 +7,26 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import JaxprEqn
 
 from functx._core.ambient import drawing, recording
+from functx._core.jax_compat import JaxprEqn
 from functx._core.modes import apart
 from functx._core.rules import derivative_rules
 from functx._core.rules_primitives import inexact
 from functx._transforms.arguments import (
     Argnums,
     checked_argnums,
+    differentiable,
     pick,
     require_bools,
     require_callable,
-    require_differentiable,
 )
 from functx._transforms.concretization import tracing
 from functx._transforms.grad import gradients_of
+from functx._transforms.numbers import array_of_program
 from functx._transforms.outputs import checking, require_scalar
 
-from .primitive import as_array, tap_point
+from .primitive import tap_point
 from .replay import Recorded, replay, Supplies
 from .sites import asked_for, Site
 
@@ -126,7 +127,7 @@ def tap_values(func: Callable[..., Any], names: Names = None) -> Callable[..., A
             sites = asked_for("tap_values", recorded.program, names, always=True)
 
             def visit(eqn: JaxprEqn, operands: list[Any], _: Supplies) -> Any:
-                results = tap_point.bind(*map(as_array, operands), **eqn.params)
+                results = tap_point.bind(*map(array_of_program, operands), **eqn.params)
                 return results, {eqn.params["tap"].name: results}
 
             leaves = jax.tree.leaves(draw)
@@ -150,7 +151,7 @@ def _gradients_of(
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         function, values, paths = pick(who, func, which, args, kwargs)
-        require_differentiable(who, values, paths)
+        values = differentiable(who, values, paths).values
         loss = checking(who, function, has_aux, require_scalar)
         value, aux, (taps, gradients) = drawing(_differentiated, who, loss, names, has_aux, values)
         if argnums is None:

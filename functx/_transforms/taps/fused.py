@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import JaxprEqn, Literal
 
 from functx._core import describe, fail
 from functx._core.ambient import drawing, recording
+from functx._core.jax_compat import JaxprEqn, Literal
 from functx._core.modes import apart
+from functx._core.weak_types import strong_tree
 from functx._transforms.arguments import outline
 from functx._transforms.grad import gradients_of
+from functx._transforms.numbers import array_of_program, as_arrays
 from functx._transforms.tangents import matched
 
-from .primitive import as_array
 from .replay import bind, opened, Recorded, run
 
 
@@ -63,6 +64,7 @@ def fused_update(
             gradient, value, aux = compute((params, *args), kwargs)
             return gradient, (value, aux) if has_aux else value
 
+        params = as_arrays(params)
         leaves, tree = jax.tree.flatten(params)
         steps = _Steps(step, leaves, _states(tree, state))
         rest = drawing(apart(steps.run), gradients, params)
@@ -112,7 +114,7 @@ class _Steps:
     def update(self, i: int, gradient: Any) -> None:
         """Takes the step of parameter `i`."""
         old, state = self.params[i], self.states[i]
-        got = self.step(old, as_array(gradient), state)
+        got = self.step(old, array_of_program(gradient), state)
         if not isinstance(got, tuple) or len(got) != 2:
             message = f"`step` must return a pair (param, state), got {describe(got)}"
             fail("fused_update", message, error=TypeError)
@@ -127,7 +129,7 @@ class _Steps:
         what = "step(param, gradient, state)[0]"
         leaf = jax.tree.structure(0)
         self.params[i] = matched("fused_update", what, got[0], [old], leaf, "the parameter")[0]
-        self.states[i] = got[1]
+        self.states[i] = strong_tree(got[1])
 
 
 def _states(tree: Any, state: Any) -> list[Any]:

@@ -10,14 +10,16 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import jax
-import jax.extend as jex
 import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 
+from functx._core.curves import along_curves
 from functx._core.jax_compat import hold_weakly
+from functx._core.mapped_axes import axis_of, MappedAxis
+from functx._core.references import Primitive
 from functx._core.rules_primitives import inexact
+from functx._transforms.numbers import array_of_program
 
 
 Cotangents: TypeAlias = tuple[Array | None, ...]  # `None` where no gradient arrives
@@ -44,24 +46,17 @@ class Tap:
     def __repr__(self) -> str:
         return self.name or "tap"
 
-    def over_lanes(self) -> Tap:
+    def over_lanes(self, axis: MappedAxis) -> Tap:
         """The same along a new first axis of all operands: the hook sees one lane at a time."""
         hook = self.hook
-        return self if hook is None else dataclasses.replace(self, hook=jax.vmap(hook))
+        return self if hook is None else dataclasses.replace(self, hook=axis.map(hook, 0))
 
 
 hold_weakly(Tap)
 
-tap_point = jex.core.Primitive("tap")
-tap_point.multiple_results = True
+tap_point = Primitive("tap", __name__, multiple_results=True)
 # The tangents of those of a tap's `count` operands that `which` numbers.
-tap_tangent = jex.core.Primitive("tap_tangent")
-tap_tangent.multiple_results = True
-
-
-def as_array(x: Any) -> Array:
-    """The operand `x`, which may be a number that a recorded program holds, with a dtype."""
-    return x if isinstance(x, jax.Array) else jnp.asarray(x, jax.typeof(x).dtype)
+tap_tangent = Primitive("tap_tangent", __name__, multiple_results=True)
 
 
 def _identity(*xs: Any, **_: Any) -> list[Any]:
@@ -122,17 +117,25 @@ def _of(operand: Any, cotangent: Array | None) -> Any:
 
 
 def _batched(
-    primitive: jex.core.Primitive,
-) -> Callable[..., tuple[list[Array], list[int]]]:
+    primitive: Primitive,
+) -> Callable[..., tuple[list[Array], list[int | None]]]:
     def rule(
-        operands: Sequence[Array], dims: Sequence[int | None], *, tap: Tap, **params: Any
-    ) -> tuple[list[Array], list[int]]:
-        lanes = next(x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None)
+        axis_data: Any,
+        operands: Sequence[Array],
+        dims: Sequence[int | None],
+        *,
+        tap: Tap,
+        **params: Any,
+    ) -> tuple[list[Array], list[int | None]]:
+        if all(d is None for d in dims):
+            same: list[Array] = primitive.bind(*operands, tap=tap, **params)
+            return same, [None] * len(same)
+        axis = axis_of(axis_data)
         alike = [
-            jnp.broadcast_to(x, (lanes, *jnp.shape(x))) if d is None else jnp.moveaxis(x, d, 0)
-            for x, d in zip(map(as_array, operands), dims, strict=True)
+            jnp.broadcast_to(x, (axis.size, *jnp.shape(x))) if d is None else jnp.moveaxis(x, d, 0)
+            for x, d in zip(map(array_of_program, operands), dims, strict=True)
         ]
-        outputs: list[Array] = primitive.bind(*alike, tap=tap.over_lanes(), **params)
+        outputs: list[Array] = primitive.bind(*alike, tap=tap.over_lanes(axis), **params)
         return outputs, [0] * len(outputs)
 
     return rule
@@ -145,5 +148,6 @@ ad.primitive_transposes[tap_tangent] = _tangents_transpose
 for _primitive in (tap_point, tap_tangent):
     _primitive.def_impl(_identity)
     _primitive.def_abstract_eval(_identity)
-    batching.primitive_batchers[_primitive] = _batched(_primitive)
+    batching.fancy_primitive_batchers[_primitive] = _batched(_primitive)
     mlir.register_lowering(_primitive, lambda _, *xs, **__: xs)
+along_curves(tap_point, tap_tangent)

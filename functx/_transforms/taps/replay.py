@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 import jax
 from jax import Array, lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
-from functx._core.jax_compat import scan_counts
+from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, scan_counts
 from functx._transforms.arguments import kind_of
 from functx._transforms.equations import inner_programs
+from functx._transforms.numbers import array_of_program, as_array
 from functx._transforms.outputs import is_key
 
 from .primitive import tap_point
@@ -30,26 +30,34 @@ Enter: TypeAlias = Callable[[Any, Sequence[Any], Supplies], tuple[list[Any], Sup
 
 
 class Recorded:
-    """The program that `func(*args)` is, with the tree of its output, whatever that holds."""
+    """The program that `func(*args)` is, with the tree of its output, whatever that holds.
 
-    def __init__(self, func: Callable[..., Any], *args: Any) -> None:
+    Numbers in it are arrays of the default dtype, and no array is weakly typed.
+
+    `names` are those of axes that collectives in it may cross, with their sizes.
+    """
+
+    def __init__(
+        self, func: Callable[..., Any], *args: Any, names: Sequence[tuple[Any, int]] = ()
+    ) -> None:
         self.tree: Any = None
         self.is_array: list[bool] = []
         self.others: list[Any] = []
-        self.program: ClosedJaxpr = jax.make_jaxpr(self._arrays(func))(*args)
+        self.program: ClosedJaxpr = jax.make_jaxpr(self._arrays(func), axis_env=names)(*args)
 
     def _arrays(self, func: Callable[..., Any]) -> Callable[..., list[Array]]:
         def function(*args: Any) -> list[Array]:
             leaves, self.tree = jax.tree.flatten(func(*args))
             self.is_array = [kind_of(x) != "other" or is_key(x) for x in leaves]
             self.others = [x for x, array in zip(leaves, self.is_array, strict=True) if not array]
-            return [x for x, array in zip(leaves, self.is_array, strict=True) if array]
+            return [as_array(x) for x, array in zip(leaves, self.is_array, strict=True) if array]
 
         return function
 
     def output(self, arrays: Sequence[Any]) -> Any:
         """The output that consists of `arrays`, the program's results."""
-        given, others = iter(arrays), iter(self.others)
+        given = (x if x is None else array_of_program(x) for x in arrays)
+        others = iter(self.others)
         return self.tree.unflatten([next(given if array else others) for array in self.is_array])
 
 

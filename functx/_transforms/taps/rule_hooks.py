@@ -9,18 +9,19 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import Jaxpr, JaxprEqn
 
 from functx._core import describe, fail, nearest, REGISTRY
 from functx._core.ambient import drawing, recording
+from functx._core.jax_compat import Jaxpr, JaxprEqn
 from functx._core.manual_axes import axes_of_type, varying_over
 from functx._core.rules_primitives import inexact
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.conjugation import conjugate
 from functx._transforms.equations import equations, label_of, operator_of
+from functx._transforms.numbers import array_of_program
 
-from .primitive import as_array, Cotangents, Hook, Tap, tap_point
+from .primitive import Cotangents, Hook, Tap, tap_point
 from .replay import bind, can_enter, dropped, Recorded, replay, Supplies, type_of
 from .tap import replaced, require_hook, require_order
 
@@ -77,7 +78,7 @@ def with_rule_hooks(
     asked = _asked(where)
 
     def visit(eqn: JaxprEqn, operands: list[Any], _: Supplies) -> tuple[list[Any], Supplies]:
-        return _hooked(eqn, [*map(as_array, operands)], pre, post, order), {}
+        return _hooked(eqn, [*map(array_of_program, operands)], pre, post, order), {}
 
     @ft.wraps(func)
     def function(*args: Any, **kwargs: Any) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 from jax.core import ShapedArray
-from jax.extend.core import JaxprEqn
 
 from functx._core import describe, fail
+from functx._core.jax_compat import JaxprEqn
 from functx._core.manual_axes import axes_of_type, varying_over
 from functx._core.rules_primitives import inexact
 from functx._transforms.equations import inner_programs, label_of

@@ -13,6 +13,7 @@ from functx._core import describe, fail, foreign_hint
 from functx._core.modes import in_mode
 from functx._transforms.arguments import kind_of, leaves_with_paths
 from functx._transforms.conjugation import conjugate
+from functx._transforms.numbers import as_array
 from functx._transforms.outputs import is_key
 from functx._transforms.tangents import matched
 
@@ -183,4 +184,5 @@ def _arrays(who: str, x: Any) -> tuple[list[Array], Any]:
                 hint=foreign_hint(got),
                 error=TypeError,
             )
+    leaves = map(as_array, leaves)
     return [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in leaves], tree

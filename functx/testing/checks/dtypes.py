@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from functx._core import Promote, result_dtype
+from functx._core import default_float, Promote, result_dtype
 from functx.testing.dtype_facts import (
     answer,
     Case,
@@ -46,8 +46,8 @@ def check_dtypes(info: OpInfo, sample: Sample) -> None:
         return
     wrong = []
     for case in cases(info, sample.drawn):
-        complaint = _complaint(info, case, sample.drawn)
-        wrong += [complaint] if complaint else []
+        found = complaint(info, case, sample.drawn, known(info, case, sample.drawn))
+        wrong += [found] if found else []
     assert not wrong, f"{info.id} in {sample.drawn}: " + "; ".join(wrong)
 
 
@@ -79,8 +79,9 @@ def _has_facts(info: OpInfo) -> bool:
     return info.spec.rule.__module__.startswith("functx.") or info.name in recorded()
 
 
-def _complaint(info: OpInfo, case: Case, dtype: str) -> str:
-    key, fact = case.key(info, dtype), known(info, case, dtype)
+def complaint(info: OpInfo, case: Case, dtype: str, fact: str | None) -> str:
+    """What is wrong of a call's result dtypes, where PyTorch's are `fact`; or nothing."""
+    key = case.key(info, dtype)
     own = _own(info, key, dtype)
     if own is None and fact is None:
         record = f"python -m tests.parity.record_dtypes {info.name}"
@@ -108,8 +109,10 @@ def _complaint(info: OpInfo, case: Case, dtype: str) -> str:
 
 
 def _own(info: OpInfo, key: str, dtype: str) -> OwnDtypes | None:
+    default = default_float().name
     for own in info.own_dtypes:
-        if re.search(own.cases, key) and (not own.dtypes or dtype in own.dtypes):
+        drawn, chosen = own.dtypes or {dtype}, own.defaults or {default}
+        if dtype in drawn and default in chosen and re.search(own.cases, key):
             return own
     return None
 

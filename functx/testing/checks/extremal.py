@@ -44,7 +44,7 @@ SINGLE = jnp.finfo("float32")
 TINY, LARGEST = float(SINGLE.tiny), float(SINGLE.max)
 
 
-def in_two_precisions(info: OpInfo, dtype: str) -> bool:
+def compares_precisions(info: OpInfo, dtype: str) -> bool:
     """Whether float32 can be held against float64: what draws, draws other numbers there.
 
     Of LAPACK's factorizations at extreme numbers nobody says what they are, and what decides

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import available, category, DEFAULT_FLOAT, describe, Promote
+from functx._core import available, category, default_float, describe, Promote
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function, whole_program
@@ -56,7 +56,7 @@ def _wide(info: OpInfo) -> Callable[[jax.Array], np.ndarray]:
         Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
     ):
         kinds |= {0: np.float64, 1: np.float64}
-        through = DEFAULT_FLOAT  # integers are rounded to it first
+        through = default_float()  # integers are rounded to it first
 
     def wide(x: jax.Array) -> np.ndarray:
         kind, values = category(x.dtype), np.asarray(x)
@@ -94,7 +94,7 @@ def check_jit(info: OpInfo, sample: Sample) -> Steps:
 
 def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     """With 64 bit off the results are the same in 32 bits, and nothing warns."""
-    if not _fits_32_bits((sample.args, dict(sample.kwargs))):
+    if not fits_32_bits((sample.args, dict(sample.kwargs))):
         return False
     sample = sized(info, sample)
     program, arrays = whole_program(info, sample)
@@ -116,7 +116,7 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
     assert_close(got, want, what=f"{info.id}{sample!r}, x64 off", close=closeness(info, sample))
 
 
-def _fits_32_bits(arguments: Any) -> bool:
+def fits_32_bits(arguments: Any) -> bool:
     leaves = [np.asarray(x) for x in jax.tree.leaves(arguments) if isinstance(x, (int, jax.Array))]
     whole = [x for x in leaves if x.dtype.kind in "iu" and x.size]
     return all(-(2**31) <= x.min() and x.max() < 2**31 for x in whole)

@@ -99,7 +99,7 @@ _NO: dict[Kind, Callable[[], Iterator[Any]]] = {
 # Values of each type, and the types of static options that take them.
 _OF_A_TYPE: tuple[tuple[tuple[Any, ...], set[str]], ...] = (
     ((True, False), {"bool", "float"}),
-    ((2,), {"int", "float"}),
+    ((2,), {"int", "Size", "float"}),
     ((2**64, -(2**64)), {"float"}),
     ((1.5, float("nan")), {"float"}),
     (("text",), {"str"}),

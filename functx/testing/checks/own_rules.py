@@ -110,6 +110,11 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
 
 def mentions_reverse_rules(f: Any) -> bool:
     """Whether any code that `f` may call gives reverse rules, by the names in it."""
+    return any(map(_gives_reverse, functions_within(f)))
+
+
+def functions_within(f: Any) -> Iterator[types.FunctionType]:
+    """The functions that `f` may call, itself included, by the names in their code."""
     met: dict[int, Any] = {}
     waiting = [f]
     while waiting:
@@ -117,10 +122,9 @@ def mentions_reverse_rules(f: Any) -> bool:
         if id(x) in met:
             continue
         met[id(x)] = x
-        if inspect.isfunction(x) and _gives_reverse(x):
-            return True
+        if inspect.isfunction(x):
+            yield x
         waiting += _mentioned(x)
-    return False
 
 
 # The code of every function that `derivative_rules` returns.
@@ -132,7 +136,9 @@ def _gives_reverse(f: types.FunctionType) -> bool:
     if f.__code__ is _RULED:
         return inspect.getclosurevars(f).nonlocals["vjp"] is not None
     making = [name for name, x in f.__globals__.items() if x is derivative_rules]
-    return any(_passes_reverse(code) for code in _codes(f.__code__) if {*making} & {*code.co_names})
+    return any(
+        _passes_reverse(code) for code in codes_within(f.__code__) if {*making} & {*code.co_names}
+    )
 
 
 def _passes_reverse(code: types.CodeType) -> bool:
@@ -172,7 +178,7 @@ def _mentioned_in_code(f: types.FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
     if not _followed(f.__module__):
         return
-    names = {name for code in _codes(f.__code__) for name in code.co_names}
+    names = {name for code in codes_within(f.__code__) for name in code.co_names}
     for found in (f.__globals__[name] for name in names & f.__globals__.keys()):
         if not isinstance(found, types.ModuleType):
             yield found
@@ -188,9 +194,9 @@ def _followed(module: str | None) -> bool:
     return (module or "").partition(".")[0] not in _FOREIGN
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
     """That of a function, and of those that are written in it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
-            yield from _codes(inner)
+            yield from codes_within(inner)

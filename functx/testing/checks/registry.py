@@ -7,15 +7,14 @@ import functools as ft
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, get_args, Literal, TypeAlias
 
-import jax.numpy as jnp
-
-from functx._core import available, category
-from functx.testing.opinfo import no_conventions, OpInfo, Sample
+from functx._core import available
+from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.options import names_of
 
 from . import (
     batching,
     composition,
+    curves,
     distributions,
     forward,
     linearity,
@@ -24,6 +23,39 @@ from . import (
     randomness,
     scanning,
     sharding,
+    symbolic,
+)
+from .applicability import (
+    always,
+    declared,
+    declared_differentiable,
+    declared_in_double,
+    declared_taking_arrays,
+    differentiable,
+    double,
+    in_64_bits,
+    in_double,
+    in_one_dtype,
+    in_single,
+    in_two_precisions,
+    moving,
+    never,
+    not_random_taking_arrays,
+    one_half,
+    promoting,
+    random,
+    refusing,
+    resizable,
+    sampled,
+    some_dtypes,
+    spelled,
+    taking_arrays,
+    with_conventions,
+    with_devices,
+    with_moments,
+    with_reference,
+    with_sizes,
+    with_tails,
 )
 from .conventions import check_conventions
 from .coverage import (
@@ -42,15 +74,18 @@ from .coverage import (
     whole_entry,
 )
 from .dtypes import check_dtypes
-from .extremal import check_extremal, in_two_precisions, of_wide_range
+from .extremal import check_extremal, of_wide_range
 from .garbage import check_garbage
 from .halves import check_halves, in_a_half
 from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
-from .refusals import check_refusals, refusals
-from .sizes import check_sizes, has_sizes
-from .spelling import check_spelling, spelled_in_ways
+from .refusals import check_refusals
+from .sizes import check_sizes
+from .spelling import check_spelling
+from .storage import check_storage
 from .strictness import check_strict_promotion
+from .tails import check_tails
+from .weak import check_weak, check_weak_derivatives
 
 
 Applies = Callable[[OpInfo, str], bool]
@@ -100,100 +135,6 @@ class Check:
         return self.samples(info, samples)
 
 
-def _always(info: OpInfo, dtype: str) -> bool:
-    return True
-
-
-def _with_reference(info: OpInfo, dtype: str) -> bool:
-    return info.reference is not None
-
-
-def _differentiable(info: OpInfo, dtype: str) -> bool:
-    return info.differentiable and category(jnp.dtype(dtype)) >= 2
-
-
-def _in_double(info: OpInfo, dtype: str) -> bool:
-    return _differentiable(info, dtype) and dtype in ("float64", "complex128")
-
-
-def _in_one_dtype(info: OpInfo, dtype: str) -> bool:
-    return dtype == forward.sample_dtype(info)
-
-
-def _refusing(info: OpInfo, dtype: str) -> bool:
-    return _in_one_dtype(info, dtype) and next(refusals(info), None) is not None
-
-
-def _declared(info: OpInfo, dtype: str) -> bool:
-    return info.spec is not None and _in_one_dtype(info, dtype)
-
-
-def _spelled_in_ways(info: OpInfo, dtype: str) -> bool:
-    return spelled_in_ways(info) and _in_one_dtype(info, dtype)
-
-
-def _with_sizes(info: OpInfo, dtype: str) -> bool:
-    return has_sizes(info) and _in_one_dtype(info, dtype)
-
-
-def _with_conventions(info: OpInfo, dtype: str) -> bool:
-    return info.conventions is not no_conventions and _in_one_dtype(info, dtype)
-
-
-def _in_64_bits(info: OpInfo, dtype: str) -> bool:
-    """What was recorded from PyTorch has 64 bits."""
-    return available("int64").name == "int64"
-
-
-def _in_two_precisions(info: OpInfo, dtype: str) -> bool:
-    return in_two_precisions(info, dtype) and _in_64_bits(info, dtype)
-
-
-def _random(info: OpInfo, dtype: str) -> bool:
-    return info.random
-
-
-def _with_moments(info: OpInfo, dtype: str) -> bool:
-    return info.moments is not None
-
-
-def _sampled(info: OpInfo, dtype: str) -> bool:
-    return info.sampler is not None
-
-
-def _taking_arrays(info: OpInfo, dtype: str) -> bool:
-    return info.spec is None or len(info.spec.traced) > info.spec.random
-
-
-def _not_random_taking_arrays(info: OpInfo, dtype: str) -> bool:
-    return not info.random and _taking_arrays(info, dtype)
-
-
-def _with_devices(info: OpInfo, dtype: str) -> bool:
-    here = _in_one_dtype(info, dtype) and _taking_arrays(info, dtype)
-    return here and sharding.enough_devices()
-
-
-# The quick profile looks at values in these dtypes, and at derivatives in double precision.
-_VALUES = ("float32", "float64", "bfloat16", "complex64", "int64", "uint8", "bool")
-
-
-def _some_dtypes(info: OpInfo, dtype: str) -> bool:
-    return dtype in _VALUES or _in_one_dtype(info, dtype)
-
-
-def _double(info: OpInfo, dtype: str) -> bool:
-    return dtype == ("float64" if "float64" in info.accepted else info.accepted[-1])
-
-
-def _one_half(info: OpInfo, dtype: str) -> bool:
-    return dtype == ("bfloat16" if "bfloat16" in info.accepted else "float16")
-
-
-def _never(info: OpInfo) -> bool:
-    return False
-
-
 # Over vmap, the inner maps replaced by loops (T10 and T14 of the composition matrix).
 OVER_VMAP = [("vjp", "vmap"), ("jvp", "vmap")]
 DEEP_OVER_VMAP = [
@@ -215,7 +156,7 @@ BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
 def _deep(name: str, run: Any, quick: Callable[[OpInfo], bool] = has_own_rules) -> Check:
-    return Check(name, run, _differentiable, first_of_sets, _double, quick)
+    return Check(name, run, differentiable, first_of_sets, double, quick)
 
 
 def _composed(
@@ -242,106 +183,143 @@ def _lowered(
     """Of the platforms, those that this process need not have."""
     for platform in lowering.PLATFORMS[1:]:
         on_platform = ft.partial(run, platform=platform)
-        here = lambda info, dtype: applies(info, dtype) and _in_one_dtype(info, dtype)
-        yield Check(prefix + platform, on_platform, here, 1, _in_one_dtype, quick)
+        here = lambda info, dtype: applies(info, dtype) and in_one_dtype(info, dtype)
+        yield Check(prefix + platform, on_platform, here, 1, in_one_dtype, quick)
 
 
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
-        Check("reference", forward.check_reference, _with_reference, None, _some_dtypes),
-        Check("dtypes", check_dtypes, _in_64_bits, whole_entry, _some_dtypes),
-        Check("conventions", check_conventions, _with_conventions, whole_entry, _in_one_dtype),
-        Check("refusals", check_refusals, _refusing, whole_entry, _in_one_dtype),
-        Check("garbage", check_garbage, _declared, 1, _in_one_dtype),
-        Check("sizes", check_sizes, _with_sizes, 1, _in_one_dtype),
-        Check("strict", check_strict_promotion, _declared, few, _in_one_dtype),
+        Check("reference", forward.check_reference, with_reference, None, some_dtypes),
+        Check("dtypes", check_dtypes, in_64_bits, whole_entry, some_dtypes),
+        Check("conventions", check_conventions, with_conventions, whole_entry, in_one_dtype),
+        Check("refusals", check_refusals, refusing, whole_entry, in_one_dtype),
+        Check("garbage", check_garbage, declared, 1, in_one_dtype),
+        Check("sizes", check_sizes, with_sizes, 1, in_one_dtype),
+        Check("strict", check_strict_promotion, declared, few, in_one_dtype),
         Check(
             "spelling",
             check_spelling,
-            _spelled_in_ways,
+            spelled,
             telling,
-            _in_one_dtype,
+            in_one_dtype,
             quick_samples=one_of_each_option,
         ),
-        Check("jit", forward.check_jit, _always, few_eager, _in_one_dtype),
+        Check("storage", check_storage, promoting, 1, in_one_dtype, moving),
+        Check(
+            "weak",
+            check_weak,
+            declared_taking_arrays,
+            few,
+            in_one_dtype,
+            quick_samples=first_whole,
+        ),
+        Check(
+            "weak_derivatives",
+            check_weak_derivatives,
+            declared_differentiable,
+            first_of_sets,
+            in_one_dtype,
+            never,
+        ),
+        Check("jit", forward.check_jit, always, few_eager, in_one_dtype),
         Check(
             "x64_off",
             forward.check_x64_off,
-            _in_one_dtype,
+            in_one_dtype,
             telling,
-            _in_one_dtype,
+            in_one_dtype,
             quick_samples=telling_of_options,
         ),
-        Check("layouts", forward.check_layouts, _not_random_taking_arrays, 1, _in_one_dtype),
-        Check("varying", sharding.check_varying, _not_random_taking_arrays, 1, _in_one_dtype),
+        Check("layouts", forward.check_layouts, not_random_taking_arrays, 1, in_one_dtype),
+        Check("varying", sharding.check_varying, not_random_taking_arrays, 1, in_one_dtype),
         Check(
             "shard_map",
             sharding.check_shard_map,
-            _not_random_taking_arrays,
+            not_random_taking_arrays,
             1,
-            _in_one_dtype,
-            _never,
+            in_one_dtype,
+            never,
         ),
-        Check("sharded", sharding.check_sharded, _with_devices, 1, _in_one_dtype, _never),
-        *_lowered("lowers_", lowering.check_lowering, _always),
-        *_lowered("composed_lowers_", lowering.check_composed_lowering, _taking_arrays, _never),
-        Check("keys", randomness.check_keys, _random, 2, _in_one_dtype),
-        Check("lanes", randomness.check_lanes, _random, 1, _in_one_dtype),
-        Check("moments", randomness.check_moments, _with_moments, None, _in_one_dtype),
-        Check("distribution", distributions.check_distribution, _sampled, None, _in_one_dtype),
+        Check("sharded", sharding.check_sharded, with_devices, 1, in_one_dtype, never),
+        *_lowered("lowers_", lowering.check_lowering, always),
+        Check(
+            "symbolic",
+            symbolic.check_symbolic,
+            resizable,
+            telling,
+            in_one_dtype,
+            symbolic.looks_at_sizes,
+            quick_samples=symbolic.first_with_sizes,
+        ),
+        Check(
+            "symbolic_values",
+            symbolic.check_symbolic_values,
+            resizable,
+            telling,
+            in_one_dtype,
+            symbolic.chooses_by_size,
+            quick_samples=symbolic.first_with_sizes,
+        ),
+        *_lowered("composed_lowers_", lowering.check_composed_lowering, taking_arrays, never),
+        Check("keys", randomness.check_keys, random, 2, in_one_dtype),
+        Check("lanes", randomness.check_lanes, random, 1, in_one_dtype),
+        Check("moments", randomness.check_moments, with_moments, None, in_one_dtype),
+        Check("distribution", distributions.check_distribution, sampled, None, in_one_dtype),
         Check(
             "vmap",
             batching.check_vmap,
-            _taking_arrays,
+            taking_arrays,
             telling,
-            _in_one_dtype,
+            in_one_dtype,
             quick_samples=telling_of_own_batching,
         ),
-        Check("vmap_dims", batching.check_vmap_every_dim, _taking_arrays, 2, _in_one_dtype, _never),
-        Check("vmap_eager", batching.check_vmap_eager, _not_random_taking_arrays, 1, _in_one_dtype),
-        Check("vmap_rule", batching.check_no_loop, _taking_arrays, first_of_sets, _in_one_dtype),
-        *_composed(composition.check_projection, "", PROJECTIONS, _never),
+        Check("vmap_dims", batching.check_vmap_every_dim, taking_arrays, 2, in_one_dtype, never),
+        Check("vmap_eager", batching.check_vmap_eager, not_random_taking_arrays, 1, in_one_dtype),
+        Check("vmap_rule", batching.check_no_loop, taking_arrays, first_of_sets, in_one_dtype),
+        *_composed(composition.check_projection, "", PROJECTIONS, never),
         *_composed(composition.check_batched, "vmap_", BATCHED, _always_quick),
-        *_composed(composition.check_batched, "vmap_", BATCHED_TWICE, _never),
-        *_composed(composition.check_batched, "vmap_", [("grad",)], _never),
+        *_composed(composition.check_batched, "vmap_", BATCHED_TWICE, never),
+        *_composed(composition.check_batched, "vmap_", [("grad",)], never),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
         _deep("vmap_pullback", composition.check_batched_cotangents),
         *_composed(composition.check_over_vmap, "", OVER_VMAP),
-        *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, _never),
+        *_composed(composition.check_over_vmap, "", DEEP_OVER_VMAP, never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
-        _deep("hessian_in_scan", scanning.check_hessian_in_scan, _never),
+        _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
+        Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
         Check(
             "extremal",
             check_extremal,
-            _in_two_precisions,
+            in_two_precisions,
             telling,
-            _in_two_precisions,
+            in_two_precisions,
             of_wide_range,
             quick_samples=first_whole,
         ),
-        Check("halves", check_halves, in_a_half, telling, _one_half, quick_samples=first_of_sets),
+        Check("tails", check_tails, with_tails, whole_entry, in_single),
+        Check("halves", check_halves, in_a_half, telling, one_half, quick_samples=first_of_sets),
         Check(
             "gradient",
             numeric.check_gradient,
-            _in_double,
+            in_double,
             telling_of_derivatives,
-            _double,
+            double,
             quick_samples=telling_of_own_derivatives,
         ),
         Check(
             "second_gradient",
             numeric.check_second_gradient,
-            _in_double,
+            in_double,
             telling_of_derivatives,
-            _double,
+            double,
             quick_samples=telling_of_reverse_rules,
         ),
     ]
 }
 
 # Checks by finite differences, which single precision is too coarse for.
-IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is _in_double)
+IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is in_double)
 
 
 def cells(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,6 +10,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from functx._core.calling import compiled
+from functx._core.running import run
+from functx._core.weak_types import is_weak
 from functx.testing.calls import Calls, Given
 from functx.testing.dtypes import HALVES
 
@@ -44,6 +48,7 @@ def dtype_mutants(subject: Subject) -> Iterator[Mutant]:
         yield from _gradients_of_halves(subject, half)
     weak = (("dtypes", subject.dtype),)
     yield from _changed(subject, "weak type", "", subject.dtype, _weak, weak, shown=False)
+    yield from _of_weak_arrays(subject)
     yield from _mixtures(subject)
 
 
@@ -112,6 +117,32 @@ def _typed(y: Any) -> bool:
 def _weak(y: Any) -> Any:
     """Gives way to other dtypes, as Python's numbers do."""
     return lax.convert_element_type_p.bind(y, new_dtype=y.dtype, weak_type=True, sharding=None)
+
+
+def _of_weak_arrays(subject: Subject) -> Iterator[Mutant]:
+    """Mistakes in calls with weakly typed arrays, which the check makes of the samples."""
+    calls, spec = subject.calls, subject.calls.spec
+    if spec is None:
+        return
+
+    def any_weak(given: Given) -> bool:
+        return any(map(is_weak, calls.arrays(given).values()))
+
+    def unguarded(_: Calls, given: Given) -> Any:
+        arguments = {name: x for name, x in given.items() if name != "device"}
+        return compiled(spec, ft.partial(run, spec))(**arguments)
+
+    def weak(op: Calls, given: Given) -> Any:
+        return jax.tree.map(lambda y: _weak(y) if _typed(y) else y, op(given))
+
+    cells = (("weak", subject.dtype),)
+    gives_arrays = lambda sample: bool(subject.arrays(sample))
+    if any(map(gives_arrays, subject.samples())):
+        for kind, mistake in (
+            ("weak array as a number", unguarded),
+            ("weak type of an argument kept", weak),
+        ):
+            yield Mutant(kind, "", planted(calls, any_weak, mistake), cells, gives_arrays)
 
 
 def _mixtures(subject: Subject) -> Iterator[Mutant]:

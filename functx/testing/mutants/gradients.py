@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+
 from functx.testing.calls import Calls, Given, replaced
+from functx.testing.checks.tails import has_tails
 
 from .batching import Fault, mixes_lanes, mixes_tangents
-from .derivatives import bent, flat_at_zero, inexact, scaled, Spoil
+from .derivatives import bent, beside_1, flat_at_zero, inexact, scaled, Spoil
 from .mutant import Mistake, Mutant, planted, touching, When
 from .subject import Subject
 
@@ -62,6 +65,33 @@ def gradient_mutants(subject: Subject) -> Iterator[Mutant]:
             for kind, spoil in spoils.items():
                 op = planted(calls, when, spoiled(calls, target, spoil))
                 yield Mutant(kind, target, op, cells, _moving(subject, target))
+
+
+def slope_mutants(subject: Subject) -> Iterator[Mutant]:
+    """Of an entry that says what is exact far out: slopes that are made beside 1."""
+    info, calls = subject.info, subject.calls
+    cells = tuple(("tails", dtype) for dtype in ("float32", "float64") if has_tails(info, dtype))
+    if not cells:
+        return
+    spoils = {mode: beside_1(mode) for mode in ("reverse", "forward")}
+
+    def before(given: Given) -> Given:
+        for target, x in calls.arrays(given).items():
+            given = replaced(given, target, spoils["reverse"](x)) if inexact(x) else given
+        return given
+
+    mistakes: dict[str, Mistake] = {
+        "slopes beside 1, reverse": lambda op, given: op(before(given)),
+        "slopes beside 1, forward": lambda op, given: jax.tree.map(
+            lambda y: spoils["forward"](y) if inexact(y) else y, op(given)
+        ),
+    }
+    for kind, mistake in mistakes.items():
+        yield Mutant(kind, "", planted(calls, _always, mistake), cells, lambda sample: True)
+
+
+def _always(given: Given) -> bool:
+    return True
 
 
 def _moving(subject: Subject, target: str) -> Callable[[Any], bool]:

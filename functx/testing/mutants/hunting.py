@@ -12,7 +12,7 @@ from functx.testing.opinfo import OpInfo, Sample
 from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
 from .given import given_mutants
-from .gradients import batching_mutants, gradient_mutants
+from .gradients import batching_mutants, gradient_mutants, slope_mutants
 from .integers import integer_mutants
 from .mutant import Cells, Mutant
 from .options import option_mutants
@@ -20,6 +20,7 @@ from .randomness import random_mutants
 from .refusals import refusal_mutants
 from .shapes import shape_mutants
 from .subject import Subject, there
+from .symbolic import symbolic_mutants
 from .ties import tie_mutants
 from .values import value_mutants
 
@@ -28,9 +29,11 @@ PLANTS = (
     option_mutants,
     given_mutants,
     gradient_mutants,
+    slope_mutants,
     batching_mutants,
     tie_mutants,
     shape_mutants,
+    symbolic_mutants,
     value_mutants,
     integer_mutants,
     dtype_mutants,
@@ -40,7 +43,7 @@ PLANTS = (
 
 
 # What they look at are not the entry's samples, or variations of these.
-WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals")
+WITH_SAMPLES_OF_THEIR_OWN = ("conventions", "dtypes", "promotion", "refusals", "tails")
 
 
 @dataclasses.dataclass(frozen=True)

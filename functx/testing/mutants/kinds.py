@@ -17,12 +17,14 @@ _NARROW = "users get a result that holds fewer digits, or smaller numbers, than 
 _MIXED = "a dtype or rank in the other argument decides the result's dtype, unnoticed"
 _ONE_VALUE = "the option is right at some values, and goes wrong at this one, so given"
 _PAIR = "either option is right alone, and the two go wrong together"
+_GIVES_WAY = "an array that was made of a number gives way to narrower dtypes, and wraps"
 _GRADIENT = "training goes wrong where this array is differentiated"
 _HALF_GRADIENT = "training in halves goes wrong where it does not in float32"
 _CURVATURE = "Hessians and gradient penalties are wrong where the derivative is right"
 _WEIGHT = "the derivative in a weight is 0 wherever the weight is exactly 0"
 _LANES = "vmap hands an example the result of another"
 _EDGE = "one such element and a result looks sound that is not"
+_FLAT = "a derivative is 0, or has no digits, where it is small, as y (1 - y) for a sigmoid's"
 _NEAR = "digits are lost where an absolute tolerance does not look"
 
 KINDS: dict[str, Kind] = {
@@ -54,6 +56,10 @@ KINDS: dict[str, Kind] = {
     "rank 4 and more": Kind("shapes", "leading dimensions could be handled wrongly"),
     "empty": Kind("shapes", "an empty batch could raise"),
     "broadcasting": Kind("shapes", "arrays of unequal shapes could give anything"),
+    "size frozen": Kind("shapes", "no program of it can be exported for a batch of any size"),
+    "wrong with symbols": Kind(
+        "shapes", "an exported program takes the branch that is right for some sizes only"
+    ),
     "not finite to 0": Kind("edges", _EDGE),
     "NaN to 0": Kind("edges", _EDGE),
     "inf to 0": Kind("edges", _EDGE),
@@ -62,6 +68,8 @@ KINDS: dict[str, Kind] = {
     "0.1 % off below 0.001": Kind("digits", _NEAR),
     "0.1 % off above 10000": Kind("digits", _NEAR),
     "cancellation": Kind("digits", "small results have few digits, as log(1 + x) for log1p"),
+    "slopes beside 1, reverse": Kind("digits", _FLAT),
+    "slopes beside 1, forward": Kind("digits", _FLAT),
     "half the digits": Kind("digits", "the result could be computed in half the width"),
     "integers in float32": Kind("integers", "integers beyond 2**24 come out rounded"),
     "wrong at the extremes": Kind("integers", "the least and the greatest integer go wrong"),
@@ -78,6 +86,8 @@ KINDS: dict[str, Kind] = {
     "half's gradient, forward": Kind("dtypes", _HALF_GRADIENT),
     "half's gradient, both modes": Kind("dtypes", _HALF_GRADIENT),
     "weak type": Kind("dtypes", "what comes after promotes otherwise than after PyTorch's result"),
+    "weak array as a number": Kind("dtypes", _GIVES_WAY),
+    "weak type of an argument kept": Kind("dtypes", _GIVES_WAY),
     "mixed dtypes": Kind("dtypes", _MIXED),
     "mixed with a 0-d array": Kind("dtypes", _MIXED),
     "mixed with a number": Kind("dtypes", _MIXED),

@@ -25,7 +25,7 @@ from .target import is_inexact, Target
 Modes: TypeAlias = tuple[str, ...]
 Outcome: TypeAlias = Exception | bool  # what went wrong; False if there was nothing to check
 
-# Of functx's operators, of meshes, of settings and of platforms that not everybody has.
+# Of functx's operators, of meshes, of settings, of exports and of platforms that not everybody has.
 _LOWERED = tuple(f"{kind}lowers_{p}" for p in PLATFORMS[1:] for kind in ("", "composed_"))
 _ON_REQUEST = (
     "dtypes",
@@ -35,6 +35,9 @@ _ON_REQUEST = (
     "sharded",
     "strict",
     "extremal",
+    "jet",
+    "symbolic",
+    "symbolic_values",
     *_LOWERED,
 )
 _OF_ENTRIES: tuple[str, ...] = (
@@ -45,7 +48,7 @@ _OF_ENTRIES: tuple[str, ...] = (
     "moments",
     "distribution",
 )
-_OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "keys", "lanes")
+_OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "spelling", "storage", "keys", "lanes")
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")
 BY_DIFFERENCES = (*IN_DOUBLE, "gradcheck", "gradgradcheck")

@@ -32,6 +32,10 @@ _DISAGREEMENTS = {
     "Python loop over lanes",
     "pullback_at_zero": "the reverse rule must be linear in the cotangent: no test for zeros in it",
     "hessian_in_scan": "the rule must be the same when it is recorded: no branch on tracers in it",
+    "jet": "it asks whether it is traced, or calls what jax.experimental.jet has no exact rule "
+    "for; functx's operators and functx.Function have one",
+    "symbolic_values": "it asks whether sizes are equal, and a symbolic size answers no where it "
+    "does not know: what it does then must be right for all sizes",
     "strict": "convert what is mixed with astype, or with functx's operators, which promote",
     "second_gradient": _SECOND,
     "gradgradcheck": _SECOND,
@@ -44,6 +48,10 @@ _RAISED = {
     "reverse": "mend its reverse rule, or give it one: functx.Function has both modes from either "
     "rule; modes=('forward',) leaves reverse mode out",
     "call": "call it with arguments that it takes",
+    "jet": "jax.experimental.jet takes no jax.custom_jvp, and has no rule for some primitives: "
+    "functx's operators and functx.Function have one",
+    "symbolic": "ask of a symbolic size only what is true of all sizes; jnp.asarray(x.shape[0]) is "
+    "its value in the program, int(x.shape[0]) and np.prod(x.shape) raise",
 }
 _UNMAPPED = (
     "call what maps: functx's operators and jax.numpy's; what does not needs a rule (`vmap` of a "

@@ -144,6 +144,11 @@ def _too_large(call: Call, finding: Finding) -> bool:
     return finding.kind == "refused" and ", the widest integer, got " in finding.what
 
 
+def _would_wrap(call: Call, finding: Finding) -> bool:
+    said = re.search(r"must fit u?int\d+, got -?\d+", finding.what)
+    return finding.kind == "refused" and bool(said)
+
+
 def _real_by_value(call: Call, finding: Finding) -> bool:
     said = re.search("must be real for|must not be complex|must be a real number", finding.what)
     leaves = jax.tree.leaves((call.args, call.kwargs))
@@ -209,6 +214,7 @@ PRINCIPLES: list[tuple[Applies, str]] = [
     (_nothing_computed, "PyTorch checks dtypes and values in loops that run over nothing here"),
     (_no_factorization, "what LAPACK cannot do gives NaN; `debug.checked` reports it"),
     (_too_large, "no array holds an integer of more than 64 bits; a float, 2.0**64, is taken"),
+    (_would_wrap, "an integer that the arrays' dtype cannot hold is refused, and does not wrap"),
     (_real_by_value, "which dtypes are taken does not depend on values: 1 + 0j is complex"),
     (_of_probabilities, "what must be a probability is one, whether it is looked at or not"),
     (_in_some_ways, "which dtypes are taken does not depend on the other arguments"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from jax import Array, lax
 
-from functx._core import describe, glanced, refuse, Requirement
+from functx._core import as_number, describe, glanced, refuse, Requirement
 from functx._core.order import at_least_zero
 
 from .standardization import affine, moments, per_channel, require_vector, wide
@@ -61,7 +61,7 @@ def normalized_batch(
     out = affine(out, weight, bias, (channels,), shape).astype(input.dtype)
     if not training or running_mean is None or count == 0:
         return out, running_mean, running_var
-    keep = 1 - momentum
+    keep, count = 1 - momentum, as_number(count, x.dtype)
     mean, var = mean.reshape(channels), var.reshape(channels) * (count / (count - 1))
     mean, var = momentum * mean, momentum * var
     return out, keep * wide(running_mean) + mean, keep * wide(running_var) + var

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Scalar
+from functx._core import Accepts, ArrayLike, describe, known, operator, Promote, refuse, Scalar
 from functx._ops.pointwise.power_slopes import raised
 from functx._ops.quotients import quotient
 
@@ -43,7 +43,10 @@ def local_response_norm(
         refuse(f"`size` must be at least 1, got {size}")
     rest = (1,) * (input.ndim - 2)
     # Windows are no wider than what there is to see: XLA aborts at sizes beyond its bounds.
-    before, after = (min(n, input.shape[1]) for n in (size // 2, (size - 1) // 2))
+    channels = input.shape[1]
+    before, after = size // 2, (size - 1) // 2
+    if known(channels):
+        before, after = (min(n, channels) for n in (before, after))
     total = lax.reduce_window(
         input * input,
         np.zeros((), input.dtype),

@@ -19,6 +19,7 @@ from functx._core import (
     refuse,
     Scalar,
     Shape,
+    Size,
 )
 
 from .batches import eps_is_not_negative, normalized_batch
@@ -76,9 +77,9 @@ def native_group_norm(
     input: ArrayLike,
     weight: Other | None,
     bias: Other | None,
-    N: int,
-    C: int,
-    HxW: int,
+    N: Size,
+    C: Size,
+    HxW: Size,
     group: int,
     eps: Scalar,
 ) -> NormResult:

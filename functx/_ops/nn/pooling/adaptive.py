@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, describe, operator, refuse
+from functx._core import Accepts, ArrayLike, describe, operator, refuse, Size
 from functx._ops.nn.resampling import averaged
 
 from .asked_sizes import asked_sizes
@@ -16,7 +16,7 @@ __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"]
 
 
 @operator(accepts=Accepts.FLOATING, aliases=("adaptive_avg_pool1d",))
-def adaptive_avg_pool1d(input: ArrayLike, output_size: int | Sequence[int]) -> Array:
+def adaptive_avg_pool1d(input: ArrayLike, output_size: Size | Sequence[Size]) -> Array:
     """The means of as many windows as asked for; see `adaptive_avg_pool2d`.
 
     Shapes: `[N, C, L]` or `[C, L]` gives `[N, C, output_size]` or `[C, output_size]`.
@@ -28,7 +28,7 @@ def adaptive_avg_pool1d(input: ArrayLike, output_size: int | Sequence[int]) -> A
 
 
 @operator(accepts=Accepts.FLOATING)
-def adaptive_avg_pool2d(input: ArrayLike, output_size: int | Sequence[int | None]) -> Array:
+def adaptive_avg_pool2d(input: ArrayLike, output_size: Size | Sequence[Size | None]) -> Array:
     r"""The means of as many windows as asked for: window $i$ of $m$ covers
     $[\lfloor i n / m \rfloor, \lceil (i + 1) n / m \rceil)$.
 
@@ -42,7 +42,7 @@ def adaptive_avg_pool2d(input: ArrayLike, output_size: int | Sequence[int | None
 
 
 @operator(accepts=Accepts.FLOATING)
-def adaptive_avg_pool3d(input: ArrayLike, output_size: int | Sequence[int | None]) -> Array:
+def adaptive_avg_pool3d(input: ArrayLike, output_size: Size | Sequence[Size | None]) -> Array:
     """The means of as many windows as asked for; see `adaptive_avg_pool2d`.
 
     Shapes: `[N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, *output_size]` or
@@ -55,7 +55,7 @@ def adaptive_avg_pool3d(input: ArrayLike, output_size: int | Sequence[int | None
     return _means(3, input, output_size)
 
 
-def _means(n: int, input: Array, output_size: int | Sequence[int | None]) -> Array:
+def _means(n: int, input: Array, output_size: Size | Sequence[Size | None]) -> Array:
     if input.ndim not in (n + 1, n + 2) or 0 in input.shape[input.ndim - n :]:
         refuse(
             f"`input` must have {n + 1} dimensions, or {n + 2} with a batch, and elements in each "

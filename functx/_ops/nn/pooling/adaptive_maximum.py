@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, Promote
+from functx._core import Accepts, ArrayLike, operator, Promote, Size
+from functx._ops.nn.taps import adaptive_windows, numbers_of
 
 from .asked_sizes import asked_sizes
 from .greatest import answer, as_images, Contest, MaxPoolResult, read_at
@@ -21,15 +22,15 @@ __all__ = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"]
 
 @overload
 def adaptive_max_pool1d(
-    input: ArrayLike, output_size: int | Sequence[int], return_indices: Literal[False] = False
+    input: ArrayLike, output_size: Size | Sequence[Size], return_indices: Literal[False] = False
 ) -> Array: ...
 @overload
 def adaptive_max_pool1d(
-    input: ArrayLike, output_size: int | Sequence[int], return_indices: Literal[True]
+    input: ArrayLike, output_size: Size | Sequence[Size], return_indices: Literal[True]
 ) -> MaxPoolResult: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
 def adaptive_max_pool1d(
-    input: ArrayLike, output_size: int | Sequence[int], return_indices: bool = False
+    input: ArrayLike, output_size: Size | Sequence[Size], return_indices: bool = False
 ) -> Any:
     """The greatest elements of as many windows as asked for; see `adaptive_max_pool2d`.
 
@@ -45,16 +46,16 @@ def adaptive_max_pool1d(
 @overload
 def adaptive_max_pool2d(
     input: ArrayLike,
-    output_size: int | Sequence[int | None],
+    output_size: Size | Sequence[Size | None],
     return_indices: Literal[False] = False,
 ) -> Array: ...
 @overload
 def adaptive_max_pool2d(
-    input: ArrayLike, output_size: int | Sequence[int | None], return_indices: Literal[True]
+    input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: Literal[True]
 ) -> MaxPoolResult: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
 def adaptive_max_pool2d(
-    input: ArrayLike, output_size: int | Sequence[int | None], return_indices: bool = False
+    input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: bool = False
 ) -> Any:
     """The greatest elements of as many windows as asked for, placed as those of
     `adaptive_avg_pool2d`.
@@ -73,16 +74,16 @@ def adaptive_max_pool2d(
 @overload
 def adaptive_max_pool3d(
     input: ArrayLike,
-    output_size: int | Sequence[int | None],
+    output_size: Size | Sequence[Size | None],
     return_indices: Literal[False] = False,
 ) -> Array: ...
 @overload
 def adaptive_max_pool3d(
-    input: ArrayLike, output_size: int | Sequence[int | None], return_indices: Literal[True]
+    input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: Literal[True]
 ) -> MaxPoolResult: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
 def adaptive_max_pool3d(
-    input: ArrayLike, output_size: int | Sequence[int | None], return_indices: bool = False
+    input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: bool = False
 ) -> Any:
     """The greatest elements of as many windows as asked for; see `adaptive_max_pool2d`.
 
@@ -96,7 +97,7 @@ def adaptive_max_pool3d(
 
 
 def _greatest(
-    n: int, input: Array, output_size: int | Sequence[int | None], return_indices: bool
+    n: int, input: Array, output_size: Size | Sequence[Size | None], return_indices: bool
 ) -> Array | MaxPoolResult:
     require_image(input, n)
     images = as_images(input, n)
@@ -109,9 +110,8 @@ def _greatest(
     return answer(input, read_at(images, positions), positions, return_indices=return_indices)
 
 
-def _reads(n: int, m: int) -> np.ndarray:
+def _reads(n: Size, m: Size) -> np.ndarray | Array:
     """The positions in each of `m` windows, its last one again where it is shorter than others."""
-    i = np.arange(m)[:, None]
-    start, end = i * n // max(m, 1), -(-(i + 1) * n // max(m, 1))
-    longest = int((end - start).max(initial=1))
-    return np.minimum(start + np.arange(longest), end - 1)
+    start, end, longest = adaptive_windows(n, m)
+    xp = numbers_of(n, m)
+    return xp.minimum(start + xp.arange(longest), end - 1)

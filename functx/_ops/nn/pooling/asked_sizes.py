@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from functx._core import refuse
+from functx._core import refuse, Size
 from functx._ops.nn.windows import per_dimension
 
 
-def asked_sizes(output_size: int | Sequence[int | None], sizes: tuple[int, ...]) -> tuple[int, ...]:
+def asked_sizes(
+    output_size: Size | Sequence[Size | None], sizes: tuple[Size, ...]
+) -> tuple[Size, ...]:
     """One number for each of `sizes`; None, where there are several, keeps that of the input."""
     n = len(sizes)
     several = isinstance(output_size, (tuple, list))

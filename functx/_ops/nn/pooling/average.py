@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
@@ -93,5 +94,7 @@ def _means(
         counts = np.asarray(divisor_override)
     else:
         counts = elements(windows, with_padding=count_include_pad)
-    counts = np.broadcast_to(counts.astype(total.dtype), total.shape)
-    return lax.div(total, counts).astype(input.dtype) if integral else quotient(total, counts)
+    counts = counts.astype(total.dtype)
+    if not integral:
+        return quotient(total, counts)
+    return lax.div(total, jnp.broadcast_to(counts, total.shape)).astype(input.dtype)

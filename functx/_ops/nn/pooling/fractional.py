@@ -10,19 +10,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import max_dim
 
 from functx._core import (
     Accepts,
     ArrayLike,
+    as_number,
+    decided,
     describe,
     is_probability,
     Key,
+    known,
     operator,
     Promote,
     refuse,
     Requirement,
+    Size,
 )
+from functx._ops.nn.scaled_sizes import scaled_size
 from functx._ops.nn.windows import per_dimension
+from functx._ops.quotients import quotient
 
 from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
 from .placement import require_image, Windows
@@ -44,7 +51,7 @@ def _draws(_random_samples: Any = None, **_: Any) -> bool:
 def fractional_max_pool2d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
+    output_size: Size | Sequence[Size] | None = None,
     output_ratio: float | Sequence[float] | None = None,
     return_indices: Literal[False] = False,
     _random_samples: ArrayLike | None = None,
@@ -55,7 +62,7 @@ def fractional_max_pool2d(
 def fractional_max_pool2d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
+    output_size: Size | Sequence[Size] | None = None,
     output_ratio: float | Sequence[float] | None = None,
     *,
     return_indices: Literal[True],
@@ -72,7 +79,7 @@ def fractional_max_pool2d(
 def fractional_max_pool2d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
+    output_size: Size | Sequence[Size] | None = None,
     output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: ArrayLike | None = None,
@@ -106,7 +113,7 @@ def fractional_max_pool2d(
 def fractional_max_pool3d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
+    output_size: Size | Sequence[Size] | None = None,
     output_ratio: float | Sequence[float] | None = None,
     return_indices: Literal[False] = False,
     _random_samples: ArrayLike | None = None,
@@ -117,7 +124,7 @@ def fractional_max_pool3d(
 def fractional_max_pool3d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
+    output_size: Size | Sequence[Size] | None = None,
     output_ratio: float | Sequence[float] | None = None,
     *,
     return_indices: Literal[True],
@@ -134,7 +141,7 @@ def fractional_max_pool3d(
 def fractional_max_pool3d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
+    output_size: Size | Sequence[Size] | None = None,
     output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: ArrayLike | None = None,
@@ -153,7 +160,7 @@ def fractional_max_pool3d(
     return _pooled(3, input, kernel_size, sizes, return_indices, _random_samples, key)
 
 
-def _sizes(n: int, input: Array, output_size: Any, output_ratio: Any) -> tuple[int, ...]:
+def _sizes(n: int, input: Array, output_size: Any, output_ratio: Any) -> tuple[Size, ...]:
     require_image(input, n)
     if output_size is not None:
         return per_dimension(output_size, n, "output_size")
@@ -162,38 +169,40 @@ def _sizes(n: int, input: Array, output_size: Any, output_ratio: Any) -> tuple[i
     ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n
     if len(ratios) != n:
         refuse(f"`output_ratio` must be a number or {n} of them, got {ratios}", error=ValueError)
-    return per_dimension(
-        tuple(int(size * ratio) for size, ratio in zip(input.shape[-n:], ratios, strict=True)),
-        n,
-        "output_ratio",
-    )
+    pairs = zip(input.shape[-n:], ratios, strict=True)
+    scaled = tuple(scaled_size(size, ratio, "output_ratio") for size, ratio in pairs)
+    return per_dimension(scaled, n, "output_ratio")
 
 
 def _pooled(
     n: int,
     input: Array,
     kernel_size: Any,
-    sizes: tuple[int, ...],
+    sizes: tuple[Size, ...],
     return_indices: bool,
     samples: Array | None,
     key: Key,
 ) -> Array | MaxPoolResult:
     kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
     for size, k, m in zip(input.shape[-n:], kernel, sizes, strict=True):
-        if m + k - 1 > size:
+        if decided(lambda size=size, k=k, m=m: m + k - 1 > size, otherwise=False):
             refuse(
                 f"{m} windows of {k} need at least {m + k - 1} elements, got {describe(input)}",
             )
     images = as_images(input, n)
     if samples is None:
-        samples = jax.random.uniform(key, (len(images), n), np.result_type(input.dtype, "float32"))
+        samples = jax.random.uniform(
+            key, (images.shape[0], n), np.result_type(input.dtype, "float32")
+        )
     else:
         samples = _for_each_image(n, input, samples)
     starts = [
         _starts(u, size, m, k)
         for u, size, m, k in zip(samples.T, input.shape[-n:], sizes, kernel, strict=True)
     ]
-    ones, counts = (1,) * n, tuple(s - k + 1 for s, k in zip(input.shape[-n:], kernel, strict=True))
+    # Where there may be none, one beside the image: JAX picks from some.
+    most = [s - k + 1 for s, k in zip(input.shape[-n:], kernel, strict=True)]
+    ones, counts = (1,) * n, tuple(m if known(m) else max_dim(m, 1) for m in most)
     everywhere = Windows(input.shape[-n:], kernel, ones, (0,) * n, ones, counts)
     where = positions_of_greatest(images, everywhere)
     for axis, start in enumerate(starts, 1):
@@ -213,11 +222,16 @@ def _for_each_image(n: int, input: Array, samples: Array) -> Array:
     return samples[:, ::-1] if n == 2 else samples
 
 
-def _starts(u: Array, size: int, m: int, k: int) -> Array:
+def _starts(u: Array, size: Size, m: Size, k: int) -> Array:
     """Where the windows of each image begin, `[B, m]`."""
     u = u.astype(np.result_type(u.dtype, "float32"))
+    if not known(size, m):
+        room, gaps = (as_number(n, u.dtype) for n in (size - k, max_dim(m - 1, 1)))
+        i, step = jnp.arange(m, dtype=u.dtype), quotient(jnp.asarray(room, u.dtype), gaps)
+        starts = jnp.floor((i + u[:, None]) * step) - jnp.floor(u[:, None] * step)
+        return jnp.where(i < as_number(m - 1, u.dtype), starts, room).astype("int32")
     step = jnp.asarray((size - k) / max(m - 1, 1), u.dtype)
     i = jnp.arange(max(m - 1, 0), dtype=u.dtype)
     starts = jnp.floor((i + u[:, None]) * step) - jnp.floor(u[:, None] * step)
-    last = jnp.full((len(u), min(m, 1)), size - k, "int32")
+    last = jnp.full((u.shape[0], min(m, 1)), size - k, "int32")
     return jnp.concatenate([starts.astype("int32"), last], 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import available, category, LONG, lowest
+from functx._core import available, category, known, LONG, lowest
 from functx._core.order import greatest_key, ordered_bits
 
 from .placement import Windows
@@ -32,7 +33,8 @@ class Contest:
 
     def __init__(self, images: jax.Array):
         self.keys = ordered_bits(lax.stop_gradient(images))  # the positions carry no tangent
-        positions = np.arange(math.prod(images.shape[1:]), dtype=np.int32)
+        size = math.prod(images.shape[1:])
+        positions = (np if known(size) else jnp).arange(size, dtype=np.int32)
         self.positions = jnp.broadcast_to(positions.reshape(1, *images.shape[1:]), images.shape)
         self.least = jnp.asarray(np.iinfo(self.keys.dtype).min, self.keys.dtype), NOWHERE
         self._nan = greatest_key(self.keys.dtype) if category(images.dtype) == 2 else None
@@ -48,13 +50,17 @@ class Contest:
 def positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
     """The position in its flattened image of the element that each window picks."""
     contest = Contest(images)
+    operands = [
+        windows.around(x, fill)
+        for x, fill in zip((contest.keys, contest.positions), contest.least, strict=True)
+    ]
     _, where = lax.reduce_window(
-        (contest.keys, contest.positions),
+        tuple(x for x, _ in operands),
         contest.least,
         contest.winner,
         (1, *windows.kernel),
         (1, *windows.strides),
-        ((0, 0), *windows.pads),
+        ((0, 0), *operands[0][1]),
         window_dilation=(1, *windows.dilation),
     )
     return where
@@ -62,13 +68,17 @@ def positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
 
 def read_at(images: jax.Array, where: jax.Array) -> jax.Array:
     """The elements at positions `[B, *counts]` of images `[B, *sizes]`; nowhere, the least."""
-    flat = [len(images), math.prod(images.shape[1:])]
+    batch, *sizes = images.shape
+    flat, beyond = images.reshape(batch, math.prod(sizes)), lowest(images.dtype)
+    if not known(*where.shape):  # whose product JAX may not see is not negative
+        each = ft.partial(jnp.take, mode="fill", fill_value=beyond)
+        return jax.vmap(each)(flat, where)
     out = jnp.take_along_axis(
-        images.reshape(flat),
-        where.reshape(len(images), math.prod(where.shape[1:])),
+        flat,
+        where.reshape(batch, math.prod(where.shape[1:])),
         axis=1,
         mode="fill",
-        fill_value=lowest(images.dtype),
+        fill_value=beyond,
     )
     return out.reshape(where.shape)
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator, Promote
+from functx._core import Accepts, ArrayLike, as_number, known, operator, Promote
 
 from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
 from .placement import placed, Windows
@@ -167,11 +167,12 @@ def _pooled(input: Array, windows: Windows, return_indices: bool) -> Array | Max
 
 def _where_nothing_is(windows: Windows, where: jax.Array) -> jax.Array:
     """Positions, of windows over padding alone: of their first place not before the image."""
-    empty, begin = np.asarray(False), np.asarray(0, np.int32)
+    xp: Any = np if known(*windows.sizes) else jnp
+    empty, begin = xp.asarray(False), xp.asarray(0, np.int32)
     for axis, (n, k, s, p, d, count) in enumerate(zip(*windows, strict=True)):
-        places = np.arange(count)[:, None] * s - p + np.arange(k) * d
-        first = np.where(places[:, 0] < 0, places[:, 0] % d, places[:, 0])
+        places = xp.arange(count)[:, None] * s - p + np.arange(k) * d
+        first = xp.where(places[:, 0] < 0, places[:, 0] % d, places[:, 0])
         along = [count if i == axis else 1 for i in range(len(windows.sizes))]
         empty = empty | ~((places >= 0) & (places < n)).any(1).reshape(along)
-        begin = begin * np.int32(n) + first.astype(np.int32).reshape(along)
-    return jnp.where(empty, begin, where) if empty.any() else where
+        begin = begin * as_number(n, np.int32) + first.astype(np.int32).reshape(along)
+    return jnp.where(empty, begin, where) if xp is jnp or empty.any() else where

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import Accepts, ArrayLike, operator, refuse
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
+from functx._core.singular import zero_at_singular
 from functx._ops.nn.windows import per_dimension
 
 from .greatest import as_images, positions_of_greatest, read_at
@@ -92,13 +93,28 @@ def _norms(
         sizes = lax.sign(input) * input  # of which the derivative at 0 is 0
         images = as_images(sign * sizes, n)
         out = sign * read_at(images, positions_of_greatest(images, windows))
-        return out.reshape(*input.shape[:-n], *windows.counts)
+        return out.reshape(*input.shape[:-n], *out.shape[1:])
     whole = math.prod(per_dimension(kernel_size, n, "kernel_size"))
     scale = float(whole) / elements(windows, with_padding=False)
     total = sums(_powers(input, p), windows) * scale.astype(input.dtype)
-    zero = ~nonzero(total)
-    root = _power(jnp.where(zero, 1, total), 1 / p)
-    return jnp.where(zero, 0.0 if p > 0 else math.inf, root)
+    return _root(total, p)
+
+
+def _root(total: Array, p: float) -> Array:
+    """The root of order `p`, constant at 0."""
+
+    def forward(total: Array) -> Array:
+        zero = ~nonzero(total)
+        root = _power(jnp.where(zero, 1, total), 1 / p)
+        return jnp.where(zero, 0.0 if p > 0 else math.inf, root)
+
+    def jvp(primals: tuple[Array], output: Array, tangents: tuple[Array]) -> Array:
+        zero = ~nonzero(primals[0])
+        slope = _power(jnp.where(zero, 1, primals[0]), 1 / p - 1) / p
+        instead = "of lp_pool2d(x, p)**p write lp_pool2d(x**p, 1)"
+        return zero_at_singular(zero, slope, instead, in_all=True) * tangents[0]
+
+    return derivative_rules(forward, jvp=jvp, name="root")(total)
 
 
 def _powers(x: Array, p: float) -> Array:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
+from jax import core, lax
 
-from functx._core import describe, refuse
+from functx._core import decided, describe, known, refuse, Size
 from functx._ops.nn.windows import per_dimension
 
 
@@ -17,18 +18,25 @@ class Windows(NamedTuple):
     None is wider than the padded image, nor steps or gaps: XLA aborts at sizes beyond its bounds.
     """
 
-    sizes: tuple[int, ...]  # of the image
+    sizes: tuple[Size, ...]  # of the image
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     padding: tuple[int, ...]  # on either side
     dilation: tuple[int, ...]
-    counts: tuple[int, ...]  # of windows
+    counts: tuple[Size, ...]  # of windows
 
     @property
     def pads(self) -> list[tuple[int, int]]:
         """What to add before and after the image, less than nothing where windows leave a rest."""
         rows = zip(*self, strict=True)
         return [(p, (o - 1) * s + d * (k - 1) + 1 - n - p) for n, k, s, p, d, o in rows]
+
+    def around(self, x: jax.Array, fill: Any) -> tuple[jax.Array, list[tuple[int, int]]]:
+        """`x` and what is yet to be added: XLA's windows are padded by numbers alone."""
+        if known(*(n for pair in self.pads for n in pair)):
+            return x, self.pads
+        edges = [(0, 0, 0)] * (x.ndim - len(self.sizes)) + [(*pair, 0) for pair in self.pads]
+        return lax.pad(x, fill, edges), [(0, 0)] * len(self.sizes)
 
 
 def placed(
@@ -60,15 +68,15 @@ def placed(
         _count(*each, ceil_mode)
         for each in zip(sizes, kernel, strides, pads, dilations, strict=True)
     )
-    if min(counts) < 1:
+    if any(decided(lambda n=n: n < 1, otherwise=False) for n in counts):
         refuse(
             f"the window is larger than the input: {describe(input)} would give "
             f"{list(counts)} windows"
         )
     widths = [size + 2 * p for size, p in zip(sizes, pads, strict=True)]
-    bounded = lambda numbers: tuple(map(min, numbers, widths))
+    bounded = lambda numbers: tuple(map(_least, numbers, widths))
     kernel = tuple(
-        min(k, -(-width // d)) for k, d, width in zip(kernel, dilations, widths, strict=True)
+        _least(k, -(-width // d)) for k, d, width in zip(kernel, dilations, widths, strict=True)
     )
     return Windows(sizes, kernel, bounded(strides), pads, bounded(dilations), counts)
 
@@ -84,12 +92,17 @@ def require_image(input: jax.Array, n: int) -> None:
 
 
 def _count(
-    size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
-) -> int:
+    size: Size, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> Size:
     """How many windows fit into `size`. With `ceil_mode`, the last may end beyond the padding,
     but it must start inside `size` or the padding before it."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     out = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
-    if ceil_mode and (out - 1) * stride >= size + padding:
-        out -= 1
-    return out
+    if ceil_mode:
+        out = core.min_dim(out, -(-(size + padding) // stride))
+    return out if known(out) else core.max_dim(out, 0)
+
+
+def _least(number: int, width: Size) -> int:
+    """The number, or the width where that is known to be less."""
+    return min(number, width) if known(width) else number

@@ -8,18 +8,25 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
+from jax.core import max_dim
 
 from functx._core import (
     Accepts,
     ArrayLike,
+    as_number,
+    decided,
     describe,
     Index,
     index_in_range,
+    known,
+    known_sizes,
     operator,
     Promote,
     refuse,
     Requirement,
+    Size,
 )
+from functx._core.manual_axes import varying_like
 from functx._ops.indexing.addressing import as_index, write_along
 from functx._ops.nn.windows import per_dimension, require_countable
 
@@ -54,7 +61,7 @@ def max_unpool1d(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = 0,
-    output_size: Sequence[int] | None = None,
+    output_size: Sequence[Size] | None = None,
 ) -> Array:
     """The inverse of `max_pool1d(..., return_indices=True)`; see `max_unpool2d`.
 
@@ -75,7 +82,7 @@ def max_unpool2d(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = 0,
-    output_size: Sequence[int] | None = None,
+    output_size: Sequence[Size] | None = None,
 ) -> Array:
     """The inverse of `max_pool2d(..., return_indices=True)`: zeros where it left nothing.
 
@@ -103,7 +110,7 @@ def max_unpool3d(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = 0,
-    output_size: Sequence[int] | None = None,
+    output_size: Sequence[Size] | None = None,
 ) -> Array:
     """The inverse of `max_pool3d(..., return_indices=True)`; see `max_unpool2d`.
 
@@ -121,7 +128,7 @@ def _put_back(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None,
     padding: int | Sequence[int],
-    output_size: Sequence[int] | None,
+    output_size: Sequence[Size] | None,
 ) -> Array:
     require_image(input, n)
     indices = as_index(indices, "indices")
@@ -132,15 +139,36 @@ def _put_back(
         )
     sizes = _sizes_before(n, input, kernel_size, stride, padding, output_size)
     images, where = as_images(input, n), as_images(indices, n)
-    zeros = jnp.zeros((len(images), math.prod(sizes)), input.dtype)
-    each = (len(images), math.prod(images.shape[1:]))
+    if not known(*images.shape, *sizes):
+        return _placed(images, where, sizes).reshape(*input.shape[:-n], *sizes)
+    if 0 in sizes:  # and no position is inside: JAX does not read from nothing
+        return varying_like(jnp.zeros((*input.shape[:-n], *sizes), input.dtype), input)
+    zeros = jnp.zeros((images.shape[0], math.prod(sizes)), input.dtype)
+    each = (images.shape[0], math.prod(images.shape[1:]))
     out = write_along(zeros, where.reshape(each), images.reshape(each), 1)
     return out.reshape(*input.shape[:-n], *sizes)
 
 
+def _placed(images: Array, where: Array, sizes: tuple[Size, ...]) -> Array:
+    """Elements at positions of zeros `[B, *sizes]`, of which no flat image is made.
+
+    A size may be 0, which JAX does not read from: so it is held as 1 meanwhile.
+    """
+    held = [max_dim(n, 1) for n in sizes]
+    row, places = where, []
+    for n in (as_number(n, where.dtype) for n in held[:0:-1]):
+        row, place = row // n, row % n
+        places.insert(0, place)
+    row = jnp.where(row < 0, as_number(held[0], row.dtype), row)
+    batch = jnp.arange(images.shape[0]).reshape(-1, *[1] * len(sizes))
+    zeros = jnp.zeros((images.shape[0], *held), images.dtype)
+    out = zeros.at[batch, row, *places].set(images, mode="drop")
+    return out[:, *map(slice, sizes)]
+
+
 def _sizes_before(
     n: int, input: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
-) -> tuple[int, ...]:
+) -> tuple[Size, ...]:
     """The sizes of the images that were pooled."""
     kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
     strides = kernel if stride is None else per_dimension(stride, n, "stride", least=1)
@@ -161,13 +189,14 @@ def _sizes_before(
             )
         asked = per_dimension(asked[-n:], n, "output_size")
     for size, about, s in zip(asked, usual, strides, strict=True):
-        if not about - s < size < about + s:
+        near = lambda size=size, about=about, s=s: about - s < size < about + s
+        if not decided(near, otherwise=True):
             refuse(
                 f"`output_size` must be less than a stride away from {list(usual)}, got "
                 f"{list(asked)}",
                 error=ValueError,
             )
     require_countable(asked)
-    if min(asked) < 0:
+    if min(known_sizes(asked), default=0) < 0:
         refuse(f"`padding` must leave a size that is not negative, got {padding}", error=ValueError)
     return asked

@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core import accumulator, describe, refuse
 from functx._core.manual_axes import equally_varying, varying_like
 from functx._ops.nn.dropped import dropped
+from functx._ops.nn.ends import ended
 
 from .steps import gates, Kind, State, stepped
 
@@ -132,7 +133,7 @@ def unpacked(data: Array, batch_sizes: Array, number: int) -> Packed:
     starts = jnp.cumsum(sizes, dtype=jnp.int32) - sizes
     lanes = jnp.arange(number, dtype=jnp.int32)
     along = jnp.arange(data.shape[0], dtype=jnp.int32)
-    steps = jnp.searchsorted(starts + sizes, along, side="right").astype(jnp.int32)
-    steps = jnp.minimum(steps, len(sizes) - 1)
+    steps = ended(starts + sizes, along).astype(jnp.int32)
+    steps = jnp.minimum(steps, sizes.shape[0] - 1)
     rows = jnp.minimum(starts[:, None] + lanes, max(data.shape[0] - 1, 0))
     return Packed(rows, lanes < sizes[:, None], steps, along - starts[steps])

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
 from functx._core import describe, refuse
 from functx._ops.nn.affine_maps import mapped
+from functx._ops.sigmoids import hyperbolic_tangent, sigmoid
 
 
 Kind = Literal["lstm", "gru", "rnn_tanh", "rnn_relu"]
@@ -28,13 +28,13 @@ def stepped(kind: Kind, x: Array, h: Array, state: State) -> State:
     """The state after a step, from what the input and what `h` give to the gates."""
     if kind == "lstm":
         i, f, g, o = jnp.split(x + h, 4, -1)
-        c = jax.nn.sigmoid(f) * state[1] + jax.nn.sigmoid(i) * jnp.tanh(g)
-        return jax.nn.sigmoid(o) * jnp.tanh(c), c
+        c = sigmoid(f) * state[1] + sigmoid(i) * hyperbolic_tangent(g)
+        return sigmoid(o) * hyperbolic_tangent(c), c
     if kind == "gru":
         (r, z, n), (r_h, z_h, n_h) = (jnp.split(each, 3, -1) for each in (x, h))
-        new = jnp.tanh(n + jax.nn.sigmoid(r + r_h) * n_h)
-        return (new + jax.nn.sigmoid(z + z_h) * (state[0] - new),)
-    return (jnp.tanh(x + h) if kind == "rnn_tanh" else _relu(x + h),)
+        new = hyperbolic_tangent(n + sigmoid(r + r_h) * n_h)
+        return (new + sigmoid(z + z_h) * (state[0] - new),)
+    return (hyperbolic_tangent(x + h) if kind == "rnn_tanh" else _relu(x + h),)
 
 
 def _relu(x: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
 
 from .sizes import size_of
 
@@ -133,6 +133,8 @@ def full_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("an imaginary number is not zero", at, value=[True, True])
 
 
+NO_SIZES = "its only array has no dimensions, so there is no size that could be a symbol"
+
 OPS = [
     OpInfo(functx.zeros, size_samples, reference=filled_with(0), refusals=size_refusals),
     OpInfo(functx.ones, size_samples, reference=filled_with(1), refusals=size_refusals),
@@ -167,5 +169,6 @@ OPS = [
         reference=np_scalar,
         refusals=scalar_refusals,
         conventions=scalar_conventions,
+        gaps=tuple(Gap(check, NO_SIZES) for check in ("symbolic", "symbolic_values")),
     ),
 ]

@@ -13,7 +13,7 @@ from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Ref
 def gather_samples(make: Make) -> Iterator[Sample]:
     yield call(make(3, 4), 1, make.index(4, 2, 5))
     yield call(make(4, 3), -2, make.index(4, 2, 3))
-    yield call(make(5), 0, make.index(5, 3, dtype="int32"), sparse_grad=True)
+    yield call(make(5), 0, make.index(5, 3, dtype="int32"))
     yield call(make(), 0, make.put([0, 0], "int64"))
     yield call(make(), -1, make.put(0, "int64"))
     yield call(make(3), dim=0, index=make.index(3))
@@ -42,6 +42,15 @@ def gather_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, 1, make.index(3, 3, 1)), "no larger than `input` except in dimension 1")
     yield Refusal(call(x, 0, make.index(2, 1, 1, dtype="int16")), "int32 or int64", TypeError)
     yield Refusal(call(x, 0, make(1, 1, low=0, high=1)), "int32 or int64", TypeError)
+    sparse = call(x, 0, make.index(2, 1, 1), sparse_grad=True)
+    yield Refusal(sparse, "`sparse_grad` does not exist", ValueError)
+
+
+def gather_departures(make: Make) -> Iterator[Departure]:
+    sparse = call(make(3), 0, make.index(3, 2), sparse_grad=True)
+    yield Departure(
+        "refused", sparse, "gradients are dense arrays, always", "`sparse_grad` does not exist"
+    )
 
 
 def np_gather(x, dim, index, sparse_grad=False):
@@ -165,6 +174,8 @@ OPS = [
         gather_samples,
         reference=np_gather,
         refusals=gather_refusals,
+        departures=gather_departures,
+        only_on={"sparse_grad": frozenset()},
         conventions=outside_reads(after_dim),
         ulps=0,
     ),

@@ -47,6 +47,9 @@ def det_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a stack, of any ranks", stack, like=leibniz, ulps=100, floor=1e-12)
     rank_2 = call(make.put(singular))
     yield Convention("rank 2, to third order", rank_2, like=leibniz, order=3, ulps=100, floor=1e-9)
+    for what, equal in (("zero", np.zeros((3, 3))), ("the identity", np.eye(3))):
+        at = call(make.put(equal))
+        yield Convention(f"{what}, to third order", at, like=leibniz, order=3, floor=1e-12)
     yield Convention(
         "complex and singular",
         call(make.put([[1, 1j, 0], [1j, -1, 0], [2, 0, 1j]], "complex128")),

@@ -20,6 +20,9 @@ from .orthonormal import signless
 from .square_matrices import square_refusals
 
 
+INFINITE = "PyTorch's vectors turn infinitely where values coincide"
+
+
 def cholesky_samples(make: Make) -> Iterator[Sample]:
     yield call(make.positive_definite(3, 3))
     yield call(make.positive_definite(2, 2, 2), upper=True)
@@ -165,7 +168,18 @@ def eigvalsh_conventions(make: Make) -> Iterator[Convention]:
             ulps=100,
         )
     meeting = call(make.put(np.eye(2)))
-    yield Convention("values that meet have the gradient of their sum", meeting, gradient=np.eye(2))
+    zeros = np.zeros((4, 4))
+    what = "values that meet have the derivatives of their sum"
+    yield Convention(what, meeting, gradient=np.eye(2), hessian=zeros, departure=INFINITE)
+    at = call(make.put(np.diag([1.0, 1, 3])))
+    what = "another than those that meet"
+    yield Convention(what, at, through=lambda values: values[..., -1:], like=apart, floor=1e-14)
+
+
+def apart(A):
+    """The largest eigenvalue of `diag(1, 1, 3)`, right to the second order."""
+    beside = (A[2, :2] + A[:2, 2]) / 2
+    return (A[2, 2] + (beside**2).sum() / 2)[None]
 
 
 def qr_conventions(make: Make) -> Iterator[Convention]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
@@ -91,6 +92,14 @@ def conventions(make: Make) -> Iterator[Convention]:
     yield Convention("what counts as zero", call(*small), value=([1, 0], None, np.asarray(1), None))
     at = call(*small, 0.0)
     yield Convention("nothing is too small", at, value=([1, 1e20], None, np.asarray(2), None))
+    at = call(make.put(np.eye(3, 2)), make.put([1.0, 2.0, 3.0]))
+    what = "singular values that coincide"
+    yield Convention(what, at, through=solution, like=by_normal_equations, ulps=100, floor=1e-13)
+
+
+def by_normal_equations(A, B):
+    """The solution, where the rank is full."""
+    return (jnp.linalg.inv(A.T @ A) @ (A.T @ B),)
 
 
 def full_conventions(make: Make) -> Iterator[Convention]:

@@ -13,6 +13,8 @@ from functx.testing.floors import FACTORED, SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
 
+from .largest_values import largest_of
+
 
 inf = math.inf
 HALVES = frozenset({"float16", "bfloat16"})
@@ -196,6 +198,9 @@ def spectral_conventions(make: Make) -> Iterator[Convention]:
     ]:
         what = f"ord={ord} at {np.asarray(at).tolist()}"
         yield Convention(what, call(make.put(at), ord), gradient=gradient)
+    for rest in (1, 0):
+        at, like = call(make.put(np.diag([3.0, rest, rest])), 2), largest_of(3.0, rest)
+        yield Convention(f"ord=2, beside others that are {rest}", at, like=like, floor=1e-14)
     endless = call(make.put([[inf, 1.0], [2.0, 3.0]]), 2)
     yield Convention("infinities", endless, value=math.nan)
 
@@ -225,8 +230,16 @@ def cond_conventions(make: Make) -> Iterator[Convention]:
     flat = make.put([[1.0, 0.0], [0.0, 0.0]])
     for p in (None, "nuc"):
         yield Convention(f"a singular value of 0, p={p}", call(flat, p), value=inf)
+    at = call(make.put(2 * np.eye(2)), "nuc")
+    yield Convention("equal singular values", at, like=nuclear_condition, floor=1e-13)
     diagonal = make.put([[2.0, 0.0], [0.0, 8.0]])
     yield Convention("a diagonal", call(diagonal), value=4, gradient=[[-2, 0], [0, 0.5]])
+
+
+def nuclear_condition(A, p):
+    """Of two singular values, whose squares and product are polynomials."""
+    determinant = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+    return (A**2).sum() / determinant + 2
 
 
 def half_departures(make: Make) -> Iterator[Departure]:

@@ -13,6 +13,7 @@ from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
+from .largest_values import largest_of
 from .orthonormal import diagonal_matrices, infinite_matrix, phaseless
 
 
@@ -89,6 +90,10 @@ def svdvals_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(what, call(A), gradient=np.eye(3, 2))
     at = infinite_matrix(make)
     yield Convention("infinities", at, value=np.full(3, np.nan))
+    for rest in (1, 0):
+        at, like = call(make.put(np.diag([3.0, rest, rest]))), largest_of(3.0, rest)
+        what = f"the largest, where the others are {rest}"
+        yield Convention(what, at, through=lambda s: s[..., 0], like=like, floor=1e-14)
 
 
 OPS = [

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
@@ -20,6 +21,7 @@ from functx.testing.opinfo import (
     Refusal,
     Sample,
 )
+from functx.testing.tail import Tail
 
 from .masked_calls import (
     bools_accepted,
@@ -246,6 +248,7 @@ OPS = [
         conventions=logsumexp_conventions,
         departures=logsumexp_departures,
         own_dtypes=BOOLS_MASKED,
+        tails=(Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(jnp.stack([x, 0 * x]))),),
     ),
     OpInfo(
         functx.masked.logaddexp,

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx._core import category
+from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
 from functx.testing.opinfo import (
@@ -117,18 +117,25 @@ def std_conventions(make: Make) -> Iterator[Convention]:
     )
 
 
+WHOLE = frozenset(Accepts.INTEGER.value)
 _WHOLE = "PyTorch rounds variances to whole numbers, and takes roots of those"
+_UNASKED = r"^(?!.*(dtype=|f32|c64))"
+_SINGLE = "PyTorch computes those of integers in float32, whatever the default dtype is"
 WHOLE_ASKED = (
     OwnDtypes(
         "-",
         _WHOLE,
         r"dtype=(bool|u8|i64)|dtype=\*",
-        frozenset({"uint8", "int8", "int16", "int32", "int64"}),
+        WHOLE,
     ),
     OwnDtypes(
         "-",
         _WHOLE,
         "dtype=(bool|u8|i64)",
+    ),
+    *(
+        OwnDtypes(answer, _SINGLE, _UNASKED, WHOLE, frozenset({default}))
+        for answer, default in (("f16", "float16"), ("bf16", "bfloat16"), ("f64", "float64"))
     ),
 )
 

@@ -9,6 +9,7 @@ from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals
+from functx.testing.opdb.rows import log_share, share, share_of_second, tails_of_shares
 from functx.testing.opinfo import (
     call,
     Convention,
@@ -160,6 +161,7 @@ OPS = [
         conventions=conventions(1, False),
         departures=departures,
         own_dtypes=(BOOLS_CAST,),
+        tails=(*tails_of_shares(share, share_of_second),),
     ),
     OpInfo(
         functx.masked.log_softmax,
@@ -171,6 +173,7 @@ OPS = [
         conventions=conventions(1, True),
         departures=departures,
         own_dtypes=(BOOLS_CAST,),
+        tails=(*tails_of_shares(log_share),),
     ),
     OpInfo(
         functx.masked.softmin,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -8,6 +9,7 @@ import scipy.special
 import functx.nn.functional as F
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 
 def unary(make: Make) -> Iterator[Sample]:
@@ -124,6 +126,11 @@ def softplus_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def exact_by_tanh(mp: Any, x: Any) -> Any:
+    inner = mp.sqrt(2 / mp.pi) * (x + mp.mpf("0.044715") * x**3)
+    return x / (1 + mp.exp(-2 * inner))
+
+
 OPS = [
     OpInfo(
         F.relu,
@@ -138,14 +145,23 @@ OPS = [
         refusals=gelu_refusals,
         conventions=gelu_conventions,
         departures=gelu_departures,
+        tails=(Tail(lambda mp, x: x * mp.ncdf(x)),),
     ),
     # Of an exponent of 2000, the rounding is 2000 roundings of the result.
-    OpInfo(F.gelu, tanh_samples, reference=np_gelu, variant="tanh", ulps={"float64": 4000}),
+    OpInfo(
+        F.gelu,
+        tanh_samples,
+        reference=np_gelu,
+        variant="tanh",
+        ulps={"float64": 4000},
+        tails=(Tail(exact_by_tanh, of=lambda op, x: op(x, approximate="tanh")),),
+    ),
     OpInfo(
         F.silu,
         unary,
         reference=lambda x, inplace=False: x / (1 + np.exp(-x)),
         conventions=silu_conventions,
+        tails=(Tail(lambda mp, x: x / (1 + mp.exp(-x)), order=3),),
     ),
     OpInfo(
         F.softplus,
@@ -154,5 +170,14 @@ OPS = [
         refusals=softplus_refusals,
         conventions=softplus_conventions,
         departures=softplus_departures,
+        tails=(
+            Tail(lambda mp, x: mp.log1p(mp.exp(x)), high=20),
+            Tail(
+                lambda mp, x: 2 * mp.log1p(mp.exp(x / 2)),
+                lambda op, x: op(x, 0.5, 99.0),
+                "wide",
+                high=198,
+            ),
+        ),
     ),
 ]

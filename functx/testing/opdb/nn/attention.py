@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
+from functx.testing.opdb.rows import share
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 
 def attention_samples(make: Make) -> Iterator[Sample]:
@@ -144,6 +147,13 @@ def empty_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+def attended(op: Any, x: Any) -> Any:
+    """Of three keys the share of the first, to which the query gives this score."""
+    zero = 0 * x
+    keys = jnp.stack([zero + 1, zero, zero])[:, None]
+    return op(x.reshape(1, 1), keys, keys, jnp.stack([zero, zero, zero - 1]))[0, 0]
+
+
 OPS = [
     OpInfo(
         F.scaled_dot_product_attention,
@@ -153,6 +163,7 @@ OPS = [
         floor=SUMS,
         conventions=attention_conventions,
         departures=empty_departures,
+        tails=(Tail(share, attended, ulps=64),),
     ),
     OpInfo(
         F.scaled_dot_product_attention,

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import tails_of_losses
 from functx.testing.opinfo import call, Convention, Departure, Extreme, OpInfo, Refusal, Sample
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, np_loss, UNWEIGHTED
@@ -108,6 +110,15 @@ def cross_entropy_conventions(make: Make) -> Iterator[Convention]:
     one = call(make.put(np.ones((2, 3))), make.put([-100, 1], "int64"))
     gradient = [[0, 0, 0], [1 / 3, -2 / 3, 1 / 3]]
     yield Convention("one ignored", one, value=np.log(3), gradient=gradient)
+    impossible = call(make.put([[-np.inf] * 3, [1, 1, 1]]), make.put([-100, 1], "int64"))
+    departure = "in PyTorch a row of which nothing is asked has a gradient of NaN, 0 times infinity"
+    yield Convention(
+        "one impossible and ignored",
+        impossible,
+        value=np.log(3),
+        gradient=gradient,
+        departure=departure,
+    )
     weight, target = make.put([1, 1, 0]), make.put([0, 2], "int64")
     weighed = call(make.put(np.ones((2, 3))), target, weight, reduction="sum")
     gradient = [[-2 / 3, 1 / 3, 1 / 3], [0, 0, 0]], [np.log(3), 0, np.log(3)]
@@ -180,6 +191,7 @@ OPS = [
         floor=SUMS,
         conventions=cross_entropy_conventions,
         departures=class_departures,
+        tails=(*tails_of_losses(lambda op, x, k: op(x, jnp.int32(k))),),
     ),
     OpInfo(
         F.cross_entropy,
@@ -189,5 +201,6 @@ OPS = [
         departures=smoothing_departures,
         floor=SUMS,
         conventions=probability_conventions,
+        tails=(*tails_of_losses(lambda op, x, k: op(x, 0 * x + jnp.eye(3, dtype=x.dtype)[k])),),
     ),
 ]

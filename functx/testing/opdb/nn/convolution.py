@@ -10,6 +10,7 @@ from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
 
 from .padding_extremes import BEYOND_THE_EDGE
+from .window_sizes import window_is_a_number
 
 
 def conv1d_samples(make: Make) -> Iterator[Sample]:
@@ -150,6 +151,7 @@ OPS = [
         refusals=conv1d_refusals,
         floor=SUMS,
         departures=infinity_departures(1),
+        fixed_sizes=(window_is_a_number(2),),
         extremes=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
@@ -159,6 +161,7 @@ OPS = [
         refusals=conv2d_refusals,
         floor=SUMS,
         departures=infinity_departures(2),
+        fixed_sizes=(window_is_a_number(2, 3),),
         extremes=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
@@ -167,6 +170,7 @@ OPS = [
         reference=np_conv,
         refusals=conv3d_refusals,
         floor=SUMS,
+        fixed_sizes=(window_is_a_number(2, 3, 4),),
     ),
     OpInfo(
         F.conv_tbc,
@@ -175,6 +179,7 @@ OPS = [
         refusals=conv_tbc_refusals,
         floor=SUMS,
         departures=whole_departures,
+        fixed_sizes=(window_is_a_number(0),),
         extremes=(BEYOND_THE_EDGE,),
     ),
 ]

@@ -22,7 +22,7 @@ def samples(make: Make) -> Iterator[Sample]:
     yield call(rows, make(4, 2), offsets)
     yield call(rows, make(4, 2), offsets, mode="sum", include_last_offset=True)
     factors = make(6)
-    yield call(rows, make(4, 2), offsets, mode="sum", per_sample_weights=factors, sparse=True)
+    yield call(rows, make(4, 2), offsets, mode="sum", per_sample_weights=factors)
     yield call(make.index(4, 2, 3), make(4, 2), mode="sum", per_sample_weights=make(2, 3))
     yield call(make.put([[0, 1], [1, 1]], "int64"), make(4, 2), padding_idx=1)
     yield call(make.put([[0, 1], [3, 2]], "int64"), make(4, 2), mode="sum", padding_idx=-1)
@@ -67,6 +67,7 @@ def refusals(make: Make) -> Iterator[Refusal]:
         at = call(two, table, mode="sum", per_sample_weights=factors)
         yield Refusal(at, "`per_sample_weights` must have the shape of `input`", ValueError)
     yield Refusal(call(two, table, padding_idx=4), "`padding_idx` must lie in", IndexError)
+    yield Refusal(call(two, table, sparse=True), "`sparse` gradients do not exist", ValueError)
 
 
 def np_bag(
@@ -158,6 +159,10 @@ def departures(make: Make) -> Iterator[Departure]:
         "PyTorch divides by how often another row is read, where rows are read unequally often",
         "scale_grad_by_freq=True",
     )
+    sparse = call(make.index(2, 2, 2), table, sparse=True)
+    yield Departure(
+        "refused", sparse, "gradients are dense arrays, always", "`sparse` gradients do not exist"
+    )
 
 
 OPS = [
@@ -169,6 +174,7 @@ OPS = [
         floor=SUMS,
         conventions=conventions,
         departures=departures,
+        only_on={"sparse": frozenset()},
     ),
     OpInfo(
         F.embedding_bag,
@@ -177,5 +183,6 @@ OPS = [
         variant="maximum",
         conventions=maximum_conventions,
         departures=maximum_departures,
+        only_on={"sparse": frozenset()},
     ),
 ]

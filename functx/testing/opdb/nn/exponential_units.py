@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import scipy.special
 
@@ -13,6 +14,7 @@ from functx._core import category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, Extreme, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 
 NAN, INF = np.nan, np.inf
@@ -166,7 +168,13 @@ def glu_conventions(make: Make) -> Iterator[Convention]:
 
 
 OPS = [
-    OpInfo(F.elu, with_alpha, np_elu, conventions=elu_conventions),
+    OpInfo(
+        F.elu,
+        with_alpha,
+        np_elu,
+        conventions=elu_conventions,
+        tails=(Tail(lambda mp, x: 0.75 * mp.expm1(x), of=lambda op, x: op(x, 0.75), high=0),),
+    ),
     OpInfo(
         F.celu,
         with_alpha,
@@ -179,17 +187,47 @@ OPS = [
                 "`alpha` must not be 0, which XLA's CPU takes these for",
             ),
         ),
+        tails=(
+            Tail(
+                lambda mp, x: 0.75 * mp.expm1(x / 0.75),
+                of=lambda op, x: op(x, 0.75),
+                high=0,
+            ),
+        ),
     ),
-    OpInfo(F.selu, maybe_in_place, np_selu, conventions=selu_conventions),
+    OpInfo(
+        F.selu,
+        maybe_in_place,
+        np_selu,
+        conventions=selu_conventions,
+        tails=(Tail(lambda mp, x: 1.0507009873554805 * 1.6732632423543772 * mp.expm1(x), high=0),),
+    ),
     OpInfo(
         F.logsigmoid,
         unary,
         reference=lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
         conventions=logsigmoid_conventions,
         signed_zeros=False,  # far out PyTorch has either
+        tails=(Tail(lambda mp, x: -mp.log1p(mp.exp(-x)), order=3),),
     ),
-    OpInfo(F.mish, maybe_in_place, np_mish, conventions=mish_conventions),
-    OpInfo(F.softsign, unary, np_softsign, no_bools, conventions=softsign_conventions),
+    OpInfo(
+        F.mish,
+        maybe_in_place,
+        np_mish,
+        conventions=mish_conventions,
+        tails=(Tail(lambda mp, x: x * mp.tanh(mp.log1p(mp.exp(x)))),),
+    ),
+    OpInfo(
+        F.softsign,
+        unary,
+        np_softsign,
+        no_bools,
+        conventions=softsign_conventions,
+        tails=(
+            Tail(lambda mp, x: x / (1 + x), low=0),
+            Tail(lambda mp, x: x / (1 - x), what="below 0", high=0),
+        ),
+    ),
     OpInfo(
         F.tanhshrink,
         unary,
@@ -198,6 +236,19 @@ OPS = [
         floor=AT_ROOTS,
         conventions=tanhshrink_conventions,
         signed_zeros=False,  # of a difference that halves cannot hold, the reference has the sign
+        tails=(Tail(lambda mp, x: x - mp.tanh(x)),),
     ),
-    OpInfo(F.glu, glu_samples, np_glu, glu_refusals, conventions=glu_conventions),
+    OpInfo(
+        F.glu,
+        glu_samples,
+        np_glu,
+        glu_refusals,
+        conventions=glu_conventions,
+        tails=(
+            Tail(
+                lambda mp, x: 3 / (1 + mp.exp(-x)),
+                of=lambda op, x: op(jnp.stack([3 * jnp.ones_like(x), x]))[0],
+            ),
+        ),
+    ),
 ]

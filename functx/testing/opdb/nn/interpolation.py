@@ -15,8 +15,8 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 def nearest_samples(make: Make) -> Iterator[Sample]:
     for mode in ("nearest", "nearest-exact"):
         yield call(make(1, 2, 4), 6, mode=mode)
-        yield call(make(1, 1, 2, 3), scale_factor=(1.7, 0.7), mode=mode)
-        yield call(make(1, 1, 2, 2, 2), scale_factor=1.6, mode=mode, recompute_scale_factor=True)
+        yield call(make(1, 1, 2, 3), scale_factor=(1.625, 0.6875), mode=mode)
+        yield call(make(1, 1, 2, 2, 2), scale_factor=1.625, mode=mode, recompute_scale_factor=True)
     yield call(make(0, 1, 2), size=[3])
 
 
@@ -31,7 +31,7 @@ def linear_samples(make: Make) -> Iterator[Sample]:
 
 def bicubic_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 1, 3, 4), (5, 2), mode="bicubic")
-    yield call(make(1, 1, 4, 3), scale_factor=1.4, mode="bicubic", align_corners=True)
+    yield call(make(1, 1, 4, 3), scale_factor=1.375, mode="bicubic", align_corners=True)
 
 
 def area_samples(make: Make) -> Iterator[Sample]:
@@ -43,7 +43,7 @@ def area_samples(make: Make) -> Iterator[Sample]:
 def antialias_samples(make: Make) -> Iterator[Sample]:
     for mode in ("bilinear", "bicubic", "lanczos"):
         yield call(make(1, 1, 4, 5), (2, 7), mode=mode, antialias=True)
-    yield call(make(1, 1, 4, 4), scale_factor=0.6, mode="bilinear", antialias=True)
+    yield call(make(1, 1, 4, 4), scale_factor=0.625, mode="bilinear", antialias=True)
     yield call(make(1, 1, 1, 40), (1, 3), mode="lanczos", antialias=True)  # many taps
 
 
@@ -68,7 +68,7 @@ def block_samples(make: Make) -> Iterator[Sample]:
 
 def plane_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 1, 2, 3), (3, 4))
-    yield call(make(1, 2, 2, 2), scale_factor=1.6)
+    yield call(make(1, 2, 2, 2), scale_factor=1.625)
 
 
 def one_size_refusals(make: Make) -> Iterator[Refusal]:
@@ -203,6 +203,8 @@ def factor_conventions(make: Make) -> Iterator[Convention]:
     twice = np.repeat(kept, 2, -1)
     yield Convention("a size stays", call(image, scale_factor=1.1), value=kept)
     yield Convention("a size doubles", call(image, scale_factor=(1, 2.3)), value=twice)
+    longer = call(make.put(np.ones((1, 1, 45))), scale_factor=1.4)
+    yield Convention("45 times 1.4 is less than 63", longer, value=np.ones((1, 1, 62)))
     scaled = call(make.put(row), scale_factor=2.3)
     yield Convention("a single size doubles", scaled, value=[[[1, 1, 1, 3, 3, 4]]])
     for mode, x in (("linear", make.put(row)), ("bilinear", image)):

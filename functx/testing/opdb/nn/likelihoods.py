@@ -189,7 +189,7 @@ def divergence_conventions(make: Make) -> Iterator[Convention]:
     departure = "PyTorch's slope is NaN"
     yield Convention("a slope", at, gradient=([0], [-INF]), departure=departure)
     at = call(make.put([0.5, -1.0]), make.put([0.0, 1.0]), reduction="sum")
-    yield Convention("an impossible one", at, value=1)
+    yield Convention("an impossible one", at, value=1, gradient=([0, -1], None))
     at = call(make.put([-INF]), make.put([0.0]))
     departure = "PyTorch multiplies 0 by infinity"
     yield Convention("impossible in both", at, value=0, departure=departure)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import tails_of_losses
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, UNWEIGHTED
@@ -104,6 +106,7 @@ OPS = [
         refusals,
         floor=SUMS,
         conventions=conventions,
+        tails=(*tails_of_losses(lambda op, x, k: op(x, jnp.eye(3, dtype=x.dtype), jnp.int32(k))),),
     ),
     OpInfo(
         F.linear_cross_entropy,

@@ -9,6 +9,7 @@ from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .extremes import smooth_at_extremes
 from .reduced import np_reduced, refusals
@@ -351,6 +352,10 @@ OPS = [
                 "PyTorch multiplies in place into what it made of `target`, in the dtype of that",
                 r"(?:bool|u8|i64|f16|bf16|f64|c64)\b",
             ),
+        ),
+        tails=(
+            Tail(lambda mp, x: mp.log1p(mp.exp(-x)), lambda op, x: op(x, 0 * x + 1), "target 1"),
+            Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(x, 0 * x), "target 0"),
         ),
     ),
 ]

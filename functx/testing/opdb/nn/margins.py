@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
@@ -19,6 +20,7 @@ from functx.testing.opinfo import (
     Refusal,
     Sample,
 )
+from functx.testing.tail import Tail
 
 from .hinges import (
     bad_reduction,
@@ -257,6 +259,7 @@ OPS = [
         floor=SUMS,
         conventions=soft_conventions,
         departures=soft_departures,
+        tails=(Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(x, jnp.int32(-1))),),
     ),
     OpInfo(
         F.multilabel_soft_margin_loss,
@@ -268,6 +271,18 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         own_dtypes=(OwnDtypes("-", "probabilities and their weights are real", "complex"),),
         departures=classes_departures,
+        tails=(
+            Tail(
+                lambda mp, x: mp.log1p(mp.exp(-x)),
+                lambda op, x: op(x[None], jnp.ones_like(x)[None]),
+                "target 1",
+            ),
+            Tail(
+                lambda mp, x: mp.log1p(mp.exp(x)),
+                lambda op, x: op(x[None], jnp.zeros_like(x)[None]),
+                "target 0",
+            ),
+        ),
     ),
     OpInfo(
         F.cosine_embedding_loss,

@@ -3,12 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import share
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.tail import Tail
 
 
 def at(make: Make, *lengths: int, heads: int = 2, biases: bool = False, **options: Any) -> Sample:
@@ -36,9 +39,11 @@ def samples(make: Make) -> Iterator[Sample]:
     yield at(make, 2, 3, 2, biases=True, attn_mask=make(2, 3))
     masked = make.put([[0, 1, 0], [0, 0, 1]], bool)
     yield at(make, 2, 3, 2, key_padding_mask=masked, need_weights=False)
-    yield at(make, 2, 3, attn_mask=masked, key_padding_mask=make(3))
+    nothing = make.put([[0, 1, 0], [1, 1, 1]], bool)  # what the second sample, or row, attends to
+    yield at(make, 2, 3, attn_mask=nothing, key_padding_mask=make(3))
+    yield at(make, 2, 3, 2, key_padding_mask=nothing, average_attn_weights=False)
     more = {"bias_k": make(1, 1, 2), "bias_v": make(1, 1, 2), "add_zero_attn": True}
-    yield at(make, 1, 2, 2, **more, attn_mask=make(4, 1, 2), average_attn_weights=False)
+    yield at(make, 1, 2, 2, **more, attn_mask=make(4, 1, 2))
     held = {"static_k": make(2, 3, 1), "static_v": make(2, 3, 1)}
     yield at(make, 2, 2, 1, **held, training=False, dropout_p=0.5)
     causal = make.put([[0, 1], [0, 0]], bool)
@@ -157,9 +162,7 @@ def np_multi_head(
             highest = scores.max(-1, keepdims=True)
             shares = np.exp(scores - np.where(highest == -np.inf, 0, highest))
             total = shares.sum(-1, keepdims=True)
-            shares = np.where(
-                total == 0, np.nan if need_weights else 0, shares / (total + (total == 0))
-            )
+            shares = shares / (total + (total == 0))
             outputs[:, n, part] = shares @ values
             weights.append(shares)
     outputs = outputs @ out_weight.T + (0 if out_bias is None else out_bias)
@@ -192,17 +195,44 @@ def sampler(rng, n, *args):
     return weights @ values, weights
 
 
+NOTHING = "one row without a position makes all weights' gradients NaN in PyTorch"
+
+
 def conventions(make: Make) -> Iterator[Convention]:
     x, eye, three = make.put([[1.0], [2.0]]), make.put([[1.0]]), make.put(np.ones((3, 1)))
-    never = make.put(np.ones((2, 2)), bool)
     rest = 1, 1, three, None, None, None, False, 0.0, eye, None
-    nothing = call(x, x, x, *rest, attn_mask=never)
-    nan = np.full((2, 1), np.nan), np.full((2, 2), np.nan)
-    yield Convention("to nothing", nothing, value=nan)
-    quiet = call(x, x, x, *rest, attn_mask=never, need_weights=False)
     flat = [np.zeros((2, 1))] * 3 + [np.zeros((3, 1)), np.zeros((1, 1))]
+    zeros = np.zeros((2, 1)), np.zeros((2, 2))
+    both = lambda out: (out[0].sum(), (out[1] * np.arange(4.0).reshape(2, 2)).sum())
     first = lambda out: out[0]
-    yield Convention("without weights", quiet, through=first, gradient=tuple(flat))
+    for name, never in (("True", make.put(np.ones((2, 2)), bool)), ("-inf", -np.inf)):
+        mask = make.put(np.full((2, 2), never)) if name == "-inf" else never
+        gradient = (*flat, np.zeros((2, 2))) if name == "-inf" else tuple(flat)
+        size = sum(np.size(g) for g in gradient)
+        asked = call(x, x, x, *rest, attn_mask=mask)
+        hessian = np.zeros((size, size))
+        stated = {"gradient": gradient, "hessian": hessian, "departure": NOTHING}
+        yield Convention(f"to nothing, by {name}", asked, value=zeros, through=both, **stated)
+        quiet = call(x, x, x, *rest, attn_mask=mask, need_weights=False)
+        yield Convention(
+            f"without weights, by {name}", quiet, value=zeros[:1], through=first, gradient=gradient
+        )
+    # The first of two samples attends to nothing, the second to the only key.
+    two = make.put([[[1.0], [2.0]]])
+    padded = make.put([[True], [False]], bool)
+    for average in (True, False):
+        half = call(two, two, two, *rest, key_padding_mask=padded, average_attn_weights=average)
+        yield Convention(
+            f"one of two to nothing, {average=}",
+            half,
+            value=(
+                [[[0.0], [2.0]]],
+                np.reshape([0.0, 1.0], (2, 1, 1) if average else (2, 1, 1, 1)),
+            ),
+            through=first,
+            gradient=([[[0], [0]]], [[[0], [0]]], [[[0], [1]]], [[0], [0], [2]], [[2]]),
+            departure=NOTHING,
+        )
 
 
 def dropout_conventions(make: Make) -> Iterator[Convention]:
@@ -235,6 +265,22 @@ def departures(make: Make) -> Iterator[Departure]:
         "a mask may have any floating dtype",
         "Input dtypes must be the same",
     )
+    x, E = make(2, 1, 2, dtype="float32"), make(6, 2, dtype="float32")
+    rest = None, None, None, False, 0.0, make(2, 2, dtype="float32"), None
+    padded = make.put(np.ones((1, 2)), bool)
+    for kind in ("value", "gradient"):
+        yield Departure(
+            kind, call(x, x, x, 2, 1, E, *rest, key_padding_mask=padded), NOTHING, "PyTorch nan"
+        )
+
+
+def attended(op: Any, x: Any) -> Any:
+    """Of three keys the share of the first, to which the query gives this score."""
+    zero = 0 * x
+    keys = jnp.stack([zero + 1, zero, zero])[:, None]
+    mask = jnp.stack([zero, zero, zero - 1])[None]
+    eye = jnp.ones((3, 1), x.dtype), None, None, None, False, 0.0, jnp.ones((1, 1), x.dtype), None
+    return op(x.reshape(1, 1), keys, keys, 1, 1, *eye, attn_mask=mask)[0][0, 0]
 
 
 OPS = [
@@ -251,6 +297,7 @@ OPS = [
             ),
         ),
         departures=departures,
+        tails=(Tail(share, attended, ulps=64),),
     ),
     OpInfo(
         F.multi_head_attention_forward,

@@ -13,6 +13,7 @@ from functx._core import category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 
 NAN, INF = np.nan, np.inf
@@ -342,7 +343,14 @@ OPS = [
         departures=hardsigmoid_departures,
         floor=AT_ROOTS,
     ),
-    OpInfo(F.hardswish, unary, np_hardswish, conventions=hardswish_conventions, floor=AT_ROOTS),
+    OpInfo(
+        F.hardswish,
+        unary,
+        np_hardswish,
+        conventions=hardswish_conventions,
+        floor=AT_ROOTS,
+        tails=(Tail(lambda mp, x: x * (x + 3) / 6, low=-3, high=3),),
+    ),
     OpInfo(F.hardshrink, hardshrink_samples, np_hardshrink, conventions=hardshrink_conventions),
     OpInfo(
         F.softshrink,

@@ -9,7 +9,9 @@ import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
+from functx.testing.opdb.rows import log_share, row, share, share_of_second, tails_of_shares
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .extremes import smooth_at_extremes
 
@@ -74,6 +76,14 @@ def np_softmin(x, dim=None, _stacklevel=3, dtype=None):
 INEXACT = Accepts.INEXACT.value
 
 
+# Of nothing the result is a constant.
+FLAT = {
+    "gradient": [0, 0],
+    "hessian": np.zeros((2, 2)),
+    "departure": "in PyTorch it is NaN, also where nothing is asked of such a row",
+}
+
+
 def softmax_conventions(make: Make) -> Iterator[Convention]:
     yield from smooth_at_extremes(make, 1)
     large = call(make.put([7e4, 0]), 0, dtype="float16")
@@ -82,12 +92,14 @@ def softmax_conventions(make: Make) -> Iterator[Convention]:
     some = call(make.put([0.0, -inf]), 0)
     yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
     nothing = call(make.put([-inf, -inf]), 0)
-    yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
 
 
 def softmin_conventions(make: Make) -> Iterator[Convention]:
     some = call(make.put([0.0, np.inf]), 0)
     yield Convention("one impossible", some, value=[1, 0], gradient=[0, 0])
+    nothing = call(make.put([np.inf, np.inf]), 0)
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
     large = call(make.put([-7e4, 0]), 0, dtype="float16")
     yield Convention("the input is cast first", large, value=[np.nan, np.nan])
     whole = call(make.put([0, 3, 9], "uint8"), 0, dtype="float32")
@@ -106,7 +118,7 @@ def log_softmax_conventions(make: Make) -> Iterator[Convention]:
         "one impossible", some, value=[0, -inf], through=lambda y: y[0], gradient=[0, 0]
     )
     nothing = call(make.put([-inf, -inf]), 0)
-    yield Convention("nothing possible", nothing, value=[np.nan, np.nan])
+    yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
 
 
 def third_departures(make: Make) -> Iterator[Departure]:
@@ -128,6 +140,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=softmax_conventions,
+        tails=(*tails_of_shares(share, share_of_second),),
     ),
     OpInfo(
         F.log_softmax,
@@ -137,6 +150,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=log_softmax_conventions,
+        tails=(*tails_of_shares(log_share),),
     ),
     OpInfo(
         F.softmax,
@@ -164,6 +178,7 @@ OPS = [
         dtypes=INEXACT,
         floor=SUMS,
         conventions=softmin_conventions,
+        tails=(Tail(lambda mp, x: share(mp, -x), lambda op, x: op(-row(-x), 0)[0]),),
     ),
     OpInfo(
         F.softmin,

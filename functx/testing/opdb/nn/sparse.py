@@ -13,7 +13,7 @@ from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Ref
 def embedding_samples(make: Make) -> Iterator[Sample]:
     yield call(make.index(4, 2, 3), make(4, 2))
     yield call(make.index(4, 5), make(4, 2))
-    yield call(make.index(4), make(4, 2), sparse=True)
+    yield call(make.index(4), make(4, 2))
     if category(make.dtype) >= 2:
         yield call(make.put([0, 2, 3], "int64"), make(4, 2), 1, 100.0, 1.0, True)
         yield edge(make.put([0, 2, 3], "int64"), make(4, 2), max_norm=0.5, norm_type=1.0)
@@ -35,6 +35,7 @@ def embedding_refusals(make: Make) -> Iterator[Refusal]:
     complexes = make(4, 2, dtype="complex64")
     yield Refusal(call(one, complexes, max_norm=1j), "`max_norm` must not be complex", TypeError)
     yield Refusal(call(one, make(4, 2), padding_idx=4), "`padding_idx` must lie in", IndexError)
+    yield Refusal(call(one, make(4, 2), sparse=True), "`sparse` gradients do not", ValueError)
 
 
 def np_embedding(
@@ -122,6 +123,10 @@ def embedding_departures(make: Make) -> Iterator[Departure]:
         "rows may have any integer dtype, as classes may",
         r"argument #[12] 'indices'",
     )
+    sparse = call(make.index(3, 2), make(3, 2), sparse=True)
+    yield Departure(
+        "refused", sparse, "gradients are dense arrays, always", "`sparse` gradients do not exist"
+    )
 
 
 OPS = [
@@ -132,6 +137,7 @@ OPS = [
         refusals=embedding_refusals,
         conventions=embedding_conventions,
         departures=embedding_departures,
+        only_on={"sparse": frozenset()},
     ),
     OpInfo(
         F.one_hot,

@@ -24,6 +24,14 @@ from .hinges import (
 
 
 FUNCTION = "PyTorch asks for a function"
+APART = OwnDtypes(
+    "f32",
+    "all three promote to complex64, where PyTorch's distance of two of integers has the default "
+    "dtype",
+    r"^\(\*, (c64, \*|\*, c64)\)",
+    WHOLE,
+    frozenset({"float64"}),
+)
 
 
 def triplet_samples(make: Make) -> Iterator[Sample]:
@@ -156,7 +164,7 @@ OPS = [
         triplet_refusals,
         floor=SUMS,
         conventions=triplet_conventions,
-        own_dtypes=(OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),),
+        own_dtypes=(OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE), APART),
     ),
     OpInfo(
         F.triplet_margin_with_distance_loss,
@@ -170,6 +178,7 @@ OPS = [
             OwnDtypes("*", FUNCTION, r"c64.*distance_function=\["),
             OwnDtypes("^", FUNCTION, r"distance_function=\["),
             OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),
+            APART,
         ),
     ),
 ]

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +13,7 @@ from functx._core import Accepts, category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .operands import (
     floating_without_numbers,
@@ -274,19 +276,54 @@ def exp_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("far out", at, value=value, gradient=value)
 
 
+def of_one(exact: Callable[[Any, Any], Any]) -> tuple[Tail, Tail]:
+    """What is exact where the other of two numbers is 0, which comes first or second."""
+    first, second = lambda op, x: op(x, 0 * x), lambda op, x: op(0 * x, x)
+    return Tail(exact, first, "first"), Tail(exact, second, "second")
+
+
 OPS = [
-    OpInfo(functx.exp, unary(), reference=np.exp, conventions=exp_conventions),
+    OpInfo(
+        functx.exp,
+        unary(),
+        reference=np.exp,
+        conventions=exp_conventions,
+        tails=(Tail(lambda mp, x: mp.exp(x)),),
+    ),
     OpInfo(
         functx.log,
         unary(low=0.1),
         reference=quiet(np.log),
         conventions=log_conventions,
+        tails=(Tail(lambda mp, x: mp.log(x), low=0),),
     ),
-    OpInfo(functx.exp2, exp2_samples, reference=quiet(np.exp2), conventions=exp2_conventions),
-    OpInfo(functx.expm1, expm1_samples, reference=quiet(np.expm1), conventions=expm1_conventions),
-    OpInfo(functx.log2, powers_of(2), reference=quiet(np.log2), conventions=base_conventions(2)),
     OpInfo(
-        functx.log10, powers_of(10), reference=quiet(np.log10), conventions=base_conventions(10)
+        functx.exp2,
+        exp2_samples,
+        reference=quiet(np.exp2),
+        conventions=exp2_conventions,
+        tails=(Tail(lambda mp, x: mp.mpf(2) ** x),),
+    ),
+    OpInfo(
+        functx.expm1,
+        expm1_samples,
+        reference=quiet(np.expm1),
+        conventions=expm1_conventions,
+        tails=(Tail(lambda mp, x: mp.expm1(x)),),
+    ),
+    OpInfo(
+        functx.log2,
+        powers_of(2),
+        reference=quiet(np.log2),
+        conventions=base_conventions(2),
+        tails=(Tail(lambda mp, x: mp.log(x) / mp.log(2), low=0),),
+    ),
+    OpInfo(
+        functx.log10,
+        powers_of(10),
+        reference=quiet(np.log10),
+        conventions=base_conventions(10),
+        tails=(Tail(lambda mp, x: mp.log(x) / mp.log(10), low=0),),
     ),
     OpInfo(
         functx.logit,
@@ -295,18 +332,21 @@ OPS = [
         refusals=logit_refusals,
         conventions=logit_conventions,
         departures=logit_departures,
+        tails=(Tail(lambda mp, x: mp.log(x / (1 - x)), low=0, high=1),),
     ),
     OpInfo(
         functx.log1p,
         unary(low=-0.9),
         reference=quiet(scipy.special.log1p),
         conventions=log1p_conventions,
+        tails=(Tail(lambda mp, x: mp.log1p(x), low=-1),),
     ),
     OpInfo(
         functx.sigmoid,
         sigmoid_samples,
         reference=np_sigmoid,
         conventions=sigmoid_conventions,
+        tails=(Tail(lambda mp, x: 1 / (1 + mp.exp(-x)), order=3),),
     ),
     OpInfo(
         functx.logaddexp,
@@ -316,6 +356,7 @@ OPS = [
         dtypes=Accepts.INEXACT.value,
         floor=AT_ROOTS,
         conventions=logaddexp_conventions(np.e),
+        tails=(*of_one(lambda mp, x: mp.log1p(mp.exp(x))),),
     ),
     OpInfo(
         functx.logaddexp2,
@@ -326,6 +367,7 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         floor=AT_ROOTS,
         conventions=logaddexp_conventions(2),
+        tails=(*of_one(lambda mp, x: mp.log1p(mp.mpf(2) ** x) / mp.log(2)),),
     ),
     OpInfo(
         functx.xlogy,

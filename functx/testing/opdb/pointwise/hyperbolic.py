@@ -8,6 +8,7 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.tail import Tail
 
 from .operands import ALONG, both_sides, ONE_SIDE, quiet, sided, unary, UPRIGHT
 
@@ -79,7 +80,7 @@ def asinh_conventions(make: Make) -> Iterator[Convention]:
 def acosh_conventions(make: Make) -> Iterator[Convention]:
     inf, nan = np.inf, np.nan
     at = call(make.put([1.0, 0.5, -2, 1e300, inf]))
-    value, gradient = [0, nan, nan, np.log(2e300), inf], [inf, nan, 1 / np.sqrt(3), 0, 0]
+    value, gradient = [0, nan, nan, np.log(2e300), inf], [inf, nan, 1 / np.sqrt(3), 1e-300, 0]
     yield Convention("1, below and far out", at, value=value, gradient=gradient)
     yield Convention("curvature at 1", call(make.put([1.0])), hessian=[[-inf]])
     below = call(make.put([-1.0]))
@@ -101,13 +102,26 @@ def atanh_conventions(make: Make) -> Iterator[Convention]:
 
 
 OPS = [
-    OpInfo(functx.sinh, growing, reference=quiet(np.sinh), conventions=sinh_conventions),
-    OpInfo(functx.cosh, growing, reference=quiet(np.cosh), conventions=cosh_conventions),
+    OpInfo(
+        functx.sinh,
+        growing,
+        reference=quiet(np.sinh),
+        conventions=sinh_conventions,
+        tails=(Tail(lambda mp, x: mp.sinh(x)),),
+    ),
+    OpInfo(
+        functx.cosh,
+        growing,
+        reference=quiet(np.cosh),
+        conventions=cosh_conventions,
+        tails=(Tail(lambda mp, x: mp.cosh(x)),),
+    ),
     OpInfo(
         functx.tanh,
         unary(low=-1, high=1),
         reference=np.tanh,
         conventions=tanh_conventions,
+        tails=(Tail(lambda mp, x: mp.tanh(x), order=3),),
     ),
     OpInfo(
         functx.asinh,
@@ -115,6 +129,7 @@ OPS = [
         reference=quiet(np.arcsinh),
         conventions=asinh_conventions,
         departures=sided(UPRIGHT),
+        tails=(Tail(lambda mp, x: mp.asinh(x)),),
     ),
     OpInfo(
         functx.acosh,
@@ -122,6 +137,13 @@ OPS = [
         reference=quiet(np.arccosh),
         conventions=acosh_conventions,
         departures=sided(BELOW_1),
+        tails=(Tail(lambda mp, x: mp.acosh(x), low=1),),
     ),
-    OpInfo(functx.atanh, atanh_samples, reference=quiet(np.arctanh), conventions=atanh_conventions),
+    OpInfo(
+        functx.atanh,
+        atanh_samples,
+        reference=quiet(np.arctanh),
+        conventions=atanh_conventions,
+        tails=(Tail(lambda mp, x: mp.atanh(x), low=-1, high=1),),
+    ),
 ]

@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.tail import Tail
 
 from .operands import ALONG, both_sides, ONE_SIDE, quiet, sided, unary, UPRIGHT
 
@@ -75,6 +76,7 @@ OPS = [
         reference=quiet(np.arccos),
         conventions=acos_conventions,
         departures=sided(ALONG),
+        tails=(Tail(lambda mp, x: mp.acos(x), low=-1, high=1),),
     ),
     OpInfo(
         functx.asin,
@@ -82,6 +84,13 @@ OPS = [
         reference=quiet(np.arcsin),
         conventions=asin_conventions,
         departures=sided(ALONG),
+        tails=(Tail(lambda mp, x: mp.asin(x), low=-1, high=1),),
     ),
-    OpInfo(functx.atan, atan_samples, reference=quiet(np.arctan), conventions=atan_conventions),
+    OpInfo(
+        functx.atan,
+        atan_samples,
+        reference=quiet(np.arctan),
+        conventions=atan_conventions,
+        tails=(Tail(lambda mp, x: mp.atan(x)),),
+    ),
 ]

@@ -18,6 +18,7 @@ from functx.testing.opinfo import (
     Refusal,
     Sample,
 )
+from functx.testing.tail import Tail
 
 from .operands import floating_without_numbers, PAIRS, quiet, unary, unbroadcastable
 
@@ -261,17 +262,24 @@ OPS = [
             ),
         ),
     ),
-    OpInfo(functx.square, unary(), reference=lambda x: x * x if x.dtype != bool else 1 * x),
+    OpInfo(
+        functx.square,
+        unary(),
+        reference=lambda x: x * x if x.dtype != bool else 1 * x,
+        tails=(Tail(lambda mp, x: x * x),),
+    ),
     OpInfo(
         functx.sqrt,
         unary(low=0.1),
         reference=quiet(np.sqrt),
         conventions=sqrt_conventions,
+        tails=(Tail(lambda mp, x: mp.sqrt(x), low=0),),
     ),
     OpInfo(
         functx.rsqrt,
         unary(low=0.1),
         reference=quiet(lambda x: 1 / np.sqrt(x)),
         conventions=rsqrt_conventions,
+        tails=(Tail(lambda mp, x: 1 / mp.sqrt(x), low=0),),
     ),
 ]

@@ -12,6 +12,7 @@ from functx._core import category
 from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
+from functx.testing.tail import Tail
 
 from .operands import quiet, real_only, unary
 
@@ -141,6 +142,7 @@ OPS = [
         reference=scipy.special.erf,
         refusals=real_only,
         conventions=erf_conventions,
+        tails=(Tail(lambda mp, x: mp.erf(x)),),
     ),
     OpInfo(
         functx.lgamma,
@@ -150,6 +152,7 @@ OPS = [
         refusals=real_only,
         floor=AT_ROOTS,
         conventions=lgamma_conventions,
+        tails=(Tail(lambda mp, x: mp.loggamma(x), low=0),),
     ),
     OpInfo(
         functx.digamma,
@@ -159,5 +162,6 @@ OPS = [
         refusals=real_only,
         floor=AT_ROOTS,
         conventions=digamma_conventions,
+        tails=(Tail(lambda mp, x: mp.digamma(x), low=0),),
     ),
 ]

@@ -9,6 +9,7 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
+from functx.testing.tail import Tail
 
 from .operands import PAIRS, quiet, real_only, real_without_numbers, unary, unary_nonzero
 
@@ -136,9 +137,24 @@ def angle_conventions(make: Make) -> Iterator[Convention]:
 
 
 OPS = [
-    OpInfo(functx.sin, turns(), reference=np.sin),
-    OpInfo(functx.cos, turns(), reference=np.cos),
-    OpInfo(functx.tan, turns(low=-1, high=1), reference=np.tan),
+    OpInfo(
+        functx.sin,
+        turns(),
+        reference=np.sin,
+        tails=(Tail(lambda mp, x: mp.sin(x), low=-9, high=9),),
+    ),
+    OpInfo(
+        functx.cos,
+        turns(),
+        reference=np.cos,
+        tails=(Tail(lambda mp, x: mp.cos(x), low=-9, high=9),),
+    ),
+    OpInfo(
+        functx.tan,
+        turns(low=-1, high=1),
+        reference=np.tan,
+        tails=(Tail(lambda mp, x: mp.tan(x), low=-1.5, high=1.5),),
+    ),
     OpInfo(
         functx.atan2,
         atan2_samples,
@@ -149,7 +165,13 @@ OPS = [
     ),
     OpInfo(functx.deg2rad, unary(), reference=np.deg2rad, refusals=real_only),
     OpInfo(functx.rad2deg, unary(), reference=np.rad2deg, refusals=real_only),
-    OpInfo(functx.sinc, sinc_samples, reference=np_sinc, conventions=sinc_conventions),
+    OpInfo(
+        functx.sinc,
+        sinc_samples,
+        reference=np_sinc,
+        conventions=sinc_conventions,
+        tails=(Tail(lambda mp, x: mp.sinc(mp.pi * x), low=-9, high=9),),
+    ),
     OpInfo(
         functx.angle,
         angle_samples,

@@ -5,9 +5,23 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
+from functx._core import Accepts
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Extreme, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    edge,
+    Extreme,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
+
+
+WHOLE = frozenset(Accepts.INTEGER.value)
+_SINGLE = "PyTorch answers float32 for one observation that is weighted, whatever the default is"
 
 
 def counts(make: Make, n: int):
@@ -126,6 +140,9 @@ def corrcoef_conventions(make: Make) -> Iterator[Convention]:
     nan = np.nan
     constant = call(make.put([[2, 2, 2], [1, 2, 3]]))
     yield Convention("a constant", constant, value=[[nan, nan], [nan, 1]])
+    beside = call(make.put([[2, 2, 2], [1, 2, 3], [2, 1, 4]]))
+    others = lambda y: y[1:, 1:]
+    yield Convention("beside a constant", beside, through=others, smooth=True, floor=1e-14)
     yield Convention("one variable", call(make.put([1, 2, 4])), value=1, gradient=[0, 0, 0])
     yield Convention("one constant", call(make.put([2, 2])), value=nan)
     along = call(make.put([[1, 2, 3], [2, 4, 6]]))
@@ -142,6 +159,10 @@ OPS = [
         refusals=cov_refusals,
         conventions=cov_conventions,
         floor=SUMS,
+        own_dtypes=tuple(
+            OwnDtypes(answer, _SINGLE, r"^\(\S+\[\], .*fweights", WHOLE, frozenset({default}))
+            for answer, default in (("f16", "float16"), ("bf16", "bfloat16"), ("f64", "float64"))
+        ),
     ),
     OpInfo(
         functx.corrcoef,

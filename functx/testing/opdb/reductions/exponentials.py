@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax.numpy as jnp
 import numpy as np
 
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 from .rows import among_many, at_edges
@@ -137,6 +139,9 @@ OPS = [
         floor=SUMS,
         conventions=logsumexp_conventions,
         departures=logsumexp_departures,
+        tails=(
+            Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(jnp.stack([x, 0 * x]), 0)),
+        ),
     ),
     OpInfo(
         functx.logcumsumexp,
@@ -146,5 +151,8 @@ OPS = [
         floor=SUMS,
         conventions=logcumsumexp_conventions,
         departures=logcumsumexp_departures,
+        tails=(
+            Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(jnp.stack([x, 0 * x]), 0)[1]),
+        ),
     ),
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, edge, FixedSizes, OpInfo, Refusal, Sample
 
 
 def split_samples(make: Make) -> Iterator[Sample]:
@@ -172,9 +172,27 @@ def unbind_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), 2), r"`dim` must lie in \[-1, 0\], got 2", IndexError)
 
 
+def _decides_how_many(argument: str) -> FixedSizes:
+    return FixedSizes(argument, "the size decides how many arrays there are", along="dim")
+
+
 OPS = [
-    OpInfo(functx.split, split_samples, reference=np_split, refusals=split_refusals, ulps=0),
-    OpInfo(functx.chunk, chunk_samples, reference=np_chunk, refusals=chunk_refusals, ulps=0),
+    OpInfo(
+        functx.split,
+        split_samples,
+        reference=np_split,
+        refusals=split_refusals,
+        fixed_sizes=(_decides_how_many("tensor"),),
+        ulps=0,
+    ),
+    OpInfo(
+        functx.chunk,
+        chunk_samples,
+        reference=np_chunk,
+        refusals=chunk_refusals,
+        fixed_sizes=(_decides_how_many("input"),),
+        ulps=0,
+    ),
     OpInfo(
         functx.tensor_split,
         tensor_split_samples,
@@ -187,6 +205,7 @@ OPS = [
         unbind_samples,
         reference=lambda x, dim=0: tuple(np.moveaxis(x, dim, 0)),
         refusals=unbind_refusals,
+        fixed_sizes=(_decides_how_many("input"),),
         ulps=0,
     ),
     OpInfo(

@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo
+from functx.testing.tail import Tail
 
 from .exact import airy, elementwise
 from .operands import in_double, no_complex, samples_at
@@ -56,5 +57,6 @@ OPS = [
         reference=in_double(elementwise(airy)),
         refusals=no_complex,
         conventions=conventions,
+        tails=(Tail(lambda mp, x: mp.airyai(x), low=-9, high=99),),
     ),
 ]

@@ -8,9 +8,10 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo
+from functx.testing.tail import Tail
 
 from .exact import bessel, elementwise, spherical
-from .operands import in_double, no_complex, samples_at
+from .operands import beside, in_double, no_complex, samples_at
 
 
 FAR = "PyTorch divides infinities"
@@ -106,6 +107,7 @@ OPS = [
             (2.404825557695773, -6.10876525973673e-17, -0.5191474972894667, 0.21587740350984022),
             (1e3, 0.024786686152420176, -0.004728311907089524, -0.024781957840513087),
         ),
+        tails=(Tail(lambda mp, x: mp.besselj(0, x), low=-9, high=99),),
     ),
     OpInfo(
         functx.special.bessel_j1,
@@ -117,6 +119,7 @@ OPS = [
             (3.8317059702075125, -6.149807356994906e-17, -0.402759395702553, 0.10511229171395452),
             (1e3, 0.004728311907089524, 0.024781957840513087, -0.00475308913661813),
         ),
+        tails=(Tail(lambda mp, x: mp.besselj(1, x), low=-9, high=99),),
     ),
     OpInfo(
         functx.special.bessel_y0,
@@ -127,6 +130,7 @@ OPS = [
             (0.8935769662791675, -2.3389279284062102e-17, 0.8794208024971948, -0.9841578685259551),
             (1e3, 0.0047159179776228135, 0.024784331292351778, -0.004740702308915165),
         ),
+        tails=(Tail(lambda mp, x: mp.bessely(beside(mp, 0), x), low=0, high=99),),
     ),
     OpInfo(
         functx.special.bessel_y1,
@@ -137,6 +141,7 @@ OPS = [
             (2.197141326031017, 2.513306678922122e-17, 0.5207864124022675, -0.23702909149819323),
             (1e3, -0.024784331292351778, 0.004740702308915165, 0.02477956580571157),
         ),
+        tails=(Tail(lambda mp, x: mp.bessely(beside(mp, 1), x), low=0, high=99),),
     ),
     OpInfo(
         functx.special.spherical_bessel_j0,
@@ -144,5 +149,6 @@ OPS = [
         reference=in_double(elementwise(spherical)),
         refusals=no_complex,
         conventions=spherical_conventions,
+        tails=(Tail(lambda mp, x: mp.sinc(x), low=-9, high=99),),
     ),
 ]

@@ -10,6 +10,7 @@ from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS, quiet, real_only, reals_or_a_number, unary
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.tail import Tail
 
 
 def xlog1py_samples(make: Make) -> Iterator[Sample]:
@@ -67,6 +68,7 @@ OPS = [
         signed_zeros=False,
         floor=AT_ROOTS,
         conventions=entr_conventions,
+        tails=(Tail(lambda mp, x: -x * mp.log(x), low=0),),
     ),
     OpInfo(
         functx.special.xlog1py,

@@ -11,8 +11,9 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import real_only
 from functx.testing.opinfo import call, Convention, Departure, OpInfo
+from functx.testing.tail import Tail
 
-from .operands import in_double, no_complex, samples_at
+from .operands import beside, in_double, no_complex, samples_at
 
 
 _EULER = np.longdouble("0.57721566490153286060651209")
@@ -197,6 +198,12 @@ def slopes_of_i1(make: Make) -> Iterator[Departure]:
 _I0 = samples_at(-700, -20, -8, 8, 9, 20, 710, np.inf, -np.inf)
 _K = samples_at(0, 0.5, 1, 2, 30, 700, 1e10, -1, np.inf, -np.inf, low=0.1, high=3)
 
+
+def scaled_first_kind(n):
+    # Up to 8 derivatives are differences of power series: two digits are lost.
+    return lambda mp, x: mp.exp(-abs(x)) * mp.besseli(n, x)
+
+
 OPS = [
     OpInfo(
         functx.i0,
@@ -205,6 +212,7 @@ OPS = [
         refusals=real_only,
         conventions=i0_conventions,
         departures=infinite_slopes,
+        tails=(Tail(lambda mp, x: mp.besseli(0, x), high=999, low=-999),),
     ),
     OpInfo(
         functx.special.i0e,
@@ -212,6 +220,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 0, True)),
         refusals=real_only,
         conventions=i0e_conventions,
+        tails=(Tail(scaled_first_kind(0), low=0, high=999, ulps=128),),
     ),
     OpInfo(
         functx.special.i1,
@@ -220,6 +229,7 @@ OPS = [
         refusals=real_only,
         conventions=i1_conventions,
         departures=slopes_of_i1,
+        tails=(Tail(lambda mp, x: mp.besseli(1, x), low=-999, high=999),),
     ),
     OpInfo(
         functx.special.i1e,
@@ -228,6 +238,7 @@ OPS = [
         refusals=real_only,
         conventions=i1e_conventions,
         departures=slopes_of_nan,
+        tails=(Tail(scaled_first_kind(1), low=0, high=999, ulps=128),),
     ),
     OpInfo(
         functx.special.modified_bessel_i0,
@@ -235,6 +246,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 0, False)),
         refusals=no_complex,
         conventions=without_slopes(i0_conventions),
+        tails=(Tail(lambda mp, x: mp.besseli(0, x), low=-999, high=999),),
     ),
     OpInfo(
         functx.special.modified_bessel_i1,
@@ -242,6 +254,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 1, False)),
         refusals=no_complex,
         conventions=without_slopes(i1_conventions),
+        tails=(Tail(lambda mp, x: mp.besseli(1, x), low=-999, high=999),),
     ),
     OpInfo(
         functx.special.modified_bessel_k0,
@@ -253,6 +266,7 @@ OPS = [
             (3.0, 0.03473950438627925, -0.040156431128194184, 0.048124981429010644),
             (500.0, 3.992321609117793e-219, -3.9963119385460035e-219, 4.000314232994885e-219),
         ),
+        tails=(Tail(lambda mp, x: mp.besselk(beside(mp, 0), x), low=0, high=999),),
     ),
     OpInfo(
         functx.special.modified_bessel_k1,
@@ -264,6 +278,7 @@ OPS = [
             (3.0, 0.040156431128194184, -0.048124981429010644, 0.06065991728544153),
             (500.0, 3.9963119385460035e-219, -4.000314232994885e-219, 4.004328552259747e-219),
         ),
+        tails=(Tail(lambda mp, x: mp.besselk(beside(mp, 1), x), low=0, high=999),),
     ),
     OpInfo(
         functx.special.scaled_modified_bessel_k0,
@@ -274,6 +289,7 @@ OPS = [
             (0.5, 1.5241093857739094, -1.2069003224378763, 3.048218771547819),
             (1e6, 0.0012533139806513213, -6.266568336615697e-10, 9.399850154963945e-16),
         ),
+        tails=(Tail(lambda mp, x: mp.exp(x) * mp.besselk(beside(mp, 0), x), low=0, high=999),),
     ),
     OpInfo(
         functx.special.scaled_modified_bessel_k1,
@@ -284,5 +300,6 @@ OPS = [
             (0.5, 2.731009708211786, -4.255119093985695, 16.386058249270715),
             (1e6, 0.0012533146073081549, -6.266577736465852e-10, 9.399873654583457e-16),
         ),
+        tails=(Tail(lambda mp, x: mp.exp(x) * mp.besselk(beside(mp, 1), x), low=0, high=999),),
     ),
 ]

@@ -9,6 +9,7 @@ import functx
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import real_only
 from functx.testing.opinfo import call, Convention, Departure, OpInfo
+from functx.testing.tail import Tail
 
 from .operands import in_double, no_complex, samples_at
 
@@ -127,6 +128,7 @@ OPS = [
         reference=in_double(np_erfc),
         refusals=real_only,
         conventions=erfc_conventions,
+        tails=(Tail(lambda mp, x: mp.erfc(x)),),
     ),
     OpInfo(
         functx.special.erfcx,
@@ -134,6 +136,7 @@ OPS = [
         reference=in_double(np_erfcx),
         refusals=no_complex,
         conventions=erfcx_conventions,
+        tails=(Tail(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),),
     ),
     OpInfo(
         functx.erfinv,
@@ -141,6 +144,7 @@ OPS = [
         reference=in_double(np_erfinv),
         refusals=real_only,
         conventions=erfinv_conventions,
+        tails=(Tail(lambda mp, x: mp.erfinv(x), low=-1, high=1),),
     ),
     OpInfo(
         functx.special.ndtr,
@@ -148,6 +152,7 @@ OPS = [
         reference=in_double(np_ndtr),
         refusals=real_only,
         conventions=ndtr_conventions,
+        tails=(Tail(lambda mp, x: mp.ncdf(x)),),
     ),
     OpInfo(
         functx.special.ndtri,
@@ -155,6 +160,7 @@ OPS = [
         reference=in_double(scipy.special.ndtri),
         refusals=no_complex,
         conventions=ndtri_conventions,
+        tails=(Tail(lambda mp, x: mp.sqrt(2) * mp.erfinv(2 * x - 1), low=0, high=1),),
     ),
     OpInfo(
         functx.special.log_ndtr,
@@ -163,5 +169,14 @@ OPS = [
         refusals=no_complex,
         conventions=log_ndtr_conventions,
         departures=log_ndtr_departures,
+        tails=(
+            Tail(
+                lambda mp, x: (
+                    mp.log(mp.erfc(-x / mp.sqrt(2)) / 2)
+                    if x < 1
+                    else mp.log1p(-mp.erfc(x / mp.sqrt(2)) / 2)
+                )
+            ),
+        ),
     ),
 ]

@@ -57,3 +57,8 @@ def no_complex(make: Make) -> Iterator[Refusal]:
     halves = "expected bool, .*, float32 or float64 arrays, got"
     yield Refusal(call(make(2, dtype="complex64")), f"{halves} c64", TypeError)
     yield Refusal(call(make(2, dtype="float16")), f"{halves} f16", TypeError)
+
+
+def beside(mp: Any, order: int) -> Any:
+    """An order that no digit shows, of which mpmath takes no limit, which takes it long."""
+    return order + mp.mpf(10) ** -50

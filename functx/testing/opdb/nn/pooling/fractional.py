@@ -20,21 +20,23 @@ def plane_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(2, 4, 5), 2, 3, _random_samples=shares)
     yield call(make.distinct(1, 2, 5, 4), (1, 2), (3, 2), None, True, shares)
     yield call(make.distinct(2, 4, 6), 2, output_ratio=(0.5, 0.5), _random_samples=shares)
-    yield call(make.distinct(2, 4, 5), (2, 1), output_ratio=(0.8, 0.5), _random_samples=shares)
+    yield call(make.distinct(2, 4, 5), (2, 1), output_ratio=(0.75, 0.5), _random_samples=shares)
 
 
 def volume_samples(make: Make) -> Iterator[Sample]:
     shares = abs(make(1, 1, 3)) % 1
     yield call(make.distinct(1, 3, 4, 5), (1, 2, 2), (2, 2, 3), _random_samples=shares)
     yield call(make.distinct(1, 1, 4, 4, 4), 2, (2, 1, 2), None, True, shares)
-    yield call(make.distinct(1, 3, 4, 4), 1, output_ratio=(0.4, 0.5, 0.8), _random_samples=shares)
+    yield call(
+        make.distinct(1, 3, 4, 4), 1, output_ratio=(0.375, 0.5, 0.75), _random_samples=shares
+    )
 
 
 def drawn(make: Make, *, n: int) -> Iterator[Sample]:
     x, kernel = make.distinct(2, *[2] * (n - 1), 5), (*[1] * (n - 1), 2)
     yield call(x, kernel, (*[1] * (n - 1), 3))
     rising = jnp.sort(x)  # so that in each channel the window that is drawn decides
-    yield call(rising, kernel, output_ratio=(*[0.5] * (n - 1), 0.6))
+    yield call(rising, kernel, output_ratio=(*[0.5] * (n - 1), 0.625))
 
 
 def moments(x, *_, n, **options):

@@ -4,12 +4,15 @@ import functools as ft
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tail import Tail
 
 from .networks import GATES, np_step, weights
 
@@ -91,6 +94,35 @@ def single_departures(kind: str, make: Make) -> Iterator[Departure]:
     )
 
 
+def gates_of(count: int, *, two: bool = False) -> Callable[[Any, Any], Any]:
+    """A cell of one number, which all gates get, after a state of 0.5 and -0.25."""
+
+    def cell(op: Any, x: Any) -> Any:
+        ones, zeros = jnp.ones((count, 1), x.dtype), jnp.zeros((count, 1), x.dtype)
+        h, c = jnp.full((1, 1), 0.5, x.dtype), jnp.full((1, 1), -0.25, x.dtype)
+        return jax.tree.leaves(op(x.reshape(1, 1), (h, c) if two else h, ones, zeros))[0][0, 0]
+
+    return cell
+
+
+def exact_lstm(mp: Any, x: Any) -> Any:
+    open_ = 1 / (1 + mp.exp(-x))
+    return open_ * mp.tanh(open_ * (mp.tanh(x) - 0.25))
+
+
+def exact_gru(mp: Any, x: Any) -> Any:
+    closed = 1 / (1 + mp.exp(x))
+    return 0.5 + closed * (mp.tanh(x) - 0.5)
+
+
+TAILS = {
+    "lstm": (Tail(exact_lstm, gates_of(4, two=True)),),
+    "gru": (Tail(exact_gru, gates_of(3)),),
+    "rnn_tanh": (Tail(lambda mp, x: mp.tanh(x), gates_of(1)),),
+    "rnn_relu": (),
+}
+
+
 OPS = [
     OpInfo(
         operator,
@@ -99,6 +131,7 @@ OPS = [
         ft.partial(refusals, kind),
         floor=SUMS,
         departures=ft.partial(single_departures, kind),
+        tails=TAILS[kind],
         **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
     )
     for kind, operator in OPERATORS.items()

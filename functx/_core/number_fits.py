@@ -1,0 +1,70 @@
+"""Python integers that the dtype of the arrays beside them cannot hold.
+
+Converted, they would wrap, as they do in PyTorch: 300 beside int8 is 44, and -1 beside uint8 is
+255. So they are refused before they are converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .dtypes import available, category, LONG
+from .errors import refuse
+from .parameters import Parameters
+from .promotion import Promote, result_dtype
+from .roles import Kind
+
+
+# Elsewhere numbers become floating, or the rule decides what they become.
+_KEEP_INTEGERS = frozenset(
+    (Promote.DEFAULT, Promote.NO_OPMATH, Promote.SAME, Promote.BOOL_TO_LONG, Promote.ALWAYS_BOOL)
+)
+
+
+def number_check(
+    parameters: Parameters, promote: Promote, ranked: bool
+) -> Callable[[Sequence[Any], Mapping[str, Any]], None] | None:
+    """What refuses the integers of a call that do not fit; None if the operator takes no numbers.
+
+    An operator whose own rule decides how dtypes promote has no such check.
+    """
+    numbers = [
+        name
+        for name, role in parameters.roles.items()
+        if role.kind in (Kind.ARRAY, Kind.SCALAR) and role.number and role.fits is None
+    ]
+    if promote not in _KEEP_INTEGERS or not numbers or len(parameters.traced) < 2:
+        return None
+
+    def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if int not in map(type, args) and int not in map(type, kwargs.values()):
+            return
+        given = parameters.bound(tuple(args), kwargs)
+        integers = {name: given[name] for name in numbers if type(given.get(name)) is int}
+        beside = [given.get(name) for name in parameters.promoting if name not in integers]
+        if not integers or not all(map(_is_integer_array, leaves := jax.tree.leaves(beside))):
+            return
+        if leaves:
+            _refuse_outside(integers, result_dtype(leaves, ranked=ranked))
+
+    return check
+
+
+def _is_integer_array(x: Any) -> bool:
+    return isinstance(x, (jax.Array, np.ndarray, np.generic)) and category(x.dtype) == 1
+
+
+def _refuse_outside(integers: Mapping[str, int], dtype: np.dtype) -> None:
+    limits, widest = np.iinfo(dtype), np.iinfo(available(LONG))
+    for name, x in integers.items():
+        if not widest.min <= x <= widest.max:  # `widths` refuses what no dtype holds
+            continue
+        if not limits.min <= x <= limits.max:
+            refuse(
+                f"`{name}` must fit {dtype.name}, got {x}",
+                hint="arrays of a wider dtype have room for it: x.astype('int64')",
+            )

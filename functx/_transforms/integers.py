@@ -1,0 +1,53 @@
+"""Gradients of trees that hold integers, booleans and keys, which have none: zeros of no bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .arguments import has_no_tangent, leaves_with_paths, Picked
+
+
+class Apart(NamedTuple):
+    """A call as a function of what has derivatives, and the way back to all of its arguments."""
+
+    picked: Picked
+    whole: Callable[[Sequence[Any]], tuple[Any, ...]]
+
+
+def apart_from_integers(picked: Picked) -> Apart:
+    """`picked`, as a function of its leaves but for integers, booleans and keys.
+
+    `whole` gives the gradients of those leaves their places again; the others get zeros of JAX's
+    dtype `float0`.
+    """
+    function, values, paths = picked
+    leaves, structure = jax.tree.flatten(values)
+    still = [has_no_tangent(x) for x in leaves]
+    if not any(still):
+        return Apart(picked, tuple)
+
+    def filled(moving: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:
+        given = iter(moving)
+        return structure.unflatten(
+            [x if fixed else next(given) for x, fixed in zip(others, still, strict=True)]
+        )
+
+    def of_moving(*moving: Any) -> Any:
+        return function(*filled(moving, leaves))
+
+    def whole(gradients: Sequence[Any]) -> tuple[Any, ...]:
+        none = [
+            np.zeros(np.shape(x), jax.dtypes.float0) if fixed else None
+            for x, fixed in zip(leaves, still, strict=True)
+        ]
+        return filled(gradients, none)
+
+    named = zip(leaves_with_paths(values, paths), still, strict=True)
+    moving = [leaf for leaf, fixed in named if not fixed]
+    return Apart(
+        Picked(of_moving, tuple(x for _, x in moving), tuple(at for at, _ in moving)), whole
+    )

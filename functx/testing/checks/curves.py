@@ -1,0 +1,81 @@
+"""Taylor mode: derivatives along curves by JAX's `jet`, against those by nested forward mode."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental.jet import jet
+
+import functx
+from functx._core.rules import derivative_rules
+from functx.testing.opinfo import OpInfo, Sample
+
+from .cases import Arrays, differentiable_case, random_like
+from .compare import assert_close, beside, DERIVATIVES, moved
+from .programs import Program, Steps
+
+
+Along = Callable[[jax.Array], Any]
+
+ORDER = 3
+
+
+def check_jet(info: OpInfo, sample: Sample) -> Steps:
+    """Derivatives along curves by `jet`, to third order, are those of nested `jvp`."""
+    case = differentiable_case(_ruled(info), sample)
+    if case is None:
+        return False
+    f, xs = case.f, case.xs
+    series = [random_like(xs, seed=40 + k) for k in range(ORDER)]
+
+    def by_jet(xs: Arrays, series: list[Arrays]) -> Any:
+        values, terms = jet(f, tuple(xs), [list(terms) for terms in zip(*series, strict=True)])
+        return [[y, *dys] for y, dys in zip(values, terms, strict=True)]
+
+    def by_jvp(xs: Arrays, series: list[Arrays]) -> Any:
+        along: Along = lambda t: f(*(_curve(t, c) for c in zip(xs, *series, strict=True)))
+        ys = [along(jnp.zeros(()))]
+        for _ in range(ORDER):
+            along = _slope(along)
+            ys.append(along(jnp.zeros(())))
+        return [list(dys) for dys in zip(*ys, strict=True)]
+
+    slow, rng = Program(by_jvp), np.random.default_rng(47)
+    [got, want, other] = yield [
+        Program(by_jet)(xs, series),
+        slow(xs, series),
+        slow([beside(x, rng) for x in xs], series),
+    ]
+    # Third derivatives are sums that cancel: what an ulp of the arguments moves, rounding does too.
+    apart = zip(jax.tree.leaves(want), jax.tree.leaves(other), strict=True)
+    scale = max(moved(x, y, x.dtype) for x, y in apart)
+    close = dataclasses.replace(DERIVATIVES, scale=scale)
+    assert_close(got, want, what=f"jet({case.what})", close=close)
+
+
+def _ruled(info: OpInfo) -> OpInfo:
+    """The entry with a gauge that `jet` goes through, in which JAX may have no rules."""
+    gauge = info.gauge
+    if gauge is None:
+        return info
+    slope = lambda primals, output, tangents: jax.jvp(gauge, primals, tangents)[1]
+    return dataclasses.replace(info, gauge=derivative_rules(gauge, jvp=slope))
+
+
+def _curve(t: jax.Array, coefficients: tuple[Any, ...]) -> jax.Array:
+    """`x + t x' + t**2 / 2 x'' + ...`, in the dtype of `x`."""
+    x, *terms = map(jnp.asarray, coefficients)
+    power = t.astype(x.dtype)
+    for k, term in enumerate(terms, 1):
+        x = x + power * term
+        power = power * t.astype(x.dtype) / (k + 1)
+    return x
+
+
+def _slope(along: Along) -> Along:
+    return lambda t: functx.jvp(along, (t,), (jnp.ones_like(t),))[1]

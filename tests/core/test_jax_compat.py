@@ -1,0 +1,24 @@
+"""What is taken from inside JAX, to spare an import, is what JAX shows publicly."""
+
+import ast
+from pathlib import Path
+
+import jax.extend.core
+import jax.extend.core.primitives
+import pytest
+
+from functx._core import jax_compat
+
+
+def shown():
+    """The names that type checkers are told come from `jax.extend.core`."""
+    tree = ast.parse(Path(jax_compat.__file__).read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jax.extend"):
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize(("module", "name"), list(shown()))
+def test_it_is_the_public_one(module, name):
+    public = {"jax.extend.core": jax.extend.core}.get(module, jax.extend.core.primitives)
+    assert getattr(jax_compat, name) is getattr(public, name)
