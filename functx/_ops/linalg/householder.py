@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
+from jax.core import min_dim
 
 from functx._core import (
     Accepts,
     ArrayLike,
+    as_number,
+    decided,
     describe,
     equally_varying,
     operator,
@@ -55,7 +59,7 @@ def geqrf(input: ArrayLike) -> GeqrfResult:
     check_matrices(input, name="input")
     *batch, m, n = input.shape
     if input.size == 0:
-        return GeqrfResult(input, jnp.zeros((*batch, min(m, n)), input.dtype))
+        return GeqrfResult(input, jnp.zeros((*batch, min_dim(m, n)), input.dtype))
     return GeqrfResult(*_geqrf(input))
 
 
@@ -87,8 +91,8 @@ def _by_definition(A: Array) -> tuple[Array, Array]:
         A = jnp.where(columns == i, x[..., None], A)
         return A, jnp.where(jnp.arange(tau.shape[-1]) == i, share[..., None], tau)
 
-    start = tuple(equally_varying([A, jnp.zeros((*A.shape[:-2], min(m, n)), A.dtype)]))
-    return lax.fori_loop(0, min(m, n), reflect, start)
+    start = tuple(equally_varying([A, jnp.zeros((*A.shape[:-2], min_dim(m, n)), A.dtype)]))
+    return lax.fori_loop(0, as_number(min_dim(m, n), np.int32), reflect, start)
 
 
 def _norm(alpha: Array, rest: Array, done: Array) -> Array:
@@ -134,7 +138,7 @@ def householder_product(A: ArrayLike, tau: ArrayLike) -> Array:
     """
     check_matrices(A)
     m, n = A.shape[-2:]
-    if m < n:
+    if decided(lambda: m < n, otherwise=False):
         refuse(f"`A` must have at least as many rows as columns, got {describe(A)}")
     _check_tau(A, tau, "A", n, "at most")
     identity = jnp.broadcast_to(jnp.eye(m, n, dtype=A.dtype), A.shape)
@@ -172,7 +176,7 @@ def ormqr(
             f"`input` must have the shape [{', '.join(map(str, wanted))}, k] beside `other` "
             f"{describe(other)} with left={left}, got {describe(input)}"
         )
-    _check_tau(input, tau, "input", min(input.shape[-2:]), "exactly")
+    _check_tau(input, tau, "input", min_dim(*input.shape[-2:]), "exactly")
     vectors = _vectors(input, tau)
     if left:
         return _multiplied(vectors, tau, other, transpose)
@@ -181,7 +185,9 @@ def ormqr(
 
 def _check_tau(A: Array, tau: Array, name: str, size: int, bound: str) -> None:
     fits = tau.ndim == A.ndim - 1 and tau.shape[:-1] == A.shape[:-2]
-    if not fits or tau.shape[-1] > size or (bound == "exactly" and tau.shape[-1] < size):
+    count = tau.shape[-1] if fits else 0
+    fits &= not decided(lambda: count > size, otherwise=False)
+    if not fits or (bound == "exactly" and decided(lambda: count < size, otherwise=False)):
         wanted = ", ".join(map(str, [*A.shape[:-2], "k"]))
         refuse(
             f"`tau` must have the shape [{wanted}] with {bound} {size} elements in a row, "

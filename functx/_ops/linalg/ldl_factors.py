@@ -17,7 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import min_dim
 
+from functx._core import as_number, known
 from functx._core.manual_axes import equally_varying
 from functx._core.rules import derivative_rules
 
@@ -86,7 +88,8 @@ def _first_of_two(pivots: Array) -> Array:
 
 def _within(pivots: Array) -> Array:
     n = pivots.shape[-1]
-    i, j = np.arange(n)[:, None], np.arange(n)
+    each = np.arange(n) if known(n) else jnp.arange(n)
+    i, j = each[:, None], each
     first = _first_of_two(pivots)
     return (i == j) | ((i == j + 1) & first[..., None, :]) | ((j == i + 1) & first[..., None])
 
@@ -98,13 +101,15 @@ def _positions(pivots: Array) -> tuple[Array, Array]:
         none = jnp.zeros((*pivots.shape, n), jnp.int32)
         return none, pivots
 
+    size = as_number(n, jnp.int32)
+
     def step(rows: Array, given: tuple[Array, Array, Array]) -> tuple[Array, None]:
         k, pivot, first = given
         columns = jnp.arange(n + 1, dtype=jnp.int32)
         # The first row of two stays: its pivot is that of the second.
         row, other = jnp.where(first, k + 1, k), jnp.abs(pivot) - 1
-        other = jnp.clip(jnp.where((pivot < 0) & ~first, row, other), 0, n - 1)
-        moved = (columns < k) | (columns == n)
+        other = jnp.clip(jnp.where((pivot < 0) & ~first, row, other), 0, size - 1)
+        moved = (columns < k) | (columns == size)
         here, there = rows[row], rows[other]
         rows = rows.at[row].set(jnp.where(moved, there, here))
         return rows.at[other].set(jnp.where(moved, here, rows[other])), None
@@ -173,7 +178,7 @@ def _eliminated(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
 
 
 def _eliminated_one(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
-    n, width = A.shape[0], min(A.shape[0], _PANEL)
+    n, width = A.shape[0], min_dim(A.shape[0], _PANEL)
     index, zero = jnp.arange(n, dtype=jnp.int32), jnp.int32(0)
     none = jnp.zeros((width + 1, n), A.dtype)  # a block of two may begin in the last column
     packed = jnp.zeros((n + width + 1, n), A.dtype)
@@ -182,19 +187,19 @@ def _eliminated_one(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
         jax.tree.structure((start, A, packed)),
         equally_varying(jax.tree.leaves((start, A, packed))),
     )
-    none = state.L
+    none, size, columns = state.L, as_number(n, zero.dtype), as_number(width, zero.dtype)
 
     def panel(given: tuple[_State, Array, Array]) -> tuple[_State, Array, Array]:
         state, A, packed = given
         state = lax.while_loop(
-            lambda state: (state.k < n) & (state.k < state.begin + width),
+            lambda state: (state.k < size) & (state.k < state.begin + columns),
             lambda state: _step(state, A, of_hermitian),
             state._replace(begin=state.k, L=none, C=none),
         )
         packed = lax.dynamic_update_slice_in_dim(packed, state.columns, given[0].k, 0)
         return state, A - product(state.L.T, _conjugated(state.C, of_hermitian)), packed
 
-    state, _, packed = lax.while_loop(lambda given: given[0].k < n, panel, (state, A, packed))
+    state, _, packed = lax.while_loop(lambda given: given[0].k < size, panel, (state, A, packed))
     return jnp.tril(packed[:n].T), state.pivots, state.info
 
 

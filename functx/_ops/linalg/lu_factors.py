@@ -12,8 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
+from jax.core import min_dim
 
+from functx._core import as_number
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 
@@ -42,7 +45,7 @@ def first_zero_pivot(factors: Array) -> Array:
 def unpacked(factors: Array) -> tuple[Array, Array]:
     """`L: [..., m, k]` and `U: [..., k, n]`."""
     m, n = factors.shape[-2:]
-    k = min(m, n)
+    k = min_dim(m, n)
     below = jnp.tril(factors[..., :k], -1)
     L = jnp.where(jnp.eye(m, k, dtype=bool), jnp.ones_like(below), below)
     return L, jnp.triu(factors[..., :k, :])
@@ -87,7 +90,7 @@ def solved_by_factors(
 def _tangent(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Any:
     factors, _, order = output
     m, n = factors.shape[-2:]
-    k, p = min(m, n), min(m - 1, n)
+    k, p = min_dim(m, n), min_dim(m - 1, n)
     moved = jnp.take_along_axis(tangents[0], order[..., None], axis=-2)
     L, U = unpacked(factors)
 
@@ -122,10 +125,10 @@ def eliminated(A: Array) -> tuple[Array, Array, Array]:
         at_column = (rows[:, None] > j) & (columns == j)
         return jnp.where(at_column, factors, reduced)
 
-    factors = lax.fori_loop(0, min(m, n), step, A)
+    factors = lax.fori_loop(0, as_number(min_dim(m, n), np.int32), step, A)
     batch = A.shape[:-2]
     order = jnp.broadcast_to(jnp.arange(m, dtype=jnp.int32), (*batch, m))
-    return factors, order[..., : min(m, n)], order
+    return factors, order[..., : min_dim(m, n)], order
 
 
 _with_exchanges = derivative_rules(lambda A: tuple(lax.linalg.lu(A)), jvp=_tangent, name="lu")
