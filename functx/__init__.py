@@ -438,7 +438,11 @@ from ._ops.reductions.moments import (
     var_mean as var_mean,
 )
 from ._ops.reductions.norms import norm as norm
-from ._ops.reductions.pairwise_distances import cdist as cdist, pdist as pdist
+from ._ops.reductions.pairwise_distances import (
+    cdist as cdist,
+    pdist as pdist,
+    squared_cdist as squared_cdist,
+)
 from ._ops.reductions.quantiles import nanquantile as nanquantile, quantile as quantile
 from ._ops.reductions.scans import (
     cummax as cummax,

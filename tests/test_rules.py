@@ -35,17 +35,17 @@ def growth_vjp(primals, output, cotangent):
     return (MIX.T @ (3 * output * cotangent),)
 
 
-def kinds(forward, jvp, vjp):
+def kinds(forward, jvp, vjp, of="both"):
     return {
-        "both": derivative_rules(forward, jvp=jvp, vjp=vjp),
+        "both": derivative_rules(forward, jvp=jvp, vjp=vjp, of=of),
         "forward": derivative_rules(forward, jvp=jvp),
         "reverse": derivative_rules(forward, vjp=vjp),
     }
 
 
 KINDS = "both", "forward", "reverse"
-WAVE = kinds(wave, wave_jvp, wave_vjp)
-GROWTH = kinds(growth, growth_jvp, growth_vjp)
+WAVE = kinds(wave, wave_jvp, wave_vjp, "primals")
+GROWTH = kinds(growth, growth_jvp, growth_vjp, "output")
 
 
 @pytest.mark.parametrize("outer", NESTS)
@@ -180,6 +180,18 @@ def test_what_is_not_differentiated_costs_no_operand():
     assert "function_tangent" not in str(jax.make_jaxpr(jax.grad(lambda x: x + f(2.0, 3.0)))(1.0))
 
 
+def test_a_derivative_keeps_what_its_rules_look_at():
+    """The primals alone or the output alone, and both where nothing is said."""
+    x = jnp.ones(7)
+    for of, kept in {"both": 2, "primals": 1, "output": 1}.items():
+        rule = lambda primals, output, tangents, of=of: (
+            tangents[0] * (output if of == "output" else primals[0])
+        )
+        function = derivative_rules(jnp.sin, jvp=rule, of=of)
+        pulled = jax.vjp(lambda x, f=function: f(2 * x), x)[1]
+        assert sum(leaf.shape == (7,) for leaf in jax.tree.leaves(pulled)) == kept
+
+
 def test_none_stands_for_no_gradient():
     f = derivative_rules(jnp.multiply, vjp=lambda primals, output, ct: (None, ct * primals[0]))
     assert jax.grad(f, (0, 1))(2.0, 3.0) == (0, 2)
@@ -303,6 +315,10 @@ def test_a_forward_rule_that_returns_something_else(rule, error, message):
 def test_refusals_of_the_call_itself():
     with pytest.raises(ValueError, match="sin: `jvp` or `vjp` must be given"):
         derivative_rules(jnp.sin)
+    with pytest.raises(
+        ValueError, match="sin: `jvp` must be given where the rules are of='output'"
+    ):
+        derivative_rules(jnp.sin, vjp=lambda primals, output, ct: (ct,), of="output")
     with pytest.raises(TypeError, match="wave: expected arrays, got 'x'"):
         WAVE["both"]("x")
 

@@ -122,6 +122,15 @@ OF_A_VECTOR = {
     "set_grad_enabled": functx.set_grad_enabled(False)(lambda x: x),
     "jacobian": lambda x: functional.jacobian(lambda x: x, x, vectorize=True),
     "hooks": lambda x: hooked(x),
+    "hermitian_function": lambda x: functx.linalg.hermitian_function(
+        jnp.broadcast_to(x, (3, 3)), lambda values, p: values * p, x[0]
+    ),
+    "singular_value_function": lambda x: functx.linalg.singular_value_function(
+        jnp.outer(x, x), lambda values, p: values * p, x[0]
+    ),
+    "singular_value_sum": lambda x: functx.linalg.singular_value_sum(
+        jnp.outer(x, x), lambda values, p: values * p, x[0]
+    ),
 }
 
 

@@ -14,6 +14,7 @@ from jax.core import Tracer
 
 from functx._core import ArrayLike, describe, fail
 from functx._core.rules import derivative_rules
+from functx._core.weak_types import strong
 
 from .divided_differences import divided_difference
 from .full_precision import product
@@ -65,7 +66,8 @@ def given_matrix(name: str, A: ArrayLike) -> Array:
 
 def given_parameters(name: str, parameters: Sequence[ArrayLike], dtype: Any) -> tuple[Array, ...]:
     """The parameters as arrays: of the dtype of the eigenvalues, unless they have an own one."""
-    known = tuple(map(jnp.asarray, parameters))
+    # What is weakly typed from here on was a Python number.
+    known = tuple([jnp.asarray(strong(x)) for x in parameters])
     for x in known:
         if x.ndim:
             hint = "functx.vmap maps over one of each matrix"

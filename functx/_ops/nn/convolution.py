@@ -21,7 +21,7 @@ from functx._core import (
 
 from .correlation_parts import Geometry
 from .correlation_primitive import correlate
-from .windows import per_dimension, require_countable
+from .windows import per_dimension, require_countable, require_known_window
 
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc"]
@@ -129,6 +129,7 @@ def conv_tbc(input: ArrayLike, weight: ArrayLike, bias: ArrayLike, pad: int = 0)
 
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     _check_shapes(n, input, weight, bias, groups)
+    require_known_window(weight, n)
     strides = per_dimension(stride, n, "stride", least=1)
     dilations = per_dimension(dilation, n, "dilation", least=1)
     kernel = weight.shape[2:]

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
-from jax import Array, lax
+from jax import Array
+
+from functx._core import Size
+
+from .windows import a_stride_apart, at_least_none, put_apart
 
 
 class Part(enum.IntEnum):
@@ -27,7 +30,7 @@ class Geometry(NamedTuple):
     pads: tuple[tuple[int, int], ...]  # zeros before and after; what is cut off, negative, after
     dilations: tuple[int, ...]  # of the kernel
     groups: int
-    image: tuple[int, ...]  # sizes
+    image: tuple[Size, ...]  # sizes
     kernel: tuple[int, ...]
     dtype: Any  # in which operands are multiplied
     sums: Any  # the dtype in which products are summed
@@ -38,14 +41,14 @@ class Geometry(NamedTuple):
         return self.sums if part == self.output else self.dtype
 
     @property
-    def result(self) -> tuple[int, ...]:
+    def result(self) -> tuple[Size, ...]:
         """The sizes of a result."""
         return tuple(
-            (size + before + after - d * (k - 1) - 1) // s + 1
+            at_least_none((size + before + after - d * (k - 1) - 1) // s + 1)
             for s, (before, after), d, size, k in self.dimensions()
         )
 
-    def dimensions(self) -> list[tuple[int, tuple[int, int], int, int, int]]:
+    def dimensions(self) -> list[tuple[int, tuple[int, int], int, Size, int]]:
         """Stride, padding, dilation, and the sizes of image and kernel, for each dimension."""
         return list(
             zip(self.strides, self.pads, self.dilations, self.image, self.kernel, strict=True)
@@ -60,21 +63,17 @@ def padded(g: Geometry, image: Array, dimensions: int | None = None) -> Array:
 
 def seen_by(g: Geometry, image: Array, at: Sequence[int]) -> Array:
     """What the element of a kernel at a place is multiplied with; or a row, or a plane."""
-    first, last, steps = [0] * image.ndim, [*image.shape], [1] * image.ndim
-    for axis, (i, d, s, o) in enumerate(zip(at, g.dilations, g.strides, g.result, strict=False), 3):
-        first[axis], steps[axis] = i * d, s
-        last[axis] = i * d + (o - 1) * s + 1
-    return lax.slice(image, first, last, steps)
+    given = zip(at, g.dilations, g.strides, g.result, strict=False)
+    return a_stride_apart(
+        image, {axis: (i * d, o, s) for axis, (i, d, s, o) in enumerate(given, 3)}
+    )
 
 
 def put_back(g: Geometry, x: Array, at: Sequence[int]) -> Array:
     """The transpose of `seen_by`, and of padding."""
-    edges = [(0, 0, 0)] * x.ndim
-    given = zip(at, g.dimensions(), g.result, strict=False)
-    for axis, (i, (s, (before, _), d, size, _), o) in enumerate(given, 3):
-        first = i * d - before
-        edges[axis] = (first, size - first - (o - 1) * s - 1, s - 1)
-    return lax.pad(x, np.zeros((), x.dtype), edges)
+    given = enumerate(zip(at, g.dimensions(), strict=False), 3)
+    places = {axis: (i * d - before, size, s) for axis, (i, (s, (before, _), d, size, _)) in given}
+    return put_apart(x, places)
 
 
 def total(terms: Iterable[Array]) -> Array:

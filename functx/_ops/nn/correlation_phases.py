@@ -13,25 +13,25 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
-from functx._core import decided
+from functx._core import decided, Size
 from functx._core.convolutions import channels_last
 
 from .correlation_parts import Geometry, Part, total
+from .windows import at_least_none, put_apart
 
 
 _MOST = 4  # phases, each a convolution in the program
 
 
 class _Phase(NamedTuple):
-    """Of one dimension: which elements it is of the kernel and of the image, and its padding."""
+    """Of one dimension: which elements it is of the kernel, its padding, its place in the image."""
 
     kernel: slice
     dilation: int
     pads: tuple[int, int]
-    edges: tuple[int, int, int]
+    place: tuple[Size, Size, int]
 
 
 def has_few_phases(g: Geometry) -> bool:
@@ -51,7 +51,7 @@ def by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
 
 
 def _phases(
-    stride: int, pads: tuple[int, int], dilation: int, size: int, kernel: int, result: int
+    stride: int, pads: tuple[int, int], dilation: int, size: Size, kernel: int, result: Size
 ) -> list[_Phase]:
     before = pads[0]
     found = []
@@ -60,7 +60,7 @@ def _phases(
         first, last = -((i - before) // stride), (size - 1 + before - i) // stride
         start = stride * first + i - before
         reach = dilation * (len(range(i, kernel, stride)) - 1)
-        count = last - first + 1
+        count = at_least_none(last - first + 1)
         if decided(lambda count=count: count > 0, otherwise=True):
             low = reach - first
             found.append(
@@ -68,7 +68,7 @@ def _phases(
                     slice(i, None, stride),
                     dilation,
                     (low, count + reach - result - low),
-                    (start, size - start - (count - 1) * stride - 1, stride - 1),
+                    (start, size, stride),
                 )
             )
     return found
@@ -88,5 +88,4 @@ def _phase(g: Geometry, kernel: Array, result: Array, phases: Sequence[_Phase]) 
         dimension_numbers=lax.ConvDimensionNumbers(numbers, (1, 0, *numbers[2:]), numbers),
         preferred_element_type=g.sums,
     )
-    edges = [(0, 0, 0)] * 2 + [x.edges for x in phases]
-    return lax.pad(out, np.zeros((), out.dtype), edges)
+    return put_apart(out, {axis: x.place for axis, x in enumerate(phases, 2)})

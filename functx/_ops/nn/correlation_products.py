@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from functx._core import known, Size
+
 from .correlation_parts import Geometry, padded, Part, put_back, seen_by, total
 from .overlaps import overlap_add
 from .windows import windows
@@ -21,7 +23,7 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     a, b = (x.astype(g.dtype) for x in (a, b))
     if wanted == Part.RESULT:
         out = _product("lgfck,lgckno->lgfno", _flat_kernel(g, b), _windows(g, a), g)
-        lanes, _, filters, batch, _ = out.shape
+        lanes, _, filters, batch, *_ = out.shape
         out = _batch_first(out.reshape(lanes, g.groups * filters, batch, *g.result))
         return out.astype(g.dtype_of(wanted))
     if wanted == Part.KERNEL:
@@ -31,7 +33,7 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
             g.dtype_of(wanted)
         )
     out = _product("lgfck,lgfno->lgckno", _flat_kernel(g, a), _flat_result(g, b), g)
-    lanes, _, channels, _, batch, _ = out.shape
+    lanes, _, channels, _, batch, *_ = out.shape
     out = out.reshape(lanes, g.groups * channels, *g.kernel, batch, *g.result)
     n = len(g.kernel)
     for s, (before, after), d, size, _ in g.dimensions():
@@ -68,7 +70,15 @@ def _element(kernel: Array, at: tuple[int, ...]) -> Array:
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:
+    """Of `o` elements of results, one after the other."""
+    indices = indices.replace("o", "opq"[: len(_places(g))])
     return jnp.einsum(indices, a, b, preferred_element_type=g.sums)
+
+
+def _places(g: Geometry) -> tuple[Size, ...]:
+    """Of a result, in one dimension; unless it is symbolic: JAX cannot say of products of sizes
+    that are some numbers less than a symbol that they are not negative."""
+    return (math.prod(g.result),) if known(*g.result) else g.result
 
 
 def _batch_first(x: Array) -> Array:
@@ -86,7 +96,7 @@ def _windows(g: Geometry, image: Array) -> Array:
         for i, (s, _, d, _, k) in enumerate(g.dimensions()):
             x = jnp.moveaxis(windows(x, 3 + 2 * i, k, s, d), 4 + 2 * i, 2 + i)
     whole = lanes, g.groups, channels // g.groups
-    return x.reshape(*whole, math.prod(g.kernel), batch, math.prod(g.result))
+    return x.reshape(*whole, math.prod(g.kernel), batch, *_places(g))
 
 
 def _flat_kernel(g: Geometry, kernel: Array) -> Array:
@@ -96,5 +106,5 @@ def _flat_kernel(g: Geometry, kernel: Array) -> Array:
 
 def _flat_result(g: Geometry, result: Array) -> Array:
     lanes, batch, filters, *_ = result.shape
-    whole = lanes, g.groups, filters // g.groups, batch, math.prod(g.result)
+    whole = lanes, g.groups, filters // g.groups, batch, *_places(g)
     return _batch_first(result).reshape(whole)

@@ -9,13 +9,14 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import decided
-from functx._core.convolutions import channels_last
+from functx._core import decided, known
+from functx._core.convolutions import channels_last, convolved
 
 from .correlation_parts import Geometry, Part
 from .correlation_phases import by_phases
 from .correlation_planes import by_planes
 from .correlation_products import by_elements, by_windows, WINDOW
+from .windows import with_gaps
 
 
 Convolution = Callable[..., Array]
@@ -25,7 +26,7 @@ _MANY = 2**19  # products of a group, which are worth a step of a loop
 
 def by_lanes(wanted: Part, geometry: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, from the two others, by XLA's kernels."""
-    return _each(lax.conv_general_dilated, wanted, geometry, a, b)
+    return _each(convolved, wanted, geometry, a, b)
 
 
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -45,7 +46,7 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
             return by_elements(wanted, g, a, b)
         if decided(lambda: products < _MANY, otherwise=False):
             return by_windows(wanted, g, a, b)
-    if volumes:
+    if volumes and known(g.image[0]):
         return by_planes(on_cpus, wanted, g, a, b)
     given = [part for part in Part if part != wanted]
     operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
@@ -108,10 +109,13 @@ def _result(convolve: Convolution, g: Geometry, image: Array, kernel: Array) -> 
 
 def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> Array:
     """The result, spread by the strides, correlated with the kernel back to front."""
-    pads = []
+    pads, steps = [], []
     for (s, (before, _), d, size, k), o in zip(g.dimensions(), g.result, strict=True):
-        first = d * (k - 1) - before
-        pads.append((first, size + d * (k - 1) - first - (o - 1) * s - 1))
+        first, reach = d * (k - 1) - before, (o - 1) * s + 1
+        if not known(o):
+            result, s, reach = with_gaps(result, 2 + len(pads), s), 1, o * s
+        pads.append((first, size + d * (k - 1) - first - reach))
+        steps.append(s)
     filters, channels = kernel.shape[:2]
     swapped = kernel.reshape(g.groups, filters // g.groups, channels, *g.kernel).swapaxes(1, 2)
     return convolve(
@@ -122,7 +126,7 @@ def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> 
         ),
         window_strides=(1,) * len(g.kernel),
         padding=pads,
-        lhs_dilation=g.strides,
+        lhs_dilation=steps,
         rhs_dilation=g.dilations,
         dimension_numbers=_numbers(kernel.ndim, swapped=False),
         feature_group_count=g.groups,
@@ -132,15 +136,19 @@ def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> 
 
 def _kernel(convolve: Convolution, g: Geometry, image: Array, result: Array) -> Array:
     """Images correlated with results over the batch, strides and dilations exchanged."""
-    pads = []
+    pads, steps = [], []
     for (s, (before, _), d, size, k), o in zip(g.dimensions(), g.result, strict=True):
-        pads.append((before, d * (k - 1) + (o - 1) * s + 1 - size - before))
+        reach = (o - 1) * s + 1
+        if not known(o):
+            result, s, reach = with_gaps(result, 2 + len(pads), s), 1, o * s
+        pads.append((before, d * (k - 1) + reach - size - before))
+        steps.append(s)
     return convolve(
         image,
         result,
         window_strides=g.dilations,
         padding=pads,
-        rhs_dilation=g.strides,
+        rhs_dilation=steps,
         dimension_numbers=_numbers(image.ndim, swapped=True),
         batch_group_count=g.groups,
         preferred_element_type=g.sums,

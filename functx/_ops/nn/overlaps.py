@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
+
+from functx._core import Size
+
+from .windows import put_apart
 
 
 def overlap_add(
@@ -14,7 +17,7 @@ def overlap_add(
     inner: int,
     outer: int,
     *,
-    size: int,
+    size: Size,
     stride: int,
     dilation: int,
     join: Callable[[Array, Array], Array] = jnp.add,
@@ -28,10 +31,7 @@ def overlap_add(
     total = None
     for j in range(x.shape[inner]):
         row = lax.index_in_dim(x, j, inner, keepdims=False)
-        edges = [(0, 0, 0)] * row.ndim
-        reach = j * dilation + (x.shape[outer] - 1) * stride + 1
-        edges[outer - 1] = (j * dilation, size - reach, stride - 1)
-        row = lax.pad(row, np.zeros((), row.dtype), edges)
+        row = put_apart(row, {outer - 1: (j * dilation, size, stride)})
         total = row if total is None else join(total, row)
     assert total is not None  # windows have elements
     return total

@@ -8,11 +8,23 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import max_dim
 
-from functx._core import Accepts, ArrayLike, category, describe, operator, Promote, refuse
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    category,
+    describe,
+    known,
+    known_sizes,
+    operator,
+    Promote,
+    refuse,
+    Size,
+)
 
 from .overlaps import overlap_add
-from .windows import per_dimension, require_countable
+from .windows import at_least_none, per_dimension, require_countable
 
 
 __all__ = ["fold", "unfold"]
@@ -48,6 +60,10 @@ def unfold(
     x = input if input.ndim == 4 else input[None]
     counts = _counts(x.shape[2:], kernel, dilations, pads, strides)
     x = lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * 2 + [(p, p, 0) for p in pads])
+    if not known(*counts):
+        number = max_dim(math.prod(counts), 0)
+        x = _read(x, *_places(kernel, strides, dilations, counts[1], number))
+        return x if input.ndim == 4 else x[0]
     for i, axis in enumerate((2, 4)):
         k, s, d, n = kernel[i], strides[i], dilations[i], counts[i]
         rows = [lax.slice_in_dim(x, j * d, j * d + (n - 1) * s + 1, s, axis=axis) for j in range(k)]
@@ -60,7 +76,7 @@ def unfold(
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY, takes_storage=False)
 def fold(
     input: ArrayLike,
-    output_size: int | Sequence[int],
+    output_size: Size | Sequence[Size],
     kernel_size: int | Sequence[int],
     dilation: int | Sequence[int] = 1,
     padding: int | Sequence[int] = 0,
@@ -85,12 +101,20 @@ def fold(
     kernel, dilations, pads, strides = _placing(kernel_size, dilation, padding, stride)
     counts = _counts(sizes, kernel, dilations, pads, strides)
     x = input if input.ndim == 3 else input[None]
-    if x.shape[1] % math.prod(kernel) or x.shape[2] != math.prod(counts):
+    columns = math.prod(counts)
+    as_many = x.shape[2] == columns or not known(x.shape[2], columns)
+    if x.shape[1] % math.prod(kernel) or not as_many:
         refuse(
-            f"`input` must be [C * {math.prod(kernel)}, {math.prod(counts)}], or have a batch "
+            f"`input` must be [C * {math.prod(kernel)}, {columns}], or have a batch "
             f"before that, for output_size={output_size}, got {describe(input)}"
         )
     channels = x.shape[1] // math.prod(kernel)
+    if not known(*counts):
+        padded = [n + 2 * p for n, p in zip(sizes, pads, strict=True)]
+        places = _places(kernel, strides, dilations, counts[1], x.shape[2])
+        x = _written(x, channels, padded, *places)
+        x = x[:, :, *(slice(p, p + n) for p, n in zip(pads, sizes, strict=True))]
+        return x if input.ndim == 3 else x[0]
     x = x.reshape(x.shape[0], channels, *kernel, *counts)
     join = jnp.logical_or if category(x.dtype) == 0 else jnp.add
     for i in range(2):
@@ -98,6 +122,41 @@ def fold(
         x = overlap_add(x, 2, 4, size=size, stride=strides[i], dilation=dilations[i], join=join)
         x = lax.slice_in_dim(x, p, size - p, axis=3)
     return x if input.ndim == 3 else x[0]
+
+
+def _places(
+    kernel: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    width: Size,
+    number: Size,
+) -> tuple[Array, Array]:
+    """The rows `[kH, 1, L]` and the columns `[kW, L]` of the elements of `L = number` patches,
+    `width` in each row of them.
+
+    Of a symbolic number, patches are read and written one by one: JAX does not join two
+    dimensions of whose product it cannot tell that it is not negative.
+    """
+    at, width = jnp.arange(number), max_dim(width, 1)
+    first = at // width * strides[0], at % width * strides[1]
+    rows, columns = (
+        jnp.arange(k)[:, None] * d + start
+        for k, d, start in zip(kernel, dilations, first, strict=True)
+    )
+    return rows[:, None], columns
+
+
+def _read(x: Array, rows: Array, columns: Array) -> Array:
+    """The patches of `[N, C, H, W]`."""
+    out = x[:, :, rows, columns]
+    return out.reshape(x.shape[0], math.prod(out.shape[1:4]), out.shape[4])
+
+
+def _written(x: Array, channels: Size, sizes: Sequence[Size], rows: Array, columns: Array) -> Array:
+    """The transpose: `[N, C kH kW, L]` added up to `[N, C, *sizes]`."""
+    split = x.reshape(x.shape[0], channels, rows.shape[0], columns.shape[0], x.shape[2])
+    zeros = jnp.zeros((x.shape[0], channels, *sizes), x.dtype).at[:, :, rows, columns]
+    return zeros.max(split) if category(x.dtype) == 0 else zeros.add(split, mode="drop")
 
 
 def _placing(kernel_size, dilation, padding, stride):
@@ -109,13 +168,13 @@ def _placing(kernel_size, dilation, padding, stride):
     )
 
 
-def _counts(sizes, kernel, dilations, pads, strides) -> tuple[int, ...]:
+def _counts(sizes, kernel, dilations, pads, strides) -> tuple[Size, ...]:
     """Of the places of the kernel, along each dimension."""
     counts = tuple(
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        at_least_none((n + 2 * p - d * (k - 1) - 1) // s + 1)
         for n, k, d, p, s in zip(sizes, kernel, dilations, pads, strides, strict=True)
     )
-    if min(counts) < 1:
+    if min(known_sizes(counts), default=1) < 1:
         refuse(
             f"the dilated kernel must fit into the padded images, got {list(kernel)} with "
             f"dilation {list(dilations)} and padding {list(pads)} for {list(sizes)}"

@@ -12,6 +12,7 @@ from functx._core import (
     ArrayLike,
     Autocast,
     describe,
+    known_sizes,
     operator,
     Promote,
     refuse,
@@ -19,7 +20,7 @@ from functx._core import (
 
 from .correlation_parts import Geometry
 from .correlation_primitive import spread
-from .windows import per_dimension, require_countable
+from .windows import per_dimension, require_countable, require_known_window
 
 
 __all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
@@ -124,6 +125,7 @@ def conv_transpose3d(
 
 def _transposed(n, input, weight, bias, steps, groups):
     _check_shapes(n, input, weight, bias, groups)
+    require_known_window(weight, n)
     stride, padding, output_padding, dilation = steps
     strides = per_dimension(stride, n, "stride", least=1)
     cut = per_dimension(padding, n, "padding")
@@ -142,7 +144,7 @@ def _transposed(n, input, weight, bias, steps, groups):
         for size, s, d, k, o in zip(x.shape[2:], strides, dilations, kernel, longer, strict=True)
     ]
     sizes = tuple(size - 2 * p for size, p in zip(whole, cut, strict=True))
-    if min(sizes) < 1:
+    if min(known_sizes(sizes), default=1) < 1:
         refuse(f"`padding` must leave something, got {padding}, which leaves {[*sizes]}")
     require_countable(whole)
     pads = tuple((p, p - o) for p, o in zip(cut, longer, strict=True))

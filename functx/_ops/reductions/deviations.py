@@ -63,7 +63,9 @@ def deviation(
 ) -> Array:
     """The root of the variance, also where the variance leaves the range of the dtype."""
     left = _left(off, axes, correction, kept, keepdims=True)
-    known, given = (0, (left,)) if isinstance(left, Array) else (left, ())
+    known, given = left, ()
+    if isinstance(left, Array):
+        known, given = 0, (left.astype(real_of(off.dtype)),)
 
     def forward(off: Array, *given: Array) -> Array:
         return _deviation(off, axes, *given or (known,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import jax
@@ -28,7 +29,7 @@ from functx._ops.indexing.addressing import positions_where
 from .power_norms import SQUARED, vector_norm
 
 
-__all__ = ["cdist", "pdist"]
+__all__ = ["cdist", "pdist", "squared_cdist"]
 
 _FEW = 25  # vectors, of which PyTorch subtracts each from each
 _SMALL = 2**12  # elements of a block of differences
@@ -55,7 +56,9 @@ def cdist(
     Shapes: `[*b, m, k], [*b, n, k] -> [*b, m, n]`; the batch dimensions broadcast. No array is
     larger than these: differences are taken in blocks.
     The gradient is 0 where the distance is 0, and for elements that are equal; the largest
-    differences share it evenly (PyTorch gives all of it to each).
+    differences share it evenly (PyTorch gives all of it to each). Where the distance is 0 there is
+    no second derivative: 0 stands for it, so that of `cdist(x, z) ** 2` is 0 as well. Use
+    `squared_cdist` for what is a function of squares.
     Errors: RuntimeError for a negative `p`, ValueError for another `compute_mode`.
 
     >>> x = jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32")
@@ -63,11 +66,7 @@ def cdist(
     Array([[0., 5.],
            [5., 0.]], dtype=float32)
     """
-    for name, x in (("x1", x1), ("x2", x2)):
-        if x.ndim < 2:
-            refuse(f"`{name}` must have at least 2 dimensions, got {describe(x)}")
-    if x1.shape[-1] != x2.shape[-1]:
-        refuse(f"vectors must have the same length, got {describe(x1)} and {describe(x2)}")
+    _check_vectors(x1, x2)
     if not p >= 0:
         refuse(f"`p` must not be negative, got {p}")
     many = decided(lambda: max(x1.shape[-2], x2.shape[-2]) > _FEW, otherwise=False)
@@ -81,20 +80,27 @@ def cdist(
         refuse(f"`compute_mode` must be {named}, got {compute_mode!r}", error=ValueError)
     if p == 2 and by_products[compute_mode]:
         return _by_products(x1, x2)
-    batch = jnp.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
-    shape = (*batch, x1.shape[-2], x2.shape[-2])
-    if x1.shape[-1] == 0 or 0 in shape:
-        return jnp.zeros(shape, x1.dtype)
-    all_known = known(*x1.shape, *x2.shape)
-    most = max(_SMALL, x1.size + x2.size + math.prod(shape)) if all_known else None
-    if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same
-        rows = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:])).reshape(-1, x1.shape[-1])
-        return _by_rows(rows, x2.reshape(x2.shape[-2:]), p, most).reshape(shape)
-    x1, x2 = (
-        jnp.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (x1, x2)
-    )
-    each = None if most is None else max(most // max(len(x1), 1), 1)
-    return jax.vmap(lambda x1, x2: _by_rows(x1, x2, p, each))(x1, x2).reshape(shape)
+    return _each_to_each(x1, x2, _norms(p))
+
+
+@operator(promote=Promote.SAME, accepts=Accepts.LAPACK_REAL, autocast=Autocast.FLOAT32)
+def squared_cdist(x1: ArrayOnly, x2: ArrayOnly) -> Array:
+    r"""Squared distance of each vector to each: $y_{ij} = \sum_k (x_{ik} - z_{jk})^2$.
+
+    As a polynomial it has all derivatives, where vectors are equal too, which `cdist` has not.
+    Differences are squared, so that none that is small beside the vectors loses digits. Kernels
+    are functions of it: $e^{-y / 2}$, and with care for its root those of Matérn.
+
+    Shapes: `[*b, m, k], [*b, n, k] -> [*b, m, n]`; the batch dimensions broadcast. No array is
+    larger than these: differences are taken in blocks.
+
+    >>> x = jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32")
+    >>> functx.squared_cdist(x, x)
+    Array([[ 0., 25.],
+           [25.,  0.]], dtype=float32)
+    """
+    _check_vectors(x1, x2)
+    return _each_to_each(x1, x2, lambda difference: jnp.sum(difference * difference, axis=1))
 
 
 @operator(
@@ -106,7 +112,7 @@ def cdist(
 def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
     r"""Distance of each vector to each after it: $y = |x_i - x_j|_p$ for all $i < j$, in order.
 
-    `p` is as in `cdist`, and so are gradients. Shapes: `[n, k] -> [n (n - 1) / 2]`.
+    `p` is as in `cdist`, and so are derivatives. Shapes: `[n, k] -> [n (n - 1) / 2]`.
 
     >>> functx.pdist(jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32"))
     Array([5.], dtype=float32)
@@ -119,33 +125,67 @@ def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
     if not known(*input.shape):
         after = jnp.triu(jnp.ones((n, n), bool), 1).ravel()
         pairs = positions_where(after, core.max_dim(n * (n - 1) // 2, 0))
-        return _by_rows(input, input, p, None).ravel()[pairs]
+        return _by_rows(input, input, _norms(p), None).ravel()[pairs]
     first, second = np.triu_indices(n, 1)
     if input.size == 0:
         return jnp.zeros(first.shape, input.dtype)
-    return _by_rows(input, input, p, max(_SMALL, input.size + n * n))[first, second]
+    return _by_rows(input, input, _norms(p), max(_SMALL, input.size + n * n))[first, second]
 
 
-def _by_rows(x1: Array, x2: Array, p: float, most: int | None) -> Array:
-    """The distances of two sets of vectors, with blocks of `most` differences at a time.
+def _check_vectors(x1: Array, x2: Array) -> None:
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim < 2:
+            refuse(f"`{name}` must have at least 2 dimensions, got {describe(x)}")
+    if x1.shape[-1] != x2.shape[-1]:
+        refuse(f"vectors must have the same length, got {describe(x1)} and {describe(x2)}")
 
-    Where `most` is None, as sizes are symbolic, the vectors of `x1` are taken one by one.
-    """
 
-    @jax.checkpoint  # the differences are not kept for derivatives
-    def distances(row: Array) -> Array:
-        difference = row - x2
+def _norms(p: float) -> Callable[[Array], Array]:
+    """The norm of each row."""
+
+    def norms(difference: Array) -> Array:
         out = vector_norm(difference, p, (1,))
         if p == 0:  # what differs is counted, a NaN too; here it is lost, as in PyTorch
             out = jnp.where(jnp.any(difference != difference, axis=1), jnp.nan, out)
         return out
 
+    return norms
+
+
+def _each_to_each(x1: Array, x2: Array, sizes: Callable[[Array], Array]) -> Array:
+    """The `sizes` of rows, of the differences of each vector and each."""
+    batch = jnp.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    shape = (*batch, x1.shape[-2], x2.shape[-2])
+    if x1.shape[-1] == 0 or 0 in shape:
+        return jnp.zeros(shape, x1.dtype)
+    all_known = known(*x1.shape, *x2.shape)
+    most = max(_SMALL, x1.size + x2.size + math.prod(shape)) if all_known else None
+    if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same
+        rows = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:])).reshape(-1, x1.shape[-1])
+        return _by_rows(rows, x2.reshape(x2.shape[-2:]), sizes, most).reshape(shape)
+    x1, x2 = (
+        jnp.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (x1, x2)
+    )
+    each = None if most is None else max(most // max(len(x1), 1), 1)
+    return jax.vmap(lambda x1, x2: _by_rows(x1, x2, sizes, each))(x1, x2).reshape(shape)
+
+
+def _by_rows(x1: Array, x2: Array, sizes: Callable[[Array], Array], most: int | None) -> Array:
+    """Those of two sets of vectors, with blocks of `most` differences at a time.
+
+    Where `most` is None, as sizes are symbolic, the vectors of `x1` are taken one by one.
+    """
+
+    @jax.checkpoint  # the differences are not kept for derivatives
+    def of_row(row: Array) -> Array:
+        return sizes(row - x2)
+
     if most is None:
-        return lax.map(distances, x1)
+        return lax.map(of_row, x1)
     block = max(most // max(x2.size, 1), 1)
     if block >= len(x1):
-        return jax.vmap(distances)(x1)
-    return lax.map(distances, x1, batch_size=block)
+        return jax.vmap(of_row)(x1)
+    return lax.map(of_row, x1, batch_size=block)
 
 
 def _by_products(x1: Array, x2: Array) -> Array:

@@ -1,6 +1,6 @@
 """Operators whose results bear a name, and with them what takes time inside.
 
-A name given to a result afterwards does not reach the derivative: that of `tanh`, `1 - y * y`, has
+A name given to a result afterwards does not reach the derivative: that of `exp`, which is `y`, has
 its `y` from before, and a backward pass that was handed the named value would compute `y` again.
 So the operator is differentiated first, and what defines its results is named then. So are the
 sums, products and factors that it computes on the way: a derivative that reads them is to find

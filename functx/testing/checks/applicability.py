@@ -105,6 +105,10 @@ def declared_taking_arrays(info: OpInfo, dtype: str) -> bool:
     return declared(info, dtype) and taking_arrays(info, dtype)
 
 
+def declared_differentiable(info: OpInfo, dtype: str) -> bool:
+    return declared(info, dtype) and differentiable(info, dtype)
+
+
 def not_random_taking_arrays(info: OpInfo, dtype: str) -> bool:
     return not info.random and taking_arrays(info, dtype)
 

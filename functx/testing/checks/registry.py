@@ -28,6 +28,7 @@ from . import (
 from .applicability import (
     always,
     declared,
+    declared_differentiable,
     declared_in_double,
     declared_taking_arrays,
     differentiable,
@@ -84,7 +85,7 @@ from .spelling import check_spelling
 from .storage import check_storage
 from .strictness import check_strict_promotion
 from .tails import check_tails
-from .weak import check_weak
+from .weak import check_weak, check_weak_derivatives
 
 
 Applies = Callable[[OpInfo, str], bool]
@@ -212,6 +213,14 @@ CHECKS: dict[str, Check] = {
             few,
             in_one_dtype,
             quick_samples=first_whole,
+        ),
+        Check(
+            "weak_derivatives",
+            check_weak_derivatives,
+            declared_differentiable,
+            first_of_sets,
+            in_one_dtype,
+            never,
         ),
         Check("jit", forward.check_jit, always, few_eager, in_one_dtype),
         Check(

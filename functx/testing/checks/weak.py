@@ -17,10 +17,10 @@ from .forward import fits_32_bits
 
 
 def check_weak(info: OpInfo, sample: Sample) -> bool:
-    """Weakly typed arrays are taken as arrays of their dtype, and no result is weakly typed.
+    """Weakly typed arrays are taken for arrays of their dtype, and no result is weakly typed.
 
-    The program is the same as of other arrays, but for the conversion of these; so it is of each
-    such array alone, as the lanes of a map, as the carry of a scan, and when it is differentiated.
+    The program is the same as of other arrays, but for the conversion of these: so it is of each
+    such array alone, with 64 bit off, of the lanes of a map and of the carry of a scan.
     """
     sample = sized(info, sample)
     f, arrays = whole_function(info, sample)
@@ -30,16 +30,21 @@ def check_weak(info: OpInfo, sample: Sample) -> bool:
     for x64 in (True, False):
         if x64 or fits_32_bits((sample.args, dict(sample.kwargs))):
             with jax.enable_x64(x64 and jax.config.read("jax_enable_x64")):
-                _hold(f, arrays, what + ", x64 off" * (not x64))
+                _hold(f, arrays, what + ", x64 off" * (not x64), alone=x64)
     several = [jax.ShapeDtypeStruct((2, *x.shape), x.dtype) for x in arrays]
     _hold(functx.vmap(f, randomness="same"), several, f"vmap of {what}", alone=False)
     _hold(_scanned(f), arrays, f"a scan of {what}", alone=False)
+    return True
+
+
+def check_weak_derivatives(info: OpInfo, sample: Sample) -> bool:
+    """Derivatives at weakly typed arrays, along such, are those at others, and strong."""
     case = differentiable_case(info, sample)
-    if case is not None:
-        n = len(case.xs)
-        pushed, pulled = jvp_of(case.f, n), vjp_of(case.f, n)
-        _hold(pushed, [*case.xs, *case.tangents], f"jvp of {what}", alone=False)
-        _hold(pulled, [*case.xs, *case.cotangents], f"vjp of {what}", alone=False)
+    if case is None:
+        return False
+    pushed, pulled = jvp_of(case.f, len(case.xs)), vjp_of(case.f, len(case.xs))
+    _hold(pushed, [*case.xs, *case.tangents], f"jvp of {case.what}", alone=False)
+    _hold(pulled, [*case.xs, *case.cotangents], f"vjp of {case.what}", alone=False)
     return True
 
 

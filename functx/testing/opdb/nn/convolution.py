@@ -7,9 +7,10 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Departure, FixedSizes, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
 
 from .padding_extremes import BEYOND_THE_EDGE
+from .window_sizes import window_is_a_number
 
 
 def conv1d_samples(make: Make) -> Iterator[Sample]:
@@ -142,15 +143,6 @@ def whole_departures(make: Make) -> Iterator[Departure]:
     )
 
 
-def window_is_a_number(n: int) -> FixedSizes:
-    return FixedSizes(
-        "weight",
-        "JAX writes the size of a result as max(s - k + 1, 0), of an image's s and a kernel's k: "
-        "that the gradient of a kernel then has the size k, no check of types sees",
-        dims=tuple(range(2, 2 + n)),
-    )
-
-
 OPS = [
     OpInfo(
         F.conv1d,
@@ -159,7 +151,7 @@ OPS = [
         refusals=conv1d_refusals,
         floor=SUMS,
         departures=infinity_departures(1),
-        fixed_sizes=(window_is_a_number(1),),
+        fixed_sizes=(window_is_a_number(2),),
         extremes=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
@@ -169,7 +161,7 @@ OPS = [
         refusals=conv2d_refusals,
         floor=SUMS,
         departures=infinity_departures(2),
-        fixed_sizes=(window_is_a_number(2),),
+        fixed_sizes=(window_is_a_number(2, 3),),
         extremes=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
@@ -178,7 +170,7 @@ OPS = [
         reference=np_conv,
         refusals=conv3d_refusals,
         floor=SUMS,
-        fixed_sizes=(window_is_a_number(3),),
+        fixed_sizes=(window_is_a_number(2, 3, 4),),
     ),
     OpInfo(
         F.conv_tbc,
@@ -187,6 +179,7 @@ OPS = [
         refusals=conv_tbc_refusals,
         floor=SUMS,
         departures=whole_departures,
+        fixed_sizes=(window_is_a_number(0),),
         extremes=(BEYOND_THE_EDGE,),
     ),
 ]

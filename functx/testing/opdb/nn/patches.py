@@ -17,6 +17,7 @@ def unfold_samples(make: Make) -> Iterator[Sample]:
 
 
 def fold_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 2, 3), (1, 3), 1)
     yield call(make(1, 4, 2), (2, 3), 2)
     yield call(make(6, 6), [3, 5], (2, 3), 1, (1, 0), (2, 1))
     yield call(make(1, 8, 6), 3, 2, dilation=(1, 2), padding=(0, 1), stride=1)

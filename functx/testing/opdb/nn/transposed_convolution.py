@@ -10,6 +10,7 @@ from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
 
 from .padding_extremes import BEYOND_THE_EDGE
+from .window_sizes import window_is_a_number
 
 
 def line_samples(make: Make) -> Iterator[Sample]:
@@ -95,10 +96,11 @@ OPS = [
         refusals=refusals,
         floor=SUMS,
         extremes=extremes,
+        fixed_sizes=(window_is_a_number(*range(2, 2 + n)),),
     )
-    for operator, samples, refusals, extremes in [
-        (F.conv_transpose1d, line_samples, line_refusals, (BEYOND_THE_EDGE,)),
-        (F.conv_transpose2d, plane_samples, plane_refusals, ()),
-        (F.conv_transpose3d, volume_samples, volume_refusals, ()),
+    for n, operator, samples, refusals, extremes in [
+        (1, F.conv_transpose1d, line_samples, line_refusals, (BEYOND_THE_EDGE,)),
+        (2, F.conv_transpose2d, plane_samples, plane_refusals, ()),
+        (3, F.conv_transpose3d, volume_samples, volume_refusals, ()),
     ]
 ]

@@ -8,7 +8,16 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    Floor,
+    OpInfo,
+    OwnDtypes,
+    Refusal,
+    Sample,
+)
 
 from .vector_norms import np_vector_norm
 
@@ -155,6 +164,47 @@ def block_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("0", call(x, x, 1), value=np.zeros((9, 9)), gradient=(zeros, zeros))
 
 
+def squared_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(3, 2), make(4, 2))
+    yield call(make(2, 3, 2), make(4, 2))
+    yield call(make(2, 1, 3, 2), make(3, 2, 2))
+    yield call(make(2, 2), x2=make(1, 2))
+    yield call(make(0, 2), make(3, 2))
+    yield call(make(2, 0), make(3, 0))
+    yield call(make(0, 2, 2), make(0, 3, 2))
+
+
+def squared_block_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(9, 64), make(9, 64))
+    yield call(make(2, 9, 32), make(2, 9, 32))
+
+
+def squared_refusals(make: Make) -> Iterator[Refusal]:
+    x = make(2, 3)
+    yield Refusal(call(make(3), x), "`x1` must have at least 2 dimensions")
+    yield Refusal(call(x, make(3)), "`x2` must have at least 2 dimensions")
+    yield Refusal(call(x, make(2, 2)), "vectors must have the same length")
+    yield Refusal(call(make(2, 2, 3), make(3, 2, 3)), "shapes do not fit")
+    yield Refusal(call(make(2, 3, dtype="float32"), make(2, 3, dtype="float64")), "same", TypeError)
+    halves = make(2, 3, dtype="float16")
+    yield Refusal(call(halves, halves), "expected float32 or float64", TypeError)
+
+
+def np_squared(x1, x2):
+    return ((x1[..., :, None, :] - x2[..., None, :, :]) ** 2).sum(-1)
+
+
+def squared_conventions(make: Make) -> Iterator[Convention]:
+    x, y = make.put([[1, 2]]), make.put([[1, 2], [1, 5]])
+    yield Convention("equal vectors", call(x, x), value=[[0]], gradient=([[0, 0]], [[0, 0]]))
+    one = 2 * np.eye(2)
+    hessian = np.block([[one, -one], [-one, one]])
+    yield Convention("their curvature", call(x, x), hessian=hessian)
+    yield Convention("as the polynomial", call(x, y), like=np_squared, order=3)
+    near = make.put([[1e8, 1]]), make.put([[1e8 + 1, 1]])
+    yield Convention("no digits are lost", call(*near), value=[[1]], gradient=([[-2, 0]], [[2, 0]]))
+
+
 def cdist_departures(make: Make) -> Iterator[Departure]:
     x = make.put([[1, 2]], "float64")
     yield Departure(
@@ -165,6 +215,7 @@ def cdist_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+NOT_PYTORCHS = OwnDtypes("*", "PyTorch has no such operator")
 CANCELLING = Floor(32, "squares of distances are differences of larger numbers")
 
 OPS = [
@@ -191,6 +242,22 @@ OPS = [
         variant="blocks",
         floor=SUMS,
         conventions=block_conventions,
+    ),
+    OpInfo(
+        functx.squared_cdist,
+        squared_samples,
+        np_squared,
+        squared_refusals,
+        conventions=squared_conventions,
+        own_dtypes=(NOT_PYTORCHS,),
+    ),
+    OpInfo(
+        functx.squared_cdist,
+        squared_block_samples,
+        np_squared,
+        variant="blocks",
+        floor=SUMS,
+        own_dtypes=(NOT_PYTORCHS,),
     ),
     OpInfo(
         functx.pdist,
