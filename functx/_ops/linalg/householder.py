@@ -10,25 +10,25 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 from jax.core import min_dim
 
 from functx._core import (
     Accepts,
     ArrayLike,
-    as_number,
     decided,
     describe,
     equally_varying,
     operator,
     Promote,
     refuse,
+    repeat,
 )
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices
+from .triangular_systems import solved_by_triangle
 
 
 __all__ = ["geqrf", "householder_product", "ormqr"]
@@ -92,7 +92,7 @@ def _by_definition(A: Array) -> tuple[Array, Array]:
         return A, jnp.where(jnp.arange(tau.shape[-1]) == i, share[..., None], tau)
 
     start = tuple(equally_varying([A, jnp.zeros((*A.shape[:-2], min_dim(m, n)), A.dtype)]))
-    return lax.fori_loop(0, as_number(min_dim(m, n), np.int32), reflect, start)
+    return repeat(min_dim(m, n), reflect, start)
 
 
 def _norm(alpha: Array, rest: Array, done: Array) -> Array:
@@ -197,7 +197,12 @@ def _check_tau(A: Array, tau: Array, name: str, size: int, bound: str) -> None:
 
 def _vectors(A: Array, tau: Array) -> Array:
     """Those of the reflections, in columns."""
-    A = A[..., : tau.shape[-1]]
+    n, k = A.shape[-1], tau.shape[-1]
+    if not decided(lambda: k <= n, otherwise=False):
+        A = jnp.pad(
+            A, [(0, 0)] * (A.ndim - 1) + [(0, k)]
+        )  # it has k columns, which sizes leave open
+    A = A[..., :k]
     return jnp.tril(A, -1) + jnp.eye(*A.shape[-2:], dtype=A.dtype)
 
 
@@ -207,11 +212,11 @@ def _multiplied(V: Array, tau: Array, C: Array, transpose: bool = False) -> Arra
         return C
     above = jnp.triu(product(adjoint(V), V), 1)
     along = product(adjoint(V), C)
-    share, solve = tau[..., None], lax.linalg.triangular_solve
+    share = tau[..., None]
     if transpose:  # T^H = D^H (1 + S^H D^H)^{-1}, with D of the taus and S above
         lower = adjoint(above) * jnp.conj(tau)[..., None, :]
-        along = solve(lower, along, left_side=True, lower=True, unit_diagonal=True)
+        along = solved_by_triangle(lower, along, upper=False, unitriangular=True)
         along = jnp.conj(share) * along
     else:  # T = (1 + D S)^{-1} D
-        along = solve(share * above, share * along, left_side=True, unit_diagonal=True)
+        along = solved_by_triangle(share * above, share * along, upper=True, unitriangular=True)
     return C - product(V, along)

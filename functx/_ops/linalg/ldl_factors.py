@@ -19,7 +19,7 @@ import numpy as np
 from jax import Array, lax
 from jax.core import min_dim
 
-from functx._core import as_number, known
+from functx._core import as_number, decided, known
 from functx._core.manual_axes import equally_varying
 from functx._core.rules import derivative_rules
 
@@ -100,7 +100,6 @@ def _positions(pivots: Array) -> tuple[Array, Array]:
     if not pivots.size:
         none = jnp.zeros((*pivots.shape, n), jnp.int32)
         return none, pivots
-
     size = as_number(n, jnp.int32)
 
     def step(rows: Array, given: tuple[Array, Array, Array]) -> tuple[Array, None]:
@@ -123,17 +122,15 @@ def _positions(pivots: Array) -> tuple[Array, Array]:
     for _ in pivots.shape[:-1]:
         batched = jax.vmap(batched)
     rows = batched(pivots, _first_of_two(pivots))
-    return rows[..., :n], rows[..., n]
+    return rows[..., :-1], rows[..., -1]
 
 
 def _inverse(D: Array, first: Array) -> Array:
     """The inverse of blocks of one and two: those of two in the scale of what is beside them."""
     d = jnp.diagonal(D, axis1=-2, axis2=-1)
-    if D.shape[-1] < 2:
+    if decided(lambda: D.shape[-1] < 2, otherwise=False):
         return 1 / D
-    last = [(0, 0)] * (d.ndim - 1) + [(0, 1)]
-    beside = jnp.pad(jnp.diagonal(D, -1, axis1=-2, axis2=-1), last)
-    above = jnp.pad(jnp.diagonal(D, 1, axis1=-2, axis2=-1), last)
+    beside, above = _beside_diagonal(D), _beside_diagonal(D.mT)
     second = jnp.roll(first, 1, -1)
     low, high = jnp.where(first, beside, 1), jnp.where(first, above, 1)
     a, c = d, jnp.roll(d, -1, -1)
@@ -147,6 +144,14 @@ def _inverse(D: Array, first: Array) -> Array:
     at_low = jnp.where(first, -off / high, 0)[..., None, :]
     at_high = jnp.where(first, -off / low, 0)[..., None]
     return one * main[..., None, :] + under * at_low + over * at_high
+
+
+def _beside_diagonal(D: Array) -> Array:
+    """The elements below the diagonal, and a last zero."""
+    if known(D.shape[-1]):
+        last = [(0, 0)] * (D.ndim - 2) + [(0, 1)]
+        return jnp.pad(jnp.diagonal(D, -1, axis1=-2, axis2=-1), last)
+    return jnp.diagonal(jnp.roll(jnp.tril(D, -1), -1, -2), axis1=-2, axis2=-1)
 
 
 class _State(NamedTuple):

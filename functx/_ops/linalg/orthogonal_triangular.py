@@ -53,8 +53,15 @@ def _refusal(who: str, message: str, hint: str) -> Any:
     return jvp
 
 
+def _triangle(A: Array) -> Array:
+    m, n = A.shape[-2:]
+    if decided(lambda: m < n or True, otherwise=False):
+        return lax.linalg.qr(A, full_matrices=False)[1]
+    return reduced_qr(A)[1]
+
+
 triangle_of_qr = derivative_rules(
-    lambda A: lax.linalg.qr(A, full_matrices=False)[1],
+    _triangle,
     jvp=_refusal("linalg.qr", "mode='r' must not be differentiated", "take R of mode='reduced'"),
     name="linalg.qr",
 )

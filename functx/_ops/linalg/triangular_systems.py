@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import functools as ft
-from collections.abc import Callable
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import decided, describe, refuse
-from functx._core.rules import derivative_rules
 
 from .full_precision import product
 
@@ -45,28 +40,49 @@ def solved(
     strict = int(unitriangular)
     # The other triangle, masked here, has derivative zero, whatever a backend makes of it.
     read = jnp.triu(A, strict) if upper else jnp.tril(A, -strict)
-    solve = ft.partial(
-        lax.linalg.triangular_solve,
-        left_side=left,
-        lower=not upper,
-        transpose_a=transpose,
-        conjugate_a=conjugate,
-        unit_diagonal=unitriangular,
-    )
+    options = {
+        "left": left,
+        "upper": upper,
+        "transpose": transpose,
+        "conjugate": conjugate,
+        "unitriangular": unitriangular,
+    }
+    return solved_by_triangle(read, B, **options)
+
+
+def solved_by_triangle(
+    A: Array,
+    B: Array,
+    *,
+    upper: bool,
+    left: bool = True,
+    transpose: bool = False,
+    conjugate: bool = False,
+    unitriangular: bool = False,
+) -> Array:
+    """The same of a matrix that is zero where it is not read."""
+
+    def solve(B: Array, transpose: bool = transpose) -> Array:
+        return lax.linalg.triangular_solve(
+            A,
+            B,
+            left_side=left,
+            lower=not upper,
+            transpose_a=transpose,
+            conjugate_a=conjugate,
+            unit_diagonal=unitriangular,
+        )
+
     rows, columns = B.shape[-2:]
-    ordered = decided(lambda: rows > columns or True, otherwise=False)
-    return (solve if ordered else _ruled(solve, left, transpose, conjugate))(read, B)
-
-
-def _ruled(
-    solve: Callable[[Array, Array], Array], left: bool, transpose: bool, conjugate: bool
-) -> Callable[[Array, Array], Array]:
-    """`solve` under a rule that does not ask, as JAX's does, whether `B` has more rows than columns."""
-
-    def jvp(primals: tuple[Any, ...], X: Array, tangents: tuple[Any, ...]) -> Array:
-        dA, dB = tangents
-        dA = dA.mT if transpose else dA
-        dA = jnp.conj(dA) if conjugate else dA
-        return solve(primals[0], dB - (product(dA, X) if left else product(X, dA)))
-
-    return derivative_rules(solve, jvp=jvp, name="triangular_solve")
+    if decided(lambda: rows > columns or columns > rows or True, otherwise=False):
+        return solve(B)
+    # JAX's rule for `A` asks which is larger. This one knows the equation alone.
+    whole = A + jnp.eye(A.shape[-1], dtype=A.dtype) if unitriangular else A
+    whole = jnp.conj(whole) if conjugate else whole
+    whole = whole.mT if transpose else whole
+    return lax.custom_linear_solve(
+        lambda X: product(whole, X) if left else product(X, whole),
+        B,
+        solve=lambda _, B: solve(B),
+        transpose_solve=lambda _, B: solve(B, not transpose),
+    )

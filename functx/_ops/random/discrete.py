@@ -24,6 +24,7 @@ from functx._core import (
     highest,
     is_probability,
     Key,
+    known,
     LONG,
     lowest,
     operator,
@@ -36,6 +37,7 @@ from functx._core import (
 from functx._core.order import at_least_zero
 from functx._ops.creation.sizes import non_negative
 from functx._ops.reductions.scanning import running_maximum, running_sum
+from functx._ops.sorting.bisection import insertion_points
 
 
 __all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
@@ -306,6 +308,11 @@ def _inverted(key: Array, weights: Array, k: int) -> Array:
     sums = jnp.where(lanes > 0, running_sum(lanes, 1), 0)
     sums = running_maximum(sums, 1)
     total = sums[:, -1:]
-    find = jax.vmap(jnp.searchsorted, in_axes=(0, 0, None))
-    at, last = find(sums, uniform * total, "right"), find(sums, total, "left")
+    at, last = _found(sums, uniform * total, "right"), _found(sums, total, "left")
     return jnp.minimum(at, last).astype(np.int32).reshape(*weights.shape[:-1], k)
+
+
+def _found(sums: Array, values: Array, side: str) -> Array:
+    if not known(sums.shape[-1]):
+        return insertion_points(sums, values, right=side == "right")
+    return jax.vmap(jnp.searchsorted, in_axes=(0, 0, None))(sums, values, side)

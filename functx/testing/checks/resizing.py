@@ -157,6 +157,8 @@ class Resizable:
 
     def _is_fixed(self, place: Place, fixed: FixedSizes) -> bool:
         which, at = place
+        if any(self._option(name) != value for name, value in fixed.given.items()):
+            return False
         if isinstance(which, str):
             return which == fixed.argument and (not fixed.dims or at in fixed.dims)
         ndim = self.arrays[which].ndim
@@ -166,7 +168,8 @@ class Resizable:
     def _along(self, fixed: FixedSizes, ndim: int) -> list[int]:
         """The dimensions that an option names, but for those whose sizes another one says."""
         dims, told = (_several(self._option(name)) for name in (fixed.along, fixed.unless))
-        dims = dims or tuple(range(ndim))[-len(told) :]
+        if self._option(fixed.along) is None:
+            dims = tuple(range(ndim))[-len(told) :]
         return [d for d, n in it.zip_longest(dims, told, fillvalue=-1) if n == -1]
 
 
