@@ -132,7 +132,7 @@ def abs(input: ArrayLike) -> Array:
     r"""Absolute value of each element, $|x_i|$.
 
     Dtypes: complex arrays give real ones. The gradient at zero, and at NaN, is 0. At zero the
-    second derivative is, too.
+    second derivative is, too: of the square write `functx.square(x)`, or `(z * z.conj()).real`.
 
     >>> functx.abs(jnp.asarray([-1.0, 2.0], "float32"))
     Array([1., 2.], dtype=float32)

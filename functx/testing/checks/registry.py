@@ -17,6 +17,7 @@ from . import (
     curves,
     distributions,
     forward,
+    limits,
     linearity,
     lowering,
     numeric,
@@ -315,6 +316,7 @@ CHECKS: dict[str, Check] = {
             double,
             quick_samples=telling_of_reverse_rules,
         ),
+        Check("limits", limits.check_limits, in_double, first_of_sets, double, never),
     ]
 }
 
