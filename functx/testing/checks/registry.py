@@ -53,6 +53,7 @@ from .applicability import (
     taking_arrays,
     with_conventions,
     with_devices,
+    with_limits,
     with_moments,
     with_reference,
     with_sizes,
@@ -316,7 +317,7 @@ CHECKS: dict[str, Check] = {
             double,
             quick_samples=telling_of_reverse_rules,
         ),
-        Check("limits", limits.check_limits, in_double, first_of_sets, double, never),
+        Check("limits", limits.check_limits, with_limits, first_of_sets, double, never),
     ]
 }
 
