@@ -144,7 +144,10 @@ class FixedSizes:
     argument: str  #: the array, or the option, by name
     reason: str  #: why they must be numbers: a fact
     dims: tuple[int, ...] = ()  #: dimensions of the array, or places in the option; empty: all
-    along: str = ""  #: the option that names the dimension of the array, in place of `dims`
+    along: str = ""  #: the option that names dimensions of the array, in place of `dims`
+    unless: str = ""  #: with `along`, the option that says other sizes for them, and -1 for none
+    #: options, by name, with which alone they must be; empty: with any
+    given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
