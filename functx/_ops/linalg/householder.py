@@ -199,9 +199,8 @@ def _vectors(A: Array, tau: Array) -> Array:
     """Those of the reflections, in columns."""
     n, k = A.shape[-1], tau.shape[-1]
     if not decided(lambda: k <= n, otherwise=False):
-        A = jnp.pad(
-            A, [(0, 0)] * (A.ndim - 1) + [(0, k)]
-        )  # it has k columns, which sizes leave open
+        # That `A` has k columns is clear of its sizes, but not of their symbols.
+        A = jnp.pad(A, [(0, 0)] * (A.ndim - 1) + [(0, k)])
     A = A[..., :k]
     return jnp.tril(A, -1) + jnp.eye(*A.shape[-2:], dtype=A.dtype)
 

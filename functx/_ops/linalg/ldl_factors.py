@@ -130,6 +130,8 @@ def _inverse(D: Array, first: Array) -> Array:
     d = jnp.diagonal(D, axis1=-2, axis2=-1)
     if decided(lambda: D.shape[-1] < 2, otherwise=False):
         return 1 / D
+    if not known(D.shape[-1]):
+        first &= as_number(D.shape[-1], jnp.int32) > 1  # whatever the pivots say
     beside, above = _beside_diagonal(D), _beside_diagonal(D.mT)
     second = jnp.roll(first, 1, -1)
     low, high = jnp.where(first, beside, 1), jnp.where(first, above, 1)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.core import min_dim
 
-from functx._core import known, repeat, Size
+from functx._core import decided, known, repeat, Size
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 
@@ -58,7 +58,24 @@ def permutation(pivots: Array, size: int) -> Array:
         return jnp.broadcast_to(jnp.arange(size, dtype=pivots.dtype), (*pivots.shape[:-1], size))
     # Out of range, kernels of GPUs would write beside the array.
     inside = jnp.clip(pivots, 1, size) - 1
+    if not decided(lambda: size >= inside.shape[-1], otherwise=False):
+        return _exchanged(inside, size)
     return lax.linalg.lu_pivots_to_permutation(inside, size)
+
+
+def _exchanged(pivots: Array, size: Size) -> Array:
+    """The same exchange by exchange: JAX's asks whether there are more rows than pivots."""
+    places = jnp.arange(size, dtype=pivots.dtype)
+
+    def exchange(i: Array, order: Array) -> Array:
+        other = lax.dynamic_index_in_dim(pivots, i, -1)
+        here = lax.dynamic_index_in_dim(order, i, -1)
+        there = jnp.take_along_axis(order, other, -1)
+        order = jnp.where(places == other, here, order)
+        return jnp.where(places == i.astype(places.dtype), there, order)
+
+    start = jnp.broadcast_to(places, (*pivots.shape[:-1], size))
+    return repeat(pivots.shape[-1], exchange, start)
 
 
 def permutation_matrix(pivots: Array, size: int, dtype: Any) -> Array:

@@ -29,9 +29,8 @@ def pseudoinverse(A: Array, atol: Array, rtol: Array, *, of_hermitian: bool = Fa
         A = _whole(A)
     A = jnp.broadcast_to(A, (*shape, m, n))
     atol, rtol = jnp.broadcast_to(atol, shape), jnp.broadcast_to(rtol, shape)
-    if decided(
-        lambda: m < n, otherwise=False
-    ):  # the rule below multiplies matrices as large as the second dimension
+    # The rule below multiplies matrices as large as the second dimension.
+    if decided(lambda: m < n, otherwise=False):
         return adjoint(_of_svd(adjoint(A), atol, rtol))
     return (_of_eigh if of_hermitian else _of_svd)(A, atol, rtol)
 

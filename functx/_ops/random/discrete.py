@@ -285,7 +285,7 @@ def _with_replacement(key: Array, weights: Array, k: int) -> Array:
     n = weights.shape[-1]
     if not weights.size:
         return jnp.zeros((*weights.shape[:-1], k), np.int32)
-    if decided(lambda: 2 * k * _COLUMN > n, otherwise=True):
+    if 2 * k * _COLUMN > n:  # a key draws one or the other: sizes that leave it open are refused
         return _inverted(key, weights, k)
     # First columns are drawn, with their sums as weights, then one element in each.
     of_columns, inside = jax.random.split(key)
