@@ -1,6 +1,6 @@
 """Every operator, dtype and check. Nothing here knows any operator's name."""
 
-import itertools
+import functools as ft
 
 import pytest
 from check_results import record
@@ -8,6 +8,7 @@ from check_results import record
 from functx.cli.runner import run_group
 from functx.cli.selection import select_dtypes, UsageError
 from functx.testing import cells, op_db
+from functx.testing.checks import checked_dtypes
 
 
 def pytest_generate_tests(metafunc):
@@ -16,22 +17,27 @@ def pytest_generate_tests(metafunc):
         dtypes = select_dtypes(words)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    found = cells(op_db, dtypes, profile=profile)
     cases = [
-        pytest.param(
-            info,
-            dtype,
-            [name for _, _, name in group],
-            id=f"{info.id}-{dtype}",
-            marks=pytest.mark.xdist_group(info.id),
-        )
-        for (info, dtype), group in itertools.groupby(found, key=lambda cell: cell[:2])
+        pytest.param(info, dtype, id=f"{info.id}-{dtype}", marks=pytest.mark.xdist_group(info.id))
+        for info in op_db
+        for dtype in checked_dtypes(info, dtypes, profile)
     ]
-    metafunc.parametrize("info, dtype, names", cases)
+    metafunc.parametrize("info, dtype", cases)
 
 
-def test_op(info, dtype, names, device, request):
-    samples, profile = (request.config.getoption(name) for name in ("--samples", "--profile"))
+@ft.lru_cache(maxsize=1)
+def checks_of(info, words, profile):
+    """The checks of an entry by dtype: found when it is its turn, since programs are traced."""
+    found = {}
+    for _, dtype, name in cells([info], select_dtypes(words), profile=profile):
+        found.setdefault(dtype, []).append(name)
+    return found
+
+
+def test_op(info, dtype, device, request):
+    options = ("--samples", "--profile", "--dtypes")
+    samples, profile, words = (request.config.getoption(name) for name in options)
+    names = checks_of(info, words, profile)[dtype]
     results = run_group(info, dtype, names, device=device, samples=samples, profile=profile)
     record(request, results)
     wrong = [f"{result.check}: {result.error}" for result in results if result.failing]

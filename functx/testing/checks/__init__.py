@@ -4,8 +4,8 @@ A cell is an operator, a dtype and a check. `CHECKS` names the checks and says w
 applies and how many samples it looks at.
 """
 
+from .cells import cells as cells, checked_dtypes as checked_dtypes
 from .registry import (
-    cells as cells,
     Check as Check,
     CHECKS as CHECKS,
     IN_DOUBLE as IN_DOUBLE,

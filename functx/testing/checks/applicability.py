@@ -61,6 +61,16 @@ def moving(info: OpInfo) -> bool:
     return info.spec is not None and info.spec.takes_storage
 
 
+def counting_sizes(info: OpInfo) -> bool:
+    """Whether sizes may depend on values: eager calls count them."""
+    return info.spec is None or bool(info.spec.measured)
+
+
+def reading_values(info: OpInfo) -> bool:
+    """Whether eager calls look at what arguments hold, where they lie in memory."""
+    return counting_sizes(info) or (info.spec is not None and info.spec.requires is not None)
+
+
 def spelled(info: OpInfo, dtype: str) -> bool:
     return spelled_in_ways(info) and in_one_dtype(info, dtype)
 

@@ -29,6 +29,7 @@ from .cases import (
     vjp_of,
 )
 from .compare import assert_close, DERIVATIVES, PRODUCTS
+from .own_rules import own_parts
 from .programs import Program, Steps
 
 
@@ -117,6 +118,17 @@ def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> 
 
     Each array is batched alone, and all are; of two and more derivatives, the inputs or all.
     """
+    return (yield from _check_batched(info, sample, transforms, alone=len(transforms) == 1))
+
+
+def check_batched_once(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
+    """The same; each array alone where a rule of the operator's own may be batched wrongly."""
+    return (
+        yield from _check_batched(info, sample, transforms, alone=bool(own_parts(info, sample)))
+    )
+
+
+def _check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...], alone: bool) -> Steps:
     case = differentiable_case(info, sample)
     if case is None:
         return False
@@ -131,10 +143,11 @@ def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> 
     shared: dict[tuple[str, ...], Program] = {("vjp",): case.pulled, ("jvp",): case.pushed}
     n = len(lanes[0])
     whole = [tuple(0 if i < k else None for i in range(n)) for k in (len(case.xs), n)]
-    batchings = few_batchings(n) if len(transforms) == 1 else list(dict.fromkeys(whole))
+    batchings = few_batchings(n) if alone else list(dict.fromkeys(whole))
     what = name_of(("vmap", *transforms), case)
     one = shared.get(transforms) or Program(f)
     yield from hold_batchings(one, lanes, what, DERIVATIVES, batchings)
+    return True
 
 
 def check_batching_rule(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from functx._core import category
 from functx.testing.opinfo import OpInfo, Sample
 
+from .forward import sample_dtype
 from .own_rules import own_parts
 
 
@@ -217,6 +218,28 @@ def few(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     """Three that tell more than other values of options, of none at edges."""
     found = _telling(info, samples, lambda sample: True, _OF_VALUES)
     return [x for x in found if not x.values_only][:3]
+
+
+def first_two_of_few(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """The first two of `few`."""
+    return few(info, samples)[:2]
+
+
+def first_and_edge(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """The first sample that is not at an edge, and the first that is."""
+    found = {sample.values_only: sample for sample in reversed(samples)}
+    return [sample for sample in samples if any(sample is one for one in found.values())]
+
+
+def all_in_one_dtype(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
+    """All in float32, or the widest dtype of an entry that does not take it; less in others.
+
+    There it is what tells more than other values of options, and what is derived.
+    """
+    if any(sample.drawn == sample_dtype(info) for sample in samples[:1]):
+        return list(samples)
+    told = _telling(info, samples, lambda sample: True, _OF_VALUES)
+    return [s for s in samples if s.derived or any(s is one for one in told)]
 
 
 def few_eager(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:

@@ -1,4 +1,4 @@
-"""Which checks there are, where each applies, and how a cell is run."""
+"""Which checks there are, and where each applies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import functools as ft
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, get_args, Literal, TypeAlias
 
-from functx._core import available
 from functx.testing.opinfo import OpInfo, Sample
-from functx.testing.options import names_of
 
 from . import (
     batching,
@@ -28,6 +26,7 @@ from . import (
 )
 from .applicability import (
     always,
+    counting_sizes,
     declared,
     declared_differentiable,
     declared_in_double,
@@ -45,6 +44,7 @@ from .applicability import (
     one_half,
     promoting,
     random,
+    reading_values,
     refusing,
     resizable,
     sampled,
@@ -61,15 +61,17 @@ from .applicability import (
 )
 from .conventions import check_conventions
 from .coverage import (
+    all_in_one_dtype,
     few,
     few_eager,
+    first_and_edge,
     first_of_sets,
+    first_two_of_few,
     first_whole,
     one_of_each_option,
     Select,
     telling,
     telling_of_derivatives,
-    telling_of_options,
     telling_of_own_batching,
     telling_of_own_derivatives,
     telling_of_reverse_rules,
@@ -79,7 +81,6 @@ from .dtypes import check_dtypes
 from .extremal import check_extremal, of_wide_range
 from .garbage import check_garbage
 from .halves import check_halves, in_a_half
-from .names import require_checks, require_dtypes, require_entries, require_profile
 from .own_rules import has_own_rules
 from .refusals import check_refusals
 from .sizes import check_sizes
@@ -105,7 +106,7 @@ class Check:
 
     `samples` chooses what it looks at: a function of the samples, or how many; None: all.
     The quick profile runs it `within` fewer dtypes, `quick` says for which entries, and there
-    `quick_samples` chooses, if given.
+    `quick_samples` chooses and `quick_run` runs, if given.
     """
 
     name: str  #: as in `CHECKS`
@@ -115,12 +116,17 @@ class Check:
     within: Applies  #: the dtypes, of an entry, in which the quick profile runs it
     quick: Callable[[OpInfo], bool] = lambda info: True  #: the entries for which it does
     quick_samples: Select | None = None  #: what it looks at there, if that is less
+    quick_run: Callable[[OpInfo, Sample], Any] | None = None  #: what it does there, if that is less
 
     @property
     def summary(self) -> str:
         """What the check asserts, in a line."""
         function = self.run.func if isinstance(self.run, ft.partial) else self.run
         return (function.__doc__ or "").strip().partition("\n")[0]
+
+    def run_in(self, profile: Profile) -> Callable[[OpInfo, Sample], Any]:
+        """What runs in a profile."""
+        return self.quick_run if profile == "quick" and self.quick_run else self.run
 
     def select(
         self, info: OpInfo, samples: Sequence[Sample], profile: Profile = "quick"
@@ -152,13 +158,17 @@ DEEP_OVER_VMAP = [
 # say as much of both modes.
 PROJECTIONS = [("grad",), ("vjp",), ("vjp", "vjp"), ("vjp", "jvp")]
 # The outermost vmap by a loop (T5, T6, T7, T12, T13), with proof of a batching rule (T8, T9).
-BATCHED = [("vjp",), ("jvp",)]
 BATCHED_TWICE = [("vjp", "vjp"), ("jvp", "vjp")]
 BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
-def _deep(name: str, run: Any, quick: Callable[[OpInfo], bool] = has_own_rules) -> Check:
-    return Check(name, run, differentiable, first_of_sets, double, quick)
+def _deep(
+    name: str,
+    run: Any,
+    quick: Callable[[OpInfo], bool] = has_own_rules,
+    quick_run: Any = None,
+) -> Check:
+    return Check(name, run, differentiable, first_of_sets, double, quick, quick_run=quick_run)
 
 
 def _composed(
@@ -192,13 +202,27 @@ def _lowered(
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in [
-        Check("reference", forward.check_reference, with_reference, None, some_dtypes),
+        Check(
+            "reference",
+            forward.check_reference,
+            with_reference,
+            None,
+            some_dtypes,
+            quick_samples=all_in_one_dtype,
+        ),
         Check("dtypes", check_dtypes, in_64_bits, whole_entry, some_dtypes),
         Check("conventions", check_conventions, with_conventions, whole_entry, in_one_dtype),
         Check("refusals", check_refusals, refusing, whole_entry, in_one_dtype),
         Check("garbage", check_garbage, declared, 1, in_one_dtype),
         Check("sizes", check_sizes, with_sizes, 1, in_one_dtype),
-        Check("strict", check_strict_promotion, declared, few, in_one_dtype),
+        Check(
+            "strict",
+            check_strict_promotion,
+            declared,
+            few,
+            in_one_dtype,
+            quick_samples=first_two_of_few,
+        ),
         Check(
             "spelling",
             check_spelling,
@@ -224,16 +248,30 @@ CHECKS: dict[str, Check] = {
             in_one_dtype,
             never,
         ),
-        Check("jit", forward.check_jit, always, few_eager, in_one_dtype),
+        Check(
+            "jit",
+            forward.check_jit,
+            always,
+            few_eager,
+            in_one_dtype,
+            quick_samples=first_and_edge,
+        ),
         Check(
             "x64_off",
             forward.check_x64_off,
             in_one_dtype,
             telling,
             in_one_dtype,
-            quick_samples=telling_of_options,
+            quick_samples=one_of_each_option,
         ),
-        Check("layouts", forward.check_layouts, not_random_taking_arrays, 1, in_one_dtype),
+        Check(
+            "layouts",
+            forward.check_layouts,
+            not_random_taking_arrays,
+            1,
+            in_one_dtype,
+            reading_values,
+        ),
         Check("varying", sharding.check_varying, not_random_taking_arrays, 1, in_one_dtype),
         Check(
             "shard_map",
@@ -277,10 +315,28 @@ CHECKS: dict[str, Check] = {
             quick_samples=telling_of_own_batching,
         ),
         Check("vmap_dims", batching.check_vmap_every_dim, taking_arrays, 2, in_one_dtype, never),
-        Check("vmap_eager", batching.check_vmap_eager, not_random_taking_arrays, 1, in_one_dtype),
+        Check(
+            "vmap_eager",
+            batching.check_vmap_eager,
+            not_random_taking_arrays,
+            1,
+            in_one_dtype,
+            counting_sizes,
+        ),
         Check("vmap_rule", batching.check_no_loop, taking_arrays, first_of_sets, in_one_dtype),
         *_composed(composition.check_projection, "", PROJECTIONS, never),
-        *_composed(composition.check_batched, "vmap_", BATCHED, _always_quick),
+        _deep(
+            "vmap_vjp",
+            ft.partial(composition.check_batched, transforms=("vjp",)),
+            _always_quick,
+            ft.partial(composition.check_batched_once, transforms=("vjp",)),
+        ),
+        _deep(
+            "vmap_jvp",
+            ft.partial(composition.check_batched, transforms=("jvp",)),
+            has_own_rules,
+            ft.partial(composition.check_batched_once, transforms=("jvp",)),
+        ),
         *_composed(composition.check_batched, "vmap_", BATCHED_TWICE, never),
         *_composed(composition.check_batched, "vmap_", [("grad",)], never),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
@@ -316,6 +372,7 @@ CHECKS: dict[str, Check] = {
             telling_of_derivatives,
             double,
             quick_samples=telling_of_reverse_rules,
+            quick_run=numeric.check_second_gradient_once,
         ),
         Check("limits", limits.check_limits, with_limits, first_of_sets, double, never),
     ]
@@ -323,51 +380,3 @@ CHECKS: dict[str, Check] = {
 
 # Checks by finite differences, which single precision is too coarse for.
 IN_DOUBLE = tuple(name for name, check in CHECKS.items() if check.applies is in_double)
-
-
-def cells(
-    infos: Iterable[OpInfo],
-    dtypes: str | Iterable[str] | None = None,
-    checks: str | Iterable[str] | None = None,
-    profile: Profile = "quick",
-) -> Iterator[tuple[OpInfo, str, str]]:
-    """The (operator, dtype, check) triples of a profile that apply, operator by operator.
-
-    `dtypes` and `checks` are one name each, or several.
-    Dtypes and checks that are named run wherever they apply, also where the quick profile would
-    leave them out. With 64 bit off, dtypes that have them are left out. A dtype, check or profile
-    that there is not is a ValueError, as is a gap of such a check.
-    """
-    infos = list(infos)
-    dtypes = None if dtypes is None else names_of(dtypes)
-    checks = None if checks is None else names_of(checks)
-    require_entries("cells", infos, CHECKS)
-    require_dtypes("cells", "`dtypes`", dtypes or (), infos)
-    require_checks("cells", "`checks`", checks or (), CHECKS)
-    require_profile("cells", profile, PROFILES)
-    return _cells(infos, dtypes, checks, profile)
-
-
-def _cells(
-    infos: Sequence[OpInfo],
-    dtypes: Sequence[str] | None,
-    checks: Sequence[str] | None,
-    profile: Profile,
-) -> Iterator[tuple[OpInfo, str, str]]:
-    any_dtype = profile != "quick" or dtypes is not None
-    any_check = profile != "quick" or checks is not None
-
-    def runs(check: Check, info: OpInfo, dtype: str) -> bool:
-        try:
-            here = check.applies(info, dtype) and (any_dtype or check.within(info, dtype))
-            return here and (any_check or check.quick(info))
-        except Exception:  # of the entry, as it draws: the cell fails with it when it is run
-            return True
-
-    for info in infos:
-        for dtype in info.accepted if dtypes is None else dtypes:
-            if dtype not in info.accepted or available(dtype).name != dtype:
-                continue  # not available: 64 bit is off
-            for name in CHECKS if checks is None else checks:
-                if runs(CHECKS[name], info, dtype):
-                    yield info, dtype, name

@@ -124,12 +124,12 @@ def _outcomes(
             chosen[name] = CHECKS[name].select(info, drawn, profile)[:samples]
         except Exception as error:
             outcomes[name].error = error
-    _run(chosen, info, outcomes)
+    _run(chosen, info, outcomes, profile)
     for name, outcome in outcomes.items():  # the chosen ones may lack what the check is about
         for sample in (s for s in drawn if not s.derived):
             if outcome.samples or outcome.error:
                 break
-            _run({name: [sample]}, info, outcomes)
+            _run({name: [sample]}, info, outcomes, profile)
         if not outcome.samples and not outcome.error:
             what = f"{info.id}-{dtype}-{name}: no sample has anything to check"
             outcome.error = CheckFailed(what)
@@ -144,8 +144,14 @@ def run_together(running: Sequence[Running]) -> None:
             r.receive([next(results) for _ in r.asked])
 
 
-def _run(chosen: dict[str, list[Sample]], info: OpInfo, outcomes: dict[str, Outcome]) -> None:
-    running = [Running(name, info, s) for name, samples in chosen.items() for s in samples]
+def _run(
+    chosen: dict[str, list[Sample]],
+    info: OpInfo,
+    outcomes: dict[str, Outcome],
+    profile: Profile,
+) -> None:
+    runs = {name: CHECKS[name].run_in(profile) for name in chosen}
+    running = [Running(name, info, s, runs[name]) for name, many in chosen.items() for s in many]
     run_together(running)
     for r in running:
         outcome = outcomes[r.check]
