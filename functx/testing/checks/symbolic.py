@@ -87,11 +87,12 @@ def check_symbolic(info: OpInfo, sample: Sample) -> bool:
 def _never(call: Resizable, fixed: FixedSizes) -> list[Places]:
     """The sizes that the entry says cannot be symbols, where all of them may change.
 
-    Where some may not, as those of empty arrays, the others may be free of what is said.
+    Where some may not, or arrays are empty, the others may be free of what is said.
     """
     places, groups = call.fixed(fixed), call.groups()
     free = frozenset[Place]().union(*groups)
-    if any(call.sizes[place] != 1 for place in places - free):
+    empty = any(x.size == 0 for x in call.arrays)
+    if empty or any(call.sizes[place] != 1 for place in places - free):
         return []
     return [group for group in groups if group & places]
 
