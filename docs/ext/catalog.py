@@ -83,9 +83,9 @@ def _gaps() -> list[str]:
 
 
 def _dims(fixed: FixedSizes) -> str:
-    if fixed.along:
-        return f"`{fixed.along}`"
-    return ", ".join(map(str, fixed.dims)) or "all"
+    dims = f"`{fixed.along}`" if fixed.along else ", ".join(map(str, fixed.dims)) or "all"
+    given = ", ".join(f"`{name}={value!r}`" for name, value in fixed.given.items())
+    return f"{dims}, with {given}" if given else dims
 
 
 def _fixed_sizes() -> list[str]:

@@ -18,18 +18,24 @@ _SAMPLES = {
     "whole_entry": "the whole entry",
 }
 _QUICK = {
-    "_never": "no",
+    "never": "no",
     "has_own_rules": "of entries with reverse rules",
     "_always_quick": "yes",
     "of_wide_range": "of reductions, losses and what normalises",
+    "moving": "of what moves elements and computes nothing",
+    "looks_at_sizes": "of what looks at sizes",
+    "chooses_by_size": "of what chooses by sizes",
+    "reading_values": "of what looks at values",
+    "counting_sizes": "of what counts sizes",
     "<lambda>": "yes",
 }
 _WITHIN = {
-    "_in_one_dtype": "one dtype",
-    "_one_half": "one half",
-    "_double": "double precision",
-    "_some_dtypes": "some dtypes",
-    "_in_two_precisions": "float32",
+    "in_one_dtype": "one dtype",
+    "one_half": "one half",
+    "double": "double precision",
+    "some_dtypes": "some dtypes",
+    "in_two_precisions": "float32",
+    "in_single": "float32",
 }
 
 

@@ -106,6 +106,7 @@ from .symbolic import (
     differ as differ,
     known as known,
     known_sizes as known_sizes,
+    repeat as repeat,
     Size as Size,
     slice_bounds as slice_bounds,
 )

@@ -23,6 +23,12 @@ from .roles import Kind
 _KEEP_INTEGERS = frozenset(
     (Promote.DEFAULT, Promote.NO_OPMATH, Promote.SAME, Promote.BOOL_TO_LONG, Promote.ALWAYS_BOOL)
 )
+_LIMITS = {
+    limits.dtype: (int(limits.min), int(limits.max))
+    for kind in ("int", "uint")
+    for limits in (np.iinfo(f"{kind}{bits}") for bits in (8, 16, 32, 64))
+}
+_MOST = _LIMITS[np.dtype("int32")]  # what is wider may be refused where 64 bit is off
 
 
 def number_check(
@@ -41,7 +47,13 @@ def number_check(
         return None
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        if int not in map(type, args) and int not in map(type, kwargs.values()):
+        for x in args:  # what every eager call pays for
+            if type(x) is int:
+                break
+        else:
+            if int not in map(type, kwargs.values()):
+                return
+        if _fit_at_sight((*args, *kwargs.values())):
             return
         given = parameters.bound(tuple(args), kwargs)
         integers = {name: given[name] for name in numbers if type(given.get(name)) is int}
@@ -52,6 +64,20 @@ def number_check(
             _refuse_outside(integers, result_dtype(leaves, ranked=ranked))
 
     return check
+
+
+def _fit_at_sight(values: Sequence[Any]) -> bool:
+    """Whether all integers among `values` fit the dtypes of all arrays among them, as most do."""
+    integers = [x for x in values if type(x) is int]
+    low, high = _MOST
+    for x in values:
+        kind = type(x)
+        if kind is list or kind is tuple:
+            return False
+        limits = _LIMITS.get(getattr(x, "dtype", None))
+        if limits is not None:
+            low, high = max(low, limits[0]), min(high, limits[1])
+    return low <= min(integers) and max(integers) <= high
 
 
 def _is_integer_array(x: Any) -> bool:

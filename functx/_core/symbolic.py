@@ -66,6 +66,13 @@ def as_number(size: Size, dtype: Any) -> Any:
     return size if known(size) else lax.convert_element_type(jnp.asarray(size), dtype)
 
 
+def repeat(count: Size, step: Callable[[Any, Any], Any], start: Any) -> Any:
+    """`lax.fori_loop` from 0 to a size, which may be symbolic: it has derivatives of both modes."""
+    if known(count):
+        return lax.fori_loop(0, count, step, start)
+    return lax.scan(lambda state, i: (step(i, state), None), start, jnp.arange(count))[0]
+
+
 def bit_length(size: Size) -> Any:
     """How many binary digits a size has: an int, or of a symbolic size a 0-d array."""
     if known(size):

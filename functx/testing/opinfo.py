@@ -144,7 +144,10 @@ class FixedSizes:
     argument: str  #: the array, or the option, by name
     reason: str  #: why they must be numbers: a fact
     dims: tuple[int, ...] = ()  #: dimensions of the array, or places in the option; empty: all
-    along: str = ""  #: the option that names the dimension of the array, in place of `dims`
+    along: str = ""  #: the option that names dimensions of the array, in place of `dims`
+    unless: str = ""  #: with `along`, the option that says other sizes for them, and -1 for none
+    #: options, by name, with which alone they must be; empty: with any
+    given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,6 +201,9 @@ class Convention:
     hessian: Any = None  #: the second derivative of the sum, in all nests of two modes
     through: Callable[[Any], Any] | None = None  #: what of the result is summed, made real
     holds: Callable[[Any], Any] | None = None  #: what is true of the result
+    #: whether the second derivative is infinite, and 0 stands for it in all nests: `hessian` need
+    #: not be given, and `functx.detect_anomaly` sees it
+    singular: bool = False
     smooth: bool = False  #: whether the derivatives of `order` are finite, and alike in all modes
     refused: str = ""  #: what the error of differentiating says: a regular expression
     #: a formula whose value and derivatives, up to `order`, are the operator's

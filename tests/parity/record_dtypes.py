@@ -144,9 +144,12 @@ def result_type(x: Any, y: Any) -> torch.dtype:
 
 
 def called(info: OpInfo, sample: Sample, device: str) -> str:
-    """The dtypes of PyTorch's outputs."""
+    """The dtypes of PyTorch's outputs.
+
+    oneDNN is off: which mixtures of dtypes it refuses depends on what the processor can compute.
+    """
     for op, args, kwargs in forms(info, sample, device):
-        with contextlib.suppress(TypeError):
+        with contextlib.suppress(TypeError), torch.backends.mkldnn.flags(enabled=False):
             out = op(*args, **kwargs)
             return answer(map(dtype_of, tree_leaves(out)))
     raise TypeError("in no form")

@@ -158,7 +158,13 @@ OF_COMPLEX = {
 }
 # Of those that no entry of the database states: where functx has it otherwise, and why.
 FINITE = "PyTorch's formula multiplies 0 by infinity, or divides 0 by 0"
+CONSTANT = (
+    "where nothing can be chosen the result is a constant, NaN, so that `where` drops it whole"
+)
 OTHERWISE = {
+    ("of real arrays: logit", "Hessian"): FINITE,
+    ("of real arrays: softmax of -inf alone", "gradient"): CONSTANT,
+    ("of real arrays: softmax of -inf alone", "Hessian"): CONSTANT,
     ("of real arrays: normalize of zeros", "Hessian"): FINITE,
     ("of real arrays: cosine_similarity of zeros", "Hessian"): FINITE,
     ("of complex arrays: sgn", "Hessian"): FINITE,

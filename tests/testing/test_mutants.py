@@ -220,6 +220,25 @@ def test_no_derivative_is_planted_at_a_value_that_edges_alone_give_or_without_a_
     assert lanes == {"scale=2.0 by name", "scale=0.0 by name"}
 
 
+def test_no_lanes_are_mixed_where_all_hold_the_same_numbers():
+    def samples(make):
+        yield call(make.put([1.0, 2.0]), scale=2.0)
+        yield call(make(2), scale=3.0)
+        yield call(make.put([1.0, 2.0]), make(2), scale=4.0)
+
+    mutants = mutants_of(OpInfo(weighed, samples, np_weighed))
+    lanes = {m.target for m in mutants if m.kind == "one value: lanes"}
+    assert lanes == {"scale=3.0 by name", "scale=4.0 by name", "weight=array by position"}
+
+
+def test_lanes_of_matrices_have_singular_values_of_their_own():
+    info = OpInfo(jnp.linalg.svdvals, lambda make: [call(make.matrix(2, 3, n)) for n in (1, 3)])
+    for sample in info.draw("float64"):
+        values = np.stack([jnp.linalg.svdvals(*lane.args) for lane in sample.lanes])
+        assert np.all((1 < values) & (values < 2))
+        assert len(np.unique(values.round(6))) == values.size
+
+
 @pytest.mark.parametrize("op", [functx.as_strided, functx.sum, functx.nn.functional.mse_loss])
 def test_what_goes_wrong_at_one_value_or_in_one_way_is_caught(op):
     info = next(info for info in op_db if info.op is op)

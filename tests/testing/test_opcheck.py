@@ -53,8 +53,8 @@ def test_every_check_of_derivatives_and_batches_is_made():
     assert set(verdicts(report).values()) == {"passed"}
     needing_more = {"reference", "dtypes", "conventions", "refusals", "garbage", "sizes", "strict"}
     needing_more |= {"x64_off", "varying", "shard_map", "sharded", "keys", "lanes", "moments"}
-    needing_more |= {"extremal", "distribution", "halves", "jet", "storage"}
-    needing_more |= {"spelling", "symbolic", "symbolic_values"}
+    needing_more |= {"extremal", "distribution", "halves", "jet", "limits", "storage"}
+    needing_more |= {"tails", "spelling", "symbolic", "symbolic_values", "weak", "weak_derivatives"}
     needing_more |= {name for name in CHECKS if "lowers_" in name}
     own = {"call", "repeat", "forward", "reverse", "gradcheck", "gradgradcheck"}
     assert set(verdicts(report)) == (set(CHECKS) - needing_more) | own
@@ -154,8 +154,8 @@ def test_checks_on_request():
 
 
 def test_a_check_that_does_not_apply_is_left_out_with_the_reason():
-    stated = ["reference", "dtypes", "conventions", "refusals", "moments", "distribution"]
-    declared = ["garbage", "sizes", "keys", "lanes"]
+    stated = ["reference", "dtypes", "conventions", "refusals", "moments", "distribution", "tails"]
+    declared = ["garbage", "sizes", "spelling", "storage", "weak", "keys", "lanes"]
     names = [*stated, *declared, "extremal", "halves"]
     report = opcheck(jnp.sin, jnp.ones(3, "int32"), checks=names)
     assert verdicts(report) == dict.fromkeys(names, "left out"), report

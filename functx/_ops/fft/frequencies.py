@@ -12,15 +12,19 @@ from functx._core import (
     Accepts,
     accumulator,
     as_dtype,
+    as_scalar,
     category,
+    decided,
     default_float,
     describe,
     Device,
     DType,
+    known,
     operator,
     Other,
     Promote,
     refuse,
+    Size,
 )
 
 
@@ -29,7 +33,7 @@ __all__ = ["fftfreq", "rfftfreq"]
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def fftfreq(
-    n: int, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
+    n: Size, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     r"""Frequencies of `fft`, in cycles per unit: $0, 1, \dots, -2, -1$ over $n d$.
 
@@ -39,14 +43,12 @@ def fftfreq(
     >>> functx.fft.fftfreq(4, 0.5)
     Array([ 0. ,  0.5, -1. , -0.5], dtype=float32)
     """
-    return _frequencies(
-        np.concatenate([np.arange(n - n // 2), np.arange(-(n // 2), 0)]), n, d, dtype
-    )
+    return _frequencies(n, n, n - n // 2, d, dtype)
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def rfftfreq(
-    n: int, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
+    n: Size, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     r"""Frequencies of `rfft`, in cycles per unit: $0, 1, \dots, \lfloor n / 2 \rfloor$ over $n d$.
 
@@ -56,12 +58,15 @@ def rfftfreq(
     >>> functx.fft.rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _frequencies(np.arange(n // 2 + 1), n, d, dtype)
+    return _frequencies(n, n // 2 + 1, n // 2 + 1, d, dtype)
 
 
-def _frequencies(cycles: np.ndarray, n: int, d: Any, dtype: Any) -> Array:
+def _frequencies(n: Size, count: Size, positive: Size, d: Any, dtype: Any) -> Array:
+    """`count` frequencies: of the cycles 0, 1 and so on, n less from the place `positive` on."""
     d = jnp.asarray(d)
-    if n < 0:
+    if known(n) and not isinstance(n, int):
+        refuse(f"`n` must be an int, got {describe(n)}", error=TypeError)
+    if decided(lambda: n < 0, otherwise=False):
         refuse(f"`n` must not be negative, got {n}")
     if d.ndim or category(d.dtype) == 3:
         refuse(f"`d` must be a real number or 0-d, got {describe(d)}", error=TypeError)
@@ -69,5 +74,14 @@ def _frequencies(cycles: np.ndarray, n: int, d: Any, dtype: Any) -> Array:
     if category(dtype) != 2:
         refuse(f"`dtype` must be floating, got {dtype.name}", error=TypeError)
     compute = accumulator(dtype)
-    whole = np.asarray(n, compute) * lax.convert_element_type(d, compute)
+    whole = as_scalar(n, compute) * lax.convert_element_type(d, compute)
+    cycles = _cycles(n, count, positive)
     return lax.convert_element_type(cycles.astype(compute) / whole, dtype)
+
+
+def _cycles(n: Size, count: Size, positive: Size) -> Any:
+    if known(n):
+        places = np.arange(count)
+        return np.where(places < positive, places, places - n)
+    places = jnp.arange(count)
+    return jnp.where(places < jnp.asarray(positive), places, places - jnp.asarray(n))

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import min_dim
 
 from functx._core import (
     Accepts,
     ArrayOnly,
     category,
     complex_of,
+    decided,
     describe,
     operator,
     Other,
@@ -203,8 +205,8 @@ def istft(
         x = x * weights
     envelope = _envelope(input, weights, frames, center, length).astype(dtype)
     start = n_fft // 2 if center else 0
-    out = _overlapped(x, frames)[..., start : start + len(envelope)] / envelope
-    missing = 0 if length is None else length - len(envelope)
+    out = _overlapped(x, frames)[..., start : start + envelope.shape[0]] / envelope
+    missing = 0 if length is None else length - envelope.shape[0]
     return jnp.pad(out, [*[(0, 0)] * (out.ndim - 1), (0, missing)])
 
 
@@ -280,10 +282,10 @@ def _envelope(
     count = input.shape[-1]
     whole = frames.length + frames.hop * (count - 1)
     start = frames.length // 2 if center else 0
-    end = whole - start if length is None else min(start + length, whole)
+    end = whole - start if length is None else min_dim(start + length, whole)
     if length is not None and length < 1:
         refuse(f"`length` must be positive, got {length}")
-    if end <= start:
+    if decided(lambda: end <= start, otherwise=False):
         refuse(f"`input` must have more than one frame where `length` is left out, got {count}")
     ones = jnp.ones(frames.length, real_of(input.dtype))
     square = ones if window is None else window * window

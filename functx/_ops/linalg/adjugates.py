@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from functx._core import platform_dependent
+from functx._core import as_number, known, platform_dependent, Size
 from functx._core.manual_axes import varying_like
 from functx._core.rules import derivative_rules
 
@@ -58,7 +58,7 @@ def _adjugate(A: Array) -> Array:
     inverse = lax.linalg.triangular_solve(V, identity, left_side=True)
     condition = _largest_row_sum(jnp.triu(V)) * _largest_row_sum(inverse)
     # Row sums are larger than the second norm, of most matrices by the root of their size.
-    regular = condition < 0.01 * A.shape[-1] ** 0.5 / float(jnp.finfo(A.dtype).eps)
+    regular = condition < 0.01 * _root(A.shape[-1], A.dtype) / float(jnp.finfo(A.dtype).eps)
 
     pivots, sign = pivots_and_sign(factors, swaps)
     minor = sign * jnp.prod(pivots[..., :-1], axis=-1)
@@ -84,6 +84,10 @@ def _adjugate(A: Array) -> Array:
 @_adjugate.def_vmap
 def _adjugate_in_lanes(size: int, batched: Any, A: Array) -> tuple[Array, bool]:
     return _adjugate(A), True  # a stack of matrices, and one choice for all
+
+
+def _root(size: Size, dtype: Any) -> Any:
+    return size**0.5 if known(size) else jnp.sqrt(as_number(size, jnp.finfo(dtype).dtype))
 
 
 def _largest_row_sum(A: Array) -> Array:

@@ -32,7 +32,7 @@ def qr(input: ArrayLike, some: bool = True) -> QRResult:
     """
     check_matrices(input, name="input")
     m, n = input.shape[-2:]
-    if m > n and not some:
+    if not some and m > n:
         return QRResult(*complete_qr(input, "qr", "some=False", "some=True"))
     return QRResult(*reduced_qr(input))
 

@@ -11,20 +11,24 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import min_dim
 
 from functx._core import (
     Accepts,
     ArrayLike,
+    decided,
     describe,
     equally_varying,
     operator,
     Promote,
     refuse,
+    repeat,
 )
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices
+from .triangular_systems import solved_by_triangle
 
 
 __all__ = ["geqrf", "householder_product", "ormqr"]
@@ -55,7 +59,7 @@ def geqrf(input: ArrayLike) -> GeqrfResult:
     check_matrices(input, name="input")
     *batch, m, n = input.shape
     if input.size == 0:
-        return GeqrfResult(input, jnp.zeros((*batch, min(m, n)), input.dtype))
+        return GeqrfResult(input, jnp.zeros((*batch, min_dim(m, n)), input.dtype))
     return GeqrfResult(*_geqrf(input))
 
 
@@ -87,8 +91,8 @@ def _by_definition(A: Array) -> tuple[Array, Array]:
         A = jnp.where(columns == i, x[..., None], A)
         return A, jnp.where(jnp.arange(tau.shape[-1]) == i, share[..., None], tau)
 
-    start = tuple(equally_varying([A, jnp.zeros((*A.shape[:-2], min(m, n)), A.dtype)]))
-    return lax.fori_loop(0, min(m, n), reflect, start)
+    start = tuple(equally_varying([A, jnp.zeros((*A.shape[:-2], min_dim(m, n)), A.dtype)]))
+    return repeat(min_dim(m, n), reflect, start)
 
 
 def _norm(alpha: Array, rest: Array, done: Array) -> Array:
@@ -134,7 +138,7 @@ def householder_product(A: ArrayLike, tau: ArrayLike) -> Array:
     """
     check_matrices(A)
     m, n = A.shape[-2:]
-    if m < n:
+    if decided(lambda: m < n, otherwise=False):
         refuse(f"`A` must have at least as many rows as columns, got {describe(A)}")
     _check_tau(A, tau, "A", n, "at most")
     identity = jnp.broadcast_to(jnp.eye(m, n, dtype=A.dtype), A.shape)
@@ -172,7 +176,7 @@ def ormqr(
             f"`input` must have the shape [{', '.join(map(str, wanted))}, k] beside `other` "
             f"{describe(other)} with left={left}, got {describe(input)}"
         )
-    _check_tau(input, tau, "input", min(input.shape[-2:]), "exactly")
+    _check_tau(input, tau, "input", min_dim(*input.shape[-2:]), "exactly")
     vectors = _vectors(input, tau)
     if left:
         return _multiplied(vectors, tau, other, transpose)
@@ -181,7 +185,9 @@ def ormqr(
 
 def _check_tau(A: Array, tau: Array, name: str, size: int, bound: str) -> None:
     fits = tau.ndim == A.ndim - 1 and tau.shape[:-1] == A.shape[:-2]
-    if not fits or tau.shape[-1] > size or (bound == "exactly" and tau.shape[-1] < size):
+    count = tau.shape[-1] if fits else 0
+    fits &= not decided(lambda: count > size, otherwise=False)
+    if not fits or (bound == "exactly" and decided(lambda: count < size, otherwise=False)):
         wanted = ", ".join(map(str, [*A.shape[:-2], "k"]))
         refuse(
             f"`tau` must have the shape [{wanted}] with {bound} {size} elements in a row, "
@@ -191,7 +197,11 @@ def _check_tau(A: Array, tau: Array, name: str, size: int, bound: str) -> None:
 
 def _vectors(A: Array, tau: Array) -> Array:
     """Those of the reflections, in columns."""
-    A = A[..., : tau.shape[-1]]
+    n, k = A.shape[-1], tau.shape[-1]
+    if not decided(lambda: k <= n, otherwise=False):
+        # That `A` has k columns is clear of its sizes, but not of their symbols.
+        A = jnp.pad(A, [(0, 0)] * (A.ndim - 1) + [(0, k)])
+    A = A[..., :k]
     return jnp.tril(A, -1) + jnp.eye(*A.shape[-2:], dtype=A.dtype)
 
 
@@ -201,11 +211,11 @@ def _multiplied(V: Array, tau: Array, C: Array, transpose: bool = False) -> Arra
         return C
     above = jnp.triu(product(adjoint(V), V), 1)
     along = product(adjoint(V), C)
-    share, solve = tau[..., None], lax.linalg.triangular_solve
+    share = tau[..., None]
     if transpose:  # T^H = D^H (1 + S^H D^H)^{-1}, with D of the taus and S above
         lower = adjoint(above) * jnp.conj(tau)[..., None, :]
-        along = solve(lower, along, left_side=True, lower=True, unit_diagonal=True)
+        along = solved_by_triangle(lower, along, upper=False, unitriangular=True)
         along = jnp.conj(share) * along
     else:  # T = (1 + D S)^{-1} D
-        along = solve(share * above, share * along, left_side=True, unit_diagonal=True)
+        along = solved_by_triangle(share * above, share * along, upper=True, unitriangular=True)
     return C - product(V, along)

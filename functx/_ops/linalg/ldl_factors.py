@@ -17,7 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.core import min_dim
 
+from functx._core import as_number, decided, known
 from functx._core.manual_axes import equally_varying
 from functx._core.rules import derivative_rules
 
@@ -86,7 +88,8 @@ def _first_of_two(pivots: Array) -> Array:
 
 def _within(pivots: Array) -> Array:
     n = pivots.shape[-1]
-    i, j = np.arange(n)[:, None], np.arange(n)
+    each = np.arange(n) if known(n) else jnp.arange(n)
+    i, j = each[:, None], each
     first = _first_of_two(pivots)
     return (i == j) | ((i == j + 1) & first[..., None, :]) | ((j == i + 1) & first[..., None])
 
@@ -97,14 +100,15 @@ def _positions(pivots: Array) -> tuple[Array, Array]:
     if not pivots.size:
         none = jnp.zeros((*pivots.shape, n), jnp.int32)
         return none, pivots
+    size = as_number(n, jnp.int32)
 
     def step(rows: Array, given: tuple[Array, Array, Array]) -> tuple[Array, None]:
         k, pivot, first = given
         columns = jnp.arange(n + 1, dtype=jnp.int32)
         # The first row of two stays: its pivot is that of the second.
         row, other = jnp.where(first, k + 1, k), jnp.abs(pivot) - 1
-        other = jnp.clip(jnp.where((pivot < 0) & ~first, row, other), 0, n - 1)
-        moved = (columns < k) | (columns == n)
+        other = jnp.clip(jnp.where((pivot < 0) & ~first, row, other), 0, size - 1)
+        moved = (columns < k) | (columns == size)
         here, there = rows[row], rows[other]
         rows = rows.at[row].set(jnp.where(moved, there, here))
         return rows.at[other].set(jnp.where(moved, here, rows[other])), None
@@ -118,17 +122,17 @@ def _positions(pivots: Array) -> tuple[Array, Array]:
     for _ in pivots.shape[:-1]:
         batched = jax.vmap(batched)
     rows = batched(pivots, _first_of_two(pivots))
-    return rows[..., :n], rows[..., n]
+    return rows[..., :-1], rows[..., -1]
 
 
 def _inverse(D: Array, first: Array) -> Array:
     """The inverse of blocks of one and two: those of two in the scale of what is beside them."""
     d = jnp.diagonal(D, axis1=-2, axis2=-1)
-    if D.shape[-1] < 2:
+    if decided(lambda: D.shape[-1] < 2, otherwise=False):
         return 1 / D
-    last = [(0, 0)] * (d.ndim - 1) + [(0, 1)]
-    beside = jnp.pad(jnp.diagonal(D, -1, axis1=-2, axis2=-1), last)
-    above = jnp.pad(jnp.diagonal(D, 1, axis1=-2, axis2=-1), last)
+    if not known(D.shape[-1]):
+        first &= as_number(D.shape[-1], jnp.int32) > 1  # whatever the pivots say
+    beside, above = _beside_diagonal(D), _beside_diagonal(D.mT)
     second = jnp.roll(first, 1, -1)
     low, high = jnp.where(first, beside, 1), jnp.where(first, above, 1)
     a, c = d, jnp.roll(d, -1, -1)
@@ -142,6 +146,14 @@ def _inverse(D: Array, first: Array) -> Array:
     at_low = jnp.where(first, -off / high, 0)[..., None, :]
     at_high = jnp.where(first, -off / low, 0)[..., None]
     return one * main[..., None, :] + under * at_low + over * at_high
+
+
+def _beside_diagonal(D: Array) -> Array:
+    """The elements below the diagonal, and a last zero."""
+    if known(D.shape[-1]):
+        last = [(0, 0)] * (D.ndim - 2) + [(0, 1)]
+        return jnp.pad(jnp.diagonal(D, -1, axis1=-2, axis2=-1), last)
+    return jnp.diagonal(jnp.roll(jnp.tril(D, -1), -1, -2), axis1=-2, axis2=-1)
 
 
 class _State(NamedTuple):
@@ -173,7 +185,7 @@ def _eliminated(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
 
 
 def _eliminated_one(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
-    n, width = A.shape[0], min(A.shape[0], _PANEL)
+    n, width = A.shape[0], min_dim(A.shape[0], _PANEL)
     index, zero = jnp.arange(n, dtype=jnp.int32), jnp.int32(0)
     none = jnp.zeros((width + 1, n), A.dtype)  # a block of two may begin in the last column
     packed = jnp.zeros((n + width + 1, n), A.dtype)
@@ -182,19 +194,19 @@ def _eliminated_one(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
         jax.tree.structure((start, A, packed)),
         equally_varying(jax.tree.leaves((start, A, packed))),
     )
-    none = state.L
+    none, size, columns = state.L, as_number(n, zero.dtype), as_number(width, zero.dtype)
 
     def panel(given: tuple[_State, Array, Array]) -> tuple[_State, Array, Array]:
         state, A, packed = given
         state = lax.while_loop(
-            lambda state: (state.k < n) & (state.k < state.begin + width),
+            lambda state: (state.k < size) & (state.k < state.begin + columns),
             lambda state: _step(state, A, of_hermitian),
             state._replace(begin=state.k, L=none, C=none),
         )
         packed = lax.dynamic_update_slice_in_dim(packed, state.columns, given[0].k, 0)
         return state, A - product(state.L.T, _conjugated(state.C, of_hermitian)), packed
 
-    state, _, packed = lax.while_loop(lambda given: given[0].k < n, panel, (state, A, packed))
+    state, _, packed = lax.while_loop(lambda given: given[0].k < size, panel, (state, A, packed))
     return jnp.tril(packed[:n].T), state.pivots, state.info
 
 

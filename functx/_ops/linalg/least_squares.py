@@ -103,7 +103,7 @@ def lstsq(
     else:
         X, rank = _of_any_rank(A, right, relative)
     residuals = None
-    if m > n and driver not in (None, "gelsy"):
+    if driver not in (None, "gelsy") and m > n:
         residuals = _squares(product(A, X) - right)
     # Apart, as they have no second derivative where they coincide, and the solution has.
     values = singular_values(A) if driver in ("gelsd", "gelss") else None

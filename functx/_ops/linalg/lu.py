@@ -25,7 +25,7 @@ __all__ = ["lu", "lu_factor", "lu_factor_ex", "lu_solve"]
 
 
 def _no_zero_pivot(*, A: Any, pivot: bool, **_: Any) -> Iterator[Requirement]:
-    if A.ndim > 1 and min(A.shape[-2:]):
+    if A.ndim > 1 and 0 not in A.shape[-2:]:
         info = first_zero_pivot(factored(A, pivot=pivot)[0])
         yield each_matrix(info == 0, "free of pivots that are zero")
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
+from jax.core import min_dim
 
-from functx._core import describe, refuse, Requirement
+from functx._core import decided, describe, differ, refuse, Requirement
 
 from .lu_factors import solved_by_factors
 from .matrix_arguments import check_matrices
@@ -46,7 +47,9 @@ def check_factors(
     if pivots.dtype != jnp.int32:
         refuse(f"`{names[1]}` must be int32, got {describe(pivots)}", error=TypeError)
     *batch, m, n = factors.shape
-    if pivots.shape != (*batch, min(m, n)):
+    k = pivots.shape[-1] if pivots.ndim else 0
+    fits = not decided(lambda: differ(k, min_dim(m, n)), otherwise=False)
+    if pivots.shape != (*batch, k) or not fits:
         refuse(
             f"`{names[1]}` must be one for each row or column of a matrix of `{names[0]}`, "
             f"got {describe(pivots)} for {describe(factors)}"

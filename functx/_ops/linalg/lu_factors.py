@@ -13,7 +13,9 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import min_dim
 
+from functx._core import decided, known, repeat, Size
 from functx._core.order import nonzero
 from functx._core.rules import derivative_rules
 
@@ -33,7 +35,9 @@ def factored(A: Array, *, pivot: bool) -> tuple[Array, Array]:
 
 def first_zero_pivot(factors: Array) -> Array:
     """The number of the first pivot that is zero, counted from 1, or 0 if none is."""
-    zero = ~nonzero(jnp.diagonal(factors, axis1=-2, axis2=-1))
+    m, n = factors.shape[-2:]
+    square = factors if known(m, n) else factors[..., : min_dim(m, n), : min_dim(m, n)]
+    zero = ~nonzero(jnp.diagonal(square, axis1=-2, axis2=-1))
     if zero.shape[-1] == 0:
         return jnp.zeros(zero.shape[:-1], jnp.int32)
     return jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0).astype(jnp.int32)
@@ -42,7 +46,7 @@ def first_zero_pivot(factors: Array) -> Array:
 def unpacked(factors: Array) -> tuple[Array, Array]:
     """`L: [..., m, k]` and `U: [..., k, n]`."""
     m, n = factors.shape[-2:]
-    k = min(m, n)
+    k = min_dim(m, n)
     below = jnp.tril(factors[..., :k], -1)
     L = jnp.where(jnp.eye(m, k, dtype=bool), jnp.ones_like(below), below)
     return L, jnp.triu(factors[..., :k, :])
@@ -54,7 +58,24 @@ def permutation(pivots: Array, size: int) -> Array:
         return jnp.broadcast_to(jnp.arange(size, dtype=pivots.dtype), (*pivots.shape[:-1], size))
     # Out of range, kernels of GPUs would write beside the array.
     inside = jnp.clip(pivots, 1, size) - 1
+    if not decided(lambda: size >= inside.shape[-1], otherwise=False):
+        return _exchanged(inside, size)
     return lax.linalg.lu_pivots_to_permutation(inside, size)
+
+
+def _exchanged(pivots: Array, size: Size) -> Array:
+    """The same exchange by exchange: JAX's asks whether there are more rows than pivots."""
+    places = jnp.arange(size, dtype=pivots.dtype)
+
+    def exchange(i: Array, order: Array) -> Array:
+        other = lax.dynamic_index_in_dim(pivots, i, -1)
+        here = lax.dynamic_index_in_dim(order, i, -1)
+        there = jnp.take_along_axis(order, other, -1)
+        order = jnp.where(places == other, here, order)
+        return jnp.where(places == i.astype(places.dtype), there, order)
+
+    start = jnp.broadcast_to(places, (*pivots.shape[:-1], size))
+    return repeat(pivots.shape[-1], exchange, start)
 
 
 def permutation_matrix(pivots: Array, size: int, dtype: Any) -> Array:
@@ -87,19 +108,31 @@ def solved_by_factors(
 def _tangent(primals: tuple[Any], output: Any, tangents: tuple[Any]) -> Any:
     factors, _, order = output
     m, n = factors.shape[-2:]
-    k, p = min(m, n), min(m - 1, n)
+    k, p = min_dim(m, n), min_dim(m - 1, n)
     moved = jnp.take_along_axis(tangents[0], order[..., None], axis=-2)
     L, U = unpacked(factors)
+    left, upper = _corner(L, columns=p), _corner(U, rows=p)
 
-    above = solved(factors[..., :k, :k], moved[..., :k, :], upper=False, unitriangular=True)
+    top = _corner(moved, rows=k)
+    above = solved(_corner(factors, k, k), top, upper=False, unitriangular=True)
     X = jnp.concatenate([above, moved[..., k:, :] - product(L[..., k:, :], above)], axis=-2)
-    quotient = solved(factors[..., :p, :p], X[..., :p], upper=True, left=False)
+    quotient = solved(_corner(factors, p, p), _corner(X, columns=p), upper=True, left=False)
     phi = jnp.tril(quotient, -1)
-    dU = jnp.triu(above - product(phi[..., :k, :], U[..., :p, :]))
+    dU = jnp.triu(above - product(_corner(phi, rows=k), upper))
 
-    below = product(L[..., k:, :p], phi[..., :p, :]) + phi[..., k:, :]
-    dL = jnp.concatenate([product(L[..., :k, :], phi[..., :k, :]), below], axis=-2)
+    below = product(left[..., k:, :], _corner(phi, rows=p)) + phi[..., k:, :]
+    dL = jnp.concatenate([product(L[..., :k, :], _corner(phi, rows=k)), below], axis=-2)
     return _onto(dL, m, n) + _onto(dU, m, n), None, None
+
+
+def _corner(x: Array, rows: Size | None = None, columns: Size | None = None) -> Array:
+    """The first rows and columns of matrices that have as many; None: all."""
+    if known(*x.shape[-2:]):
+        return x[..., :rows, :columns]
+    # Of a slice that sizes leave open, JAX would not see that it is as long as it should be.
+    for dim, n in ((-2, rows), (-1, columns)):
+        x = x if n is None else jnp.take(x, jnp.arange(n), dim)
+    return x
 
 
 def _onto(x: Array, m: int, n: int) -> Array:
@@ -122,10 +155,10 @@ def eliminated(A: Array) -> tuple[Array, Array, Array]:
         at_column = (rows[:, None] > j) & (columns == j)
         return jnp.where(at_column, factors, reduced)
 
-    factors = lax.fori_loop(0, min(m, n), step, A)
+    factors = repeat(min_dim(m, n), step, A)
     batch = A.shape[:-2]
     order = jnp.broadcast_to(jnp.arange(m, dtype=jnp.int32), (*batch, m))
-    return factors, order[..., : min(m, n)], order
+    return factors, order[..., : min_dim(m, n)], order
 
 
 _with_exchanges = derivative_rules(lambda A: tuple(lax.linalg.lu(A)), jvp=_tangent, name="lu")

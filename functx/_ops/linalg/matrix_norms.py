@@ -62,7 +62,9 @@ def matrix_norm(
     Dtypes: real; computed in `dtype`, if given.
     Errors: RuntimeError for another `ord`, and where there are no rows or columns to choose from.
     The gradient is 0 for elements that are 0 and where the norm is; rows, columns and singular
-    values that are largest (or smallest) share it evenly.
+    values that are largest (or smallest) share it evenly. Where a singular value is 0, that of
+    `"nuc"` is the factor $U V^H$ that comes. A second derivative that is infinite counts as 0: of
+    the square of `"fro"` write `functx.square(A).sum((-2, -1))`.
 
     >>> functx.linalg.matrix_norm(jnp.asarray([[1.0, -2.0], [3.0, 4.0]], "float32"), 1)
     Array(6., dtype=float32)

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import min_dim
 
-from functx._core import fail
+from functx._core import decided, fail
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
@@ -27,9 +28,10 @@ def reduced_qr(A: Array) -> tuple[Array, Array]:
     `lax` has no derivative for the wide one.
     """
     m, n = A.shape[-2:]
-    Q, R = lax.linalg.qr(A[..., :m], full_matrices=False)
-    if n > m:
-        R = jnp.concatenate([R, product(adjoint(Q), A[..., m:])], axis=-1)
+    k = min_dim(m, n)
+    Q, R = lax.linalg.qr(A[..., :k], full_matrices=False)
+    if decided(lambda: n > m, otherwise=True):
+        R = jnp.concatenate([R, product(adjoint(Q), A[..., k:])], axis=-1)
     return Q, R
 
 
@@ -51,8 +53,15 @@ def _refusal(who: str, message: str, hint: str) -> Any:
     return jvp
 
 
+def _triangle(A: Array) -> Array:
+    m, n = A.shape[-2:]
+    if decided(lambda: m < n or True, otherwise=False):
+        return lax.linalg.qr(A, full_matrices=False)[1]
+    return reduced_qr(A)[1]
+
+
 triangle_of_qr = derivative_rules(
-    lambda A: lax.linalg.qr(A, full_matrices=False)[1],
+    _triangle,
     jvp=_refusal("linalg.qr", "mode='r' must not be differentiated", "take R of mode='reduced'"),
     name="linalg.qr",
 )

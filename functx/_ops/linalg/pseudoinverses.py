@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
+from functx._core import decided
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
@@ -28,7 +29,8 @@ def pseudoinverse(A: Array, atol: Array, rtol: Array, *, of_hermitian: bool = Fa
         A = _whole(A)
     A = jnp.broadcast_to(A, (*shape, m, n))
     atol, rtol = jnp.broadcast_to(atol, shape), jnp.broadcast_to(rtol, shape)
-    if m < n:  # the rule below multiplies matrices as large as the second dimension
+    # The rule below multiplies matrices as large as the second dimension.
+    if decided(lambda: m < n, otherwise=False):
         return adjoint(_of_svd(adjoint(A), atol, rtol))
     return (_of_eigh if of_hermitian else _of_svd)(A, atol, rtol)
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import max_dim
 
+from functx._core import as_number
 from functx._core.rules import derivative_rules
 
 from .full_precision import product
@@ -26,7 +28,7 @@ def _tangent(primals: tuple[Any], Q: Any, tangents: tuple[Any]) -> Array:
     (X,), (dX,) = primals, tangents
     R = product(adjoint(Q), X)
     added = lax.stop_gradient(jnp.abs(jnp.diagonal(R, axis1=-2, axis2=-1)))
-    noise = jnp.finfo(added.dtype).eps * max(X.shape[-2:])
+    noise = jnp.finfo(added.dtype).eps * as_number(max_dim(*X.shape[-2:]), added.dtype)
     kept = added > noise * jnp.max(added, -1, keepdims=True, initial=0)
     kept = kept[..., :, None] & kept[..., None, :]
     solvable = jnp.where(kept, R, jnp.eye(R.shape[-1], dtype=R.dtype))

@@ -7,6 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
+from functx._core import decided
+
 from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities
 from .phases import with_free_phase
@@ -82,9 +84,9 @@ def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[A
     twist = (M - adjoint(M)) / 2 / divisor(sums, everywhere | (same & jnp.isrealobj(M)))
     dU, dV = product(U, turn + twist), product(V, turn - twist)
     lengths = divisor(s, finite[..., None])[..., None, :]
-    if U.shape[-2] > s.shape[-1]:
+    if decided(lambda: U.shape[-2] > s.shape[-1], otherwise=True):
         dU += _outside(U, product(dA, V)) / lengths
-    if V.shape[-2] > s.shape[-1]:
+    if decided(lambda: V.shape[-2] > s.shape[-1], otherwise=True):
         dV += _outside(V, product(adjoint(dA), U)) / lengths
     return dU, _values_tangent(U, Vh, dA), adjoint(dV)
 

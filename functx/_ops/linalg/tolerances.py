@@ -6,8 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import max_dim
 
-from functx._core import category, describe, refuse
+from functx._core import as_number, category, describe, known, refuse
 
 
 def tolerance(x: Any, name: str, dtype: Any) -> Array:
@@ -29,7 +30,10 @@ def tolerances(A: Array, atol: Any, rtol: Any) -> tuple[Array, Array]:
 def default_relative(A: Array) -> Array:
     """`max(m, n) * eps`."""
     real = jnp.finfo(A.dtype)
-    return jnp.asarray(max(A.shape[-2:]) * float(real.eps), real.dtype)
+    size = max_dim(*A.shape[-2:])
+    if known(size):
+        return jnp.asarray(size * float(real.eps), real.dtype)
+    return as_number(size, real.dtype) * real.eps
 
 
 def not_negligible(sizes: Array, atol: Array, rtol: Array) -> Array:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import describe, refuse
+from functx._core import decided, describe, refuse
+
+from .full_precision import product
 
 
 def with_common_batch(A: Array, B: Array, names: tuple[str, str] = ("A", "B")) -> list[Array]:
@@ -38,12 +40,49 @@ def solved(
     strict = int(unitriangular)
     # The other triangle, masked here, has derivative zero, whatever a backend makes of it.
     read = jnp.triu(A, strict) if upper else jnp.tril(A, -strict)
-    return lax.linalg.triangular_solve(
-        read,
+    options = {
+        "left": left,
+        "upper": upper,
+        "transpose": transpose,
+        "conjugate": conjugate,
+        "unitriangular": unitriangular,
+    }
+    return solved_by_triangle(read, B, **options)
+
+
+def solved_by_triangle(
+    A: Array,
+    B: Array,
+    *,
+    upper: bool,
+    left: bool = True,
+    transpose: bool = False,
+    conjugate: bool = False,
+    unitriangular: bool = False,
+) -> Array:
+    """The same of a matrix that is zero where it is not read."""
+
+    def solve(B: Array, transpose: bool = transpose) -> Array:
+        return lax.linalg.triangular_solve(
+            A,
+            B,
+            left_side=left,
+            lower=not upper,
+            transpose_a=transpose,
+            conjugate_a=conjugate,
+            unit_diagonal=unitriangular,
+        )
+
+    rows, columns = B.shape[-2:]
+    if decided(lambda: rows > columns or columns > rows or True, otherwise=False):
+        return solve(B)
+    # JAX's rule for `A` asks which is larger. This one knows the equation alone.
+    whole = A + jnp.eye(A.shape[-1], dtype=A.dtype) if unitriangular else A
+    whole = jnp.conj(whole) if conjugate else whole
+    whole = whole.mT if transpose else whole
+    return lax.custom_linear_solve(
+        lambda X: product(whole, X) if left else product(X, whole),
         B,
-        left_side=left,
-        lower=not upper,
-        transpose_a=transpose,
-        conjugate_a=conjugate,
-        unit_diagonal=unitriangular,
+        solve=lambda _, B: solve(B),
+        transpose_solve=lambda _, B: solve(B, not transpose),
     )

@@ -45,7 +45,8 @@ def vector_norm(
     Shapes: as `functx.sum`'s. Dtypes: real; computed in `dtype`, if given.
     Errors: RuntimeError where `ord` is negative or infinite and there are no elements.
     The gradient is 0 where the norm is 0, and for elements that are 0; the elements that are
-    largest (or smallest) share it evenly.
+    largest (or smallest) share it evenly. Where the second derivative is infinite, as at 0, 0
+    stands for it: of the square of a norm write `functx.square(x).sum()`.
 
     >>> functx.linalg.vector_norm(jnp.asarray([3.0, -4.0], "float32"))
     Array(5., dtype=float32)

@@ -76,7 +76,8 @@ def std(
 ) -> Array:
     r"""Standard deviation: the root of `functx.masked.var`, with its arguments.
 
-    Where it is 0, so is its gradient (in PyTorch NaN).
+    Where it is 0, so is its gradient (in PyTorch NaN), and so is the second derivative, which is
+    infinite: of its square write `functx.masked.var`.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.std(jnp.asarray([1.0, 2.0, 3.0], "float32"), unbiased=False, mask=mask)

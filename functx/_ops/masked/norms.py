@@ -40,7 +40,7 @@ def norm(
     r"""Norm over dimensions of the elements where `mask` is True, as one vector.
 
     That is $\big(\sum_i |x_i|^p\big)^{1/p}$, p = `ord`: any real number, as of
-    `functx.linalg.vector_norm`, whose gradients it has.
+    `functx.linalg.vector_norm`, whose derivatives it has.
 
     Where all are masked out, it is 0, and for negative `ord` infinite, since less is left of
     the sum (PyTorch takes what is masked out for zeros, so that other negative norms than

@@ -82,7 +82,8 @@ def softplus(input: ArrayLike, beta: Factor = 1, threshold: Factor = 20) -> Arra
     """
     scaled = input * beta
     linear = scaled > threshold
-    smooth = -log_sigmoid(-jnp.where(linear, jnp.zeros_like(scaled), scaled))
+    # A difference, since the negative of log_sigmoid(inf) is -0.0.
+    smooth = 0 - log_sigmoid(-jnp.where(linear, jnp.zeros_like(scaled), scaled))
     if isinstance(beta, int):
         return jnp.where(linear, input, quotient(smooth, beta))
     flat = beta == 0  # a slope of one half, at infinity

@@ -103,14 +103,15 @@ def scaled_dot_product_attention(
 
     # Before the product: scores that are scaled last may be rounded twice in one place and once
     # in another, and no exponential of theirs is at most 1 then. Halves wait for wider numbers.
+    factor: Any = scale
     narrow = accumulator(query.dtype) != query.dtype
     if not narrow:
-        query = query * scale
+        query = query * factor
     by_row = attn_mask is not None and attn_mask.ndim > 1 and has_rows(attn_mask)
     may_be_one = not known(query.shape[-1]) or query.shape[-1] == 1
 
     def attend(first: Any, query: jax.Array, mask_of_rows: Any) -> jax.Array:
-        scores = _scores(query, key) * scale if narrow else _scores(query, key)
+        scores = _scores(query, key) * factor if narrow else _scores(query, key)
         if narrow or may_be_one:  # sums of one product are products
             scores = rounded_product(scores)
         if attn_mask is not None:

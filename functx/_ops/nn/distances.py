@@ -75,7 +75,9 @@ def pairwise_distance(
 ) -> Array:
     r"""Distance of vectors along the last dimension: $|x_1 - x_2 + \epsilon|_p$.
 
-    `eps` is added to each difference, so that equal vectors have a gradient.
+    `eps` is added to each difference, so that equal vectors have derivatives. Without it their
+    gradient is 0, and so is their second derivative, which is infinite: of the square write
+    `functx.square(x1 - x2).sum(-1)`.
     Shapes: `x1` and `x2` broadcast, and lose their last dimension, unless `keepdim`. Dtypes: real.
 
     >>> x = jnp.asarray([[0.0, 0.0]], "float32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from typing import Any
 
 import jax.numpy as jnp
@@ -42,7 +43,8 @@ def _slopes(primals: Any) -> tuple[Array, Array, Array]:
 def _tangent(primals: Any, output: Array, tangents: Any) -> Array:
     # What is not differentiated has a tangent of 0, whatever its slope.
     pairs = zip(_slopes(primals), tangents, strict=True)
-    return sum(jnp.where(t == 0, 0, slope * t) for slope, t in pairs)
+    terms = (jnp.where(t == 0, 0, slope * t) for slope, t in pairs)
+    return ft.reduce(jnp.add, terms)
 
 
 def _cotangents(primals: Any, output: Array, cotangent: Array) -> tuple[Array, ...]:

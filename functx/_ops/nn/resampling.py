@@ -120,7 +120,7 @@ def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(first, by_position[rows, positions], 0)
 
 
-def _merged_later(positions: jax.Array, weights: jax.Array) -> jax.Array:
+def _merged_later(positions: Any, weights: Any) -> jax.Array:
     """As `_merged`, when the exported program runs."""
     first = jnp.diff(positions, axis=1, prepend=-1) != 0
     same = positions[:, :, None] == positions[:, None]

@@ -58,7 +58,8 @@ def triplet_margin_loss(
     r"""$\max(d(a, p) - d(a, n) + \mathrm{margin}, 0)$, of distances as of `pairwise_distance`.
 
     With `swap`, $d(a, n)$ or $d(p, n)$, whichever is less (Balntas et al., 2016); where they are
-    equal, they share the gradient.
+    equal, they share the gradient. With an `eps` of 0, equal vectors have derivatives of 0, though
+    the second one is infinite.
     Shapes: all have the same number of dimensions, and broadcast; the last is lost. Dtypes: real.
     Raises `ValueError` where `margin` is not positive.
 

@@ -34,7 +34,7 @@ from functx._core import (
     value_fits,
 )
 from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._ops.magnitude import complex_magnitude
 
 
 __all__ = [
@@ -132,7 +132,7 @@ def abs(input: ArrayLike) -> Array:
     r"""Absolute value of each element, $|x_i|$.
 
     Dtypes: complex arrays give real ones. The gradient at zero, and at NaN, is 0. At zero the
-    second derivative is, too.
+    second derivative is, too: of the square write `functx.square(x)`, or `(z * z.conj()).real`.
 
     >>> functx.abs(jnp.asarray([-1.0, 2.0], "float32"))
     Array([1., 2.], dtype=float32)
@@ -140,7 +140,7 @@ def abs(input: ArrayLike) -> Array:
     if category(input.dtype) == 1:
         return input if input.dtype.kind == "u" else lax.abs(input)
     if category(input.dtype) == 3:
-        return _complex_abs(input)
+        return complex_magnitude(input)
     return _abs(input)
 
 
@@ -160,16 +160,7 @@ def _sign(x: Array) -> Array:
     return order.positive(x).astype(x.dtype) - order.negative(x).astype(x.dtype)
 
 
-def _complex_slope(primals: tuple, output: Array, tangents: tuple) -> Array:
-    zero = output == 0
-    size = jnp.where(zero, 1, output).astype(primals[0].dtype)
-    instead = "of abs(z)**2 write (z * z.conj()).real"
-    turn = zero_at_singular(zero, lax.conj(primals[0]) / size, instead)
-    return lax.real(turn * tangents[0])
-
-
-# The derivatives of lax.abs at zero are 1: of complex numbers, the second one.
-_complex_abs = derivative_rules(lax.abs, jvp=_complex_slope, name="abs")
+# The derivative of lax.abs at zero is 1.
 _abs = derivative_rules(
     lax.abs, jvp=lambda primals, output, tangents: tangents[0] * _sign(primals[0]), name="abs"
 )

@@ -17,12 +17,14 @@ from functx._core import (
     as_dtype,
     available,
     category,
+    decided,
     describe,
     Device,
     DType,
     highest,
     is_probability,
     Key,
+    known,
     LONG,
     lowest,
     operator,
@@ -35,6 +37,7 @@ from functx._core import (
 from functx._core.order import at_least_zero
 from functx._ops.creation.sizes import non_negative
 from functx._ops.reductions.scanning import running_maximum, running_sum
+from functx._ops.sorting.bisection import insertion_points
 
 
 __all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
@@ -262,9 +265,9 @@ def multinomial(
         refuse(f"`num_samples` must be an int, got {describe(num_samples)}", error=TypeError)
     if num_samples <= 0:
         refuse(f"`num_samples` must be positive, got {num_samples}")
-    if not replacement and num_samples > n:
+    if not replacement and decided(lambda: num_samples > n, otherwise=False):
         refuse(f"`num_samples` must not exceed {n} without replacement, got {num_samples}")
-    if n > _MOST_CATEGORIES:
+    if decided(lambda: n > _MOST_CATEGORIES, otherwise=False):
         refuse(f"`input` must have at most 2^24 categories, got {n}")
     weights = weights.astype(accumulator(weights.dtype))
     draw = _with_replacement if replacement else _without_replacement
@@ -282,7 +285,7 @@ def _with_replacement(key: Array, weights: Array, k: int) -> Array:
     n = weights.shape[-1]
     if not weights.size:
         return jnp.zeros((*weights.shape[:-1], k), np.int32)
-    if 2 * k * _COLUMN > n:
+    if 2 * k * _COLUMN > n:  # a key draws one or the other: sizes that leave it open are refused
         return _inverted(key, weights, k)
     # First columns are drawn, with their sums as weights, then one element in each.
     of_columns, inside = jax.random.split(key)
@@ -300,11 +303,16 @@ _COLUMN = 128
 def _inverted(key: Array, weights: Array, k: int) -> Array:
     """Draws by inverting the cumulative sum: there is no array of the size k times n."""
     lanes = weights.reshape(-1, weights.shape[-1])
-    uniform = jax.random.uniform(key, (len(lanes), k), weights.dtype)
+    uniform = jax.random.uniform(key, (lanes.shape[0], k), weights.dtype)
     # Sums of blocks are rounded otherwise than those within: they may fall, or rise at a weight 0.
     sums = jnp.where(lanes > 0, running_sum(lanes, 1), 0)
     sums = running_maximum(sums, 1)
     total = sums[:, -1:]
-    find = jax.vmap(jnp.searchsorted, in_axes=(0, 0, None))
-    at, last = find(sums, uniform * total, "right"), find(sums, total, "left")
+    at, last = _found(sums, uniform * total, "right"), _found(sums, total, "left")
     return jnp.minimum(at, last).astype(np.int32).reshape(*weights.shape[:-1], k)
+
+
+def _found(sums: Array, values: Array, side: str) -> Array:
+    if not known(sums.shape[-1]):
+        return insertion_points(sums, values, right=side == "right")
+    return jax.vmap(jnp.searchsorted, in_axes=(0, 0, None))(sums, values, side)

@@ -47,7 +47,8 @@ def dist(
     Shapes: the arrays broadcast; the result is 0-d. Dtypes: the common one, which must not be
     integral; real for complex.
     The gradient is 0 where the distance is 0, and for elements that are equal; the largest or
-    smallest differences share it evenly.
+    smallest differences share it evenly. Where the second derivative is infinite, as at 0, 0
+    stands for it: of the square of a distance write `functx.square(x - z).sum()`.
     Errors: RuntimeError where `p` is negative or infinite and there are no elements.
 
     >>> functx.dist(jnp.asarray([3.0, 4.0], "float32"), jnp.zeros(2, "float32"))

@@ -15,8 +15,10 @@ from functx._core import (
     Accepts,
     ArrayOnly,
     as_dtype,
+    as_number,
     decided,
     describe,
+    known,
     LONG,
     operator,
     Other,
@@ -24,6 +26,7 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Size,
 )
 from functx._core.order import at_most, greatest, least
 from functx._ops.creation.spacing import evenly_spaced
@@ -260,19 +263,31 @@ def _counted(points: Array, ends: list[Array], weight: Array | None, density: bo
     shape = tuple(edges.shape[0] - 1 for edges in ends)
     if decided(lambda: math.prod(shape) > np.iinfo(long).max, otherwise=False):
         refuse(f"{list(shape)} boxes are more than memory holds", error=MemoryError)
-    place, inside = jnp.zeros(points.shape[0], long), jnp.ones(points.shape[0], bool)
+    places, inside = list[Array](), jnp.ones(points.shape[0], bool)
     for i, edges in enumerate(ends):
         x, edges = lax.stop_gradient((points[:, i], edges))
         at = insertion_points(edges, x, right=True) - 1
         inside &= at_most(edges[0], x) & at_most(x, edges[-1])
-        place = place * shape[i] + jnp.minimum(at, shape[i] - 1)
-    total = math.prod(shape)
+        places.append(jnp.minimum(at, as_number(shape[i], long) - 1))
     # Counted as integers: a sum of ones in a floating dtype ends where the next is no number.
     added = jnp.ones(points.shape[0], long) if weight is None else weight
-    hist = jnp.zeros(total, added.dtype).at[jnp.where(inside, place, total)].add(added, mode="drop")
-    hist = hist.reshape(shape).astype(points.dtype)
+    hist = _added(added, places, inside, shape).astype(points.dtype)
     if density:
         hist = quotient(hist, jnp.sum(hist))
         for i, edges in enumerate(ends):
             hist = quotient(hist, lax.broadcast_in_dim(jnp.diff(edges), shape, (i,)))
     return hist
+
+
+def _added(added: Array, places: list[Array], inside: Array, shape: tuple[Size, ...]) -> Array:
+    """The sums of what is in each box."""
+    if known(*shape):
+        total = math.prod(shape)
+        place = jnp.zeros(inside.shape, as_dtype(LONG))
+        for n, at in zip(shape, places, strict=True):
+            place = place * n + at
+        place = jnp.where(inside, place, total)
+        return jnp.zeros(total, added.dtype).at[place].add(added, mode="drop").reshape(shape)
+    outside = as_number(shape[0], places[0].dtype)
+    at = (jnp.where(inside, places[0], outside), *places[1:])
+    return jnp.zeros(shape, added.dtype).at[at].add(added, mode="drop")

@@ -97,7 +97,8 @@ def std(
 ) -> Array:
     r"""Standard deviation: the root of `functx.var`, with its arguments.
 
-    Where it is 0, so is its gradient.
+    Where it is 0, so is its gradient, and so is the second derivative, which is infinite: of its
+    square write `functx.var(x)`.
 
     >>> functx.std(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
     Array(1., dtype=float32)
@@ -149,7 +150,7 @@ def std_mean(
 def std_mean(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    """`(functx.std(...), functx.mean(...))`, with the arguments of `functx.var`.
+    """`(functx.std(...), functx.mean(...))`, with the arguments of `functx.var`; see `functx.std`.
 
     Dtypes: of complex arrays, the deviation is real and the mean complex.
 

@@ -47,10 +47,11 @@ def norm(
 
     Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
     Dtypes: real for complex.
-    Elements that are 0 have gradient 0, and all have where the norm is 0 (where PyTorch's second
-    derivative is NaN); the largest or smallest share theirs evenly. Where `"nuc"` is not
-    differentiable, the gradient is the polar factor $U V^H$ that the singular value
-    decomposition gives.
+    Elements that are 0 have gradient 0, and all have where the norm is 0; the largest or smallest
+    share theirs evenly. Where `"nuc"` is not differentiable, the gradient is the polar factor
+    $U V^H$ that the singular value decomposition gives. Where the second derivative is infinite,
+    as at 0, 0 stands for it (PyTorch has NaN): of the square of a norm write
+    `functx.square(x).sum()`.
     Errors: RuntimeError for an unknown `p`, for `"nuc"` without two dimensions, `"fro"` over
     more than two, and where an empty dimension has no norm (`inf` and negative `p`).
 

@@ -199,7 +199,7 @@ def _by_products(x1: Array, x2: Array) -> Array:
 
 def _root_slope(primals: Any, output: Array, tangents: Any) -> Array:
     none = output == 0
-    slope = 0.5 / jnp.where(none, 1, output)
+    slope = jnp.where(none, primals[0], 0.5 / jnp.where(none, 1, output))
     return zero_at_singular(none, slope, SQUARED, in_all=True) * tangents[0]
 
 

@@ -100,13 +100,14 @@ def _norm_jvp(
     [x], [t] = primals, tangents
     norm = jnp.expand_dims(output, axes)
     none = norm == (0 if p > 0 else jnp.inf)
-    norm = jnp.where(none, 1, norm)
+    vanishes = norm == 0
+    norm = jnp.where(none | vanishes, 1, norm)  # no slope looks at it there
     if p > 0 and p % 2 == 0:
         slope = share = x / norm.astype(x.dtype)
         if p > 2:
             slope *= lax.integer_pow(_squares(share), int(p) // 2 - 1).astype(x.dtype)
     else:
-        flat = x == 0 if p > 0 else (x == 0) | jnp.isinf(x) | (norm == 0)
+        flat = x == 0 if p > 0 else (x == 0) | jnp.isinf(x) | vanishes
         flat &= norm == norm
         safe = jnp.where(flat, 1, x)
         if abs(p - 1) < 1:  # the quotient may leave the range, neither power does

@@ -143,9 +143,10 @@ def trace(input: ArrayLike) -> Array:
     """
     if input.ndim != 2:
         refuse(f"`input` must be a matrix, got {describe(input)}")
-    if known(*input.shape):
+    rows, columns = input.shape
+    if known(rows, columns):
         return jnp.sum(jnp.diagonal(input), promote_integers=False)
-    on_diagonal = on_diagonal_of(*input.shape, 0)
+    on_diagonal = on_diagonal_of(rows, columns, 0)
     return jnp.sum(jnp.where(on_diagonal, input, 0), promote_integers=False)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, Device, DType, operator, Other, Promote
+from functx._core import Accepts, Device, DType, operator, Other, Promote, Size
 
 from .waves import cosines, hump, number, places, result_dtype_of, triangle
 
@@ -25,7 +25,7 @@ _FLOATING = ("float16", "bfloat16", "float32", "float64")
 
 @operator(name="bartlett_window", accepts=Accepts.FLOATING, differentiable=False)
 def bartlett_window(
-    window_length: int,
+    window_length: Size,
     periodic: bool = True,
     *,
     dtype: DType | None = None,
@@ -46,7 +46,7 @@ def bartlett_window(
 
 @operator(name="hann_window", accepts=Accepts.FLOATING, differentiable=False)
 def hann_window(
-    window_length: int,
+    window_length: Size,
     periodic: bool = True,
     *,
     dtype: DType | None = None,
@@ -62,7 +62,7 @@ def hann_window(
 
 @operator(name="hamming_window", accepts=Accepts.FLOATING, promote=Promote.NONE)
 def hamming_window(
-    window_length: int,
+    window_length: Size,
     periodic: bool = True,
     alpha: Other = 0.54,
     beta: Other = 0.46,
@@ -83,7 +83,7 @@ def hamming_window(
 
 @operator(name="blackman_window", accepts=Accepts.FLOATING, differentiable=False)
 def blackman_window(
-    window_length: int,
+    window_length: Size,
     periodic: bool = True,
     *,
     dtype: DType | None = None,
@@ -101,7 +101,7 @@ def blackman_window(
 
 @operator(name="kaiser_window", accepts=Accepts.FLOATING, promote=Promote.NONE)
 def kaiser_window(
-    window_length: int,
+    window_length: Size,
     periodic: bool = True,
     beta: Other = 12.0,
     *,
@@ -121,7 +121,7 @@ def kaiser_window(
     return hump(n, last, beta).astype(result_dtype_of(dtype, _FLOATING))
 
 
-def _cosines(window_length: int, periodic: bool, a: list[Any], dtype: Any) -> Array:
+def _cosines(window_length: Size, periodic: bool, a: list[Any], dtype: Any) -> Array:
     n, last = places(window_length, not periodic, "window_length")
     coefficients = jnp.stack([number(x, "a") for x in a])
     return cosines(n, last, coefficients).astype(result_dtype_of(dtype, _FLOATING))

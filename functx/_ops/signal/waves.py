@@ -3,13 +3,25 @@ r"""The curves of window functions, over $0 \le n < M$ of a period or a length $
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import as_dtype, available, category, default_float, describe, refuse
+from functx._core import (
+    as_dtype,
+    as_number,
+    available,
+    category,
+    decided,
+    default_float,
+    describe,
+    known,
+    refuse,
+    Size,
+)
 from functx._core.rules import derivative_rules
 
 
@@ -21,37 +33,52 @@ def result_dtype_of(dtype: Any, allowed: tuple[str, ...] = ("float32", "float64"
     return out
 
 
-def places(count: int, symmetric: bool, name: str) -> tuple[Array, float]:
+def places(count: Size, symmetric: bool, name: str) -> tuple[Array, Any]:
     """`n` in the dtype of computation, and $N$: `count`, or one less if the window is symmetric."""
-    if count < 0:
+    if known(count) and not isinstance(count, int):
+        refuse(f"`{name}` must be an int, got {describe(count)}", error=TypeError)
+    if decided(lambda: count < 0, otherwise=False):
         refuse(f"`{name}` must not be negative, got {count}", error=ValueError)
-    last = float(max(count - 1, 0) if symmetric or count == 1 else count)
-    return lax.iota(available(np.float64), count), last
+    n = lax.iota(available(np.float64), count)
+    if known(count):
+        return n, float(max(count - 1, 0) if symmetric or count == 1 else count)
+    last = as_number(count, n.dtype)
+    return n, jnp.where((last == 1) | symmetric, jnp.maximum(last - 1, 0), last)
 
 
-def triangle(n: Array, last: float) -> Array:
+def _of_several(curve: Callable[[Any], Array], n: Array, last: Any) -> Array:
+    """`curve(last)`, and 1 for one place alone."""
+    (count,) = n.shape
+    if known(count):
+        return jnp.ones_like(n) if count < 2 else curve(last)
+    return jnp.where(last > 0, curve(jnp.maximum(last, 1)), 1)
+
+
+def triangle(n: Array, last: Any) -> Array:
     r"""$1 - |2 n / N - 1|$, and 1 for one place alone."""
-    if len(n) == 1:
-        return jnp.ones_like(n)
-    return 2 * jnp.minimum(n, last - n) / last
+    return _of_several(lambda last: 2 * jnp.minimum(n, last - n) / last, n, last)
 
 
-def cosines(n: Array, last: float, coefficients: Array) -> Array:
+def cosines(n: Array, last: Any, coefficients: Array) -> Array:
     r"""$\sum_i (-1)^i a_i \cos(2 \pi i n / N)$, and 1 for one place alone."""
-    if len(n) < 2:
-        return jnp.ones_like(n)
-    angle = 2 * math.pi / last * jnp.minimum(n, last - n)
-    i = lax.iota(n.dtype, len(coefficients))[:, None]
-    signs = jnp.where(i % 2 == 0, 1, -1)
-    return jnp.sum(signs * coefficients[:, None] * jnp.cos(i * angle), axis=0)
+
+    def curve(last: Any) -> Array:
+        i = lax.iota(n.dtype, len(coefficients))[:, None]
+        signs = jnp.where(i % 2 == 0, 1, -1)
+        angle = 2 * math.pi / last * jnp.minimum(n, last - n)
+        return jnp.sum(signs * coefficients[:, None] * jnp.cos(i * angle), axis=0)
+
+    return _of_several(curve, n, last)
 
 
-def hump(n: Array, last: float, beta: Array) -> Array:
+def hump(n: Array, last: Any, beta: Array) -> Array:
     r"""$I_0(\beta s) / I_0(\beta)$ with $s^2 = 1 - (2 n / N - 1)^2$, and 1 for one place alone."""
-    if len(n) < 2:
-        return jnp.ones_like(n)
-    s = 2 * jnp.sqrt(n * (last - n)) / last
-    return _scaled_i0(beta * s) / _scaled_i0(beta) * jnp.exp(beta * (s - 1))
+
+    def curve(last: Any) -> Array:
+        s = 2 * jnp.sqrt(n * (last - n)) / last
+        return _scaled_i0(beta * s) / _scaled_i0(beta) * jnp.exp(beta * (s - 1))
+
+    return _of_several(curve, n, last)
 
 
 # e^{-x} I_0(x) of what is not negative: the slope at 0 is that of the right side.

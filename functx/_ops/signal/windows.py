@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from functx._core import (
@@ -21,6 +20,7 @@ from functx._core import (
     Promote,
     refuse,
     Requirement,
+    Size,
 )
 
 from .waves import cosines, hump, number, places, result_dtype_of, triangle
@@ -54,7 +54,7 @@ def _positive(name: str) -> Any:
 
 @operator(accepts=Accepts.LAPACK_REAL, differentiable=False)
 def bartlett(
-    M: int, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
+    M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     r"""Triangle: $w_n = 1 - |2 n / N - 1|$ for $0 \le n < M$, with $N = M - 1$.
 
@@ -71,7 +71,7 @@ def bartlett(
 
 @operator(accepts=Accepts.LAPACK_REAL, promote=Promote.NONE)
 def general_cosine(
-    M: int,
+    M: Size,
     *,
     a: Others,
     sym: bool = True,
@@ -92,7 +92,7 @@ def general_cosine(
 
 @operator(accepts=Accepts.LAPACK_REAL, promote=Promote.NONE)
 def general_hamming(
-    M: int,
+    M: Size,
     *,
     alpha: Other = 0.54,
     sym: bool = True,
@@ -112,7 +112,7 @@ def general_hamming(
 
 @operator(accepts=Accepts.LAPACK_REAL, differentiable=False)
 def hamming(
-    M: int, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
+    M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """`functx.signal.windows.general_hamming` with `alpha=0.54`; see `bartlett`.
 
@@ -124,7 +124,7 @@ def hamming(
 
 @operator(accepts=Accepts.LAPACK_REAL, differentiable=False)
 def hann(
-    M: int, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
+    M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """`functx.signal.windows.general_hamming` with `alpha=0.5`; see `bartlett`.
 
@@ -136,7 +136,7 @@ def hann(
 
 @operator(accepts=Accepts.LAPACK_REAL, differentiable=False)
 def blackman(
-    M: int, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
+    M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """`functx.signal.windows.general_cosine` with `a=[0.42, 0.5, 0.08]`; see `bartlett`.
 
@@ -148,7 +148,7 @@ def blackman(
 
 @operator(accepts=Accepts.LAPACK_REAL, differentiable=False)
 def nuttall(
-    M: int, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
+    M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """Four cosines with low side lobes, by Nuttall (1981); see `bartlett`.
 
@@ -161,7 +161,7 @@ def nuttall(
     return _cosines(M, [0.3635819, 0.4891775, 0.1365995, 0.0106411], sym, dtype)
 
 
-def _cosines(M: int, a: Sequence[Any], sym: bool, dtype: Any) -> Array:
+def _cosines(M: Size, a: Sequence[Any], sym: bool, dtype: Any) -> Array:
     dtype = result_dtype_of(dtype)
     if not len(a):
         refuse("`a` must hold a coefficient, got none", error=ValueError)
@@ -172,7 +172,7 @@ def _cosines(M: int, a: Sequence[Any], sym: bool, dtype: Any) -> Array:
 
 @operator(accepts=Accepts.LAPACK_REAL, differentiable=False)
 def cosine(
-    M: int, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
+    M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     r"""Half a wave: $w_n = \sin(\pi (n + \frac12) / P)$, where $P$ is `M`; see `bartlett`.
 
@@ -189,7 +189,7 @@ def cosine(
 
 @operator(accepts=Accepts.LAPACK_REAL, promote=Promote.NONE, requires=_positive("tau"))
 def exponential(
-    M: int,
+    M: Size,
     *,
     center: Other | None = None,
     tau: Other = 1.0,
@@ -213,7 +213,7 @@ def exponential(
     if sym and center is not None:
         refuse("`center` goes with sym=False: a symmetric window has its own", error=ValueError)
     n, last = places(M, sym, "M")
-    middle = np.asarray(last / 2, n.dtype) if center is None else number(center, "center")
+    middle = last / 2 if center is None else number(center, "center")
     off = n - middle
     return jnp.exp(
         -jnp.where(off < 0, -off, jnp.where(off > 0, off, 0)) / number(tau, "tau")
@@ -222,7 +222,7 @@ def exponential(
 
 @operator(accepts=Accepts.LAPACK_REAL, promote=Promote.NONE, requires=_positive("std"))
 def gaussian(
-    M: int,
+    M: Size,
     *,
     std: Other = 1.0,
     sym: bool = True,
@@ -251,7 +251,7 @@ def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(accepts=Accepts.LAPACK_REAL, promote=Promote.NONE, requires=_beta_is_not_negative)
 def kaiser(
-    M: int,
+    M: Size,
     *,
     beta: Other = 12.0,
     sym: bool = True,

@@ -65,13 +65,13 @@ def checkpoint(
     anything but operators.
 
     >>> def layer(w, x):
-    ...     return functx.tanh(functx.matmul(x, w)).sum()
+    ...     return functx.exp(functx.matmul(x, w)).sum()
     >>> w, x = jnp.ones((4, 4)), jnp.ones((2, 4))
     >>> saving = functx.checkpoint(layer, policy=[functx.matmul])
     >>> bool(jnp.allclose(functx.grad(saving)(w, x), functx.grad(layer)(w, x)))
     True
     >>> functx.checkpoint_report(saving, w, x).recomputed
-    Counter({'tanh': 1})
+    Counter({'exp': 1})
     """
     if args or kwargs:
         _refuse_options(args, kwargs)

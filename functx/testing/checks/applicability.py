@@ -31,6 +31,11 @@ def in_double(info: OpInfo, dtype: str) -> bool:
     return differentiable(info, dtype) and dtype in ("float64", "complex128")
 
 
+def with_limits(info: OpInfo, dtype: str) -> bool:
+    """What is determined up to a choice has derivatives beside a point, and none where it jumps."""
+    return info.gauge is None and in_double(info, dtype)
+
+
 def declared_in_double(info: OpInfo, dtype: str) -> bool:
     """Of functions of yours, JAX has no such rules for all that they may call."""
     return info.spec is not None and in_double(info, dtype)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import available, category
+from functx._core.state import showing_singular
 from functx.testing.opinfo import Convention, OpInfo, Sample
 
 from .programs import Program, Steps
@@ -58,7 +59,8 @@ def _asked(c: Convention) -> Hashable:
     """What the program of a convention depends on: all but the values of arrays."""
     leaves, tree = jax.tree.flatten((c.sample.args, dict(c.sample.kwargs)))
     given = tuple((x.shape, x.dtype) if isinstance(x, jax.Array) else repr(x) for x in leaves)
-    wanted = (c.value is None, c.gradient is None, c.hessian is None, c.smooth, c.order, c.modes)
+    wanted = (c.value is None, c.gradient is None, c.hessian is None, c.smooth, c.singular)
+    wanted += (c.order, c.modes)
     finite = c.gradient is None or _finite(c.gradient)
     return tree, given, wanted, finite, c.through, c.holds, c.like
 
@@ -79,8 +81,12 @@ def _program(op: Function, c: Convention, every_nest: bool) -> Function:
             for mode, derivative in (("forward", forward), ("reverse", jax.grad(scalar))):
                 if mode in c.modes:
                     found[f"gradient in {mode} mode"] = derivative(point)
-        if c.hessian is not None:
+        if c.hessian is not None or c.singular:
             found |= _derivatives(scalar, point, nests[2], "hessian, ")
+        if c.singular:
+            with showing_singular(True):
+                shown, point = _scalar(op, c, arrays)
+                found |= _derivatives(shown, point, nests[2], "shown, ")
         if c.smooth:
             found |= _derivatives(scalar, point, nests[c.order], "smooth, ")
         if c.like is not None:
@@ -193,7 +199,9 @@ def _complaints(c: Convention, found: dict[str, Any]) -> Iterator[str]:
             yield "does not hold"
         if what.startswith("smooth") and not np.isfinite(got).all():
             yield f"{what}: not finite"
-        if what.startswith("like") or what == "holds":
+        if what.startswith("shown") and not np.isnan(got).any():
+            yield f"{what}: detect_anomaly is not told of the infinite second derivative"
+        if what.startswith(("like", "shown")) or what == "holds":
             continue
         for g, want in _pairs(c, what, got, found):
             if not _agree(g, want, c, signs=what == "value"):
@@ -206,7 +214,8 @@ def _pairs(c: Convention, what: str, got: Any, found: dict[str, Any]) -> list[tu
         wanted = c.value if isinstance(c.value, tuple) else (c.value,)
         return [(g, w) for g, w in zip(got, wanted, strict=True) if w is not None]
     if what.startswith("hessian"):
-        return [(got, np.reshape(np.asarray(c.hessian, np.float64), got.shape))]
+        wanted = np.zeros(got.shape) if c.hessian is None else c.hessian
+        return [(got, np.reshape(np.asarray(wanted, np.float64), got.shape))]
     if what.startswith("smooth"):
         first = next(k for k in found if k.startswith("smooth"))
         return [(got, found[first])]

@@ -15,6 +15,7 @@ from . import (
     curves,
     distributions,
     forward,
+    limits,
     linearity,
     lowering,
     numeric,
@@ -52,6 +53,7 @@ from .applicability import (
     taking_arrays,
     with_conventions,
     with_devices,
+    with_limits,
     with_moments,
     with_reference,
     with_sizes,
@@ -384,6 +386,7 @@ CHECKS: dict[str, Check] = {
             quick_run=numeric.check_second_gradient_once,
             quick_first=numeric.check_second_gradient_ruled,
         ),
+        Check("limits", limits.check_limits, with_limits, first_of_sets, double, never),
     ]
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools as ft
+import itertools as it
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -156,11 +157,25 @@ class Resizable:
 
     def _is_fixed(self, place: Place, fixed: FixedSizes) -> bool:
         which, at = place
+        if any(self._option(name) != value for name, value in fixed.given.items()):
+            return False
         if isinstance(which, str):
             return which == fixed.argument and (not fixed.dims or at in fixed.dims)
         ndim = self.arrays[which].ndim
-        dims = (self._option(fixed.along),) if fixed.along else fixed.dims or range(ndim)
+        dims = self._along(fixed, ndim) if fixed.along else fixed.dims or range(ndim)
         return self._names[which] == fixed.argument and at in [d % ndim for d in dims if d < ndim]
+
+    def _along(self, fixed: FixedSizes, ndim: int) -> list[int]:
+        """The dimensions that an option names, but for those whose sizes another one says."""
+        dims, told = (_several(self._option(name)) for name in (fixed.along, fixed.unless))
+        if self._option(fixed.along) is None:
+            dims = tuple(range(ndim))[-len(told) :]
+        return [d for d, n in it.zip_longest(dims, told, fillvalue=-1) if n == -1]
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """An option that is a number, several, or left out, as a tuple."""
+    return tuple(value) if isinstance(value, (tuple, list)) else () if value is None else (value,)
 
 
 def is_sized(role: Role) -> bool:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import re
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
-from jax.extend.core import ClosedJaxpr, Literal
 
 from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function, whole_program
+from .program_text import text_of
 
 
 Written = tuple[tuple[Any, ...], Given]  # what is given by position, and by name
 Write = Callable[[Calls, Given], Written]
-_PLACE = re.compile(r" at 0x[0-9a-f]+")  # of a function in memory
 
 
 def spelled_in_ways(info: OpInfo) -> bool:
@@ -35,7 +30,7 @@ def check_spelling(info: OpInfo, sample: Sample) -> None:
     calls, sample = Calls(info.op), sized(info, sample)
     given = calls.arguments(sample.args, sample.kwargs)
     program, arrays = whole_program(info, sample)
-    as_given = equations(program.trace(*arrays).jaxpr)
+    as_given = text_of(program.trace(*arrays).jaxpr)
     for write in (by_position, by_name):
         written = Sample(*write(calls, given))
         if _shape(written) == _shape(sample):
@@ -107,42 +102,4 @@ def _rewritten(info: OpInfo, sample: Sample, write: Write) -> list[str]:
 
     op.spec = info.spec  # pyright: ignore[reportFunctionMemberAccess]
     f, arrays = whole_function(dataclasses.replace(info, op=op), sample)
-    return equations(jax.make_jaxpr(f)(*arrays))
-
-
-def equations(program: ClosedJaxpr) -> list[str]:
-    """A program's equations as text; what it calls as a whole stands in the place of the call.
-
-    The operands of a call are in the order in which its arguments were given.
-    """
-    numbers = itertools.count()
-    names = {id(v): f"v{next(numbers)}" for v in program.jaxpr.invars}
-    lines = list(_lines(program, names, numbers))
-    return [*lines, f"return {_read(program.jaxpr.outvars, names)}"]
-
-
-def _lines(program: ClosedJaxpr, names: dict[int, str], numbers: Iterator[int]) -> Iterator[str]:
-    consts = zip(program.jaxpr.constvars, program.consts, strict=True)
-    names.update((id(v), _constant(const)) for v, const in consts)
-    for eqn in program.jaxpr.eqns:
-        operands, inner = _read(eqn.invars, names), eqn.params.get("jaxpr")
-        if eqn.primitive.name in ("jit", "pjit") and isinstance(inner, ClosedJaxpr):
-            within = dict(zip(map(id, inner.jaxpr.invars), operands, strict=True))
-            yield from _lines(inner, within, numbers)
-            names.update(zip(map(id, eqn.outvars), _read(inner.jaxpr.outvars, within), strict=True))
-        else:
-            names.update((id(v), f"v{next(numbers)}") for v in eqn.outvars)
-            types = ", ".join(str(v.aval) for v in eqn.outvars)
-            params = _PLACE.sub("", str(eqn.params))
-            yield f"{types} = {eqn.primitive.name}{params}({', '.join(operands)})"
-
-
-def _read(atoms: Sequence[Any], names: Mapping[int, str]) -> list[str]:
-    return [_constant(x.val) if isinstance(x, Literal) else names[id(x)] for x in atoms]
-
-
-def _constant(value: Any) -> str:
-    if jnp.issubdtype(jax.typeof(value).dtype, jax.dtypes.prng_key):
-        value = jax.random.key_data(value)
-    value = np.asarray(value)
-    return str(value) if value.ndim == 0 else f"{value.shape}:{zlib.crc32(value.tobytes())}"
+    return text_of(jax.make_jaxpr(f)(*arrays))

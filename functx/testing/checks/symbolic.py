@@ -16,7 +16,7 @@ from jax import lax
 import functx
 from functx._core import category, describe
 from functx._core.roles import Kind
-from functx.testing.opinfo import OpInfo, Sample
+from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
 from .compare import assert_close, closeness, DERIVATIVES
 from .own_rules import codes_within, functions_within
@@ -76,12 +76,25 @@ def check_symbolic(info: OpInfo, sample: Sample) -> bool:
         exported(call, groups)
     found = bool(groups)
     for fixed in info.fixed_sizes:
-        never = [places for places in call.groups() if places & call.fixed(fixed)]
+        never = _never(call, fixed)
         found |= bool(never)
         if never and _exports(call, never):
             at = f"{fixed.argument}{list(fixed.dims) or ''}"
             raise AssertionError(f"{info.id}{sample!r} exports with symbols for the sizes of {at}")
     return found
+
+
+def _never(call: Resizable, fixed: FixedSizes) -> list[Places]:
+    """The sizes that the entry says cannot be symbols, where all of them may change.
+
+    Where some may not, or arrays are empty, the others may be free of what is said.
+    """
+    places, groups = call.fixed(fixed), call.groups()
+    free = frozenset[Place]().union(*groups)
+    empty = any(x.size == 0 for x in call.arrays)
+    if empty or any(call.sizes[place] != 1 for place in places - free):
+        return []
+    return [group for group in groups if group & places]
 
 
 def _exports(call: Resizable, groups: Sequence[Places]) -> bool:

@@ -72,10 +72,10 @@ def _at_a_value(subject: Subject, target: str, when: When, way: Way) -> Iterator
     touches = touching(subject.calls, when, way)
 
     def heard(sample: Sample) -> bool:
-        if sample.values_only or not touches(sample):  # at edges, all lanes hold the same numbers
+        if sample.values_only or not touches(sample):
             return False
         numbers = any(inexact(y) and y.size for y in subject.output(sample) or ())
-        return numbers and bool(subject.hearing(sample))
+        return numbers and subject.differs_among_lanes(sample)
 
     if any(map(heard, subject.every_sample())):
         mixed = _spoiling(lambda x: mixes_lanes(x, [], "alone"))

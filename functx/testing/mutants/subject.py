@@ -53,7 +53,7 @@ class Subject:
         return next(here, None)
 
     def samples(self, dtype: str | None = None) -> list[Sample]:
-        """The entry's samples, without lanes."""
+        """The entry's samples."""
         return self._samples(self.info, dtype or self.dtype)
 
     def every_sample(self, dtype: str | None = None) -> Iterator[Sample]:
@@ -65,7 +65,7 @@ class Subject:
     def _samples(self, info: OpInfo, dtype: str) -> list[Sample]:
         at = self.entries.index(info), dtype
         if at not in self._drawn:
-            self._drawn[at] = list(info.samples(info.make(dtype)))
+            self._drawn[at] = list(info.draw(dtype))
         return self._drawn[at]
 
     def given(self, sample: Sample) -> Given:
@@ -156,6 +156,12 @@ class Subject:
         names = sorted(arrays)
         reached = _reaching(lambda xs: self.calls(filled(given, xs)), arrays)
         return frozenset(names[i] for i in reached)
+
+    def differs_among_lanes(self, sample: Sample) -> bool:
+        """Whether an array that the outputs depend on holds other numbers in the last lane."""
+        lanes = sample.lanes or (sample,)
+        first, last = self.arrays(lanes[0]), self.arrays(lanes[-1])
+        return any(not np.array_equal(first[name], last[name]) for name in self.hearing(sample))
 
     def unheard(self, option: str) -> bool:
         """Whether a number has no part in the outputs, in all samples that give it."""

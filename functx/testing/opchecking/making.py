@@ -35,6 +35,7 @@ _ON_REQUEST = (
     "sharded",
     "strict",
     "extremal",
+    "limits",
     "jet",
     "symbolic",
     "symbolic_values",
@@ -47,8 +48,18 @@ _OF_ENTRIES: tuple[str, ...] = (
     "refusals",
     "moments",
     "distribution",
+    "tails",
 )
-_OF_DECLARATIONS: tuple[str, ...] = ("garbage", "sizes", "spelling", "storage", "keys", "lanes")
+_OF_DECLARATIONS: tuple[str, ...] = (
+    "garbage",
+    "sizes",
+    "spelling",
+    "storage",
+    "weak",
+    "weak_derivatives",
+    "keys",
+    "lanes",
+)
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")
 BY_DIFFERENCES = (*IN_DOUBLE, "gradcheck", "gradgradcheck")

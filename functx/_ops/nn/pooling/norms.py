@@ -53,7 +53,8 @@ def lp_pool2d(
     $-\infty$ are the greatest and the least of the sizes.
     Of a window that `ceil_mode` lets reach beyond the input, the sum is scaled up to a whole one.
     Shapes as for `max_pool2d`. The gradient at a sum of 0 is 0, and so it is where a 0 makes the
-    norm of a negative $p$ vanish (PyTorch's is NaN).
+    norm of a negative $p$ vanish (PyTorch's is NaN). There 0 stands for the second derivative too,
+    which is infinite: `lp_pool2d(x**p, 1, ...)` is the power of the norm.
 
     >>> functx.nn.functional.lp_pool2d(jnp.ones((1, 2, 2), "float32"), 2, kernel_size=2)
     Array([[[2.]]], dtype=float32)
@@ -112,7 +113,11 @@ def _root(total: Array, p: float) -> Array:
         zero = ~nonzero(primals[0])
         slope = _power(jnp.where(zero, 1, primals[0]), 1 / p - 1) / p
         instead = "of lp_pool2d(x, p)**p write lp_pool2d(x**p, 1)"
-        return zero_at_singular(zero, slope, instead, in_all=True) * tangents[0]
+        slope = jnp.where(zero, primals[0], slope)  # what reverse mode has to show flows on
+        [moved] = tangents
+        if 0 < p < 1:  # those of powers are infinite at 0
+            moved = jnp.where(zero, 0, moved)
+        return zero_at_singular(zero, slope, instead, in_all=True) * moved
 
     return derivative_rules(forward, jvp=jvp, name="root")(total)
 

@@ -11,7 +11,7 @@ import scipy.fft
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, FixedSizes, OpInfo, Refusal, Sample
 
 
 def of_images(make: Make) -> Iterator[Sample]:
@@ -99,21 +99,94 @@ def with_real(more: Callable[[Make], Iterator[Refusal]]) -> Callable[[Make], Ite
     return both
 
 
+_FACT = "XLA's transforms have lengths that are numbers"
+LENGTHS = (FixedSizes("input", _FACT, along="dim", unless="s"), FixedSizes("s", _FACT))
+
 OPS = [
-    OpInfo(functx.fft.fftn, of_any, like(scipy.fft.fftn), all_refusals, floor=SUMS),
-    OpInfo(functx.fft.fft2, of_images, like(scipy.fft.fft2), refusals, floor=SUMS),
-    OpInfo(functx.fft.ifftn, of_any, like(scipy.fft.ifftn), all_refusals, floor=SUMS),
-    OpInfo(functx.fft.ifft2, of_images, like(scipy.fft.ifft2), refusals, floor=SUMS),
     OpInfo(
-        functx.fft.rfftn, of_halves, like(scipy.fft.rfftn), with_real(some_refusals), floor=SUMS
+        functx.fft.fftn, of_any, like(scipy.fft.fftn), all_refusals, floor=SUMS, fixed_sizes=LENGTHS
     ),
-    OpInfo(functx.fft.rfft2, of_images, like(scipy.fft.rfft2), with_real(refusals), floor=SUMS),
-    OpInfo(functx.fft.irfftn, of_halves, like(scipy.fft.irfftn), some_refusals, floor=SUMS),
-    OpInfo(functx.fft.irfft2, of_images, like(scipy.fft.irfft2), refusals, floor=SUMS),
-    OpInfo(functx.fft.hfftn, of_halves, like(scipy.fft.hfftn), some_refusals, floor=SUMS),
-    OpInfo(functx.fft.hfft2, of_images, like(scipy.fft.hfft2), refusals, floor=SUMS),
     OpInfo(
-        functx.fft.ihfftn, of_halves, like(scipy.fft.ihfftn), with_real(some_refusals), floor=SUMS
+        functx.fft.fft2, of_images, like(scipy.fft.fft2), refusals, floor=SUMS, fixed_sizes=LENGTHS
     ),
-    OpInfo(functx.fft.ihfft2, of_images, like(scipy.fft.ihfft2), with_real(refusals), floor=SUMS),
+    OpInfo(
+        functx.fft.ifftn,
+        of_any,
+        like(scipy.fft.ifftn),
+        all_refusals,
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.ifft2,
+        of_images,
+        like(scipy.fft.ifft2),
+        refusals,
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.rfftn,
+        of_halves,
+        like(scipy.fft.rfftn),
+        with_real(some_refusals),
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.rfft2,
+        of_images,
+        like(scipy.fft.rfft2),
+        with_real(refusals),
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.irfftn,
+        of_halves,
+        like(scipy.fft.irfftn),
+        some_refusals,
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.irfft2,
+        of_images,
+        like(scipy.fft.irfft2),
+        refusals,
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.hfftn,
+        of_halves,
+        like(scipy.fft.hfftn),
+        some_refusals,
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.hfft2,
+        of_images,
+        like(scipy.fft.hfft2),
+        refusals,
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.ihfftn,
+        of_halves,
+        like(scipy.fft.ihfftn),
+        with_real(some_refusals),
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
+    OpInfo(
+        functx.fft.ihfft2,
+        of_images,
+        like(scipy.fft.ihfft2),
+        with_real(refusals),
+        floor=SUMS,
+        fixed_sizes=LENGTHS,
+    ),
 ]

@@ -11,7 +11,7 @@ import functx
 from functx._core import complex_of, real_of
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, FixedSizes, OpInfo, Refusal, Sample
 
 
 def stft_samples(make: Make) -> Iterator[Sample]:
@@ -221,5 +221,13 @@ OPS = [
         conventions=istft_conventions,
         floor=SUMS,
         dtypes=("complex64", "complex128"),
+        fixed_sizes=(
+            FixedSizes(
+                "input",
+                "there are `n_fft` frequencies, or the first half of them, and XLA's transforms "
+                "have lengths that are numbers",
+                dims=(-2,),
+            ),
+        ),
     ),
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import functx
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, FixedSizes, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -54,11 +54,28 @@ def like(transform: Callable[..., Any]) -> Callable[..., Any]:
     return reference
 
 
+LENGTH = (
+    FixedSizes(
+        "input",
+        "XLA's transforms have a length that is a number",
+        along="dim",
+        unless="n",
+    ),
+)
+
 OPS = [
-    OpInfo(functx.fft.fft, samples, like(np.fft.fft), refusals, floor=SUMS),
-    OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals, floor=SUMS),
-    OpInfo(functx.fft.rfft, samples, like(np.fft.rfft), real_refusals, floor=SUMS),
-    OpInfo(functx.fft.irfft, samples, like(np.fft.irfft), half_refusals, floor=SUMS),
-    OpInfo(functx.fft.hfft, samples, like(np.fft.hfft), half_refusals, floor=SUMS),
-    OpInfo(functx.fft.ihfft, samples, like(np.fft.ihfft), real_refusals, floor=SUMS),
+    OpInfo(functx.fft.fft, samples, like(np.fft.fft), refusals, floor=SUMS, fixed_sizes=LENGTH),
+    OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals, floor=SUMS, fixed_sizes=LENGTH),
+    OpInfo(
+        functx.fft.rfft, samples, like(np.fft.rfft), real_refusals, floor=SUMS, fixed_sizes=LENGTH
+    ),
+    OpInfo(
+        functx.fft.irfft, samples, like(np.fft.irfft), half_refusals, floor=SUMS, fixed_sizes=LENGTH
+    ),
+    OpInfo(
+        functx.fft.hfft, samples, like(np.fft.hfft), half_refusals, floor=SUMS, fixed_sizes=LENGTH
+    ),
+    OpInfo(
+        functx.fft.ihfft, samples, like(np.fft.ihfft), real_refusals, floor=SUMS, fixed_sizes=LENGTH
+    ),
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
 
 from .orthonormal import diagonal_matrices, infinite_matrix, phaseless, signless
 
@@ -102,6 +102,13 @@ def svd_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("infinities", at, value=(nothing, none, nothing), departure=refusal)
 
 
+COMPLETE = FixedSizes(
+    "input",
+    "Q has a derivative where m <= n alone: sizes that leave this open are refused",
+    dims=(-2, -1),
+    given={"some": False},
+)
+
 OPS = [
     OpInfo(
         functx.qr,
@@ -111,6 +118,7 @@ OPS = [
         gauge=signless,
         floor=FACTORED,
         conventions=qr_conventions,
+        fixed_sizes=(COMPLETE,),
     ),
     OpInfo(
         functx.svd,

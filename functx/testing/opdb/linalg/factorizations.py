@@ -13,7 +13,7 @@ import functx
 from functx.linalg import LinAlgError
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
 
 from .directions import hermitian_part
 from .orthonormal import signless
@@ -193,6 +193,13 @@ def qr_conventions(make: Make) -> Iterator[Convention]:
         )
 
 
+COMPLETE = FixedSizes(
+    "A",
+    "Q has a derivative where m <= n alone: sizes that leave this open are refused",
+    dims=(-2, -1),
+    given={"mode": "complete"},
+)
+
 OPS = [
     OpInfo(
         functx.linalg.cholesky,
@@ -230,5 +237,6 @@ OPS = [
         gauge=signless,
         floor=FACTORED,
         conventions=qr_conventions,
+        fixed_sizes=(COMPLETE,),
     ),
 ]

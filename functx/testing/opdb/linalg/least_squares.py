@@ -11,7 +11,16 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    FixedSizes,
+    OpInfo,
+    Refusal,
+    Sample,
+)
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -125,6 +134,16 @@ def shape_departures(make: Make) -> Iterator[Departure]:
     )
 
 
+SIDES = tuple(
+    FixedSizes(
+        "A",
+        "whether there are residuals, or what is solved, depends on whether m > n",
+        dims=(-2, -1),
+        given={"driver": driver},
+    )
+    for driver in ("gels", "gelsd", "gelss")
+)
+
 OPS = [
     OpInfo(
         functx.linalg.lstsq,
@@ -134,6 +153,7 @@ OPS = [
         floor=FACTORED,
         conventions=conventions,
         departures=shape_departures,
+        fixed_sizes=SIDES,
     ),
     OpInfo(
         functx.linalg.lstsq,
@@ -142,5 +162,6 @@ OPS = [
         variant="full rank",
         floor=FACTORED,
         conventions=full_conventions,
+        fixed_sizes=SIDES,
     ),
 ]

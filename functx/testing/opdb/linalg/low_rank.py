@@ -15,7 +15,7 @@ import numpy as np
 import functx
 from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
 
 from .orthonormal import gram
 
@@ -171,6 +171,13 @@ def infinite(make: Make) -> Convention:
     )
 
 
+SIDES = FixedSizes(
+    "A",
+    "the smaller side is sampled, unless there is nothing to leave out: the order of m, n and q "
+    "decides what is drawn, and the results' sizes",
+    dims=(-2, -1),
+)
+
 OPS = [
     OpInfo(
         functx.svd_lowrank,
@@ -180,6 +187,7 @@ OPS = [
         gauge=spanned,
         floor=FACTORED,
         conventions=svd_conventions,
+        fixed_sizes=(SIDES,),
     ),
     OpInfo(
         functx.pca_lowrank,
@@ -189,5 +197,6 @@ OPS = [
         gauge=spanned,
         floor=FACTORED,
         conventions=pca_conventions,
+        fixed_sizes=(SIDES,),
     ),
 ]

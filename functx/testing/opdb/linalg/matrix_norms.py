@@ -185,6 +185,7 @@ def matrix_conventions(make: Make) -> Iterator[Convention]:
     ]:
         what = f"ord={ord} at {np.asarray(at).tolist()}"
         yield Convention(what, call(make.put(at), ord), gradient=gradient)
+    yield Convention("second derivative at 0", call(make.put(zero)), singular=True)
     nan = call(make.put([[math.nan, 1.0], [2.0, 3.0]]), inf)
     yield Convention("NaN is the largest", nan, value=math.nan)
 
@@ -211,7 +212,7 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
     ties = call(make.put([[1.0, -2.0], [2.0, 1.0]]), 1)
     yield Convention("two columns", ties, gradient=[[0.5, -0.5], [0.5, 0.5]])
     zero = call(make.put(np.zeros((2, 2))))
-    yield Convention("at 0", zero, gradient=np.zeros((2, 2)))
+    yield Convention("at 0", zero, gradient=np.zeros((2, 2)), singular=True)
 
 
 def wider_conventions(make: Make) -> Iterator[Convention]:

@@ -92,7 +92,23 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("complex 0", call(make.put([0, 0], "complex128")), gradient=[0, 0])
     departure, flat = "PyTorch's is NaN", [[0, 0], [0, 0]]
     zeros = call(make.put([0, 0]))
-    yield Convention("second derivative at 0", zeros, hessian=flat, departure=departure)
+    what = "second derivative at 0"
+    yield Convention(what, zeros, hessian=flat, singular=True, departure=departure)
+    yield Convention("complex, at 0", call(make.put([0, 0], "complex128")), singular=True)
+    beside = call(make.put([0, 2]), 1.5)
+    what = "ord=1.5, second derivative at an element of 0"
+    yield Convention(what, beside, singular=True, floor=1e-15)
+    for p in (1, math.inf):
+        at = call(make.put([0, 0], "complex128"), p)
+        yield Convention(f"complex, ord={p} at 0", at, singular=True)
+    harmonic = call(make.put([0, 2]), -1)
+    yield Convention("ord=-1, second derivative at an element of 0", harmonic, hessian=flat)
+    fourth = call(make.put([0, 1]), 4)
+    yield Convention("ord=4, an element of 0", fourth, like=fourth_root, order=4, floor=1e-13)
+
+
+def fourth_root(x, ord):
+    return ((x**4).sum()) ** 0.25
 
 
 def wider_conventions(make: Make) -> Iterator[Convention]:

@@ -113,6 +113,7 @@ def std_conventions(make: Make) -> Iterator[Convention]:
         value=0,
         gradient=[0, 0, 0],
         hessian=np.zeros((3, 3)),
+        singular=True,
         departure="PyTorch's gradient is NaN",
     )
 

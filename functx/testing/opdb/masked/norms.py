@@ -77,7 +77,7 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
     yield of_numbers(make, value=2)
     mask = make.put([True, False, True], bool)
     zeros = call(make.put([0, np.nan, 0]), mask=mask)
-    yield Convention("zeros", zeros, value=0, gradient=[0, 0, 0])
+    yield Convention("zeros", zeros, value=0, gradient=[0, 0, 0], singular=True)
     departure = "PyTorch has what is masked out tie with infinities"
     ends = call(make.put([math.inf, 1, math.inf]), -math.inf, mask=mask)
     yield Convention(

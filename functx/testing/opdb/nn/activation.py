@@ -98,6 +98,8 @@ def softplus_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([0.0, 20.0, 30.0, -1e3]))
     slope = 1 / (1 + np.exp(-20.0))
     yield Convention("0, the threshold and beyond", at, gradient=[0.5, slope, 1, 0])
+    at = call(make.put([-1e3, -np.inf]))
+    yield Convention("no -0.0 far out", at, value=[0.0, 0.0], gradient=[0, 0])
     departure = "PyTorch's curve has its threshold below that of its slope"
     at = call(make.put([2.0]), 1.0, 2.0)
     curvature = 1 / (2 + 2 * np.cosh(2.0))

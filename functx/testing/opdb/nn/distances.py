@@ -93,6 +93,7 @@ def distance_conventions(make: Make) -> Iterator[Convention]:
     x = make.put([[1.0, 2.0]])
     at = call(x, x, 2.0, 0.0)
     yield Convention("equal vectors", at, value=[0], gradient=([[0, 0]], [[0, 0]]))
+    yield Convention("their curvature", at, singular=True)
     slope = [[math.sqrt(0.5)] * 2], [[-math.sqrt(0.5)] * 2]
     yield Convention("moved apart by eps", call(x, x), gradient=slope)
     at = call(make.put(1.0), make.put(1.0), 2.0, make.put(1.0))

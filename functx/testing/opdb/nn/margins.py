@@ -224,16 +224,6 @@ def soft_departures(make: Make) -> Iterator[Departure]:
     )
 
 
-def classes_departures(make: Make) -> Iterator[Departure]:
-    x = make.put([-0.5, -1.0], "float64")
-    yield Departure(
-        "value",
-        call(x, make.put([-np.inf, 1.0], "float64")),
-        "of an infinite target PyTorch subtracts infinities",
-        r"\binf\b.*: -?inf at .*, PyTorch nan",
-    )
-
-
 OPS = [
     OpInfo(
         F.hinge_embedding_loss,
@@ -270,7 +260,6 @@ OPS = [
         conventions=classes_conventions,
         dtypes=Accepts.FLOATING.value,
         own_dtypes=(OwnDtypes("-", "probabilities and their weights are real", "complex"),),
-        departures=classes_departures,
         tails=(
             Tail(
                 lambda mp, x: mp.log1p(mp.exp(-x)),

@@ -265,13 +265,6 @@ def departures(make: Make) -> Iterator[Departure]:
         "a mask may have any floating dtype",
         "Input dtypes must be the same",
     )
-    x, E = make(2, 1, 2, dtype="float32"), make(6, 2, dtype="float32")
-    rest = None, None, None, False, 0.0, make(2, 2, dtype="float32"), None
-    padded = make.put(np.ones((1, 2)), bool)
-    for kind in ("value", "gradient"):
-        yield Departure(
-            kind, call(x, x, x, 2, 1, E, *rest, key_padding_mask=padded), NOTHING, "PyTorch nan"
-        )
 
 
 def attended(op: Any, x: Any) -> Any:

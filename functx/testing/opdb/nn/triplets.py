@@ -130,6 +130,8 @@ def triplet_conventions(make: Make) -> Iterator[Convention]:
     at = call(make.put([[0.0]]), make.put([[2.0]]), make.put([[1.0]]), 1.0, 2, 0, True)
     gradient = [[-0.5]], [[0.5]], [[0]]
     yield Convention("as far from both", at, value=2, gradient=gradient)
+    at = call(x, x, z, 3.0, 2, 0)
+    yield Convention("equal vectors", at, value=1, gradient=([[1]], [[0]], [[-1]]), singular=True)
     at = call(make.put(0.0), make.put(2.0), make.put(1.0), make.put(2.0), 2, 0)
     yield Convention("its slope", at, gradient=(0, 1, -1, 1), departure=UNTRACED)
     at = call(make.put(1.0), make.put(3.0), make.put(-5.0), 10, 2, make.put(1.0))

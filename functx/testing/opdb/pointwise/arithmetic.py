@@ -151,7 +151,7 @@ def abs_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("second derivative at 0", call(make.put([0.0])), hessian=[[0]])
     small = call(make.put([5e-310, -5e-310]))
     yield Convention("subnormal numbers", small, gradient=[1, -1])
-    yield Convention("complex 0", call(make.put([0j], "complex128")), gradient=[0])
+    yield Convention("complex 0", call(make.put([0j], "complex128")), gradient=[0], singular=True)
 
 
 def mask_conventions(make: Make) -> Iterator[Convention]:

@@ -9,7 +9,7 @@ import numpy as np
 import functx
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, FixedSizes, OpInfo, Refusal, Sample
 
 
 def randint_samples(make: Make) -> Iterator[Sample]:
@@ -293,5 +293,13 @@ OPS = [
         sampler=multinomial_sampler,
         refusals=multinomial_refusals,
         conventions=multinomial_conventions,
+        fixed_sizes=(
+            FixedSizes(
+                "input",
+                "a key draws otherwise from many categories than from few",
+                dims=(-1,),
+                given={"replacement": True},
+            ),
+        ),
     ),
 ]

@@ -48,7 +48,8 @@ def dist_conventions(make: Make) -> Iterator[Convention]:
         yield Convention(f"p={p} at 0", nowhere, value=0, gradient=([0, 0, 0], [0, 0, 0]))
     nowhere = call(x, x)
     departure = "PyTorch's is NaN"
-    yield Convention("curvature at 0", nowhere, hessian=np.zeros((6, 6)), departure=departure)
+    flat = np.zeros((6, 6))
+    yield Convention("curvature at 0", nowhere, hessian=flat, singular=True, departure=departure)
     part = call(x, make.put([1, 4, 1]), 0.5)
     yield Convention("p=0.5, one is 0", part, value=8, gradient=([0, -2, 2], [0, 2, -2]))
     tie = call(x, make.put([1, 4, 1]), math.inf)

@@ -81,7 +81,7 @@ def var_conventions(make: Make) -> Iterator[Convention]:
 
 def std_conventions(make: Make) -> Iterator[Convention]:
     constant, zeros = call(make.put([2, 2])), np.zeros((2, 2))
-    yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=zeros)
+    yield Convention("a constant", constant, value=0, gradient=[0, 0], hessian=zeros, singular=True)
     alone = call(make.put([2.0]), correction=0)
     yield Convention("one element, uncorrected", alone, value=0, gradient=[0])
     yield Convention("of nothing", call(make.put([]), correction=-1), value=np.nan, gradient=[])
@@ -103,6 +103,12 @@ def np_std_mean(*args, **kwargs):
 def constant_conventions(make: Make) -> Iterator[Convention]:
     constant = call(make.put([2, 2]))
     yield Convention("a constant", constant, value=(0, 2), gradient=[0.5, 0.5])
+
+
+def deviation_conventions(make: Make) -> Iterator[Convention]:
+    yield from constant_conventions(make)
+    constant = call(make.put([2, 2]))
+    yield Convention("its curvature", constant, through=lambda out: out[0], singular=True)
 
 
 def moment_departures(make: Make) -> Iterator[Departure]:
@@ -172,7 +178,7 @@ OPS = [
         reference=np_std_mean,
         refusals=moment_refusals,
         floor=SUMS,
-        conventions=constant_conventions,
+        conventions=deviation_conventions,
         departures=deviation_departures,
     ),
 ]

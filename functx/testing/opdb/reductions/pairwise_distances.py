@@ -103,6 +103,7 @@ def pairs_conventions(make: Make) -> Iterator[Convention]:
         gradient = [[0, -one], [0, -one], [0, 2 * one]]
         what = f"p={p}, equal vectors"
         yield Convention(what, call(x, p), value=[0, three, three], gradient=gradient)
+    yield Convention("their curvature", call(make.put([[1, 2], [1, 2]])), singular=True)
 
 
 def np_cdist(x1, x2, p=2.0, compute_mode=None):
@@ -132,6 +133,7 @@ def cdist_conventions(make: Make) -> Iterator[Convention]:
         "curvature at 0",
         call(x, x),
         hessian=np.zeros((4, 4)),
+        singular=True,
         departure="PyTorch has no second derivative",
     )
     yield Convention(
@@ -153,7 +155,8 @@ def product_conventions(make: Make) -> Iterator[Convention]:
     x = make.put(np.zeros((2, 2)))
     mode = "use_mm_for_euclid_dist"
     zeros = np.zeros((2, 2))
-    yield Convention("0", call(x, x, 2, mode), value=zeros, gradient=(zeros, zeros))
+    at = call(x, x, 2, mode)
+    yield Convention("0", at, value=zeros, gradient=(zeros, zeros), singular=True)
     lost = call(make.put([[np.nan, 1]]), make.put([[1, 1]]), 2, mode)
     yield Convention("NaN", lost, value=[[np.nan]])
 

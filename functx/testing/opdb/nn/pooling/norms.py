@@ -80,6 +80,7 @@ def conventions(make: Make, *, n: int) -> Iterator[Convention]:
         value=answer(0, 5),
         gradient=answer(0, 0, 0.6, 0.8),
     )
+    yield Convention("its curvature", call(image(0.0, 0.0), 2, kernel), singular=True)
     flat = call(image(0.0, 0.0, 3.0, 0.0), -np.inf, kernel)
     what = "the gradient at a size of 0 is 0"
     yield Convention(what, flat, value=answer(0, 0), gradient=answer(0, 0, 0, 0))
