@@ -133,7 +133,7 @@ class Make:
         return self.put(self.rng.integers(0, 2, shape), np.dtype(bool))
 
     def matrix(self, *shape: int) -> jax.Array:
-        """Well conditioned matrices `[..., m, n]`, singular values between 1 and 2, distinct.
+        """Well conditioned matrices `[..., m, n]`, singular values evenly from about 1 to about 2.
 
         These are drawn, too: what depends on them alone differs from lane to lane.
         """
@@ -144,7 +144,7 @@ class Make:
         if category(self.dtype) == 3:
             a, b = a + 1j * gaussian((*batch, m, m)), b + 1j * gaussian((*batch, n, n))
         u, v = np.linalg.qr(a)[0][..., :k], np.linalg.qr(b)[0][..., :k]
-        s = 1 + (np.arange(k) + self.rng.uniform(0.2, 0.8, (*batch, 1, k))) / max(k, 1)
+        s = np.linspace(1, 2, k) + self.rng.uniform(-0.1, 0.1, (*batch, 1, k)) / max(k, 1)
         return self.put((u * s) @ np.swapaxes(v.conj(), -1, -2), self.dtype)
 
     def positive_definite(self, *shape: int) -> jax.Array:
