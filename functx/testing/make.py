@@ -133,9 +133,10 @@ class Make:
         return self.put(self.rng.integers(0, 2, shape), np.dtype(bool))
 
     def matrix(self, *shape: int) -> jax.Array:
-        """Well conditioned matrices `[..., m, n]`, singular values between 1 and 2, distinct.
+        """Well conditioned matrices `[..., m, n]`, singular values from about 1 to about 2.
 
-        These are drawn, too: what depends on them alone differs from lane to lane.
+        They are spaced evenly but for some hundredths, which are drawn: what depends on singular
+        values alone differs from lane to lane.
         """
         *batch, m, n = shape
         k = min(m, n)
@@ -144,7 +145,8 @@ class Make:
         if category(self.dtype) == 3:
             a, b = a + 1j * gaussian((*batch, m, m)), b + 1j * gaussian((*batch, n, n))
         u, v = np.linalg.qr(a)[0][..., :k], np.linalg.qr(b)[0][..., :k]
-        s = 1 + (np.arange(k) + self.rng.uniform(0.2, 0.8, (*batch, 1, k))) / max(k, 1)
+        off = 0.2 / max(k - 1, 4)  # at most, of a gap between two or of 1/4
+        s = np.linspace(1, 2, k) + self.rng.uniform(-off, off, (*batch, 1, k))
         return self.put((u * s) @ np.swapaxes(v.conj(), -1, -2), self.dtype)
 
     def positive_definite(self, *shape: int) -> jax.Array:
