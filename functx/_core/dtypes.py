@@ -157,7 +157,7 @@ def lowest(dtype: Any) -> Any:
     kind = category(dtype)
     if kind == 0:
         return np.False_
-    return np.iinfo(dtype).min if kind == 1 else -np.inf
+    return int(jnp.iinfo(dtype).min) if kind == 1 else -np.inf
 
 
 def highest(dtype: Any) -> Any:
@@ -165,7 +165,7 @@ def highest(dtype: Any) -> Any:
     kind = category(dtype)
     if kind == 0:
         return np.True_
-    return np.iinfo(dtype).max if kind == 1 else np.inf
+    return int(jnp.iinfo(dtype).max) if kind == 1 else np.inf
 
 
 def holds(dtype: Any, value: Any) -> Any:

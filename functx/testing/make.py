@@ -133,10 +133,9 @@ class Make:
         return self.put(self.rng.integers(0, 2, shape), np.dtype(bool))
 
     def matrix(self, *shape: int) -> jax.Array:
-        """Well conditioned matrices `[..., m, n]`, singular values from about 1 to about 2.
+        """Well conditioned matrices `[..., m, n]`, singular values evenly from about 1 to about 2.
 
-        They are spaced evenly but for some hundredths, which are drawn: what depends on singular
-        values alone differs from lane to lane.
+        These are drawn, too: what depends on them alone differs from lane to lane.
         """
         *batch, m, n = shape
         k = min(m, n)
@@ -145,8 +144,7 @@ class Make:
         if category(self.dtype) == 3:
             a, b = a + 1j * gaussian((*batch, m, m)), b + 1j * gaussian((*batch, n, n))
         u, v = np.linalg.qr(a)[0][..., :k], np.linalg.qr(b)[0][..., :k]
-        off = 0.2 / max(k - 1, 4)  # at most, of a gap between two or of 1/4
-        s = np.linspace(1, 2, k) + self.rng.uniform(-off, off, (*batch, 1, k))
+        s = np.linspace(1, 2, k) + self.rng.uniform(-0.1, 0.1, (*batch, 1, k)) / max(k, 1)
         return self.put((u * s) @ np.swapaxes(v.conj(), -1, -2), self.dtype)
 
     def positive_definite(self, *shape: int) -> jax.Array:

@@ -236,7 +236,7 @@ def test_lanes_of_matrices_have_singular_values_of_their_own():
     for sample in info.draw("float64"):
         values = np.stack([jnp.linalg.svdvals(*lane.args) for lane in sample.lanes])
         np.testing.assert_allclose(
-            values[..., ::-1] - np.linspace(1, 2, values.shape[-1]), 0, atol=0.05
+            values[..., ::-1] - np.linspace(1, 2, values.shape[-1]), 0, atol=0.1
         )
         assert len(np.unique(values.round(6))) == values.size
 

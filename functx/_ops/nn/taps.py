@@ -160,7 +160,7 @@ def average_taps(n: Size, m: Size) -> Taps:
     start, end, longest = adaptive_windows(n, m)
     positions = start + xp.arange(longest)
     inside = positions < end
-    return xp.where(inside, positions, n), inside / (end - start)
+    return xp.where(inside, positions, n), xp.where(inside, 1 / (end - start), 0)
 
 
 def _cubic(xp: Any, t: Any, a: float) -> Any:

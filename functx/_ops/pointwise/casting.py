@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import accumulator, ArrayLike, as_dtype, category, LONG, operator, Promote
+from functx._core import ArrayLike, as_dtype, category, LONG, operator, Promote
 
 
 __all__ = ["byte", "char"]
@@ -40,7 +40,8 @@ def _wrapped(x: Array, dtype: type[np.integer]) -> Array:
     if category(x.dtype) == 3:
         x = lax.real(x)
     if category(x.dtype) == 2:
-        x, wide = x.astype(accumulator(x.dtype)), as_dtype(LONG)
+        wide = as_dtype(LONG)
+        x = x if x.dtype.itemsize > 2 else x.astype(np.float32)  # which holds the end of `wide`
         within = lax.abs(x) < np.asarray(-float(np.iinfo(wide).min), x.dtype)
         x = jnp.where(within, x, np.zeros((), x.dtype)).astype(wide)
     return lax.convert_element_type(x, dtype)

@@ -144,9 +144,10 @@ def _ends(data: Array, lengths: Any, offsets: Any, axis: int) -> Array:
 def _segment_of_each(ends: Array, n: int) -> Array:
     """Which segment each of `n` positions is in, by rows; the number of segments for none."""
     at = lax.iota(ends.dtype, n)
-    # JAX counts the halvings of a known size.
-    method = "scan" if known(ends.shape[-1]) else "compare_all"
-    found = jax.vmap(lambda row: jnp.searchsorted(row, at, side="right", method=method))(ends)
+    if known(ends.shape[-1]):
+        found = jax.vmap(lambda row: jnp.searchsorted(row, at, side="right"))(ends)
+    else:  # JAX counts the halvings of a size that is a number
+        found = jnp.sum(ends[:, None] <= at[:, None], -1)
     found = found.astype(ends.dtype) - 1
     return jnp.where(found < 0, ends.shape[-1] - 1, found)
 

@@ -12,6 +12,7 @@ from .extremal import compares_precisions
 from .refusals import refusals
 from .sizes import has_sizes
 from .spelling import spelled_in_ways
+from .storage import has_promoting_arrays
 from .tails import has_tails
 
 
@@ -54,7 +55,7 @@ def declared(info: OpInfo, dtype: str) -> bool:
 
 
 def promoting(info: OpInfo, dtype: str) -> bool:
-    return info.spec is not None and bool(info.spec.promoting) and in_one_dtype(info, dtype)
+    return in_one_dtype(info, dtype) and has_promoting_arrays(info, dtype)
 
 
 def moving(info: OpInfo) -> bool:

@@ -24,10 +24,7 @@ def check_storage(info: OpInfo, sample: Sample) -> Steps:
     """Elements of float8 and int4 arrays are moved as they are, or refused in functx's words."""
     assert info.spec is not None
     sample = sized(info, sample)
-    calls = Calls(info.op)
-    arrays = calls.arrays(calls.arguments(sample.args, sample.kwargs))
-    promoting = {id(x) for n, x in arrays.items() if n.partition("[")[0] in info.spec.promoting}
-    here = [id(x) in promoting and x.dtype.name == sample.drawn for x in sample.arrays()]
+    here = _promoting(info, sample)
     if not any(here):
         return False
     for dtype in STORED:
@@ -46,6 +43,25 @@ def check_storage(info: OpInfo, sample: Sample) -> Steps:
             same = np.asarray(g).tobytes() == moved.tobytes()
             assert same, f"{what}: output {i} is {g}, and {w} where float32 stores the same"
     return True
+
+
+def has_promoting_arrays(info: OpInfo, dtype: str) -> bool:
+    """Whether a sample of an operator has an array that decides its results' dtype."""
+    spec = info.spec
+    return (
+        spec is not None
+        and bool(spec.promoting)
+        and any(any(_promoting(info, sample)) for sample in info.draw(dtype))
+    )
+
+
+def _promoting(info: OpInfo, sample: Sample) -> list[bool]:
+    """Which of a sample's arrays decide the results' dtype, and have the one it was drawn in."""
+    assert info.spec is not None
+    calls = Calls(info.op)
+    arrays = calls.arrays(calls.arguments(sample.args, sample.kwargs))
+    found = {id(x) for n, x in arrays.items() if n.partition("[")[0] in info.spec.promoting}
+    return [id(x) in found and x.dtype.name == sample.drawn for x in sample.arrays()]
 
 
 def _assert_refused(f: Callable[..., Any], arrays: list[jax.Array], what: str) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, refuse
@@ -96,7 +97,8 @@ def _norms(
         out = sign * read_at(images, positions_of_greatest(images, windows))
         return out.reshape(*input.shape[:-n], *out.shape[1:])
     whole = math.prod(per_dimension(kernel_size, n, "kernel_size"))
-    scale = float(whole) / elements(windows, with_padding=False)
+    count = elements(windows, with_padding=False)
+    scale = float(whole) / (count if isinstance(count, np.ndarray) else count.astype(input.dtype))
     total = sums(_powers(input, p), windows) * scale.astype(input.dtype)
     return _root(total, p)
 

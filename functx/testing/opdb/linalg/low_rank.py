@@ -34,7 +34,7 @@ def svd_samples(make: Make) -> Iterator[Sample]:
     yield call(make.matrix(2, 3))
     yield call(make.put(of_rank(make, 2, 4, 3)), 2, 1)
     yield call(make.put(of_rank(make, 6, 8, 7)))
-    yield edge(make.put(of_rank(make, 4, 2, 7, 8)), None, None)
+    yield edge(make.put(of_rank(make, 6, 2, 7, 8)), None, None)
     yield call(make.matrix(3, 2), 0)
     yield call(make.matrix(0, 2))
 

@@ -13,6 +13,7 @@ from functx.testing.opinfo import call, OpInfo, Refusal, Sample
 
 
 def tensorinv_samples(make: Make) -> Iterator[Sample]:
+    yield call(make.matrix(3, 3), 1)
     yield call(make.matrix(4, 4).reshape(2, 2, 4))
     yield call(make.matrix(4, 4).reshape(4, 2, 2), 1)
     yield call(make.matrix(4, 4).reshape(2, 1, 2, 4), ind=3)
