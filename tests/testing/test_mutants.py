@@ -235,7 +235,9 @@ def test_lanes_of_matrices_have_singular_values_of_their_own():
     info = OpInfo(jnp.linalg.svdvals, lambda make: [call(make.matrix(2, 3, n)) for n in (1, 3)])
     for sample in info.draw("float64"):
         values = np.stack([jnp.linalg.svdvals(*lane.args) for lane in sample.lanes])
-        assert np.all((1 < values) & (values < 2))
+        np.testing.assert_allclose(
+            values[..., ::-1] - np.linspace(1, 2, values.shape[-1]), 0, atol=0.1
+        )
         assert len(np.unique(values.round(6))) == values.size
 
 

@@ -68,3 +68,16 @@ def test_a_way_that_no_sample_has_is_looked_at():
     op = off_where(lambda args, kwargs: "dim" in kwargs)
     outcome = run_cells(dataclasses.replace(op, samples=samples), "float32", "spelling")["spelling"]
     assert "cumsum(input=f32[3], dim=0, dtype=None)" in str(outcome.error)
+
+
+def test_a_default_size_that_values_decide_is_written_out():
+    def off(*args, **kwargs):
+        out = functx.nonzero(*args, **kwargs)
+        return out + 1 if "size" in kwargs and kwargs["size"] is None else out
+
+    off.spec = functx.nonzero.spec
+    right = entry(functx.nonzero)
+    wrong = dataclasses.replace(right, op=off)
+    assert run_cells(right, "float32", "spelling")["spelling"].error is None
+    error = run_cells(wrong, "float32", "spelling")["spelling"].error
+    assert "by name with its defaults written out" in str(error)

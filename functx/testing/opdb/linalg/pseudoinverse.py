@@ -38,7 +38,7 @@ def pinv_samples(make: Make) -> Iterator[Sample]:
     real = real_of(make.dtype)
     yield call(make.matrix(3, 2), rtol=0.3)
     yield call(make.matrix(3, 2), atol=0.3)
-    # Singular values of 1, 1.5 and 2, of which other ones count as zero in each lane.
+    # Singular values of about 1, 1.5 and 2, of which other ones count as zero in each lane.
     yield edge(make.matrix(2, 3, 3), rtol=make(2, low=0.4, high=1.1, dtype=real))
     yield edge(make.matrix(2, 3, 3), atol=make(2, low=0.8, high=2.2, dtype=real))
     yield call(make.matrix(2, 3, 2), atol=1e-3, rtol=make.put([0.1, 0.2], real))
@@ -57,7 +57,7 @@ def pinv_samples(make: Make) -> Iterator[Sample]:
 def hermitian_samples(make: Make) -> Iterator[Sample]:
     real = real_of(make.dtype)
     yield call(hermitian_matrix(make), hermitian=True)
-    # Eigenvalues of 1, 2.25 and 4.
+    # Eigenvalues of about 1, 2.25 and 4.
     rtol, atol = (make(2, low=low, high=1.1 * low + 1, dtype=real) for low in (0.2, 1.5))
     yield edge(make.positive_definite(2, 3, 3), rtol=rtol, hermitian=True)
     yield edge(make.positive_definite(2, 3, 3), atol=atol, hermitian=True)

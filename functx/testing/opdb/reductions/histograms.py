@@ -26,7 +26,7 @@ def histogram_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(8))
     yield edge(make.distinct(), 2)  # which lies where two intervals meet
     yield call(make(0, 2), 3)
-    yield call(make.distinct(4), 2, range=(1, 1))
+    yield call(make(4, low=0, high=2), 2, range=(1, 1))  # which is from 0.5 to 1.5
     yield edge(make.put([0, 1, 2, 3, 3, 1]), make.put([0, 1, 1, 3]))
     yield edge(make.put([5, 5]), 2, density=True)
     yield edge(make.put([np.nan, np.inf, 1, -np.inf, 3, 0]), make.put([0, 1, 3]))
