@@ -117,7 +117,8 @@ def unable_to_choose(info, drawn):
 
 
 def test_samples_that_a_check_cannot_choose_from_fail_it_alone(monkeypatch):
-    monkeypatch.setitem(CHECKS, "jit", dataclasses.replace(CHECKS["jit"], samples=unable_to_choose))
+    unable = dataclasses.replace(CHECKS["jit"], quick_samples=unable_to_choose)
+    monkeypatch.setitem(CHECKS, "jit", unable)
     jit, reference = run_group(RIGHT, "float32", ["jit", "reference"])
     assert (jit.error, reference.status) == ("ZeroDivisionError: by design", "pass")
 
