@@ -23,7 +23,7 @@ from .roles import Kind
 _KEEP_INTEGERS = frozenset(
     (Promote.DEFAULT, Promote.NO_OPMATH, Promote.SAME, Promote.BOOL_TO_LONG, Promote.ALWAYS_BOOL)
 )
-_LIMITS = {
+_LIMITS: dict[Any, tuple[int, int]] = {
     limits.dtype: (int(limits.min), int(limits.max))
     for kind in ("int", "uint")
     for limits in (np.iinfo(f"{kind}{bits}") for bits in (8, 16, 32, 64))
