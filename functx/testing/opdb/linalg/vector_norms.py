@@ -102,7 +102,8 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
         at = call(make.put([0, 0], "complex128"), p)
         yield Convention(f"complex, ord={p} at 0", at, singular=True)
     harmonic = call(make.put([0, 2]), -1)
-    yield Convention("ord=-1, second derivative at an element of 0", harmonic, hessian=flat)
+    what = "ord=-1, second derivative at an element of 0"
+    yield Convention(what, harmonic, hessian=flat, departure=departure)
     fourth = call(make.put([0, 1]), 4)
     yield Convention("ord=4, an element of 0", fourth, like=fourth_root, order=4, floor=1e-13)
 
