@@ -9,6 +9,7 @@ import typing
 from pathlib import Path
 
 import pytest
+from public_homes import FACADES
 
 import functx
 from functx._core import OPERATORS, REGISTRY
@@ -19,14 +20,6 @@ ROOT = Path(functx.__file__).parent
 TRANSFORMS = [
     ".".join(("functx", *path.relative_to(ROOT).with_suffix("").parts))
     for path in sorted((ROOT / "_transforms").rglob("[!_]*.py"))
-]
-FACADES = [
-    functx,
-    functx.debug,
-    functx.autograd,
-    functx.autograd.forward_ad,
-    functx.autograd.functional,
-    functx.autograd.graph,
 ]
 
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from calls_to_send import calls
+from public_homes import FACADES
 
 import functx
 import functx.cli
@@ -26,14 +27,6 @@ from functx._core.errors import Refused
 from functx._core.references import Context, Primitive
 
 
-FACADES = [
-    functx,
-    functx.debug,
-    functx.autograd,
-    functx.autograd.forward_ad,
-    functx.autograd.functional,
-    functx.autograd.graph,
-]
 _SPARE = ("functx.cli.browser", "functx.testing.opdb")
 
 

@@ -23,31 +23,18 @@ def with_common_batch(A: Array, B: Array, names: tuple[str, str] = ("A", "B")) -
 
 
 def solved(
-    A: Array,
-    B: Array,
-    *,
-    upper: bool,
-    left: bool = True,
-    transpose: bool = False,
-    conjugate: bool = False,
-    unitriangular: bool = False,
+    A: Array, B: Array, *, upper: bool, unitriangular: bool = False, **options: bool
 ) -> Array:
     r"""`X` of $A X = B$, or of $X A = B$ if not `left`, where `A` is first transposed, conjugated.
 
     Of `A` itself the `upper` or the lower triangle is read, without the diagonal if
-    `unitriangular`. The two have the same leading dimensions.
+    `unitriangular`. The two have the same leading dimensions. The other options are those of
+    `solved_by_triangle`.
     """
     strict = int(unitriangular)
     # The other triangle, masked here, has derivative zero, whatever a backend makes of it.
     read = jnp.triu(A, strict) if upper else jnp.tril(A, -strict)
-    options = {
-        "left": left,
-        "upper": upper,
-        "transpose": transpose,
-        "conjugate": conjugate,
-        "unitriangular": unitriangular,
-    }
-    return solved_by_triangle(read, B, **options)
+    return solved_by_triangle(read, B, upper=upper, unitriangular=unitriangular, **options)
 
 
 def solved_by_triangle(
