@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="parity is measured against an installed PyTorch")
 
 from functx._core import OPERATORS, REGISTRY
 from functx._core.roles import Fits, Kind
