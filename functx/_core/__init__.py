@@ -34,6 +34,7 @@ from .dtypes import (
     is_numeric as is_numeric,
     LONG as LONG,
     lowest as lowest,
+    only_stores as only_stores,
     real_of as real_of,
 )
 from .errors import (

@@ -22,7 +22,7 @@ from jax.core import Tracer
 from .ambient import drawable
 from .catalog import OpSpec
 from .devices import as_device, place
-from .errors import Refused
+from .errors import OfCaller, Refused
 from .jax_compat import staging_trace
 from .number_fits import number_check
 from .parameters import Parameters
@@ -97,6 +97,8 @@ def public_call(spec: OpSpec) -> Call:
             return call(*args, **kwargs)
         except Refused as refused:
             worded = refused.by(spec.name)
+        except OfCaller as passed:
+            raise passed.error from passed.error.__cause__
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             worded_already = str(error).startswith(f"{spec.name}: ")
             if worded_already or isinstance(error, jax.errors.JAXTypeError):

@@ -35,6 +35,14 @@ class Refused(Exception):
         )
 
 
+class OfCaller(Exception):
+    """Wraps an error of a function that the caller gave, which passes an operator unchanged."""
+
+    def __init__(self, error: Exception):
+        super().__init__()
+        self.error = error
+
+
 def refuse(message: str, *, hint: str = "", error: type[Exception] = RuntimeError) -> NoReturn:
     """Inside an operator's rule: objects. The catalog adds the operator's name."""
     raise Refused(message, hint, error)

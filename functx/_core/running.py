@@ -212,6 +212,8 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role, result: np.dtype
     value = jnp.asarray(value)
     kind = category(value.dtype)
     widest = max(min(category(dtype), 2 if role.real else 3), 1 if role.alike else 2)
+    if kind > widest and only_stores(dtype):
+        refuse_storage(dtype, f"`{name}` beside it")
     if kind > widest or (kind == 0 < category(dtype) and not role.counts):
         refuse(
             f"`{name}` must not be {('bool', 'an integer', 'floating', 'complex')[kind]} for "

@@ -299,7 +299,7 @@ def _tangent(output: Any, dA: Array, of_hermitian: bool) -> tuple[Array, None, N
     )
     turn = product(jnp.where(within, 0, jnp.tril(F)), inverse)
     dL = jnp.take_along_axis(product(L, turn), jnp.argsort(rows, -2), -2)
-    return jnp.where(within, jnp.tril(F), dL), None, None
+    return jnp.where(within, jnp.tril(F), jnp.tril(dL, -1)), None, None
 
 
 def _ruled(of_hermitian: bool) -> Callable[[Array], tuple[Array, Array, Array]]:

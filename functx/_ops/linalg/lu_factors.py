@@ -27,8 +27,9 @@ from .triangular_systems import solved
 def factored(A: Array, *, pivot: bool) -> tuple[Array, Array]:
     """The packed factors, and row exchanges as LAPACK counts them, from 1 on."""
     if A.size == 0:
-        order = jnp.arange(1, min(A.shape[-2:]) + 1, dtype=jnp.int32)
-        return A, jnp.broadcast_to(order, (*A.shape[:-2], order.size))
+        steps = min_dim(*A.shape[-2:])
+        order = jnp.arange(1, steps + 1, dtype=jnp.int32)
+        return A, jnp.broadcast_to(order, (*A.shape[:-2], steps))
     factors, pivots, _ = (_with_exchanges if pivot else _without_exchanges)(A)
     return factors, pivots + 1
 

@@ -105,7 +105,7 @@ def resample_bytes(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax
     fit = 0.5 + weights.max(initial=0) * 2.0 ** np.arange(1, 23) < 2**15
     bits = xp.sum(fit, dtype="int32")
     one = xp.left_shift(np.int32(1), bits)
-    fixed = xp.trunc(weights * one + xp.copysign(0.5, weights))
+    fixed = xp.trunc(weights * one.astype(weights.dtype) + xp.copysign(0.5, weights))
     total = resample(x.astype("int32"), axis, positions, fixed)
     rounded = (total + one // 2) >> bits
     return jnp.clip(rounded, 0, 255).astype(x.dtype)

@@ -7,7 +7,16 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import accumulator, category, describe, real_of, refuse, rounded_first
+from functx._core import (
+    accumulator,
+    category,
+    describe,
+    only_stores,
+    real_of,
+    refuse,
+    rounded_first,
+)
+from functx._core.dtypes import refuse_storage
 from functx._core.rules import derivative_rules
 from functx._ops.reductions.power_norms import vector_norm
 
@@ -15,7 +24,7 @@ from functx._ops.reductions.power_norms import vector_norm
 def is_table(x: Any) -> bool:
     """Whether it may hold rows, and no numbers of them."""
     dtype = getattr(x, "dtype", None)
-    return dtype is not None and category(dtype) > 1
+    return dtype is not None and (category(dtype) > 1 or only_stores(dtype))
 
 
 def rows_of_table(
@@ -54,6 +63,8 @@ def rows_of_table(
         return jnp.full((*index.shape, weight.shape[1]), fill, weight.dtype)
     out = weight.at[beyond].get(mode="fill", fill_value=fill)
     if max_norm is not None:
+        if only_stores(weight.dtype):
+            refuse_storage(weight.dtype, f"{describe(weight)} and `max_norm`")
         if category(weight.dtype) < 2:
             refuse(f"`max_norm` is for floating tables, got {describe(weight)}", error=TypeError)
         # No derivative goes through the clipped rows: of their norms some have none.

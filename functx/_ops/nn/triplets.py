@@ -15,14 +15,18 @@ from functx._core import (
     category,
     converted,
     describe,
+    only_stores,
     operator,
     OtherOrOthers,
     Promote,
     Real,
     refuse,
+    Refused,
     Requirement,
     result_dtype,
 )
+from functx._core.dtypes import refuse_storage
+from functx._core.errors import OfCaller
 from functx._core.order import positive
 
 from .hinges import not_below_0, same_rank
@@ -84,11 +88,21 @@ def _distances_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     given = dict(zip(names, args, strict=False)) | kwargs
     if not given.keys() >= {*names}:
         return args, kwargs
-    anchor, positive, negative = (jnp.asarray(given[name]) for name in names)
+    arrays = [jnp.asarray(given[name]) for name in names]
+    for x in arrays:
+        if only_stores(x.dtype):
+            refuse_storage(x.dtype, describe(x))
+    anchor, positive, negative = arrays
     pairs = [(anchor, positive), (anchor, negative)]
     if kwargs.get("swap"):
         pairs.append((positive, negative))
-    return args, kwargs | {"distance_function": tuple(distance_between(*pair) for pair in pairs)}
+    try:
+        distances = tuple(distance_between(*pair) for pair in pairs)
+    except Refused:
+        raise
+    except Exception as error:
+        raise OfCaller(error) from None
+    return args, kwargs | {"distance_function": distances}
 
 
 @overload

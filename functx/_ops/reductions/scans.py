@@ -162,8 +162,8 @@ def _difference(x: Array, dim: int) -> Array:
 
 def _running_extreme(input: Array, keys: Array, dim: int) -> tuple[Array, Array]:
     """The elements with the greatest of `keys` so far, and where they are."""
-    if input.ndim == 0:
-        return input, jnp.zeros((), available(LONG))
+    if input.ndim == 0 or (known(input.shape[dim]) and not input.shape[dim]):
+        return input, jnp.zeros(input.shape, available(LONG))
     indices = last_greatest(keys, dim)
     return running_choice(input, indices, dim), indices.astype(available(LONG))
 

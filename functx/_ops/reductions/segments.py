@@ -14,6 +14,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayOnly,
+    as_number,
     available,
     describe,
     Dim,
@@ -91,16 +92,14 @@ def segment_reduce(
         refuse(f"`data` must have at least one dimension, got {describe(data)}")
     ends = _ends(data, lengths, offsets, axis)
     outer, n, inner = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
-    count = ends.shape[-1] - 1
-    rows = math.prod(outer)
-    first = lax.iota(ends.dtype, rows)[:, None]
-    segment = _segment_of_each(ends.reshape(rows, count + 1), n)
-    # One more row takes what is in no segment.
-    index = jnp.where(segment < count, segment + count * first, rows * count)
+    # One more than the segments takes what is in none of them.
+    rows, places = math.prod(outer), ends.shape[-1]
+    index = _segment_of_each(ends.reshape(rows, places), n)
+    index += as_number(places, ends.dtype) * lax.iota(ends.dtype, rows)[:, None]
 
     neutral = jnp.asarray(_NEUTRAL[reduce], data.dtype)
     start = neutral if initial is None else initial.astype(data.dtype)
-    start = jnp.broadcast_to(start, (rows * count + 1, *inner))
+    start = jnp.broadcast_to(start, (rows * places, *inner))
     src, index = data.reshape(rows * n, *inner), index.ravel()
     if reduce in ("max", "min"):
         out = _extremum(start, index, src, reduce)
@@ -109,11 +108,11 @@ def segment_reduce(
     else:
         out = start.at[index].add(src, mode="drop")
     if reduce == "mean":
-        sizes = jnp.zeros(rows * count + 1, data.dtype).at[index].add(1, mode="drop")
+        sizes = jnp.zeros(rows * places, data.dtype).at[index].add(1, mode="drop")
         sizes = sizes.reshape(-1, *[1] * len(inner))
         empty = jnp.asarray(jnp.nan, data.dtype) if initial is None else out
         out = jnp.where(sizes > 0, out / jnp.maximum(sizes, 1), empty)
-    return out[: rows * count].reshape(*outer, count, *inner)
+    return out.reshape(*outer, places, *inner)[(slice(None),) * axis + (slice(-1),)]
 
 
 def _ends(data: Array, lengths: Any, offsets: Any, axis: int) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import overload
 
 import jax.numpy as jnp
@@ -59,19 +60,24 @@ def permute(input: ArrayLike, dims: Shape) -> Array:
 
 
 @operator(promote=Promote.NO_OPMATH, aliases=("moveaxis",))
-def movedim(input: ArrayLike, source: Shape, destination: Shape) -> Array:
+def movedim(
+    input: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Array:
     """Moves the dimensions `source` to the places `destination`; the others keep their order.
 
     >>> functx.movedim(jnp.zeros((2, 3, 4), "float32"), 0, 2).shape
     (3, 4, 2)
     """
-    if len(source) != len(destination):
+    here, there = (
+        tuple(dims) if isinstance(dims, Sequence) else (dims,) for dims in (source, destination)
+    )
+    if len(here) != len(there):
         refuse(
             "`source` and `destination` must name equally many dimensions, "
-            f"got {list(source)} and {list(destination)}"
+            f"got {list(here)} and {list(there)}"
         )
-    here = canonical_dims(source, input.ndim, "source")
-    there = canonical_dims(destination, input.ndim, "destination")
+    here = canonical_dims(here, input.ndim, "source")
+    there = canonical_dims(there, input.ndim, "destination")
     assert here is not None and there is not None
     return jnp.moveaxis(input, here, there)
 
@@ -137,7 +143,7 @@ def rot90(input: ArrayLike, k: int = 1, dims: Shape = (0, 1)) -> Array:
 
 
 @operator(promote=Promote.NO_OPMATH)
-def roll(input: ArrayLike, shifts: Shape, dims: Shape | None = None) -> Array:
+def roll(input: ArrayLike, shifts: Shape, dims: int | Sequence[int] | None = None) -> Array:
     """Shifts elements along `dims`, those that fall off the end coming back at the start.
 
     Without `dims`, rolls the elements in row-major order. A dimension named twice is shifted
@@ -148,14 +154,14 @@ def roll(input: ArrayLike, shifts: Shape, dims: Shape | None = None) -> Array:
     """
     if not shifts:
         refuse("`shifts` must not be empty")
+    dims = (dims,) if isinstance(dims, int) else tuple(dims or ())
     if not dims and len(shifts) == 1:
         return jnp.roll(input.ravel(), shifts[0]).reshape(input.shape) if input.size else input
-    if len(shifts) != len(dims or ()):
+    if len(shifts) != len(dims):
         refuse(
-            "`shifts` and `dims` must have the same length, "
-            f"got {list(shifts)} and {list(dims or ())}"
+            f"`shifts` and `dims` must have the same length, got {list(shifts)} and {list(dims)}"
         )
     if not input.ndim:
         refuse(f"`dims` must be left out for {describe(input)}, got {dims}", error=IndexError)
-    axes = [canonical_dim(dim, input.ndim, "dims") for dim in dims or ()]
+    axes = [canonical_dim(dim, input.ndim, "dims") for dim in dims]
     return jnp.roll(input, shifts, axes) if input.size else input

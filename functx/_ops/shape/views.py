@@ -21,6 +21,7 @@ from functx._core import (
     Dim,
     Dims,
     DType,
+    known,
     known_sizes,
     operator,
     Other,
@@ -136,13 +137,26 @@ def _reinterpreted(input: Array, dtype: np.dtype) -> Array:
     if x.dtype != base:
         widening = base.itemsize // x.dtype.itemsize
         x = x.reshape(-1, widening) if widening > 1 else x
-        x = lax.bitcast_convert_type(x, base).ravel()
+        x = (lax.bitcast_convert_type if known(*shape) else _bits_moved)(x, base).ravel()
     if category(dtype) == 0:
         x = x != 0
     if category(dtype) == 3:
         x = x.reshape(-1, 2)
         x = lax.complex(x[:, 0], x[:, 1])
     return x.reshape(shape)
+
+
+def _bits_moved(x: Array, dtype: np.dtype) -> Array:
+    """`lax.bitcast_convert_type` by shifts: while a size is a symbol, XLA reads no other width."""
+    old, new = 8 * x.dtype.itemsize, 8 * dtype.itemsize
+    whole, part = f"uint{max(old, new)}", f"uint{min(old, new)}"
+    places = np.arange(0, max(old, new), min(old, new), dtype=whole)
+    bits = lax.bitcast_convert_type(x, f"uint{old}")
+    if old > new:
+        bits = (bits[..., None] >> places).astype(part)
+    elif old < new:
+        bits = jnp.sum(bits.astype(whole) << places, -1, dtype=whole)
+    return lax.bitcast_convert_type(bits, dtype)
 
 
 @operator(promote=Promote.NO_OPMATH)

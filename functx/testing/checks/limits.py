@@ -9,6 +9,7 @@ decide. What depends on the direction otherwise than a polynomial does is nothin
 from __future__ import annotations
 
 import functools as ft
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,8 @@ from .programs import Program, Steps
 _SIZES = np.array([[4e-2, 2e-2, 1e-2], [4e-3, 2e-3, 1e-3]]) / 4
 _PLACES = np.concatenate([[0.0], *_SIZES, *-_SIZES])
 _PARABOLA = np.array([1 / 3, -2.0, 8 / 3])  # its value at 0, of places that are 4, 2 and 1 apart
+_DRAWN = 6  # directions
+_PAIRS = tuple(itertools.combinations(range(_DRAWN), 2))
 _ALIKE, _NEAR = 1e-4, 1e-3  # how far limits of two sides may be apart, and what is found from both
 _NESTS = {
     1: {"reverse": "r"},
@@ -140,12 +143,18 @@ def _points(xs: Arrays) -> Iterator[tuple[str, Arrays]]:
 
 
 def _lines(info: OpInfo, xs: Arrays) -> list[Arrays]:
-    """Two directions, their sum and their difference."""
-    drawn = [random_like(xs, seed) for seed in (1, 2)]
+    """Directions, and the sum and the difference of each two of them.
+
+    Few directions may all lie where one piece of a function holds, as of a median of three.
+    """
+    drawn = [random_like(xs, seed) for seed in range(1, _DRAWN + 1)]
     if info.directions is not None:
         drawn = [list(map(np.asarray, map(info.directions, line, xs))) for line in drawn]
-    together = [[a + sign * b for a, b in zip(*drawn, strict=True)] for sign in (1, -1)]
-    return [*drawn, *together]
+    return drawn + [
+        [x + sign * y for x, y in zip(drawn[i], drawn[j], strict=True)]
+        for sign in (1, -1)
+        for i, j in _PAIRS
+    ]
 
 
 def _limits(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -157,11 +166,12 @@ def _limits(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         one = _near(ends[:, 0, 1], ends[:, 1, 1], tolerance=_ALIKE)
         one &= _near(ends[:, :, 0], ends[:, :, 1], tolerance=100 * _ALIKE).all(1)
         one[:, 0] &= _near(found[:, 0, 0], limits[:, 0], tolerance=_ALIKE)
-        first, second, plus, minus = limits
+        first, second = (limits[list(which)] for which in zip(*_PAIRS, strict=True))
+        plus, minus = limits[_DRAWN:].reshape(2, len(_PAIRS), *limits.shape[1:])
         mixed = [first - second, plus - first - second, plus + minus - 2 * (first + second)]
         for order, left in enumerate(mixed):
             size = np.abs(limits[:, order]).max(0)
-            one[:, order] &= _near(left[order], 0, size, tolerance=_NEAR)
+            one[:, order] &= _near(left[:, order], 0, size, tolerance=_NEAR).all(0)
     # What has no derivative of one order has none of a higher one.
     return limits, np.logical_and.accumulate(np.moveaxis(one, 1, 0), axis=0)
 

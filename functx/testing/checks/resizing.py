@@ -36,6 +36,10 @@ class Resizable:
         self.info, self.sample = info, sized(info, sample)
         self._calls = Calls(info.op)
         self._given = self._calls.arguments(self.sample.args, self.sample.kwargs)
+        if len(self._calls.arrays(self._given)) < len(self.sample.arrays()):
+            # One of the operator's other signatures, in which an array stands for its shape.
+            args, kwargs = self._calls.call_of(self._given)
+            self.sample = dataclasses.replace(self.sample, args=args, kwargs=kwargs)
         self.arrays = self.sample.arrays()
         self.sizes = dict(self._places())
         names = {id(x): name for name, x in self._calls.arrays(self._given).items()}

@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from functx._core import Promote
+from functx._core.roles import Kind
 from functx.testing.calls import Calls
 from functx.testing.opinfo import OpInfo, Sample
 
@@ -18,6 +20,7 @@ from .programs import Program, Steps
 
 STORED = (np.dtype(jnp.float8_e4m3fn), np.dtype(jnp.int4))
 REFUSED = "only stores numbers"
+CONVERTED = "x.astype(y.dtype) converts"
 
 
 def check_storage(info: OpInfo, sample: Sample) -> Steps:
@@ -32,8 +35,10 @@ def check_storage(info: OpInfo, sample: Sample) -> Steps:
         stored = [x.astype(dtype) if stores else x for x, stores in chosen]
         f, _ = whole_function(info, sample)
         what = f"{info.id}{sample.with_arrays(stored)!r}"
-        if not info.spec.takes_storage:
+        if not info.spec.takes_storage or not _same_dtype(info, sample):
             _assert_refused(f, stored, what)
+            continue
+        if _takes_numbers(info, sample) and _is_refused(f, stored, what):
             continue
         single = [x.astype("float32") if x.dtype == dtype else x for x in stored]
         got, want = yield [Program(f)(*stored), Program(f)(*single)]
@@ -57,17 +62,45 @@ def has_promoting_arrays(info: OpInfo, dtype: str) -> bool:
 
 def _promoting(info: OpInfo, sample: Sample) -> list[bool]:
     """Which of a sample's arrays decide the results' dtype, and have the one it was drawn in."""
-    assert info.spec is not None
-    calls = Calls(info.op)
-    arrays = calls.arrays(calls.arguments(sample.args, sample.kwargs))
-    found = {id(x) for n, x in arrays.items() if n.partition("[")[0] in info.spec.promoting}
+    found = _deciding(info, sample)
     return [id(x) in found and x.dtype.name == sample.drawn for x in sample.arrays()]
 
 
+def _same_dtype(info: OpInfo, sample: Sample) -> bool:
+    """Whether the arrays that decide the results' dtype all have one, or need not."""
+    assert info.spec is not None
+    found = _deciding(info, sample)
+    dtypes = {x.dtype for x in sample.arrays() if id(x) in found}
+    return len(dtypes) == 1 or info.spec.promote is Promote.NONE
+
+
+def _deciding(info: OpInfo, sample: Sample) -> set[int]:
+    """Identities of the arrays that decide the results' dtype."""
+    assert info.spec is not None
+    calls = Calls(info.op)
+    arrays = calls.arrays(calls.arguments(sample.args, sample.kwargs))
+    return {id(x) for n, x in arrays.items() if n.partition("[")[0] in info.spec.promoting}
+
+
+def _takes_numbers(info: OpInfo, sample: Sample) -> bool:
+    """Whether numbers are given that the operator may compute with."""
+    assert info.spec is not None
+    given = Calls(info.op).arguments(sample.args, sample.kwargs)
+    scalars = [name for name, role in info.spec.roles.items() if role.kind is Kind.SCALAR]
+    return any(given.get(name) is not None for name in scalars)
+
+
 def _assert_refused(f: Callable[..., Any], arrays: list[jax.Array], what: str) -> None:
+    refused = _is_refused(f, arrays, what)
+    assert refused, f"{what} is computed, in a dtype that {REFUSED}"
+
+
+def _is_refused(f: Callable[..., Any], arrays: list[jax.Array], what: str) -> bool:
+    """Whether a call is refused; its words must then say what to do."""
     try:
         jax.eval_shape(f, *arrays)
     except TypeError as error:
-        assert REFUSED in str(error), f"{what}: refused without a remedy: {error}"
-        return
-    raise AssertionError(f"{what} is computed, in a dtype that {REFUSED}")
+        remedied = REFUSED in str(error) or CONVERTED in str(error)
+        assert remedied, f"{what}: refused without a remedy: {error}"
+        return True
+    return False

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx._core import category, real_of
+from functx._core import category, real_of, refuse
 from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
@@ -52,7 +52,10 @@ def triplet_samples(make: Make) -> Iterator[Sample]:
 
 def by_sizes(x: Any, y: Any) -> Any:
     """A distance that users might write."""
-    return abs(x - y).sum(-1)
+    try:
+        return abs(x - y).sum(-1)
+    except TypeError as error:
+        refuse(f"`distance_function` takes no such shapes: {error}")
 
 
 def distance_samples(make: Make) -> Iterator[Sample]:

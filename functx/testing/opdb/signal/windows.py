@@ -10,7 +10,7 @@ import scipy.special
 import functx
 from functx.testing.floors import SHARES, SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
 
 
 windows = functx.signal.windows
@@ -217,6 +217,7 @@ OPS = [
         reference=np_gaussian,
         refusals=positive_refusals("std", least=0.0, said="be positive"),
         conventions=gaussian_conventions,
+        gaps=(Gap("limits", "`std` must be positive, and is 0 there"),),
     ),
     OpInfo(
         windows.kaiser,
