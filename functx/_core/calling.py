@@ -33,7 +33,7 @@ from .running import required_of, requirements, run
 from .state import checking_results
 from .symbolic import known
 from .values import agreed_size, peek, peek_on_cpu
-from .weak_types import all_plain, strong_sequence
+from .weak_types import found_among, PLAIN, strong_sequence, TO_CONVERT
 from .widths import refuse_wide, wide_integers_fit
 
 
@@ -82,17 +82,19 @@ def public_call(spec: OpSpec) -> Call:
         try:
             if kwargs and not declared_alone(kwargs):
                 kwargs = spec.parameters.renamed(kwargs)
-            plain = all_plain(args) and (not kwargs or all_plain(kwargs.values()))
-            if not plain:
+            found = found_among(args)
+            if kwargs:
+                found = max(found, found_among(kwargs.values()))
+            if found == TO_CONVERT:
                 args = strong_sequence(args)
                 kwargs = {name: strong_sequence(x) for name, x in kwargs.items()}
             if form is not None:
                 args, kwargs = form(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
-            if check_numbers is not None:
+            if found != PLAIN and check_numbers is not None:
                 check_numbers(args, kwargs)
-            if not plain:
+            if found == TO_CONVERT:
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
@@ -116,7 +118,7 @@ def public_call(spec: OpSpec) -> Call:
 def _made(spec: OpSpec) -> tuple[Call, Callable[..., bool], Any, Any, Any]:
     """The program; whether all keywords are declared names; and what settles arguments, if any.
 
-    Last what refuses numbers that do not fit, if any may be given.
+    Last what refuses integers that do not fit, if any may be given.
     """
     parameters = spec.parameters
     declared_alone = parameters.synonyms.keys().isdisjoint

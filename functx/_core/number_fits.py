@@ -47,13 +47,8 @@ def number_check(
         return None
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        for x in args:  # what every eager call pays for
-            if type(x) is int:
-                break
-        else:
-            if int not in map(type, kwargs.values()):
-                return
-        if _fit_at_sight((*args, *kwargs.values())):
+        values = (*args, *kwargs.values())
+        if int not in map(type, values) or _fit_at_sight(values):
             return
         given = parameters.bound(tuple(args), kwargs)
         integers = {name: given[name] for name in numbers if type(given.get(name)) is int}

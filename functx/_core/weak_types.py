@@ -22,38 +22,48 @@ from .widths import MAY_HOLD_WIDE, wide_integers_fit
 
 T = TypeVar("T")
 
-_WITHOUT_DTYPE = frozenset((bool, int, float, complex, str, type(None)))
+_WITHOUT_DTYPE = frozenset((bool, float, complex, str, type(None)))
 _array_classes: set[type] = set()  # those met so far: JAX has no public name for them
 
 
-def all_plain(values: Collection[Any]) -> bool:
-    """Whether `values`, and what is in their sequences, can go on as they are.
+# What a look at arguments finds: nothing to do; integers, which a dtype may not hold; or weakly
+# typed arrays and NumPy's integers that would wrap.
+PLAIN, INTEGERS, TO_CONVERT = range(3)
 
-    They cannot if there is a weakly typed array among them, or a NumPy integer that would wrap.
+
+def found_among(values: Collection[Any]) -> int:
+    """What there is to do about `values`: `PLAIN`, `INTEGERS` or `TO_CONVERT`.
+
+    Sequences among them are looked into for what must be converted, and not for integers.
     """
+    found = PLAIN
     try:
         for x in values:  # what every eager call pays for
             kind = type(x)
             if kind in _array_classes:
                 if x.aval.weak_type:
-                    return False
+                    return TO_CONVERT
+            elif kind is int:
+                found = INTEGERS
             elif kind not in _WITHOUT_DTYPE and not _is_plain(x):
-                return False
+                return TO_CONVERT
     except AttributeError:  # of a traced reference, whose type has no such thing
-        return all(map(_is_plain, values))
-    return True
+        if not all(map(_is_plain, values)):
+            return TO_CONVERT
+        return INTEGERS if int in map(type, values) else PLAIN
+    return found
 
 
 def _is_plain(x: Any) -> bool:
     kind = type(x)
     if kind is tuple or kind is list:
-        return all_plain(x)
+        return found_among(x) != TO_CONVERT
     if kind in MAY_HOLD_WIDE:
         return wide_integers_fit((x,))
     if isinstance(x, jax.Array):
         _array_classes.add(kind)
     elif isinstance(x, (tuple, list)):
-        return all_plain(x)
+        return found_among(x) != TO_CONVERT
     return not is_weak(x)
 
 

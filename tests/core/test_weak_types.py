@@ -9,7 +9,16 @@ import pytest
 from jax import lax
 
 import functx
-from functx._core.weak_types import all_plain, is_weak, strong, strong_sequence, strong_tree
+from functx._core.weak_types import (
+    found_among,
+    INTEGERS,
+    is_weak,
+    PLAIN,
+    strong,
+    strong_sequence,
+    strong_tree,
+    TO_CONVERT,
+)
 
 
 M = jnp.asarray([True, False, True])
@@ -110,8 +119,9 @@ def test_a_weakly_typed_array_is_not_another_without_a_copy():
 
 def test_what_is_looked_for():
     weak, plain = full(0.1), jnp.ones(3)
-    assert all_plain([plain, 2.0, None, "mean", (plain, 1), np.ones(3)])
-    assert not all_plain([plain, weak]) and not all_plain([[plain, (weak,)]])
+    assert found_among([plain, 2.0, None, "mean", (plain, 1), np.ones(3)]) == PLAIN
+    assert found_among([plain, 2, True]) == INTEGERS
+    assert found_among([plain, 2, weak]) == found_among([[plain, (weak,)]]) == TO_CONVERT
     assert is_weak(weak) and not is_weak(plain) and not is_weak(0.1) and not is_weak(np.ones(3))
     assert strong(plain) is plain and strong(0.1) == 0.1 and not is_weak(strong(weak))
     pair = functx.linalg.slogdet(jnp.eye(2))

@@ -163,7 +163,7 @@ OPS = [
         floor=SUMS,
         conventions=attention_conventions,
         departures=empty_departures,
-        tails=(Tail(share, attended, ulps=64),),
+        tails=(Tail(share, attended),),
     ),
     OpInfo(
         F.scaled_dot_product_attention,

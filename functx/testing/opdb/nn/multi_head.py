@@ -290,7 +290,7 @@ OPS = [
             ),
         ),
         departures=departures,
-        tails=(Tail(share, attended, ulps=64),),
+        tails=(Tail(share, attended),),
     ),
     OpInfo(
         F.multi_head_attention_forward,
