@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -48,7 +47,7 @@ class Result:
     dtype: str
     check: str
     status: Status
-    seconds: float  # its share: the cells of an entry in one dtype run together
+    seconds: float  # in Python, and its share of programs compiled for several checks
     samples: int  # how many were looked at
     ulps: float  # how far an element of `dtype` may be off
     sample: str = ""  # the one that failed, if one did
@@ -77,20 +76,13 @@ def run_group(
     profile: Profile = "quick",
 ) -> list[Result]:
     """Runs checks of an entry in one dtype. Whatever they raise becomes part of the results."""
-    began = time.perf_counter()
     outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
     let_go()
-    seconds = (time.perf_counter() - began) / len(outcomes)
     platform = device.platform if device is not None else "cpu"
-    return [
-        _result(info, dtype, check, outcome, seconds, platform)
-        for check, outcome in outcomes.items()
-    ]
+    return [_result(info, dtype, check, outcome, platform) for check, outcome in outcomes.items()]
 
 
-def _result(
-    info: OpInfo, dtype: str, check: str, outcome: Outcome, seconds: float, platform: str
-) -> Result:
+def _result(info: OpInfo, dtype: str, check: str, outcome: Outcome, platform: str) -> Result:
     gap, raised, error, trace = info.gap(check, dtype, platform), outcome.error, "", ""
     if raised is not None:
         error = f"{type(raised).__name__}: {raised}"
@@ -105,7 +97,7 @@ def _result(
         dtype,
         check,
         status,
-        seconds,
+        outcome.seconds,
         outcome.samples,
         ulps_of(info, dtype),
         sample=f"{info.name}{outcome.sample!r}" if outcome.sample else "",

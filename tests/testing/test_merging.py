@@ -3,11 +3,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from jax.extend.backend import get_backend
 
 from functx.testing import call, OpInfo, run_cells
 from functx.testing.checks import programs
-from functx.testing.checks.programs import Program, run_requests
+from functx.testing.checks.programs import _share, _Traced, Program, run_requests
 
 
 def counted(f):
@@ -53,6 +54,16 @@ def test_a_program_may_run_with_64_bit_off():
     program = Program(lambda x: x + 1, x64=False)
     [narrow], wide = run_requests([program(np.ones(1)), Program(lambda x: x + 1)(np.ones(1))])
     assert (narrow.dtype, wide.dtype) == (np.float32, np.float64)
+
+
+def test_time_is_shared_by_equations():
+    small, large = Program(jnp.sin), Program(lambda x: jnp.sin(jnp.sin(jnp.sin(x))))
+    requests = [small(np.ones(1)), large(np.ones(1)), large(np.zeros(1))]
+    traced = [_Traced(requests[:1]), _Traced(requests[1:])]
+    before = [request.seconds for request in requests]
+    _share(6.0, traced)
+    shares = [r.seconds - seconds for r, seconds in zip(requests, before, strict=True)]
+    assert shares == pytest.approx([2, 2, 2])  # 1 + 1 of 6 parts, and half of 1 + 3
 
 
 def wrong(x):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools as ft
 import gc
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -52,12 +53,15 @@ class Trace:
     out: Any  # a PyTreeDef
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False)
 class Request:
     """A program and what to call it with."""
 
     program: Program
     args: tuple[Any, ...]
+    #: its share of the time that tracing, compiling and running took: of what is compiled together,
+    #: by the number of equations
+    seconds: float = 0.0
 
 
 # Yields requests and receives their results; returns False if there was nothing to check.
@@ -81,7 +85,9 @@ def run_requests(requests: Sequence[Request]) -> list[Any]:
                 except Exception as error:
                     results |= dict.fromkeys(asked, error)
             for group in _grouped(traced):
+                began = time.perf_counter()
                 results |= _run(group)
+                _share(time.perf_counter() - began, group)
     return [results[request] for request in requests]
 
 
@@ -90,8 +96,15 @@ class _Traced:
 
     def __init__(self, asked: list[Request]):
         self.asked = asked
+        began = time.perf_counter()
         self._trace = asked[0].program.trace(*asked[0].args)
         self.size = equations_of(self._trace.jaxpr.jaxpr)
+        self.share(time.perf_counter() - began)
+
+    def share(self, seconds: float) -> None:
+        """Counts `seconds` in those of the requests, to equal parts."""
+        for request in self.asked:
+            request.seconds += seconds / len(self.asked)
 
     def __call__(self, args: Any) -> Any:
         outputs = jaxpr_as_fun(self._trace.jaxpr)(*jax.tree.leaves(args))
@@ -114,6 +127,13 @@ def _grouped(programs: Sequence[_Traced]) -> Iterator[list[_Traced]]:
         group.append(program)
     if group:
         yield group
+
+
+def _share(seconds: float, programs: Sequence[_Traced]) -> None:
+    """Counts the time of what was compiled together in that of each program."""
+    equations = sum(1 + program.size for program in programs)
+    for program in programs:
+        program.share(seconds * (1 + program.size) / equations)
 
 
 def _run(programs: list[_Traced]) -> dict[Request, Any]:

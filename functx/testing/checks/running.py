@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ class Outcome:
     error: Exception | None = None  #: None: the cell passes
     sample: Sample | None = None  #: that it came of
     samples: int = 0  #: how many were looked at
+    seconds: float = 0.0  #: that the check took: in Python, and its share of compiled programs
 
 
 class Running:
@@ -50,10 +52,16 @@ class Running:
         self.error: Exception | None = None
         self.something = True
         self.done = False
+        self.seconds = 0.0
         self._steps: Any = None
         self._advance(lambda: (run or CHECKS[check].run)(info, sample))
 
     def _advance(self, step: Any) -> None:
+        began = time.perf_counter()
+        self._go_on(step)
+        self.seconds += time.perf_counter() - began
+
+    def _go_on(self, step: Any) -> None:
         try:
             out = step()
             if self._steps is None and hasattr(out, "send"):
@@ -69,6 +77,8 @@ class Running:
             self.done, self.error = True, error
 
     def receive(self, results: list[Any]) -> None:
+        """Goes on with the results of what was asked for, or the exceptions in their places."""
+        self.seconds += sum(request.seconds for request in self.asked)
         raised = next((r for r in results if isinstance(r, Exception)), None)
         if raised is not None:
             self._advance(lambda: self._steps.throw(raised))
@@ -119,11 +129,13 @@ def _outcomes(
         drawn = looked_at(info, dtype, device=device)
     except Exception as error:  # what the entry raises fails its own cells
         return {name: Outcome(error) for name in names}
-    for name in names:
+    for name, outcome in outcomes.items():
+        began = time.perf_counter()
         try:
             chosen[name] = CHECKS[name].select(info, drawn, profile)[:samples]
         except Exception as error:
-            outcomes[name].error = error
+            outcome.error = error
+        outcome.seconds += time.perf_counter() - began
     _run(chosen, info, outcomes, profile)
     for name, outcome in outcomes.items():  # the chosen ones may lack what the check is about
         for sample in (s for s in drawn if not s.derived):
@@ -159,6 +171,7 @@ def _run(
     for r in running:
         outcome = outcomes[r.check]
         outcome.samples += r.something
+        outcome.seconds += r.seconds
         if r.error is not None and outcome.error is None:
             outcome.error, outcome.sample = r.error, r.sample
 
