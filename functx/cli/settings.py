@@ -50,5 +50,5 @@ def configure(
         jax.config.update("jax_default_matmul_precision", "highest")
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         jax.config.update("jax_compilation_cache_dir", str(compilation_cache()))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.02)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
     gc.set_threshold(50_000, 20, 100)  # tracing allocates so much that it costs a tenth else
