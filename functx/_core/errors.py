@@ -36,11 +36,16 @@ class Refused(Exception):
 
 
 class OfCaller(Exception):
-    """Wraps an error of a function that the caller gave, which passes an operator unchanged."""
+    """An error of a function that the caller gave: it passes an operator, with a note."""
 
-    def __init__(self, error: Exception):
-        super().__init__()
-        self.error = error
+    def __init__(self, error: Exception, argument: str = ""):
+        super().__init__(error, argument)
+        self.error, self.argument = error, argument
+
+    def by(self, who: str) -> Exception:
+        """The caller's own exception, with a note that says which function raised it."""
+        self.error.add_note(f"{who}: the function `{self.argument}` raised this")
+        return self.error
 
 
 def refuse(message: str, *, hint: str = "", error: type[Exception] = RuntimeError) -> NoReturn:

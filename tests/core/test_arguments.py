@@ -331,3 +331,14 @@ def test_options_at_zero_are_the_plain_loss():
     x = jnp.asarray([-2.0, 0.0, 3.0], "float32")
     assert at_zero(x) == 5
     assert functx.grad(at_zero)(x).tolist() == [-1, 0, 1]
+
+
+def test_an_error_of_the_callers_function_passes_with_a_note():
+    def between(x, y):
+        raise TypeError("of the caller")
+
+    x = jnp.zeros((2, 3))
+    with pytest.raises(TypeError, match="^of the caller") as raised:
+        functx.nn.functional.triplet_margin_with_distance_loss(x, x, x, distance_function=between)
+    [note] = raised.value.__notes__
+    assert "triplet_margin_with_distance_loss: the function `distance_function` raised" in note

@@ -101,7 +101,7 @@ def _distances_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     except Refused:
         raise
     except Exception as error:
-        raise OfCaller(error) from None
+        raise OfCaller(error, "distance_function") from None
     return args, kwargs | {"distance_function": distances}
 
 

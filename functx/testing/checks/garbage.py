@@ -154,10 +154,10 @@ def _complaint(calls: Calls, given: Given, name: str, value: Any) -> str:
             warnings.simplefilter("ignore", DeprecationWarning)
             _call_with(calls, given, name, value)
     except Exception as error:
-        message = str(error)
+        message, notes = str(error), getattr(error, "__notes__", ())
         if type(error) not in ERRORS:
             return f"{type(error).__name__}: {message}"
-        if not message.startswith(f"{who}: ") or named not in message:
+        if not any(line.startswith(f"{who}: ") and named in line for line in (message, *notes)):
             return f"names not both {who} and `{name}`: {message}"
         return f"is not in plain words: {message}" if INTERNAL.search(message) else ""
     return "accepted"
