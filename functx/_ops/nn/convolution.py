@@ -1,4 +1,4 @@
-"""Convolutions, as deep learning calls them: cross-correlations of many channels."""
+"""Convolutions, as deep learning calls cross-correlations of many channels."""
 
 from __future__ import annotations
 
@@ -41,15 +41,24 @@ def conv1d(
 ) -> Array:
     r"""Convolution over one dimension: $y_{of} = b_f + \sum_{ci} w_{fci}\, x_{c,\,so + di}$.
 
-    Shapes: `input: [N, C, L]` or `[C, L]`, `weight: [F, C / groups, k]`, `bias: [F]`; the result
-    is `[N, F, L']` or `[F, L']` with `L' = (L + 2 padding - dilation (k - 1) - 1) // stride + 1`.
+    Here $x$ is the padded `input`, $w$ the `weight`, $b$ the `bias`, $s$ the `stride` and $d$ the
+    `dilation`. The kernel is not flipped.
+    Shapes: `input: [N, C, L]` or `[C, L]`, `weight: [F, C / groups, k]`, `bias: [F]`; the result is
+    `[N, F, L']` or `[F, L']` with `L' = (L + 2 padding - dilation (k - 1) - 1) // stride + 1`.
 
-    - `padding`: zeros on either side; `"valid"` is none, `"same"` as many as keep `L' = L`, the
-      odd one at the end, and needs `stride=1`.
-    - `groups`: channels in so many groups, each convolved on its own.
+    - `bias`: a number for each filter; None adds nothing.
+    - `stride`: how far apart neighbouring places of the kernel are in the input.
+    - `padding`: how many zeros are added on either side. `"valid"` adds none. `"same"` adds as many
+      as keep `L' = L`, the odd one at the end, and needs `stride=1`.
+    - `dilation`: how far apart neighbouring elements of the kernel are in the input.
+    - `groups`: splits channels and filters into this many groups; the filters of a group see the
+      channels of that group alone.
 
-    Dtypes: all arrays have the same one. Halves are summed in float32.
-    Errors: RuntimeError for shapes, ValueError for options, TypeError for mixed dtypes.
+    `stride`, `padding` and `dilation` are an int or a sequence of one.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit, ValueError for options out of range, TypeError
+    for unequal dtypes.
 
     >>> x, w = jnp.arange(4, dtype="float32"), jnp.ones(2, "float32")
     >>> functx.nn.functional.conv1d(x[None], w[None, None])
@@ -70,10 +79,28 @@ def conv2d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Array:
-    r"""Convolution over two dimensions; see `conv1d`.
+    r"""Convolution over two dimensions:
+    $y_{fop} = b_f + \sum_{cij} w_{fcij}\, x_{c,\,so + di,\,s'p + d'j}$.
 
+    Here $x$ is the padded `input`, $w$ the `weight`, $b$ the `bias`, $s, s'$ the `stride` and
+    $d, d'$ the `dilation`. The kernel is not flipped.
     Shapes: `input: [N, C, H, W]` or `[C, H, W]`, `weight: [F, C / groups, kH, kW]`, `bias: [F]`;
-    the result is `[N, F, H', W']` or `[F, H', W']`.
+    the result is `[N, F, H', W']` or `[F, H', W']` with
+    `H' = (H + 2 padding - dilation (kH - 1) - 1) // stride + 1`, and `W'` alike.
+
+    - `bias`: a number for each filter; None adds nothing.
+    - `stride`: how far apart neighbouring places of the kernel are in the input.
+    - `padding`: how many zeros are added on either side. `"valid"` adds none. `"same"` adds as many
+      as keep the sizes, the odd one at the end, and needs `stride=1`.
+    - `dilation`: how far apart neighbouring elements of the kernel are in the input.
+    - `groups`: splits channels and filters into this many groups; the filters of a group see the
+      channels of that group alone.
+
+    `stride`, `padding` and `dilation` are one int for both dimensions, or a sequence of two.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit, ValueError for options out of range, TypeError
+    for unequal dtypes.
 
     >>> x, w = jnp.ones((1, 3, 3), "float32"), jnp.ones((1, 1, 2, 2), "float32")
     >>> functx.nn.functional.conv2d(x, w, padding="same")[0]
@@ -96,10 +123,28 @@ def conv3d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Array:
-    r"""Convolution over three dimensions; see `conv1d`.
+    r"""Convolution over three dimensions: $y_{fo} = b_f + \sum_{ci} w_{fci}\, x_{c,\,so + di}$,
+    where $o$ and $i$ are places in three dimensions.
 
+    Here $x$ is the padded `input`, $w$ the `weight`, $b$ the `bias`, $s$ the `stride` and $d$ the
+    `dilation`. The kernel is not flipped.
     Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]`, `weight: [F, C / groups, kD, kH, kW]`,
-    `bias: [F]`; the result is `[N, F, D', H', W']` or `[F, D', H', W']`.
+    `bias: [F]`; the result is `[N, F, D', H', W']` or `[F, D', H', W']` with
+    `D' = (D + 2 padding - dilation (kD - 1) - 1) // stride + 1`, and `H'` and `W'` alike.
+
+    - `bias`: a number for each filter; None adds nothing.
+    - `stride`: how far apart neighbouring places of the kernel are in the input.
+    - `padding`: how many zeros are added on either side. `"valid"` adds none. `"same"` adds as many
+      as keep the sizes, the odd one at the end, and needs `stride=1`.
+    - `dilation`: how far apart neighbouring elements of the kernel are in the input.
+    - `groups`: splits channels and filters into this many groups; the filters of a group see the
+      channels of that group alone.
+
+    `stride`, `padding` and `dilation` are one int for all dimensions, or a sequence of three.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit, ValueError for options out of range, TypeError
+    for unequal dtypes.
 
     >>> x, w = jnp.ones((1, 2, 2, 3), "float32"), jnp.ones((1, 1, 2, 2, 2), "float32")
     >>> functx.conv3d(x, w)
@@ -110,9 +155,17 @@ def conv3d(
 
 @operator(promote=Promote.SAME, accepts=Accepts.FLOATING, aliases=("conv_tbc",))
 def conv_tbc(input: ArrayLike, weight: ArrayLike, bias: ArrayLike, pad: int = 0) -> Array:
-    """Convolution over time, which comes first: `conv1d` of arrays laid out otherwise.
+    r"""Convolution over time, which is the first dimension:
+    $y_{onf} = b_f + \sum_{ci} w_{icf}\, x_{o + i,\,nc}$.
 
+    `conv1d` computes the same for arrays that are laid out otherwise.
     Shapes: `input: [T, N, C]`, `weight: [k, C, F]`, `bias: [F]` give `[T + 2 pad - k + 1, N, F]`.
+
+    - `pad`: how many zeros are added before the first and after the last step.
+
+    Dtypes: all arrays have one floating dtype, and the result has it.
+    Errors: RuntimeError for shapes that do not fit, ValueError for a negative `pad`, TypeError for
+    unequal dtypes.
 
     >>> x, w = jnp.arange(3, dtype="float32").reshape(3, 1, 1), jnp.ones((2, 1, 1), "float32")
     >>> functx.conv_tbc(x, w, jnp.zeros(1, "float32")).ravel()

@@ -27,10 +27,13 @@ __all__ = ["bilinear", "linear"]
 def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -> Array:
     r"""Affine map of the last dimension: $y = x W^\top + b$.
 
-    Shapes: `input: [..., n]`, `weight: [m, n]`, and `bias` broadcasts to the result
-    `[..., m]`. A `weight: [n]` gives `[...]`, and takes a bias, `[]`, for `input: [n]` alone.
-    Dtypes: all arrays have the same one. Halves are summed in float32.
-    Errors: RuntimeError for shapes, TypeError for mixed dtypes.
+    Here $x$ is the `input`, $W$ the `weight` and $b$ the `bias`, which is 0 if it is None.
+    Shapes: `input: [..., n]`, `weight: [m, n]`, and a `bias` that broadcasts to the result
+    `[..., m]`. A `weight: [n]` gives `[...]`, and then a `bias: []` is allowed only for
+    `input: [n]`.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit, TypeError for unequal dtypes.
 
     >>> functx.nn.functional.linear(jnp.ones(2, "float32"), jnp.ones((3, 2), "float32"))
     Array([2., 2., 2.], dtype=float32)
@@ -67,11 +70,15 @@ def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -
 def bilinear(
     input1: ArrayOnly, input2: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None
 ) -> Array:
-    r"""Bilinear map of last dimensions: $y_o = \sum_{ij} w_{oij}\, x_i\, x'_j + b_o$.
+    r"""Bilinear map of the last dimensions: $y_o = \sum_{ij} w_{oij}\, x_i\, x'_j + b_o$.
 
+    Here $x$ is `input1`, $x'$ is `input2`, $w$ the `weight` and $b$ the `bias`, which is 0 if it is
+    None.
     Shapes: `input1: [..., n]`, `input2: [..., k]`, `weight: [m, n, k]`, `bias: [m]` give
-    `[..., m]`; what comes before the last dimension is the same in both.
-    Dtypes: all arrays have the same one. Halves are summed in float32.
+    `[..., m]`; both inputs have the same dimensions before the last.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit, TypeError for unequal dtypes.
 
     >>> x, y = jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0], "float32")
     >>> functx.nn.functional.bilinear(x, y, jnp.ones((1, 2, 1), "float32"))

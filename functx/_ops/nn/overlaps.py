@@ -1,4 +1,4 @@
-"""Sums of windows where they overlap."""
+"""Sums of overlapping windows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def overlap_add(
 ) -> Array:
     """The sum of windows along a dimension of `size`.
 
-    Dimension `inner` of `x`, which comes before `outer`, runs through the elements of a window,
-    `outer` through the windows: element `j` of window `i` is added at `i * stride + j * dilation`.
-    The result has lost `inner`, and has `size` in the place of `outer`.
+    Dimension `inner` of `x`, which comes before `outer`, runs through the elements of a window, and
+    `outer` runs through the windows: element `j` of window `i` is added at
+    `i * stride + j * dilation`. The result lacks dimension `inner`, and has `size` in the place of
+    `outer`. `join` is used instead of a sum if it is given.
     """
     total = None
     for j in range(x.shape[inner]):

@@ -1,4 +1,4 @@
-"""Images as the columns of their patches, and back."""
+"""Images as the columns of their patches, and images from such columns."""
 
 from __future__ import annotations
 
@@ -38,10 +38,20 @@ def unfold(
     padding: int | Sequence[int] = 0,
     stride: int | Sequence[int] = 1,
 ) -> Array:
-    """The patches of images, each a column.
+    """The patches of images, each as a column: the inverse direction of `fold`.
 
-    Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C * kH * kW, L]` or `[C * kH * kW, L]`, with
-    one of the `L` columns for each place of the kernel, row by row.
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]` gives `[N, C * kH * kW, L]` or `[C * kH * kW, L]`.
+    Each of the `L` columns is a place of the kernel; the places go row by row,
+    `(H + 2 padding - dilation (kH - 1) - 1) // stride + 1` of them along the height, and along the
+    width alike.
+
+    - `kernel_size`: the sizes `kH, kW` of a patch.
+    - `dilation`: how far apart neighbouring elements of a patch are in the image.
+    - `padding`: how many zeros are added on either side of the image.
+    - `stride`: how far apart neighbouring patches are in the image.
+
+    Each option is one int for both dimensions, or a sequence of two.
+    Errors: RuntimeError for shapes that do not fit, ValueError for options out of range.
 
     >>> x = jnp.arange(6, dtype="float32").reshape(1, 2, 3)
     >>> functx.nn.functional.unfold(x, 2)
@@ -82,10 +92,22 @@ def fold(
     padding: int | Sequence[int] = 0,
     stride: int | Sequence[int] = 1,
 ) -> Array:
-    """Images of which each element is the sum of what patches have there: `unfold` transposed.
+    """Images in which each element is the sum of all elements of patches that lie there: the
+    transpose of `unfold`.
 
-    Shapes: `[N, C * kH * kW, L]` or `[C * kH * kW, L]` gives `[N, C, *output_size]` or
-    `[C, *output_size]`; `L` is what `unfold` makes of that. Dtypes: bools are joined by "or".
+    Shapes: `input: [N, C * kH * kW, L]` or `[C * kH * kW, L]` gives `[N, C, *output_size]` or
+    `[C, *output_size]`; `L` is the number of patches that `unfold` finds in such an image with the
+    same options.
+
+    - `output_size`: the height and the width of the images.
+    - `kernel_size`: the sizes `kH, kW` of a patch.
+    - `dilation`: how far apart neighbouring elements of a patch are in the image.
+    - `padding`: how many elements are cut off on either side of the image.
+    - `stride`: how far apart neighbouring patches are in the image.
+
+    Each option is one int for both dimensions, or a sequence of two.
+    Dtypes: that of `input`; bools are joined by "or" instead of being added.
+    Errors: RuntimeError for shapes that do not fit, ValueError for options out of range.
 
     >>> columns = jnp.ones((4, 2), "float32")
     >>> functx.nn.functional.fold(columns, (2, 3), 2)
@@ -131,11 +153,11 @@ def _places(
     width: Size,
     number: Size,
 ) -> tuple[Array, Array]:
-    """The rows `[kH, 1, L]` and the columns `[kW, L]` of the elements of `L = number` patches,
-    `width` in each row of them.
+    """The rows `[kH, 1, L]` and the columns `[kW, L]` of the elements of `L = number` patches, with
+    `width` patches in each row of patches.
 
-    Of a symbolic number, patches are read and written one by one: JAX does not join two
-    dimensions of whose product it cannot tell that it is not negative.
+    Patches of a symbolic number are read and written one by one: JAX does not join two dimensions
+    whose product may be negative for all that it can tell.
     """
     at, width = jnp.arange(number), max_dim(width, 1)
     first = at // width * strides[0], at % width * strides[1]
@@ -147,13 +169,13 @@ def _places(
 
 
 def _read(x: Array, rows: Array, columns: Array) -> Array:
-    """The patches of `[N, C, H, W]`."""
+    """The patches `[N, C * kH * kW, L]` of images `[N, C, H, W]`."""
     out = x[:, :, rows, columns]
     return out.reshape(x.shape[0], math.prod(out.shape[1:4]), out.shape[4])
 
 
 def _written(x: Array, channels: Size, sizes: Sequence[Size], rows: Array, columns: Array) -> Array:
-    """The transpose: `[N, C kH kW, L]` added up to `[N, C, *sizes]`."""
+    """The transpose of `_read`: patches `[N, C * kH * kW, L]` are summed to `[N, C, *sizes]`."""
     split = x.reshape(x.shape[0], channels, rows.shape[0], columns.shape[0], x.shape[2])
     zeros = jnp.zeros((x.shape[0], channels, *sizes), x.dtype).at[:, :, rows, columns]
     return zeros.max(split) if category(x.dtype) == 0 else zeros.add(split, mode="drop")
@@ -169,7 +191,7 @@ def _placing(kernel_size, dilation, padding, stride):
 
 
 def _counts(sizes, kernel, dilations, pads, strides) -> tuple[Size, ...]:
-    """Of the places of the kernel, along each dimension."""
+    """The number of places of the kernel along each dimension."""
     counts = tuple(
         at_least_none((n + 2 * p - d * (k - 1) - 1) // s + 1)
         for n, k, d, p, s in zip(sizes, kernel, dilations, pads, strides, strict=True)

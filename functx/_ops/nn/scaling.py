@@ -1,4 +1,4 @@
-"""Scaling to unit norm."""
+"""Scaling to vectors of norm 1."""
 
 from __future__ import annotations
 
@@ -30,8 +30,14 @@ def normalize(
 ) -> Array:
     r"""Divides by the norm along `dim`: $y = x / \max(\lVert x \rVert_p, \epsilon)$.
 
-    `dim=None` takes all dimensions together. Where the norm is below `eps`, the derivative is
-    $1/\epsilon$ times the identity. NaN for `eps` gives NaN.
+    - `input`: $x$, a floating or complex array of any shape; the result has its shape and dtype.
+    - `p`: the order of the norm.
+    - `dim`: the dimension or dimensions along which the norm is computed; None means all together.
+    - `eps`: $\epsilon$, the least divisor. NaN gives NaN.
+
+    Gradients: where the norm is below `eps`, the derivative is $1/\epsilon$ times the identity.
+    Errors: IndexError for a `dim` that does not exist, TypeError for dtypes that are not floating
+    or complex.
 
     >>> functx.nn.functional.normalize(jnp.asarray([[3.0, 4.0]], "float32"))
     Array([[0.6, 0.8]], dtype=float32)

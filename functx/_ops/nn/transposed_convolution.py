@@ -43,17 +43,28 @@ def conv_transpose1d(
     dilation: int | Sequence[int] = 1,
 ) -> Array:
     r"""Transposed convolution over one dimension: each element of the input adds the kernel, times
-    it, to the result, $y_{f,\,si + dj - p} \mathrel{+}= \sum_c w_{cfj}\, x_{ci}$.
+    that element, to the result, $y_{f,\,si + dj - p} \mathrel{+}= \sum_c w_{cfj}\, x_{ci}$.
 
-    Shapes: `input: [N, C, L]` or `[C, L]`, `weight: [C, F / groups, k]`, `bias: [F]`; the result
-    is `[N, F, L']` or `[F, L']` with
+    Here $x$ is the `input`, $w$ the `weight`, $s$ the `stride`, $p$ the `padding` and $d$ the
+    `dilation`. It is the gradient of `conv1d` with respect to its input, plus the `bias`.
+    Shapes: `input: [N, C, L]` or `[C, L]`, `weight: [C, F / groups, k]`, `bias: [F]`; the result is
+    `[N, F, L']` or `[F, L']` with
     `L' = (L - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1`.
 
-    - `padding`: what is cut off on either side.
-    - `output_padding`: what is not cut at the end; less than the stride, or than the dilation.
-    - `groups`: channels in so many groups, each convolved on its own.
+    - `bias`: a number for each filter; None adds nothing.
+    - `stride`: how far apart the kernels of neighbouring elements are in the result.
+    - `padding`: how many elements are cut off the result on either side.
+    - `output_padding`: how many elements are not cut off at the end; less than the stride or the
+      dilation.
+    - `groups`: splits channels and filters into this many groups; the filters of a group see the
+      channels of that group alone.
+    - `dilation`: how far apart neighbouring elements of the kernel are in the result.
 
-    Dtypes, errors: as for `conv1d`.
+    `stride`, `padding`, `output_padding` and `dilation` are an int or a sequence of one.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit and for paddings out of range, ValueError for
+    other options out of range, TypeError for unequal dtypes.
 
     >>> x, w = jnp.arange(3, dtype="float32"), jnp.ones(2, "float32")
     >>> functx.conv_transpose1d(x[None], w[None, None], stride=2)
@@ -79,10 +90,31 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Array:
-    r"""Transposed convolution over two dimensions; see `conv_transpose1d`.
+    r"""Transposed convolution over two dimensions: each element of the input adds the kernel, times
+    that element, to the result, $y_{f,\,si + dj - p} \mathrel{+}= \sum_c w_{cfj}\, x_{ci}$ for
+    places $i$, $j$ in two dimensions.
 
+    Here $x$ is the `input`, $w$ the `weight`, $s$ the `stride`, $p$ the `padding` and $d$ the
+    `dilation`. It is the gradient of `conv2d` with respect to its input, plus the `bias`.
     Shapes: `input: [N, C, H, W]` or `[C, H, W]`, `weight: [C, F / groups, kH, kW]`, `bias: [F]`;
-    the result is `[N, F, H', W']` or `[F, H', W']`.
+    the result is `[N, F, H', W']` or `[F, H', W']` with
+    `H' = (H - 1) stride - 2 padding + dilation (kH - 1) + output_padding + 1`, and `W'` alike.
+
+    - `bias`: a number for each filter; None adds nothing.
+    - `stride`: how far apart the kernels of neighbouring elements are in the result.
+    - `padding`: how many elements are cut off the result on either side.
+    - `output_padding`: how many elements are not cut off at the end; less than the stride or the
+      dilation.
+    - `groups`: splits channels and filters into this many groups; the filters of a group see the
+      channels of that group alone.
+    - `dilation`: how far apart neighbouring elements of the kernel are in the result.
+
+    `stride`, `padding`, `output_padding` and `dilation` are one int for both dimensions, or a
+    sequence of two.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit and for paddings out of range, ValueError for
+    other options out of range, TypeError for unequal dtypes.
 
     >>> x, w = jnp.ones((1, 2, 2), "float32"), jnp.ones((1, 1, 2, 2), "float32")
     >>> functx.conv_transpose2d(x, w)[0]
@@ -110,10 +142,32 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Array:
-    r"""Transposed convolution over three dimensions; see `conv_transpose1d`.
+    r"""Transposed convolution over three dimensions: each element of the input adds the kernel,
+    times that element, to the result, $y_{f,\,si + dj - p} \mathrel{+}= \sum_c w_{cfj}\, x_{ci}$
+    for places $i$, $j$ in three dimensions.
 
+    Here $x$ is the `input`, $w$ the `weight`, $s$ the `stride`, $p$ the `padding` and $d$ the
+    `dilation`. It is the gradient of `conv3d` with respect to its input, plus the `bias`.
     Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]`, `weight: [C, F / groups, kD, kH, kW]`,
-    `bias: [F]`; the result is `[N, F, D', H', W']` or `[F, D', H', W']`.
+    `bias: [F]`; the result is `[N, F, D', H', W']` or `[F, D', H', W']` with
+    `D' = (D - 1) stride - 2 padding + dilation (kD - 1) + output_padding + 1`, and `H'` and `W'`
+    alike.
+
+    - `bias`: a number for each filter; None adds nothing.
+    - `stride`: how far apart the kernels of neighbouring elements are in the result.
+    - `padding`: how many elements are cut off the result on either side.
+    - `output_padding`: how many elements are not cut off at the end; less than the stride or the
+      dilation.
+    - `groups`: splits channels and filters into this many groups; the filters of a group see the
+      channels of that group alone.
+    - `dilation`: how far apart neighbouring elements of the kernel are in the result.
+
+    `stride`, `padding`, `output_padding` and `dilation` are one int for all dimensions, or a
+    sequence of three.
+    Dtypes: all arrays have one dtype, and the result has it. float16 and bfloat16 are summed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit and for paddings out of range, ValueError for
+    other options out of range, TypeError for unequal dtypes.
 
     >>> x, w = jnp.ones((1, 1, 1, 2), "float32"), jnp.ones((1, 1, 1, 1, 2), "float32")
     >>> functx.conv_transpose3d(x, w)

@@ -1,4 +1,4 @@
-"""Sliding windows over the trailing dimensions: what convolution and pooling have in common."""
+"""Sliding windows over the trailing dimensions, for convolution and for pooling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from functx._core import describe, known, known_sizes, refuse, Size
 
 
 def per_dimension(value: Any, n: int, name: str, *, least: int = 0) -> tuple[Size, ...]:
-    """One int or size for each of `n` dimensions, from one or a sequence of one or `n`."""
+    """One int or size for each of `n` dimensions, from a single one or from a sequence of one or
+    `n`.
+    """
     several = value if isinstance(value, (tuple, list)) else (value,)
     if len(several) not in (1, n):
         refuse(f"`{name}` must be an int or {n} of them, got {value}", error=ValueError)
@@ -43,25 +45,27 @@ def require_known_window(weight: jax.Array, n: int) -> None:
 
 
 def require_countable(sizes: Sequence[Size]) -> None:
-    """Refuses images of so many elements that 64 bits do not count their bytes."""
+    """Refuses images with so many elements that 64 bits cannot count their bytes."""
     if math.prod(known_sizes(sizes)) >= 2**60:
         refuse(f"images of {list(sizes)} are more than memory holds", error=MemoryError)
 
 
 def at_least_none(count: Size) -> Size:
-    """A count that is not negative, as is known of numbers, in the form that JAX gives it."""
+    """A count that is not negative, in a form from which JAX sees that for symbolic sizes too."""
     return count if known(count) else max_dim(count, 0)
 
 
 def a_stride_apart(x: jax.Array, places: Mapping[int, tuple[int, Size, int]]) -> jax.Array:
-    """The elements `first`, `first + stride`, ... of axes, by `(first, count, stride)` of each."""
+    """The elements `first`, `first + stride` and so on of some axes: `places` has
+    `(first, count, stride)` for each.
+    """
     if known(*x.shape, *(count for _, count, _ in places.values())):
         starts, limits, steps = [0] * x.ndim, [*x.shape], [1] * x.ndim
         for axis, (first, count, stride) in places.items():
             starts[axis], steps[axis] = first, stride
             limits[axis] = first + (count - 1) * stride + 1
         return lax.slice(x, starts, limits, steps)
-    # Of symbolic sizes a slice must be known to lie inside; padding may be negative.
+    # A slice of symbolic sizes must be known to lie inside; padding may be negative.
     edges, limits, steps = [(0, 0, 0)] * x.ndim, [*x.shape], [1] * x.ndim
     for axis, (first, count, stride) in places.items():
         limits[axis], steps[axis] = count * stride, stride
@@ -71,7 +75,9 @@ def a_stride_apart(x: jax.Array, places: Mapping[int, tuple[int, Size, int]]) ->
 
 
 def put_apart(x: jax.Array, places: Mapping[int, tuple[Size, Size, int]]) -> jax.Array:
-    """The transpose: among zeros, in dimensions of size `size`, for `(first, size, stride)`."""
+    """The transpose of `a_stride_apart`: the elements of `x` among zeros, in dimensions of size
+    `size`; `places` has `(first, size, stride)` for each axis.
+    """
     zero, edges = np.zeros((), x.dtype), [(0, 0, 0)] * x.ndim
     few = known(*x.shape, *(n for first, size, _ in places.values() for n in (first, size)))
     for axis, (first, size, stride) in places.items():
@@ -84,7 +90,9 @@ def put_apart(x: jax.Array, places: Mapping[int, tuple[Size, Size, int]]) -> jax
 
 
 def with_gaps(x: jax.Array, axis: int, stride: int) -> jax.Array:
-    """`stride - 1` zeros after each element, the last one too, so that none gives none."""
+    """`x` with `stride - 1` zeros after each element of `axis`, also after the last, so that no
+    element gives no zero.
+    """
     if stride == 1:
         return x
     x = jnp.expand_dims(x, axis + 1)
@@ -94,7 +102,9 @@ def with_gaps(x: jax.Array, axis: int, stride: int) -> jax.Array:
 
 
 def windows(x: jax.Array, axis: int, kernel: int, stride: int, dilation: int) -> jax.Array:
-    """Dimension `axis` of `x` as two: which window, and where in the window."""
+    """Dimension `axis` of `x` as two dimensions: the number of a window, and the place inside the
+    window.
+    """
     count = at_least_none((x.shape[axis] - dilation * (kernel - 1) - 1) // stride + 1)
     make: Any = np if known(count) else jnp
     positions = make.arange(count)[:, None] * stride + make.arange(kernel) * dilation

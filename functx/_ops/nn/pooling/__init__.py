@@ -1,1 +1,1 @@
-"""The greatest or the mean of each window."""
+"""Pooling: one number, such as the greatest element, the mean or the norm, for each window."""

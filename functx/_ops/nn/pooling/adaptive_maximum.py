@@ -1,4 +1,4 @@
-"""Pooling into as many windows as asked for: the greatest element of each."""
+"""Adaptive maximum pooling: the greatest element of each of a given number of windows."""
 
 from __future__ import annotations
 
@@ -32,9 +32,20 @@ def adaptive_max_pool1d(
 def adaptive_max_pool1d(
     input: ArrayLike, output_size: Size | Sequence[Size], return_indices: bool = False
 ) -> Any:
-    """The greatest elements of as many windows as asked for; see `adaptive_max_pool2d`.
+    r"""The greatest elements of `output_size` windows, which cover the input: window $i$ of $m$
+    covers $[\lfloor i n / m \rfloor, \lceil (i + 1) n / m \rceil)$ of $n$ elements.
 
-    Shapes: `[N, C, L]` or `[C, L]` gives `[N, C, output_size]` or `[C, output_size]`.
+    Shapes: `input: [N, C, L]` or `[C, L]` gives `[N, C, output_size]` or `[C, output_size]`.
+
+    - `output_size`: the number of windows, an int or a sequence of one.
+    - `return_indices`: whether the result is `(output, indices)`, with the position of each
+      greatest element in its row, int64.
+
+    A window with a NaN gives NaN.
+    Gradients: the gradient of a window goes to the first of its greatest elements, or to the last
+    NaN.
+    Errors: RuntimeError for an input without elements or of another rank, ValueError for a negative
+    `output_size`.
 
     >>> x = jnp.arange(3, dtype="float32").reshape(1, 3)
     >>> functx.nn.functional.adaptive_max_pool1d(x, 2)
@@ -57,12 +68,23 @@ def adaptive_max_pool2d(
 def adaptive_max_pool2d(
     input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: bool = False
 ) -> Any:
-    """The greatest elements of as many windows as asked for, placed as those of
-    `adaptive_avg_pool2d`.
+    r"""The greatest elements of `output_size` windows, which cover the input: window $i$ of $m$
+    covers $[\lfloor i n / m \rfloor, \lceil (i + 1) n / m \rceil)$ of $n$ elements along each
+    dimension.
 
-    Shapes: as there. `return_indices` also gives each result's position `row * W + column` in its
-    image. A window with a NaN gives NaN; the gradient goes to the first of the greatest, or to the
-    last NaN.
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]` gives `[N, C, *output_size]` or
+    `[C, *output_size]`.
+
+    - `output_size`: the number of windows along the height and the width: one int for both, or a
+      sequence of two, in which None keeps the size of the input.
+    - `return_indices`: whether the result is `(output, indices)`, with the position
+      `row * W + column` of each greatest element in its image, int64.
+
+    A window with a NaN gives NaN.
+    Gradients: the gradient of a window goes to the first of its greatest elements, or to the last
+    NaN.
+    Errors: RuntimeError for an input without elements or of another rank, ValueError for a negative
+    `output_size`.
 
     >>> x = jnp.arange(4, dtype="float32").reshape(1, 2, 2)
     >>> functx.nn.functional.adaptive_max_pool2d(x, (1, None), return_indices=True).indices
@@ -85,9 +107,23 @@ def adaptive_max_pool3d(
 def adaptive_max_pool3d(
     input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: bool = False
 ) -> Any:
-    """The greatest elements of as many windows as asked for; see `adaptive_max_pool2d`.
+    r"""The greatest elements of `output_size` windows, which cover the input: window $i$ of $m$
+    covers $[\lfloor i n / m \rfloor, \lceil (i + 1) n / m \rceil)$ of $n$ elements along each
+    dimension.
 
-    Shapes: as for `adaptive_avg_pool3d`.
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, *output_size]` or
+    `[C, *output_size]`.
+
+    - `output_size`: the number of windows along each of the last three dimensions: one int for all,
+      or a sequence of three, in which None keeps the size of the input.
+    - `return_indices`: whether the result is `(output, indices)`, with the position
+      `(plane * H + row) * W + column` of each greatest element in its volume, int64.
+
+    A window with a NaN gives NaN.
+    Gradients: the gradient of a window goes to the first of its greatest elements, or to the last
+    NaN.
+    Errors: RuntimeError for an input without elements or of another rank, ValueError for a negative
+    `output_size`.
 
     >>> x = jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2)
     >>> functx.nn.functional.adaptive_max_pool3d(x, (2, 1, 1)).ravel()
@@ -111,7 +147,9 @@ def _greatest(
 
 
 def _reads(n: Size, m: Size) -> np.ndarray | Array:
-    """The positions in each of `m` windows, its last one again where it is shorter than others."""
+    """The positions in each of `m` windows; a window that is shorter than others repeats its last
+    position.
+    """
     start, end, longest = adaptive_windows(n, m)
     xp = numbers_of(n, m)
     return xp.minimum(start + xp.arange(longest), end - 1)

@@ -1,4 +1,4 @@
-"""How many windows an adaptive pooling is asked for."""
+"""The number of windows that an adaptive pooling is asked for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from functx._ops.nn.windows import per_dimension
 def asked_sizes(
     output_size: Size | Sequence[Size | None], sizes: tuple[Size, ...]
 ) -> tuple[Size, ...]:
-    """One number for each of `sizes`; None, where there are several, keeps that of the input."""
+    """One number of windows for each of `sizes`. In a sequence of several, None keeps the size of
+    the input.
+    """
     n = len(sizes)
     several = isinstance(output_size, (tuple, list))
     asked = tuple(output_size) if several else (output_size,) * n

@@ -27,7 +27,22 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Array:
-    """The mean of each window; see `avg_pool2d`. Shapes as for `max_pool1d`.
+    """The mean of each window.
+
+    Shapes: `input: [N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']` with
+    `L' = (L + 2 padding - kernel_size) // stride + 1`, rounded up instead of down if `ceil_mode`.
+
+    - `kernel_size`: how many elements a window has.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `padding`: how many zeros are added on either side, at most half of the kernel.
+    - `ceil_mode`: whether to keep a last window that starts inside the input and reaches beyond the
+      padding; what lies beyond the padding is never counted.
+    - `count_include_pad`: whether the zeros of the padding count in the denominator.
+
+    `kernel_size`, `stride` and `padding` are an int or a sequence of one.
+    Dtypes: that of `input`; the mean of integers is rounded towards zero.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.avg_pool1d(jnp.arange(4, dtype="float32").reshape(1, 4), 2)
     Array([[0.5, 2.5]], dtype=float32)
@@ -46,16 +61,24 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """The mean of each window. Shapes as for `max_pool2d`.
+    """The mean of each window.
 
-    - `stride`: `kernel_size` unless given.
-    - `padding`: zeros, at most half of the kernel on either side.
-    - `ceil_mode`: keeps a last window that reaches beyond the padding; what lies there is never
-      counted.
-    - `count_include_pad`: whether the padding counts in the denominator.
-    - `divisor_override`: the denominator of every window.
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]` gives `[N, C, H', W']` or `[C, H', W']` with
+    `H' = (H + 2 padding - kernel_size) // stride + 1`, rounded up instead of down if `ceil_mode`,
+    and `W'` alike.
 
-    Dtypes: the mean of integers is rounded towards zero.
+    - `kernel_size`: the sizes of a window.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `padding`: how many zeros are added on either side, at most half of the kernel.
+    - `ceil_mode`: whether to keep a last window that starts inside the input and reaches beyond the
+      padding; what lies beyond the padding is never counted.
+    - `count_include_pad`: whether the zeros of the padding count in the denominator.
+    - `divisor_override`: the denominator of every window, if it is not None.
+
+    `kernel_size`, `stride` and `padding` are one int for both dimensions, or a sequence of two.
+    Dtypes: that of `input`; the mean of integers is rounded towards zero.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.nn.functional.avg_pool2d(jnp.arange(4, dtype="float32").reshape(1, 2, 2), 2)
     Array([[[1.5]]], dtype=float32)
@@ -74,7 +97,24 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """The mean of each window; see `avg_pool2d`. Shapes as for `max_pool3d`.
+    """The mean of each window.
+
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, D', H', W']` or
+    `[C, D', H', W']` with `D' = (D + 2 padding - kernel_size) // stride + 1`, rounded up instead of
+    down if `ceil_mode`, and `H'` and `W'` alike.
+
+    - `kernel_size`: the sizes of a window.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `padding`: how many zeros are added on either side, at most half of the kernel.
+    - `ceil_mode`: whether to keep a last window that starts inside the input and reaches beyond the
+      padding; what lies beyond the padding is never counted.
+    - `count_include_pad`: whether the zeros of the padding count in the denominator.
+    - `divisor_override`: the denominator of every window, if it is not None.
+
+    `kernel_size`, `stride` and `padding` are one int for all dimensions, or a sequence of three.
+    Dtypes: that of `input`; the mean of integers is rounded towards zero.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.nn.functional.avg_pool3d(jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2), 2)
     Array([[[[3.5]]]], dtype=float32)

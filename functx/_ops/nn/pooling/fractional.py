@@ -1,4 +1,4 @@
-"""Pooling whose windows lie at random, so that sizes shrink by any ratio."""
+"""Pooling whose windows lie at random, so that sizes can shrink by any ratio."""
 
 from __future__ import annotations
 
@@ -86,17 +86,27 @@ def fractional_max_pool2d(
     *,
     key: Key = None,
 ) -> Any:
-    r"""The greatest element of each of windows that lie at random (Graham, 2014).
+    r"""The greatest element of each window, where the windows lie at random (Graham, 2014).
 
-    Along a dimension of $n$, $m$ windows of $k$ begin at
-    $\lfloor (i + u) a \rfloor - \lfloor u a \rfloor$ with $a = (n - k) / (m - 1)$, the last at
-    $n - k$; each image and dimension draws its $u$ from [0, 1).
-    Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C, *output_size]` or `[C, *output_size]`.
+    Along a dimension of $n$, $m$ windows of $k$ elements begin at
+    $\lfloor (i + u) a \rfloor - \lfloor u a \rfloor$ with $a = (n - k) / (m - 1)$, and the last at
+    $n - k$. Each image and each dimension draws its $u$ from [0, 1).
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]` gives `[N, C, *output_size]` or
+    `[C, *output_size]`.
 
-    - `output_size`, or else `output_ratio`: how many windows, or their share of the input's size.
-    - `return_indices`: also gives each result's position `row * W + column` in its image.
-    - `_random_samples`: $u$ instead of drawn ones, `[N, C, 2]`, for the columns first; one value
-      for each of the dimensions. Refused outside of [0, 1]; it has no derivative.
+    - `kernel_size`: the sizes $k$ of a window: one int for both dimensions, or a sequence of two.
+    - `output_size`: the number $m$ of windows: one int for both dimensions, or a sequence of two.
+    - `output_ratio`: if `output_size` is None, the number of windows as a share of the input's
+      sizes, rounded down: a number or a sequence of two.
+    - `return_indices`: whether the result is `(output, indices)`, with the position
+      `row * W + column` of each greatest element in its image, int64.
+    - `_random_samples`: $u$ instead of drawn numbers, `[N, C, 2]` from [0, 1], for the columns
+      first. It has no derivative.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: RuntimeError for shapes that do not fit, for windows that need more elements than there
+    are and for `_random_samples` outside of [0, 1]; ValueError if neither `output_size` nor
+    `output_ratio` is given.
 
     >>> x = jnp.arange(16, dtype="float32").reshape(1, 4, 4)
     >>> u = jnp.full((1, 1, 2), 0.5, "float32")
@@ -148,9 +158,27 @@ def fractional_max_pool3d(
     *,
     key: Key = None,
 ) -> Any:
-    """The greatest element of each of windows that lie at random, over three dimensions.
+    r"""The greatest element of each window, where the windows lie at random (Graham, 2014).
 
-    See `fractional_max_pool2d`; `_random_samples`, `[N, C, 3]`, has the dimensions in their order.
+    Along a dimension of $n$, $m$ windows of $k$ elements begin at
+    $\lfloor (i + u) a \rfloor - \lfloor u a \rfloor$ with $a = (n - k) / (m - 1)$, and the last at
+    $n - k$. Each volume and each dimension draws its $u$ from [0, 1).
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, *output_size]` or
+    `[C, *output_size]`.
+
+    - `kernel_size`: the sizes $k$ of a window: one int for all dimensions, or a sequence of three.
+    - `output_size`: the number $m$ of windows: one int for all dimensions, or a sequence of three.
+    - `output_ratio`: if `output_size` is None, the number of windows as a share of the input's
+      sizes, rounded down: a number or a sequence of three.
+    - `return_indices`: whether the result is `(output, indices)`, with the position
+      `(plane * H + row) * W + column` of each greatest element in its volume, int64.
+    - `_random_samples`: $u$ instead of drawn numbers, `[N, C, 3]` from [0, 1], for the dimensions
+      in their order. It has no derivative.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: RuntimeError for shapes that do not fit, for windows that need more elements than there
+    are and for `_random_samples` outside of [0, 1]; ValueError if neither `output_size` nor
+    `output_ratio` is given.
 
     >>> x = jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2)
     >>> functx.nn.functional.fractional_max_pool3d(x, 2, 1, key=jax.random.key(0))
@@ -200,7 +228,7 @@ def _pooled(
         _starts(u, size, m, k)
         for u, size, m, k in zip(samples.T, input.shape[-n:], sizes, kernel, strict=True)
     ]
-    # Where there may be none, one beside the image: JAX picks from some.
+    # Where there may be no place, one beside the image: JAX does not gather from an empty array.
     most = [s - k + 1 for s, k in zip(input.shape[-n:], kernel, strict=True)]
     ones, counts = (1,) * n, tuple(m if known(m) else max_dim(m, 1) for m in most)
     everywhere = Windows(input.shape[-n:], kernel, ones, (0,) * n, ones, counts)
@@ -212,7 +240,7 @@ def _pooled(
 
 
 def _for_each_image(n: int, input: Array, samples: Array) -> Array:
-    """Given ones as `[N * C, n]`, in the order of the dimensions."""
+    """The given samples as `[N * C, n]`, in the order of the dimensions."""
     lead = input.shape[:-n] if input.ndim == n + 2 else (1, *input.shape[:-n])
     if samples.shape != (*lead, n):
         refuse(

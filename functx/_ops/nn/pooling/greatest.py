@@ -1,4 +1,6 @@
-"""Which element of a window is the greatest: the last NaN, or else the first of the greatest."""
+"""The element that a maximum pooling picks from a window: the last NaN, or else the first of the
+greatest elements.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from .placement import Windows
 
 
 class MaxPoolResult(NamedTuple):
-    """The greatest values, and where they are in each flattened image."""
+    """The greatest values, and their positions in each flattened image."""
 
     output: Array
     indices: Array
@@ -40,7 +42,9 @@ class Contest:
         self._nan = greatest_key(self.keys.dtype) if category(images.dtype) == 2 else None
 
     def winner(self, a: Sequence[Array], b: Sequence[Array]) -> tuple[Array, Array]:
-        """Of two keys with their positions; in whatever order many are compared, the same."""
+        """The winner of two keys with their positions. Whatever the order in which many are
+        compared, the winner is the same.
+        """
         (x, i), (y, j) = a, b
         first = j < i if self._nan is None else (j < i) != (y == self._nan)
         later = (y > x) | ((y == x) & first)
@@ -67,10 +71,12 @@ def positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
 
 
 def read_at(images: jax.Array, where: jax.Array) -> jax.Array:
-    """The elements at positions `[B, *counts]` of images `[B, *sizes]`; nowhere, the least."""
+    """The elements at positions `[B, *counts]` of images `[B, *sizes]`; a position outside of the
+    image reads the least number.
+    """
     batch, *sizes = images.shape
     flat, beyond = images.reshape(batch, math.prod(sizes)), lowest(images.dtype)
-    if not known(*where.shape):  # whose product JAX may not see is not negative
+    if not known(*where.shape):  # JAX may not see that their product is not negative
         each = ft.partial(jnp.take, mode="fill", fill_value=beyond)
         return jax.vmap(each)(flat, where)
     out = jnp.take_along_axis(
@@ -84,7 +90,7 @@ def read_at(images: jax.Array, where: jax.Array) -> jax.Array:
 
 
 def as_images(input: Array, n: int) -> jax.Array:
-    """`[B, *sizes]`, whatever comes before the `n` trailing dimensions."""
+    """`[B, *sizes]`: all dimensions before the `n` trailing ones are flattened."""
     return input.reshape(math.prod(input.shape[:-n]), *input.shape[-n:])
 
 

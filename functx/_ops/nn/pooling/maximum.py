@@ -50,9 +50,29 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The greatest element of each window, over one dimension; see `max_pool2d`.
+    """The greatest element of each window.
 
-    Shapes: `[N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']`.
+    Shapes: `input: [N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']` with
+    `L' = (L + 2 padding - dilation (kernel_size - 1) - 1) // stride + 1`, rounded up instead of
+    down if `ceil_mode`.
+
+    - `kernel_size`: how many elements a window has.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `padding`: how many places are added on either side, at most half of the kernel; they never
+      count.
+    - `dilation`: how far apart neighbouring elements of a window are.
+    - `ceil_mode`: whether to keep a last window that starts inside the input and reaches beyond the
+      padding.
+    - `return_indices`: whether the result is `(output, indices)`, with the position of each
+      greatest element in its row, int64. The index of a window that holds padding alone, whose
+      value is the least of the dtype, may lie outside of the input.
+
+    `kernel_size`, `stride`, `padding` and `dilation` are an int or a sequence of one. A window with
+    a NaN gives NaN.
+    Gradients: the gradient of a window goes to the first of its greatest elements, or to the last
+    NaN.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.max_pool1d(jnp.arange(4, dtype="float32").reshape(1, 4), 2)
     Array([[1., 3.]], dtype=float32)
@@ -94,17 +114,27 @@ def max_pool2d(
 ) -> Any:
     """The greatest element of each window.
 
-    Shapes: `[N, C, H, W]` or `[C, H, W]` gives `[N, C, H', W']` or `[C, H', W']` with
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]` gives `[N, C, H', W']` or `[C, H', W']` with
     `H' = (H + 2 padding - dilation (kernel_size - 1) - 1) // stride + 1`, rounded up instead of
-    down if `ceil_mode`; windows starting beyond the input are left out.
+    down if `ceil_mode`, and `W'` alike.
 
-    - `stride`: `kernel_size` unless given.
-    - `padding`: at most half of the kernel on either side; what is padded never counts.
-    - `return_indices`: also gives each result's position `row * W + column` in its image. That of
-      a window over padding alone, whose value is the least, may lie outside.
+    - `kernel_size`: the sizes of a window.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `padding`: how many places are added on either side, at most half of the kernel; they never
+      count.
+    - `dilation`: how far apart neighbouring elements of a window are.
+    - `ceil_mode`: whether to keep a last window that starts inside the input and reaches beyond the
+      padding.
+    - `return_indices`: whether the result is `(output, indices)`, with the position
+      `row * W + column` of each greatest element in its image, int64. The index of a window that
+      holds padding alone, whose value is the least of the dtype, may lie outside of the image.
 
-    A window with a NaN gives NaN. The gradient goes to one element of each window: the first of
-    the greatest, or the last NaN.
+    `kernel_size`, `stride`, `padding` and `dilation` are one int for both dimensions, or a sequence
+    of two. A window with a NaN gives NaN.
+    Gradients: the gradient of a window goes to the first of its greatest elements, or to the last
+    NaN.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.nn.functional.max_pool2d(jnp.arange(4, dtype="float32").reshape(1, 2, 2), 2)
     Array([[[3.]]], dtype=float32)
@@ -144,9 +174,30 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The greatest element of each window, over three dimensions; see `max_pool2d`.
+    """The greatest element of each window.
 
-    Shapes: `[N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, D', H', W']` or `[C, D', H', W']`.
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, D', H', W']` or
+    `[C, D', H', W']` with `D' = (D + 2 padding - dilation (kernel_size - 1) - 1) // stride + 1`,
+    rounded up instead of down if `ceil_mode`, and `H'` and `W'` alike.
+
+    - `kernel_size`: the sizes of a window.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `padding`: how many places are added on either side, at most half of the kernel; they never
+      count.
+    - `dilation`: how far apart neighbouring elements of a window are.
+    - `ceil_mode`: whether to keep a last window that starts inside the input and reaches beyond the
+      padding.
+    - `return_indices`: whether the result is `(output, indices)`, with the position
+      `(plane * H + row) * W + column` of each greatest element in its volume, int64. The index of a
+      window that holds padding alone, whose value is the least of the dtype, may lie outside of the
+      volume.
+
+    `kernel_size`, `stride`, `padding` and `dilation` are one int for all dimensions, or a sequence
+    of three. A window with a NaN gives NaN.
+    Gradients: the gradient of a window goes to the first of its greatest elements, or to the last
+    NaN.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.max_pool3d(jnp.arange(8, dtype="float32").reshape(1, 2, 2, 2), (1, 2, 2))
     Array([[[[3.]],
@@ -166,7 +217,9 @@ def _pooled(input: Array, windows: Windows, return_indices: bool) -> Array | Max
 
 
 def _where_nothing_is(windows: Windows, where: jax.Array) -> jax.Array:
-    """Positions, of windows over padding alone: of their first place not before the image."""
+    """Positions, in which each window over padding alone gets its first place that does not lie
+    before the image.
+    """
     xp: Any = np if known(*windows.sizes) else jnp
     empty, begin = xp.asarray(False), xp.asarray(0, np.int32)
     for axis, (n, k, s, p, d, count) in enumerate(zip(*windows, strict=True)):

@@ -31,7 +31,21 @@ def lp_pool1d(
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
 ) -> Array:
-    """The norm of each window, over one dimension; see `lp_pool2d`. Shapes as for `max_pool1d`.
+    r"""The norm of each window: $(\sum_i x_i^p)^{1/p}$, with $p$ the `norm_type`.
+
+    Shapes: `input: [N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']` with
+    `L' = (L - kernel_size) // stride + 1`, rounded up instead of down if `ceil_mode`.
+
+    - `norm_type`: $p$, neither 0 nor NaN. The powers are of the elements, not of their absolute
+      values. Infinity and minus infinity give the greatest and the least absolute value.
+    - `kernel_size`: how many elements a window has, an int or a sequence of one.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `ceil_mode`: whether to keep a last window that reaches beyond the input; its sum is scaled up
+      to that of a whole window.
+
+    Gradients: at a sum of 0 they are 0; `lp_pool2d` says more about second derivatives.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> x = jnp.asarray([[3.0, 4.0]], "float32")
     >>> functx.nn.functional.lp_pool1d(x, 2, kernel_size=2)
@@ -50,12 +64,23 @@ def lp_pool2d(
 ) -> Array:
     r"""The norm of each window: $(\sum_i x_i^p)^{1/p}$, with $p$ the `norm_type`.
 
-    The powers are of the elements as they are, not of their sizes. The norms of $\infty$ and
-    $-\infty$ are the greatest and the least of the sizes.
-    Of a window that `ceil_mode` lets reach beyond the input, the sum is scaled up to a whole one.
-    Shapes as for `max_pool2d`. The gradient at a sum of 0 is 0, and so it is where a 0 makes the
-    norm of a negative $p$ vanish (PyTorch's is NaN). There 0 stands for the second derivative too,
-    which is infinite: `lp_pool2d(x**p, 1, ...)` is the power of the norm.
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]` gives `[N, C, H', W']` or `[C, H', W']` with
+    `H' = (H - kernel_size) // stride + 1`, rounded up instead of down if `ceil_mode`, and `W'`
+    alike.
+
+    - `norm_type`: $p$, neither 0 nor NaN. The powers are of the elements, not of their absolute
+      values. Infinity and minus infinity give the greatest and the least absolute value.
+    - `kernel_size`: the sizes of a window: one int for both dimensions, or a sequence of two.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `ceil_mode`: whether to keep a last window that reaches beyond the input; its sum is scaled up
+      to that of a whole window.
+
+    Gradients: at a sum of 0 the gradient is 0, and so it is where a 0 makes the norm of a negative
+    $p$ vanish (PyTorch's is NaN). The second derivative there is infinite, and 0 stands in its
+    place; to differentiate the power of the norm twice, write `lp_pool2d(x**p, 1, ...)`, which has
+    no root.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.nn.functional.lp_pool2d(jnp.ones((1, 2, 2), "float32"), 2, kernel_size=2)
     Array([[[2.]]], dtype=float32)
@@ -71,7 +96,22 @@ def lp_pool3d(
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
 ) -> Array:
-    """The norm of each window, over three dimensions; see `lp_pool2d`. Shapes as for `max_pool3d`.
+    r"""The norm of each window: $(\sum_i x_i^p)^{1/p}$, with $p$ the `norm_type`.
+
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]` gives `[N, C, D', H', W']` or
+    `[C, D', H', W']` with `D' = (D - kernel_size) // stride + 1`, rounded up instead of down if
+    `ceil_mode`, and `H'` and `W'` alike.
+
+    - `norm_type`: $p$, neither 0 nor NaN. The powers are of the elements, not of their absolute
+      values. Infinity and minus infinity give the greatest and the least absolute value.
+    - `kernel_size`: the sizes of a window: one int for all dimensions, or a sequence of three.
+    - `stride`: how far apart neighbouring windows are; `kernel_size` if it is None.
+    - `ceil_mode`: whether to keep a last window that reaches beyond the input; its sum is scaled up
+      to that of a whole window.
+
+    Gradients: at a sum of 0 they are 0; `lp_pool2d` says more about second derivatives.
+    Errors: RuntimeError for an input that is empty, smaller than a window or of another rank,
+    ValueError for options out of range.
 
     >>> functx.nn.functional.lp_pool3d(jnp.ones((1, 2, 2, 1), "float32"), 2, (2, 2, 1))
     Array([[[[2.]]]], dtype=float32)
@@ -92,7 +132,7 @@ def _norms(
     windows = placed(input, kernel_size, stride, 0, 1, ceil_mode, n=n)
     if math.isinf(p):
         sign = math.copysign(1, p)
-        sizes = lax.sign(input) * input  # of which the derivative at 0 is 0
+        sizes = lax.sign(input) * input  # absolute values with a derivative of 0 at 0
         images = as_images(sign * sizes, n)
         out = sign * read_at(images, positions_of_greatest(images, windows))
         return out.reshape(*input.shape[:-n], *out.shape[1:])
@@ -117,7 +157,7 @@ def _root(total: Array, p: float) -> Array:
         instead = "of lp_pool2d(x, p)**p write lp_pool2d(x**p, 1)"
         slope = jnp.where(zero, primals[0], slope)  # what reverse mode has to show flows on
         [moved] = tangents
-        if 0 < p < 1:  # those of powers are infinite at 0
+        if 0 < p < 1:  # the slopes of these powers are infinite at 0
             moved = jnp.where(zero, 0, moved)
         return zero_at_singular(zero, slope, instead, in_all=True) * moved
 
@@ -132,7 +172,7 @@ def _powers(x: Array, p: float) -> Array:
         return jnp.where(zero, jnp.inf, _power(jnp.where(zero, 1, x), p))
 
     def times_slope(primals: tuple[Array], t: Array) -> Array:
-        # At 0 the slope is infinite, but not what a sum of 0 makes of it.
+        # The slope at 0 is infinite, but a cotangent of 0 makes it 0.
         nothing = (t == 0) & (primals[0] == 0)
         return jnp.where(nothing, 0, t * p * jnp.power(primals[0], p - 1))
 

@@ -1,4 +1,4 @@
-"""Where the windows of a pooling lie."""
+"""The places of the windows of a pooling."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from functx._ops.nn.windows import per_dimension
 
 
 class Windows(NamedTuple):
-    """The windows over an image: a number for each of its dimensions.
+    """The windows over an image, with a number for each of its dimensions.
 
-    None is wider than the padded image, nor steps or gaps: XLA aborts at sizes beyond its bounds.
+    No window is wider than the padded image, and neither are its strides and dilations: XLA aborts
+    at sizes beyond its bounds.
     """
 
     sizes: tuple[Size, ...]  # of the image
@@ -27,12 +28,14 @@ class Windows(NamedTuple):
 
     @property
     def pads(self) -> list[tuple[int, int]]:
-        """What to add before and after the image, less than nothing where windows leave a rest."""
+        """What to add before and after the image; a negative number after it where windows do not
+        reach its end.
+        """
         rows = zip(*self, strict=True)
         return [(p, (o - 1) * s + d * (k - 1) + 1 - n - p) for n, k, s, p, d, o in rows]
 
     def around(self, x: jax.Array, fill: Any) -> tuple[jax.Array, list[tuple[int, int]]]:
-        """`x` and what is yet to be added: XLA's windows are padded by numbers alone."""
+        """`x` and the padding still to be added: XLA pads windows by known numbers alone."""
         if known(*(n for pair in self.pads for n in pair)):
             return x, self.pads
         edges = [(0, 0, 0)] * (x.ndim - len(self.sizes)) + [(*pair, 0) for pair in self.pads]
@@ -49,7 +52,7 @@ def placed(
     *,
     n: int,
 ) -> Windows:
-    """The windows over the `n` trailing dimensions, of which there must be some."""
+    """The windows over the `n` trailing dimensions. Refuses places without any window."""
     require_image(input, n)
     kernel = per_dimension(kernel_size, n, "kernel_size", least=1)
     given = stride is not None and stride != ()
@@ -82,7 +85,9 @@ def placed(
 
 
 def require_image(input: jax.Array, n: int) -> None:
-    """Refuses what is not `[N, C, *sizes]` or `[C, *sizes]`, with elements in each of the C."""
+    """Refuses an input that is not `[N, C, *sizes]` or `[C, *sizes]`, or that has no elements in an
+    image.
+    """
     if input.ndim not in (n + 1, n + 2):
         refuse(
             f"`input` must have {n + 1} dimensions, or {n + 2} with a batch, got {describe(input)}"
@@ -104,5 +109,5 @@ def _count(
 
 
 def _least(number: int, width: Size) -> int:
-    """The number, or the width where that is known to be less."""
+    """The lesser of the number and the width, if the width is known; else the number."""
     return min(number, width) if known(width) else number

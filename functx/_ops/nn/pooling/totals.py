@@ -1,4 +1,4 @@
-"""The sum of each window, and how many elements it has."""
+"""The sum of each window, and the number of its elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .placement import Windows
 
 
 def sums(x: Array, windows: Windows) -> Array:
-    """Of each window, the padding being zeros."""
+    """The sum of each window. The padding is zeros."""
     whole, zero = (1,) * (x.ndim - len(windows.sizes)), np.zeros((), x.dtype)
     x, pads = windows.around(x, zero)
     return lax.reduce_window(

@@ -1,4 +1,4 @@
-"""What pooling left, put back where it was."""
+"""The inverse of maximum pooling: elements put back at the places from which they came."""
 
 from __future__ import annotations
 
@@ -63,10 +63,23 @@ def max_unpool1d(
     padding: int | Sequence[int] = 0,
     output_size: Sequence[Size] | None = None,
 ) -> Array:
-    """The inverse of `max_pool1d(..., return_indices=True)`; see `max_unpool2d`.
+    """The inverse of `max_pool1d(..., return_indices=True)`: the elements at their old positions,
+    and zeros at all others.
 
-    Shapes: `[N, C, L]` or `[C, L]` gives `[N, C, L']` or `[C, L']` with
-    `L' = (L - 1) stride - 2 padding + kernel_size`.
+    Shapes: `input: [N, C, L]` or `[C, L]`, and `indices` of the same shape, give `[N, C, L']` or
+    `[C, L']` with `L' = (L - 1) stride - 2 padding + kernel_size`.
+
+    - `indices`: the position of each element in its row of the result, int64 or int32. If several
+      elements have the same position, one of them stays, and it alone gets the gradient; PyTorch
+      gives the gradient to all.
+    - `kernel_size`, `stride`, `padding`: what the pooling had; `stride` is `kernel_size` if it is
+      None.
+    - `output_size`: `(L',)` or `(N, C, L')`, where the pooling left a remainder; less than a stride
+      away from the formula above.
+
+    Errors: IndexError for a position outside of the result, in eager calls on the CPU; under `jit`
+    such an element is dropped. RuntimeError for shapes that do not fit, ValueError for options out
+    of range.
 
     >>> x = jnp.asarray([[1.0, 2.0]], "float32")
     >>> functx.nn.functional.max_unpool1d(x, jnp.asarray([[0, 3]]), 2)
@@ -84,16 +97,24 @@ def max_unpool2d(
     padding: int | Sequence[int] = 0,
     output_size: Sequence[Size] | None = None,
 ) -> Array:
-    """The inverse of `max_pool2d(..., return_indices=True)`: zeros where it left nothing.
+    """The inverse of `max_pool2d(..., return_indices=True)`: the elements at their old positions,
+    and zeros at all others.
 
-    Shapes: `[N, C, H, W]` or `[C, H, W]`, and `indices` of the same shape, give `[N, C, H', W']`
-    or `[C, H', W']` with `H' = (H - 1) stride - 2 padding + kernel_size`; an `output_size` less
-    than a stride away says otherwise, with or without the two sizes before it.
+    Shapes: `input: [N, C, H, W]` or `[C, H, W]`, and `indices` of the same shape, give
+    `[N, C, H', W']` or `[C, H', W']` with `H' = (H - 1) stride - 2 padding + kernel_size`, and `W'`
+    alike.
 
-    - `indices`: positions `row * W' + column`, int64 or int32. Of several elements for one
-      position, one stays, and it alone gets the gradient, where PyTorch gives it to all.
+    - `indices`: the position `row * W' + column` of each element in its image of the result, int64
+      or int32. If several elements have the same position, one of them stays, and it alone gets the
+      gradient; PyTorch gives the gradient to all.
+    - `kernel_size`, `stride`, `padding`: what the pooling had; `stride` is `kernel_size` if it is
+      None.
+    - `output_size`: `(H', W')` or `(N, C, H', W')`, where the pooling left a remainder; less than a
+      stride away from the formula above.
 
-    Errors: IndexError for a position outside of the result; under `jit` it is dropped.
+    Errors: IndexError for a position outside of the result, in eager calls on the CPU; under `jit`
+    such an element is dropped. RuntimeError for shapes that do not fit, ValueError for options out
+    of range.
 
     >>> x, where = jnp.asarray([[[5.0]]], "float32"), jnp.asarray([[[2]]])
     >>> functx.nn.functional.max_unpool2d(x, where, 2)
@@ -112,7 +133,24 @@ def max_unpool3d(
     padding: int | Sequence[int] = 0,
     output_size: Sequence[Size] | None = None,
 ) -> Array:
-    """The inverse of `max_pool3d(..., return_indices=True)`; see `max_unpool2d`.
+    """The inverse of `max_pool3d(..., return_indices=True)`: the elements at their old positions,
+    and zeros at all others.
+
+    Shapes: `input: [N, C, D, H, W]` or `[C, D, H, W]`, and `indices` of the same shape, give
+    `[N, C, D', H', W']` or `[C, D', H', W']` with `D' = (D - 1) stride - 2 padding + kernel_size`,
+    and `H'` and `W'` alike.
+
+    - `indices`: the position `(plane * H' + row) * W' + column` of each element in its volume of
+      the result, int64 or int32. If several elements have the same position, one of them stays, and
+      it alone gets the gradient; PyTorch gives the gradient to all.
+    - `kernel_size`, `stride`, `padding`: what the pooling had; `stride` is `kernel_size` if it is
+      None.
+    - `output_size`: `(D', H', W')` or `(N, C, D', H', W')`, where the pooling left a remainder;
+      less than a stride away from the formula above.
+
+    Errors: IndexError for a position outside of the result, in eager calls on the CPU; under `jit`
+    such an element is dropped. RuntimeError for shapes that do not fit, ValueError for options out
+    of range.
 
     >>> x, where = jnp.asarray([[[[5.0]]]], "float32"), jnp.asarray([[[[1]]]])
     >>> functx.nn.functional.max_unpool3d(x, where, (1, 1, 2))
@@ -141,7 +179,7 @@ def _put_back(
     images, where = as_images(input, n), as_images(indices, n)
     if not known(*images.shape, *sizes):
         return _placed(images, where, sizes).reshape(*input.shape[:-n], *sizes)
-    if 0 in sizes:  # and no position is inside: JAX does not read from nothing
+    if 0 in sizes:  # no position is inside, and JAX does not read from an empty array
         return varying_like(jnp.zeros((*input.shape[:-n], *sizes), input.dtype), input)
     zeros = jnp.zeros((images.shape[0], math.prod(sizes)), input.dtype)
     each = (images.shape[0], math.prod(images.shape[1:]))
@@ -150,9 +188,10 @@ def _put_back(
 
 
 def _placed(images: Array, where: Array, sizes: tuple[Size, ...]) -> Array:
-    """Elements at positions of zeros `[B, *sizes]`, of which no flat image is made.
+    """The elements of images at their positions among zeros `[B, *sizes]`, without a flat image.
 
-    A size may be 0, which JAX does not read from: so it is held as 1 meanwhile.
+    JAX does not read from a dimension of size 0, so that a size that may be 0 counts as 1 until the
+    end.
     """
     held = [max_dim(n, 1) for n in sizes]
     row, places = where, []
