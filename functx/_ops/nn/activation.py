@@ -24,9 +24,11 @@ __all__ = ["gelu", "relu", "silu", "softplus"]
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("relu",))
 def relu(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""Rectified linear unit: $y = \max(x, 0)$.
+    r"""Rectified linear unit: $y = \max(x, 0)$ for each element $x$ of `input`.
 
-    The derivative at 0 is 0. `inplace` has no effect: arrays are immutable.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: the derivative at 0 is 0.
 
     >>> functx.nn.functional.relu(jnp.asarray([-1.0, 2.0], "float32"))
     Array([0., 2.], dtype=float32)
@@ -37,10 +39,13 @@ def relu(input: ArrayLike, inplace: bool = False) -> Array:
 
 @operator(accepts=Accepts.FLOATING)
 def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Array:
-    r"""Gaussian error linear unit: $y = x \cdot \Phi(x)$ (Hendrycks and Gimpel, 2016).
+    r"""Gaussian error linear unit: $y = x \cdot \Phi(x)$ for each element $x$ of `input` (Hendrycks
+    and Gimpel, 2016).
 
-    `approximate="tanh"` uses the cheaper fit
-    $\tfrac{x}{2}(1 + \tanh(\sqrt{2/\pi}\,(x + 0.044715 x^3)))$.
+    - `approximate`: `"none"`, or `"tanh"` for the cheaper fit
+      $\tfrac{x}{2}(1 + \tanh(\sqrt{2/\pi}\,(x + 0.044715 x^3)))$.
+
+    Errors: ValueError for another `approximate`, TypeError for dtypes that are not floating.
 
     >>> functx.nn.functional.gelu(jnp.asarray([0.0, 10.0], "float32"))
     Array([ 0., 10.], dtype=float32)
@@ -55,9 +60,9 @@ def gelu(input: ArrayLike, approximate: Literal["none", "tanh"] = "none") -> Arr
 
 @operator(accepts=Accepts.INEXACT)
 def silu(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""Sigmoid linear unit, or swish: $y = x \cdot \sigma(x)$.
+    r"""Sigmoid linear unit, or swish: $y = x \cdot \sigma(x)$ for each element $x$ of `input`.
 
-    `inplace` has no effect: arrays are immutable.
+    - `inplace` has no effect: arrays are immutable.
 
     >>> functx.nn.functional.silu(jnp.asarray([0.0, 20.0], "float32"))
     Array([ 0., 20.], dtype=float32)
@@ -66,16 +71,18 @@ def silu(input: ArrayLike, inplace: bool = False) -> Array:
 
 
 def _share_by_tanh(x: Array, gate: Gate = sigmoid) -> Array:
-    x = jnp.clip(x, -30, 30)  # beyond, the share is 0 or 1, and powers leave the range
+    x = jnp.clip(x, -30, 30)  # beyond 30 the share is 0 or 1, and powers overflow
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-    return gate(2 * inner)  # (1 + tanh) / 2, which cancels
+    return gate(2 * inner)  # equals (1 + tanh) / 2, whose sum would cancel
 
 
 @operator(accepts=Accepts.FLOATING)
 def softplus(input: ArrayLike, beta: Factor = 1, threshold: Factor = 20) -> Array:
-    r"""A smooth maximum of $x$ and 0: $y = \tfrac{1}{\beta} \log(1 + e^{\beta x})$.
+    r"""A smooth maximum of $x$ and 0: $y = \tfrac{1}{\beta} \log(1 + e^{\beta x})$ for each element
+    $x$ of `input`.
 
-    Where $\beta x$ exceeds `threshold`, $y = x$, and the derivative is exactly 1.
+    - `beta`: $\beta$. The greater it is, the sharper the bend at 0.
+    - `threshold`: where $\beta x$ exceeds it, $y = x$, and the derivative is exactly 1.
 
     >>> functx.nn.functional.softplus(jnp.asarray([30.0], "float32"))
     Array([30.], dtype=float32)

@@ -1,4 +1,4 @@
-"""Attention."""
+"""Attention with scaled products."""
 
 from __future__ import annotations
 
@@ -67,25 +67,29 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     rng_key: Key = None,
 ) -> Array:
-    r"""Attention: $y = \mathrm{softmax}(s\, Q K^\top + M)\, V$.
+    r"""Attention: $y = \mathrm{softmax}(s\, Q K^\top + M)\, V$ (Vaswani et al., 2017).
 
-    Shapes: `query: [..., L, E]`, `key: [..., S, E]`, `value: [..., S, V]` give `[..., L, V]`; the
-    dimensions before broadcast.
+    Shapes: `query: [..., L, E]` ($Q$), `key: [..., S, E]` ($K$) and `value: [..., S, V]` give
+    `[..., L, V]`; the dimensions before the last two broadcast.
 
-    - `attn_mask`: broadcasts to `[..., L, S]`. Booleans say which positions take part; numbers
-      are added. A row without any position that takes part gives zeros, and has a gradient of
-      zeros.
-    - `dropout_p`: how likely a weight becomes 0; the others are scaled up. PyTorch calls an array
-      `key`, so the PRNG key of the dropout is `rng_key`.
-    - `is_causal`: position `i` attends to positions `<= i`; not together with `attn_mask`.
-    - `scale`: $s$, by default $1 / \sqrt{E}$.
-    - `enable_gqa`: heads (dimension -3) of `query` share those of `key` and `value`, of which
-      there are fewer.
+    - `attn_mask`: $M$, which broadcasts to `[..., L, S]`. Booleans say which positions take part;
+      numbers are added. A row without any position that takes part gives zeros, and has a gradient
+      of zeros.
+    - `dropout_p`: the probability that a weight becomes 0; the others are scaled up.
+    - `is_causal`: whether position `i` attends to positions `<= i` alone; not together with
+      `attn_mask`.
+    - `scale`: $s$; None means $1 / \sqrt{E}$.
+    - `enable_gqa`: whether heads (dimension -3) of `query` share the heads of `key` and `value`, of
+      which there are fewer.
+    - `rng_key`: the JAX PRNG key of the dropout, since PyTorch calls an array `key`; if left out,
+      the ambient generator gives one (`functx.random.scope`).
 
-    Dtypes: `query`, `key` and `value` have the same one, and so has a mask of numbers, or it is
-    float32 beside halves. Sums and the softmax of halves are computed in float32.
-    Memory: where L S is more than 2**20, rows are taken in blocks, which are computed again for
-    the backward pass, so that it grows with L + S (Rabe and Staats, 2021).
+    Dtypes: `query`, `key` and `value` have one dtype. A mask of numbers has it too, or is float32
+    beside float16 and bfloat16, whose sums and softmax are computed in float32.
+    Memory: where `L S` is more than 2**20, rows are taken in blocks, which are computed again for
+    the backward pass, so that memory grows with `L + S` (Rabe and Staats, 2021).
+    Errors: RuntimeError for shapes that do not fit and for a mask beside `is_causal`, ValueError
+    for a `dropout_p` outside of [0, 1], TypeError for dtypes.
 
     >>> q, k = jnp.ones((2, 3), "float32"), jnp.ones((2, 3), "float32")
     >>> v = jnp.asarray([[1.0], [3.0]], "float32")
@@ -101,8 +105,8 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         _check_mask(attn_mask, jax.eval_shape(_scores, query, key))
 
-    # Before the product: scores that are scaled last may be rounded twice in one place and once
-    # in another, and no exponential of theirs is at most 1 then. Halves wait for wider numbers.
+    # The query is scaled before the product: scores scaled afterwards may be rounded twice in one
+    # place and once in another, so that exponentials exceed 1. Halves are scaled in wider numbers.
     factor: Any = scale
     narrow = accumulator(query.dtype) != query.dtype
     if not narrow:
@@ -112,7 +116,7 @@ def scaled_dot_product_attention(
 
     def attend(first: Any, query: jax.Array, mask_of_rows: Any) -> jax.Array:
         scores = _scores(query, key) * factor if narrow else _scores(query, key)
-        if narrow or may_be_one:  # sums of one product are products
+        if narrow or may_be_one:  # a sum of one product is a bare product
             scores = rounded_product(scores)
         if attn_mask is not None:
             scores = _masked(scores, mask_of_rows if by_row else attn_mask)
@@ -161,7 +165,9 @@ def _scores(query: jax.Array, key: jax.Array) -> jax.Array:
 
 
 def _product_by_heads(a: jax.Array, b: jax.Array) -> jax.Array:
-    """`a @ b`, where consecutive heads of `a` may share one of `b`; halves summed in float32."""
+    """`a @ b`, where consecutive heads of `a` may share one of `b`. Sums of float16 and bfloat16
+    are computed in float32.
+    """
     wide = accumulator(a.dtype)
     if a.ndim < 3 or b.ndim < 3 or b.shape[-3] in (1, a.shape[-3]) or a.shape[-3] == 1:
         return jnp.matmul(a, b, preferred_element_type=wide)

@@ -1,4 +1,4 @@
-"""The cross entropies of class numbers and class probabilities."""
+"""Cross entropies of class numbers and of class probabilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .normalized_exponentials import log_probabilities
 
 
 def classes_exist(target: Any, classes: int, ignore_index: Any) -> Requirement:
-    """Class numbers must be such, or the one that is ignored."""
+    """The requirement that each class number exists or is the one that is ignored."""
     return Requirement(
         (_wide(target) == _wide(ignore_index)) | ((target >= 0) & (target < classes)),
         f"`target` must lie in [0, {classes - 1}] or be `ignore_index`, got {{got}}",
@@ -26,7 +26,7 @@ def classes_exist(target: Any, classes: int, ignore_index: Any) -> Requirement:
 def entropies(
     logits: Array, target: Array, weight: Array | None, ignore_index: Any, smoothing: Any
 ) -> tuple[Array, Array]:
-    """The loss of each row of logits, and its share in the mean."""
+    """The loss of each row of logits, and the share of each row in the mean."""
     log_p = log_probabilities(logits, 0 if logits.ndim == 1 else 1) if logits.size else logits
     if category(target.dtype) < 2:
         return class_losses(log_p, target, weight, ignore_index, smoothing)
@@ -36,7 +36,7 @@ def entropies(
 
 
 def reduced_losses(loss: Array, share: Array, reduction: str) -> Array:
-    """Losses, their sum, or that by the sum of their shares."""
+    """The losses, their sum, or their sum divided by the sum of their shares."""
     if reduction == "none":
         return loss
     return quotient(jnp.sum(loss), jnp.sum(share)) if reduction == "mean" else jnp.sum(loss)
@@ -45,7 +45,9 @@ def reduced_losses(loss: Array, share: Array, reduction: str) -> Array:
 def class_losses(
     log_p: Array, target: Array, weight: Array | None, ignore_index: Any, smoothing: Any
 ) -> tuple[Array, Array]:
-    """`entropies` of class numbers, of log probabilities."""
+    """The loss and the share of each class number, as `entropies` gives them, from log
+    probabilities.
+    """
     log_p, target, unbatched = _batched(log_p, target)
     classes = log_p.shape[1]
     weight = _checked(weight, log_p)
@@ -73,7 +75,7 @@ def check_class_number(ignored: Any) -> None:
 
 
 def _wide(x: Any) -> Array:
-    """Positions as wide as can be: narrow ones cannot hold every `ignore_index`."""
+    """Class numbers in the widest integers: narrow ones cannot hold every `ignore_index`."""
     return lax.convert_element_type(x, available(LONG))
 
 
@@ -100,7 +102,7 @@ def _losses_of_probabilities(
 
 
 def _may_smooth(smoothing: Any) -> bool:
-    return not (isinstance(smoothing, float) and smoothing == 0)  # left out, it is 0.0
+    return not (isinstance(smoothing, float) and smoothing == 0)  # the default is 0.0
 
 
 def _unless_zero(smoothing: Any, plain: Array, smooth: Array) -> Array:
@@ -109,7 +111,7 @@ def _unless_zero(smoothing: Any, plain: Array, smooth: Array) -> Array:
 
 
 def _batched(log_p: Array, target: Array) -> tuple[Array, Array, bool]:
-    """Both with a batch dimension, and whether it is new."""
+    """Log probabilities and targets with a batch dimension, and whether that dimension is new."""
     if category(target.dtype) != 1:
         refuse(f"`target` must hold integers, got {describe(target)}", error=TypeError)
     if log_p.ndim == 0:

@@ -1,4 +1,4 @@
-"""Losses that ask that the right classes have larger scores than the others by a margin."""
+"""Losses that demand scores of the right classes that are larger than all others by a margin."""
 
 from __future__ import annotations
 
@@ -51,13 +51,25 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""$\sum_{j \ne y} w_y \max(\mathrm{margin} - x_y + x_j, 0)^p / C$: class $y$ is to lead by
-    the margin.
+    r"""$\sum_{j \ne y} w_y \max(\mathrm{margin} - x_y + x_j, 0)^p / C$: the score of class $y$ is
+    to exceed all others by the margin.
 
-    - `p`: 1 or 2.
+    Shapes: `input` ($x$) is `[N, C]` or `[C]`, `target` ($y$) is `[N]` or `[]`, and so is the loss
+    of each element.
 
-    Shapes: `input: [N, C]` or `[C]`, `target: [N]` or `[]`, `weight: [C]`. The derivative at the
-    margin is 0. Under `jit` and on accelerators, the loss of a class that does not exist is NaN.
+    - `target`: integers from `[0, C)`.
+    - `p`: the power of the shortfalls, 1 or 2.
+    - `margin`: by how much the right class is to lead.
+    - `weight`: a factor $w$ for each class, `[C]`; None means 1.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Under `jit` and on accelerators, the loss of a class that does not exist is NaN.
+    Gradients: 0 at the margin.
+    Errors: IndexError for a class that does not exist in eager calls on the CPU, RuntimeError for
+    shapes that do not fit, ValueError for another `p` or `reduction`, TypeError for dtypes.
 
     >>> x = jnp.asarray([[0.5, 1.0]], "float32")
     >>> functx.nn.functional.multi_margin_loss(x, jnp.asarray([0]))
@@ -104,10 +116,20 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""$\sum_y \sum_j \max(1 - x_y + x_j, 0) / C$ over right classes $y$ and wrong ones $j$.
+    r"""$\sum_y \sum_j \max(1 - x_y + x_j, 0) / C$ over right classes $y$ and wrong classes $j$.
 
-    Shapes: `input` and `target` are both `[N, C]`, or `[C]`. A row of `target` names the right
-    classes, up to the first -1. The derivative at the margin is 0.
+    Shapes: `input` ($x$) and `target` are both `[N, C]` or both `[C]`; the loss of each element is
+    `[N]` or `[]`.
+
+    - `target`: integers; each row names the right classes, up to its first -1.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Gradients: 0 at the margin of 1.
+    Errors: RuntimeError for shapes that do not fit and for classes outside of `[-1, C)` in eager
+    calls on the CPU, ValueError for another `reduction`, TypeError for dtypes.
 
     >>> x = jnp.asarray([0.5, 1.0, 0.0], "float32")
     >>> functx.nn.functional.multilabel_margin_loss(x, jnp.asarray([0, -1, 1]))
@@ -133,7 +155,9 @@ def _total(x: Array, labels: Array) -> Array:
 
 
 def _slopes(x: Array, labels: Array) -> Array:
-    """How many shortfalls each element adds to, less how many it takes from."""
+    """For each element, the number of shortfalls that grow with it, less the number of those that
+    shrink.
+    """
     rows = jnp.arange(x.shape[0])
 
     def step(slopes: Array, label: Array, missing: Array) -> Array:
@@ -144,7 +168,9 @@ def _slopes(x: Array, labels: Array) -> Array:
 
 
 def _by_label(x: Array, labels: Array, start: Array, step: Callable[..., Array]) -> Array:
-    """`step(so_far, label, missing)` for each label; rows that have no more get no class."""
+    """`step(so_far, label, missing)` for each label in turn; a row without further labels gets a
+    class that does not exist.
+    """
     classes = x.shape[1]
     rows = jnp.arange(x.shape[0])[:, None]
     named = jnp.cumprod(labels >= 0, 1, dtype=bool)
@@ -172,7 +198,7 @@ _of_labels = derivative_rules(
 
 
 def _shortfall(missing: Array) -> Array:
-    """What is above 0, and NaN, of which only the former has a slope."""
+    """The positive part and NaN; of these, only the positive part has a slope."""
     below = lax.stop_gradient(jnp.where(missing <= 0, 0, missing))
     return jnp.where(missing > 0, missing, below)
 

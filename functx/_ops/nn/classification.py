@@ -60,12 +60,24 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""Negative log likelihood: $\ell_i = -w_{t_i} x_{i, t_i}$, given log probabilities.
+    r"""Negative log likelihood: $\ell_i = -w_{t_i} x_{i, t_i}$, given log probabilities $x$ and
+    class numbers $t$.
 
-    Shapes: `input` is `[C]`, `[N, C]` or `[N, C, *d]`; `target` the same without `C`; `weight`
-    is `[C]`. Where the target is `ignore_index`, the loss is 0 and does not count. The mean is
-    $\sum_i \ell_i / \sum_i w_{t_i}$: NaN if nothing counts. Under `jit` and on accelerators, the
-    loss of a class that does not exist is NaN.
+    Shapes: `input` is `[C]`, `[N, C]` or `[N, C, *d]` for `C` classes; `target` has the same shape
+    without `C`, and so has the loss of each element.
+
+    - `target`: integers from `[0, C)`, or `ignore_index`.
+    - `weight`: a factor for each class, `[C]`, in the dtype of `input`; None means 1.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `ignore_index`: a target whose loss is 0 and does not count in the mean.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them. The mean is $\sum_i \ell_i / \sum_i w_{t_i}$, which is NaN if nothing counts.
+
+    Under `jit` and on accelerators, the loss of a class that does not exist is NaN.
+    Errors: IndexError for such a class in eager calls on the CPU, ValueError for a `target` of
+    another shape and for another `reduction`, RuntimeError for a `weight` of another shape,
+    TypeError for dtypes.
 
     >>> log_p = jnp.asarray([[-1.0, -2.0]], "float32")
     >>> functx.nn.functional.nll_loss(log_p, jnp.asarray([1]))
@@ -105,11 +117,29 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: Scalar = 0.0,
 ) -> Array:
-    r"""Cross entropy of unnormalised logits: `nll_loss` of their log softmax.
+    r"""Cross entropy of unnormalised logits and classes: $\ell_i = -w_{t_i} \log p_{i, t_i}$ with
+    $p = \mathrm{softmax}(x)$, or $\ell_i = -\sum_c w_c t_{ic} \log p_{ic}$ for probabilities $t$.
 
-    Shapes are those of `nll_loss`, or `target` has the shape of `input` and holds the
-    probabilities of the classes: $\ell_i = -\sum_c w_c t_{ic} \log p_{ic}$. `label_smoothing`
-    mixes the target with the uniform distribution.
+    Shapes: `input` ($x$) is `[C]`, `[N, C]` or `[N, C, *d]` for `C` classes; the loss of each
+    element has the same shape without `C`.
+
+    - `target`: class numbers from `[0, C)` in the shape of `input` without `C`, or the
+      probabilities of the classes in the shape of `input`.
+    - `weight`: a factor for each class, `[C]`, in the dtype of `input`; None means 1.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `ignore_index`: a class number whose loss is 0 and does not count in the mean. Beside
+      probabilities it must be negative, as the default is.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them. The mean of class numbers is $\sum_i \ell_i / \sum_i w_{t_i}$, which is NaN if
+      nothing counts.
+    - `label_smoothing`: $\epsilon$ from [0, 1], which replaces the probability $t_{ic}$ of a target
+      by $(1 - \epsilon)\,t_{ic} + \epsilon / C$ (Szegedy et al., 2016).
+
+    Under `jit` and on accelerators, the loss of a class that does not exist is NaN.
+    Errors: IndexError for such a class in eager calls on the CPU, ValueError for class numbers of
+    another shape and for another `reduction`, RuntimeError for other shapes and options, TypeError
+    for dtypes.
 
     >>> functx.nn.functional.cross_entropy(jnp.zeros((1, 2), "float32"), jnp.asarray([1]))
     Array(0.6931472, dtype=float32)

@@ -1,4 +1,4 @@
-"""How far vectors are from each other, pair by pair."""
+"""Distances and cosines of vectors, pair by pair."""
 
 from __future__ import annotations
 
@@ -42,9 +42,14 @@ def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
 def cosine_similarity(x1: ArrayOnly, x2: ArrayOnly, dim: int = 1, eps: Scalar = 1e-8) -> Array:
     r"""Cosine of the angle of vectors along `dim`: $x_1 \cdot x_2 / (|x_1| |x_2|)$.
 
-    A norm counts as `eps` at least, which must not be negative; its gradient is that of the norm
-    all the same, and 0 at 0.
-    Shapes: `x1` and `x2` broadcast, and lose `dim`, which counts theirs after that.
+    Shapes: `x1` and `x2` broadcast, and the result lacks `dim`.
+
+    - `dim`: the dimension of the vectors, counted in the joint shape of `x1` and `x2`.
+    - `eps`: the least norm: a norm below it counts as `eps`. It must not be negative.
+
+    Gradients: the gradient of a norm below `eps` is that of the norm, and 0 at 0.
+    Errors: RuntimeError for shapes that do not broadcast and for a negative `eps`, IndexError for a
+    `dim` that does not exist, TypeError for dtypes that are not floating.
 
     >>> one = jnp.ones((1, 4), "float32")
     >>> functx.cosine_similarity(one, -one)
@@ -75,10 +80,16 @@ def pairwise_distance(
 ) -> Array:
     r"""Distance of vectors along the last dimension: $|x_1 - x_2 + \epsilon|_p$.
 
-    `eps` is added to each difference, so that equal vectors have derivatives. Without it their
-    gradient is 0, and so is their second derivative, which is infinite: of the square write
-    `functx.square(x1 - x2).sum(-1)`.
-    Shapes: `x1` and `x2` broadcast, and lose their last dimension, unless `keepdim`. Dtypes: real.
+    Shapes: `x1` and `x2` broadcast; the result lacks their last dimension.
+
+    - `p`: the order of the norm.
+    - `eps`: $\epsilon$, which is added to each difference, so that equal vectors have derivatives.
+    - `keepdim`: whether the last dimension stays, with a size of 1.
+
+    Dtypes: the result is real, also for complex vectors; integers become floating.
+    Gradients: with `eps=0` the gradient of equal vectors is 0, and so is their second derivative,
+    although it is infinite; the square of the distance is `functx.square(x1 - x2).sum(-1)`.
+    Errors: RuntimeError for shapes that do not broadcast, TypeError for bools.
 
     >>> x = jnp.asarray([[0.0, 0.0]], "float32")
     >>> functx.pairwise_distance(x, x + 3.0, p=1, eps=0.0)

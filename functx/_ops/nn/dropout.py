@@ -1,4 +1,4 @@
-"""Dropout: of elements, and of whole channels."""
+"""Dropout of elements and of whole channels."""
 
 from __future__ import annotations
 
@@ -63,9 +63,17 @@ def dropout(
     *,
     key: Key = None,
 ) -> Array:
-    r"""Zeroes each element with probability `p` and scales the rest by $1 / (1 - p)$.
+    """Zeroes each element with probability `p` and multiplies the others by $1 / (1 - p)$.
 
-    Without `training`, the input as it is. `inplace` has no effect: arrays are immutable.
+    - `input`: an array of any shape; the result has its shape and dtype.
+    - `p`: the probability that an element becomes 0, from [0, 1].
+    - `training`: if false, the result is the input as it is.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: ValueError for a `p` outside of [0, 1], TypeError for dtypes that are not floating or
+    complex.
+    Source: Srivastava et al., *Dropout*, 2014.
 
     >>> functx.nn.functional.dropout(jnp.ones(2, "float32"), training=False)
     Array([1., 1.], dtype=float32)
@@ -82,9 +90,19 @@ def dropout1d(
     *,
     key: Key = None,
 ) -> Array:
-    r"""`dropout` of whole channels. Shapes: `[N, C, L]` or `[C, L]`.
+    """`dropout` of whole channels: each is zeroed with probability `p`, or multiplied by
+    $1 / (1 - p)$.
 
-    `inplace` has no effect: arrays are immutable.
+    Shapes: `input: [N, C, L]` or `[C, L]`; the result has the same.
+
+    - `p`: the probability that a channel becomes 0, from [0, 1].
+    - `training`: if false, the result is the input as it is.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: RuntimeError for another number of dimensions, ValueError for a `p` outside of [0, 1],
+    TypeError for dtypes that are not floating or complex.
+    Source: Tompson et al., *Efficient object localization using convolutional networks*, 2015.
 
     >>> x = jnp.ones((1, 4, 2), "float32")
     >>> y = functx.nn.functional.dropout1d(x, key=jax.random.key(0))
@@ -112,9 +130,20 @@ def dropout2d(
     *,
     key: Key = None,
 ) -> Array:
-    r"""`dropout` of whole channels. Shapes: `[N, C, ...]`, a batch always, as in PyTorch.
+    """`dropout` of whole channels: each is zeroed with probability `p`, or multiplied by
+    $1 / (1 - p)$.
 
-    `inplace` has no effect: arrays are immutable.
+    Shapes: `input: [N, C, *]`; the result has the same. Dimension 0 is always a batch, as in
+    PyTorch.
+
+    - `p`: the probability that a channel becomes 0, from [0, 1].
+    - `training`: if false, the result is the input as it is.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: RuntimeError for fewer than 2 dimensions, ValueError for a `p` outside of [0, 1],
+    TypeError for dtypes that are not floating or complex.
+    Source: Tompson et al., *Efficient object localization using convolutional networks*, 2015.
 
     >>> x = jnp.ones((1, 4, 2, 2), "float32")
     >>> y = functx.nn.functional.dropout2d(x, key=jax.random.key(0))
@@ -133,9 +162,20 @@ def dropout3d(
     *,
     key: Key = None,
 ) -> Array:
-    r"""`dropout` of whole channels. Shapes: `[C, D, H, W]`, or `[N, C, ...]` of another rank.
+    """`dropout` of whole channels: each is zeroed with probability `p`, or multiplied by
+    $1 / (1 - p)$.
 
-    `inplace` has no effect: arrays are immutable.
+    Shapes: `input: [C, D, H, W]`, or `[N, C, *]` with another number of dimensions than 4; the
+    result has the same.
+
+    - `p`: the probability that a channel becomes 0, from [0, 1].
+    - `training`: if false, the result is the input as it is.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: RuntimeError for fewer than 2 dimensions, ValueError for a `p` outside of [0, 1],
+    TypeError for dtypes that are not floating or complex.
+    Source: Tompson et al., *Efficient object localization using convolutional networks*, 2015.
 
     >>> x = jnp.ones((4, 2, 2, 2), "float32")
     >>> y = functx.nn.functional.dropout3d(x, key=jax.random.key(0))
@@ -162,12 +202,19 @@ def alpha_dropout(
     *,
     key: Key = None,
 ) -> Array:
-    r"""Dropout that keeps mean 0 and variance 1, for `selu` (Klambauer et al., 2017).
+    r"""Dropout that keeps a mean of 0 and a variance of 1, for `selu` (Klambauer et al., 2017).
 
-    Each element becomes $\alpha' = -1.758...$, the least that `selu` gives, with probability `p`;
-    then all are $a x + b$ with $a = ((1 - p)(1 + p \alpha'^2))^{-1/2}$ and $b = -a \alpha' p$. With
-    `p=1`, zeros. Without `training`, the input as it is. `inplace` has no effect: arrays are
-    immutable.
+    Each element becomes $\alpha' = -1.758$, the least value of `selu`, with probability `p`. Then
+    all become $a x + b$ with $a = ((1 - p)(1 + p \alpha'^2))^{-1/2}$ and $b = -a \alpha' p$. With
+    `p=1` the result is zeros.
+
+    - `input`: an array of any shape; the result has its shape and dtype.
+    - `p`: the probability that an element becomes $\alpha'$, from [0, 1].
+    - `training`: if false, as by default, the result is the input as it is.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: ValueError for a `p` outside of [0, 1], TypeError for dtypes that are not floating.
 
     >>> functx.nn.functional.alpha_dropout(jnp.ones(2, "float32"))
     Array([1., 1.], dtype=float32)
@@ -191,9 +238,19 @@ def feature_alpha_dropout(
     *,
     key: Key = None,
 ) -> Array:
-    """`alpha_dropout` of whole channels. Shapes: `[N, C, ...]`, a batch always.
+    """`alpha_dropout` of whole channels: all elements of a channel become the least value of `selu`
+    with probability `p`, and mean and variance are restored (Klambauer et al., 2017).
 
-    Dtypes: any without `training`, floating with it. `inplace` has no effect: arrays are immutable.
+    Shapes: `input: [N, C, *]`; the result has the same. Dimension 0 is always a batch.
+
+    - `p`: the probability that a channel is replaced, from [0, 1].
+    - `training`: if false, as by default, the result is the input as it is.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Dtypes: any without `training`, floating with it.
+    Errors: RuntimeError for fewer than 2 dimensions, ValueError for a `p` outside of [0, 1],
+    TypeError for dtypes.
 
     >>> x = jnp.ones((1, 4, 2), "float32")
     >>> y = functx.nn.functional.feature_alpha_dropout(x, training=True, key=jax.random.key(0))
@@ -209,7 +266,7 @@ def feature_alpha_dropout(
 
 
 def _of_channels(input: Array) -> tuple[int, ...]:
-    """The shape of one number for each channel."""
+    """The shape of an array with one number for each channel."""
     if input.ndim < 2:
         refuse(f"`input` must be [N, C, ...], got {describe(input)}")
     return (*input.shape[:2], *[1] * (input.ndim - 2))
@@ -229,7 +286,7 @@ def _scaled(input: Array, shape: tuple[int, ...], p: Any, training: bool, key: A
     return input * (_kept(shape, p, input.dtype, key) / jnp.where(p == 1, 1, 1 - p))
 
 
-_LEAST = -1.7580993408473766  # of selu: scale times alpha, negated
+_LEAST = -1.7580993408473766  # the least value of selu: minus scale times alpha
 
 
 def _self_normalizing(

@@ -1,4 +1,4 @@
-"""Elements that are dropped at random inside of larger operators."""
+"""Dropout inside larger operators."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from functx._core import peek
 
 
 def may_drop(p: Any) -> bool:
-    """Whether anything is drawn: not where `p` is known to be 0."""
+    """Whether anything is drawn, which is not so where `p` is known to be 0."""
     known = peek(p)
     return known is None or bool((known > 0).any())
 
 
 def dropped(x: Array, p: Any, key: Array) -> Array:
-    """`x` with elements 0 that are drawn with probability `p`, the others scaled up."""
+    """`x` with each element zeroed with probability `p`, and the others scaled up."""
     drawn = jax.random.uniform(key, x.shape, "float32")
     kept = jnp.where(p == 1, 1, 1 - p)
     return x * jnp.where(drawn < p, 0, 1 / kept).astype(x.dtype)

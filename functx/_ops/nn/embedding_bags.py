@@ -46,7 +46,7 @@ def _rows_and_bags_exist(
 
 
 def _table_may_come_first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """PyTorch's older order."""
+    """The arguments in their present order, also from PyTorch's older one."""
     if len(args) > 1 and is_table(args[0]) and not is_table(args[1]):
         args = (args[1], args[0], *args[2:])
     return args, kwargs
@@ -99,21 +99,33 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Array:
-    r"""The mean, the sum or the maximum of rows of a table, for each bag of row numbers.
+    """The mean, the sum or the maximum of rows of a table, for each bag of row numbers.
 
-    - `offsets`: where each bag begins in `input`; with `include_last_offset` also where the last
-      one ends. Needed where `input` has one dimension; with two, each row of it is a bag.
-    - `mode`: `"mean"`, `"sum"` or `"max"`. An empty bag is 0.
-    - `per_sample_weights`: a factor for each row, for `"sum"`.
+    Shapes: `input: [B, n]`, or `input: [n]` and `offsets: [B]`, and `weight: [rows, width]` give
+    `[B, width]`.
+
+    - `input`: the numbers of the rows, integers. It may come after `weight`, as it once did.
+    - `weight`: the table.
+    - `offsets`: where each bag begins in `input`, starting with 0. It is needed where `input` has
+      one dimension; with two, each row of `input` is a bag.
+    - `max_norm`: if not None, rows with a greater norm come scaled down to it. PyTorch scales the
+      table in place; here `weight` is left alone. The gradient does not see the scaling.
+    - `norm_type`: the order of that norm.
+    - `scale_grad_by_freq`: whether to divide the gradient of a row by the number of times that
+      `input` names it; not for `"max"`.
+    - `mode`: `"mean"`, `"sum"` or `"max"`. An empty bag gives 0.
+    - `sparse`: must be False, since gradients are dense.
+    - `per_sample_weights`: a factor for each row, in the shape of `input` and the dtype of
+      `weight`; for `"sum"` alone.
+    - `include_last_offset`: whether `offsets` also holds where the last bag ends.
     - `padding_idx`: rows of this number are left out of their bags, and have no gradient.
-    - `max_norm`, `norm_type`, `scale_grad_by_freq`, `sparse`: as for `embedding`; `"max"` does not
-      take `scale_grad_by_freq`.
 
-    Shapes: `input: [B, n]`, or `[n]` and `offsets: [B]`, `weight: [rows, width]` give `[B, width]`;
-    `per_sample_weights` is like `input`. The table may come first, as it once did.
-    Dtypes: that of `weight`; halves are summed in float32.
-    Of equal maxima, the first has the gradient. Under `jit` and on accelerators, rows that do not
-    exist are NaN.
+    Under `jit` and on accelerators, rows that do not exist are NaN.
+    Dtypes: that of `weight`; float16 and bfloat16 are summed in float32.
+    Gradients: of equal maxima, the first gets the gradient.
+    Errors: IndexError for rows that do not exist, in eager calls on the CPU, and for such a
+    `padding_idx`; RuntimeError for `offsets` out of range and for shapes; ValueError for options;
+    NotImplementedError for `per_sample_weights` in another mode; TypeError for dtypes.
 
     >>> table = jnp.asarray([[1.0], [2.0], [4.0]], "float32")
     >>> rows, offsets = jnp.asarray([0, 1, 2]), jnp.asarray([0, 2])
@@ -175,9 +187,9 @@ def _check(
 
 
 def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Array | None, int]:
-    """The bag of each row, and how many there are. What is after the last has none.
+    """The bag of each row, and the number of bags. Rows after the last bag have none.
 
-    None for the bags where all have the same size.
+    The first is None where all bags have the same size.
     """
     if offsets is None:
         return None, index.shape[0]
@@ -188,7 +200,7 @@ def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Arra
 
 
 def _each_bag(x: Array, number: int) -> Array:
-    """`[bags, rows of a bag, ...]`, of bags of the same size."""
+    """`[bags, rows of a bag, ...]` for bags of the same size."""
     return x.reshape(number, x.shape[0] // max_dim(number, 1), *x.shape[1:])
 
 
@@ -200,7 +212,9 @@ def _total(x: Array, bags: Array | None, number: int) -> Array:
 
 
 def _held(number: Size) -> Size:
-    """How many rows hold the results of so many bags: JAX does not gather one from none."""
+    """How many rows hold the results of this many bags: at least one, since JAX gathers nothing
+    from no row.
+    """
     return max_dim(number, 1)
 
 
@@ -224,7 +238,9 @@ def _maxima(rows: Array, counted: Array, bags: Array | None, number: int) -> Arr
 
 
 def _first_maxima(seen: Array, counted: Array, bags: Array | None, number: int) -> Array:
-    """The row with the first maximum of each bag and column; their number where there is none."""
+    """The row with the first maximum of each bag and column, or the number of rows where there is
+    none.
+    """
     nowhere = seen.shape[0]
     if bags is None:
         first = jnp.argmax(_each_bag(seen, number), 1)

@@ -1,4 +1,4 @@
-"""Which of several stretches, one after the other, holds a place."""
+"""The search for the stretch that holds a place, among stretches that follow one another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from functx._core import known
 def ended(ends: Array, places: Array) -> Array:
     """How many stretches end at or before each place; `ends: [n]` do not decrease.
 
-    JAX bisects only what it knows the length of: ends of a symbolic number are all compared.
+    JAX bisects only arrays of known length. If the number of ends is symbolic, all of them are
+    compared.
     """
     if known(ends.shape[0]):
         return jnp.searchsorted(ends, places, side="right")

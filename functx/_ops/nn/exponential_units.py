@@ -1,4 +1,6 @@
-"""Smooth activation functions, of exponentials and quotients, and gated ones."""
+"""Smooth activation functions that consist of exponentials and quotients, and the gated linear
+unit.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +44,13 @@ _SELU = 1.6732632423543772  # Klambauer et al., 2017, equation 14
 
 @operator(accepts=Accepts.FLOATING)
 def elu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
-    r"""$x$ where it is positive, else $\alpha (e^x - 1)$ (Clevert et al., 2016).
+    r"""$x$ where it is positive, else $\alpha (e^x - 1)$, for each element $x$ of `input` (Clevert
+    et al., 2016).
 
-    At 0 the derivative is $\alpha$ and the second 0. `inplace` has no effect: arrays are
-    immutable.
+    - `alpha`: $\alpha$, which the function approaches far below 0, negated.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: at 0 the derivative is $\alpha$, and the second derivative is 0.
 
     >>> functx.nn.functional.elu(jnp.asarray([-100.0, 2.0], "float32"), 0.5)
     Array([-0.5,  2. ], dtype=float32)
@@ -60,14 +65,19 @@ def _nonzero(*, alpha: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(accepts=Accepts.FLOATING, requires=_nonzero, aliases=("celu",))
 def celu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
-    r"""$x$ where it is positive, else $\alpha (e^{x / \alpha} - 1)$ (Barron, 2017).
+    r"""$x$ where it is positive, else $\alpha (e^{x / \alpha} - 1)$, for each element $x$ of
+    `input` (Barron, 2017).
 
-    At 0 the derivative is 1 and the second 0. `inplace` has no effect: arrays are immutable.
+    - `alpha`: $\alpha$, which the function approaches far below 0, negated; not 0.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: at 0 the derivative is 1, and the second derivative is 0.
+    Errors: RuntimeError for an `alpha` of 0.
 
     >>> functx.celu(jnp.asarray([-100.0, 2.0], "float32"), 0.5)
     Array([-0.5,  2. ], dtype=float32)
     """
-    # Far below 0 the power is gone, and its slopes: 0, not 0 times an overflowed 1 / alpha^2.
+    # Far below 0 the power and its slopes are 0, rather than 0 times an overflowed 1 / alpha^2.
     lowest = float(np.log(np.float64(jnp.finfo(input.dtype).smallest_subnormal))) - 1
     far = (input < lowest * alpha) & (alpha > 0)
     rest, scale = jnp.where(far, 0, input), jnp.where(far, 1, alpha)
@@ -77,11 +87,15 @@ def celu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
 
 @operator(accepts=Accepts.FLOATING, aliases=("selu",))
 def selu(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""$s x$ where $x$ is positive, else $s \alpha (e^x - 1)$ (Klambauer et al., 2017).
+    r"""$s x$ where $x$ is positive, else $s \alpha (e^x - 1)$, for each element $x$ of `input`
+    (Klambauer et al., 2017).
 
-    $s = 1.0507009873554805$, $\alpha = 1.6732632423543772$: layers of it keep a mean of 0 and a
-    variance of 1. At 0 the derivative is $s \alpha$ and the second 0. `inplace` has no effect:
-    arrays are immutable.
+    The constants $s = 1.0507009873554805$ and $\alpha = 1.6732632423543772$ let layers of it keep a
+    mean of 0 and a variance of 1.
+
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: at 0 the derivative is $s \alpha$, and the second derivative is 0.
 
     >>> functx.selu(jnp.asarray([-100.0, 2.0], "float32"))
     Array([-1.7580993,  2.101402 ], dtype=float32)
@@ -91,7 +105,8 @@ def selu(input: ArrayLike, inplace: bool = False) -> Array:
 
 @operator(accepts=Accepts.FLOATING)
 def logsigmoid(input: ArrayLike) -> Array:
-    r"""The logarithm of the sigmoid, without overflow: $y = -\log(1 + e^{-x})$.
+    r"""The logarithm of the sigmoid, without overflow: $y = -\log(1 + e^{-x})$ for each element $x$
+    of `input`.
 
     >>> functx.nn.functional.logsigmoid(jnp.asarray([-1000.0, 1000.0], "float32"))
     Array([-1000.,     0.], dtype=float32)
@@ -101,7 +116,9 @@ def logsigmoid(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.FLOATING)
 def mish(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""$y = x \tanh(\log(1 + e^x))$ (Misra, 2019). `inplace` has no effect: arrays are immutable.
+    r"""$y = x \tanh(\log(1 + e^x))$ for each element $x$ of `input` (Misra, 2019).
+
+    - `inplace` has no effect: arrays are immutable.
 
     >>> functx.nn.functional.mish(jnp.asarray([0.0, 20.0], "float32"))
     Array([ 0., 20.], dtype=float32)
@@ -110,7 +127,7 @@ def mish(input: ArrayLike, inplace: bool = False) -> Array:
 
 
 def _mish_share(x: Array) -> Array:
-    r"""$\tanh(\log(1 + e^x))$, of powers that do not overflow, and whose slopes do not cancel."""
+    r"""$\tanh(\log(1 + e^x))$, from powers that do not overflow and whose slopes do not cancel."""
     below = x < 0
     power = jnp.exp(jnp.where(below, x, -x))
     odds = power * (power + 2)
@@ -120,7 +137,10 @@ def _mish_share(x: Array) -> Array:
 
 @operator(accepts=Accepts.NUMBER, promote=Promote.INT_TO_FLOAT)
 def softsign(input: ArrayLike) -> Array:
-    r"""$y = x / (1 + |x|)$. At 0 the derivative is 1 and the second 0.
+    """$y = x / (1 + |x|)$ for each element $x$ of `input`.
+
+    Dtypes: integers become floating.
+    Gradients: at 0 the derivative is 1, and the second derivative is 0.
 
     >>> functx.nn.functional.softsign(jnp.asarray([-1.0, 3.0], "float32"))
     Array([-0.5 ,  0.75], dtype=float32)
@@ -132,7 +152,7 @@ def _softsign(x: Array) -> Array:
     return x / lax.convert_element_type(1 + magnitude(x), x.dtype)
 
 
-# The quotient rule's two terms cancel at large numbers, and higher powers leave the range.
+# The quotient rule's two terms cancel at large numbers, and higher powers overflow.
 _real_softsign = derivative_rules(
     _softsign,
     jvp=lambda primals, output, tangents: tangents[0] * lax.square(1 / (1 + magnitude(primals[0]))),
@@ -143,7 +163,9 @@ _real_softsign = derivative_rules(
 
 @operator(accepts=Accepts.NUMBER, promote=Promote.INT_TO_FLOAT)
 def tanhshrink(input: ArrayLike) -> Array:
-    r"""$y = x - \tanh x$.
+    r"""$y = x - \tanh x$ for each element $x$ of `input`.
+
+    Dtypes: integers become floating.
 
     >>> functx.nn.functional.tanhshrink(jnp.asarray([0.0, 100.0], "float32"))
     Array([ 0., 99.], dtype=float32)
@@ -151,7 +173,7 @@ def tanhshrink(input: ArrayLike) -> Array:
     return _tanhshrink(input)
 
 
-# $x \cosh x - \sinh x$ over $x^3$, by powers of $x^2$: of numbers up to 1, to all digits.
+# The series of $(x \cosh x - \sinh x) / x^3$ in $x^2$, exact to all digits for numbers up to 1.
 _DIFFERENCE = [2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
 
 
@@ -165,7 +187,7 @@ def _less_its_tanh(x: Array) -> Array:
     return jnp.where(lax.abs(wide) < 1, small, wide - lax.tanh(wide)).astype(x.dtype)
 
 
-# One less the derivative of tanh cancels at small numbers.
+# The difference of 1 and the derivative of tanh cancels at small numbers.
 _tanhshrink = derivative_rules(
     _less_its_tanh,
     jvp=lambda primals, output, tangents: tangents[0] * lax.square(hyperbolic_tangent(primals[0])),
@@ -176,9 +198,15 @@ _tanhshrink = derivative_rules(
 
 @operator(accepts=Accepts.FLOATING)
 def glu(input: ArrayLike, dim: Dim = -1) -> Array:
-    r"""Gated linear unit: $y = a \cdot \sigma(b)$ of the halves $a, b$ of `input` along `dim`.
+    r"""Gated linear unit: $y = a \cdot \sigma(b)$ of the halves $a, b$ of `input` along `dim`
+    (Dauphin et al., 2017).
 
-    Dauphin et al. (2017). Shapes: `[..., 2 n, ...] -> [..., n, ...]`.
+    Shapes: `input: [..., 2 n, ...] -> [..., n, ...]`.
+
+    - `dim`: the dimension that is cut in two.
+
+    Errors: RuntimeError for an odd size and for an input without dimensions, IndexError
+    for a `dim` that does not exist.
 
     >>> functx.nn.functional.glu(jnp.asarray([3.0, 100.0], "float32"))
     Array([3.], dtype=float32)
@@ -192,7 +220,9 @@ def glu(input: ArrayLike, dim: Dim = -1) -> Array:
 
 
 def _exponential_below(x: Array, alpha: Any, *, scale: Any, slope: Any) -> Array:
-    """At 0, whose second derivative PyTorch has as 0, a straight line of this slope."""
+    """The common form of ELU, CELU and SELU; at 0 a straight line of this slope, since PyTorch's
+    second derivative there is 0.
+    """
     straight = positive(x) | ~nonzero(x)
     level = jnp.where(straight, x, 0) * slope
     power = alpha * exponential_less_1(jnp.where(straight, -1, x) / jnp.where(straight, 1, scale))

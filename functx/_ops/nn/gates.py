@@ -1,4 +1,4 @@
-"""Activation functions that let a share of their argument through."""
+"""Activation functions that multiply their argument by a share of 1."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Gate = Callable[[Array], Array]
 
 
 def gated(gate: Gate, x: Array, *, beside_slope: Gate | None = None) -> Array:
-    """`x * gate(x)`. Its slope takes in no cotangent before it is whole: `x` may be great.
+    """`x * gate(x)`. The slope is complete before it meets a cotangent, since `x` may be large.
 
-    `beside_slope` is the gate as it is best computed together with its slope.
+    `beside_slope` is the gate in the form in which it is best computed together with its slope.
     """
 
     def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:

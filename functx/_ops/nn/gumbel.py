@@ -1,4 +1,4 @@
-"""Draws from categories with a derivative."""
+"""Draws from categories that have a derivative."""
 
 from __future__ import annotations
 
@@ -27,11 +27,16 @@ def gumbel_softmax(
     r"""$\mathrm{softmax}((x + g) / \tau)$ with Gumbel noise $g$: nearly a draw of one category
     (Jang et al., 2017).
 
-    - `tau`: the temperature $\tau$. The less it is, the nearer the draw is to one category.
-    - `hard`: a 1 for the greatest and 0 elsewhere, with the derivative of the softmax.
-    - `eps` has no effect, as in PyTorch.
+    Shapes: `logits` ($x$) may have any shape, and the result has the same.
 
-    Shapes: that of `logits`, whose categories lie along `dim`.
+    - `tau`: the temperature $\tau$. The less it is, the nearer the draw is to one category.
+    - `hard`: whether the result is 1 for the greatest category and 0 elsewhere, with the derivative
+      of the softmax.
+    - `eps` has no effect, as in PyTorch.
+    - `dim`: the dimension along which the categories lie.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Errors: IndexError for a `dim` that does not exist, TypeError for dtypes that are not floating.
 
     >>> x = jnp.asarray([0.0, 1000.0], "float32")
     >>> functx.nn.functional.gumbel_softmax(x, hard=True, key=jax.random.key(0))

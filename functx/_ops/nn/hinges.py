@@ -1,4 +1,4 @@
-"""What losses of margins have in common."""
+"""What losses with margins share: a hinge, and a check of ranks."""
 
 from __future__ import annotations
 

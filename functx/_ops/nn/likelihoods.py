@@ -54,12 +54,24 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""Cross entropy of probabilities: $\ell = -w\,(t \log x + (1 - t) \log(1 - x))$.
+    r"""Cross entropy of probabilities: $\ell = -w\,(t \log x + (1 - t) \log(1 - x))$ for each
+    element $x$ of `input` and $t$ of `target`.
 
-    Logarithms below -100 count as -100, and $x (1 - x)$, by which the gradient in `input` is
-    divided, as 1e-12 at least: at 0 and 1 it is large, but finite. So is that in `target`, where
-    PyTorch's is infinite. Shapes: `target` has the input's, to which `weight` broadcasts.
-    Raises `RuntimeError` where `input` or `target` is no probability.
+    Logarithms below -100 count as -100.
+    Shapes: `target` has the shape of `input`.
+
+    - `weight`: a factor $w$, which broadcasts to the input's shape; None means 1.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Gradients: the gradient in `input` is divided by $x (1 - x)$, which counts as 1e-12 at least: at
+    0 and 1 the gradient is large, but finite. So is the gradient in `target`, where PyTorch's is
+    infinite.
+    Errors: RuntimeError where `input` or `target` lies outside of [0, 1], in eager calls on the
+    CPU, and for a `weight` that does not broadcast; ValueError for a `target` of another shape and
+    for another `reduction`; TypeError for dtypes.
 
     >>> F = functx.nn.functional
     >>> F.binary_cross_entropy(jnp.asarray([0.5, 0.5], "float32"), jnp.ones(2, "float32"))
@@ -100,12 +112,22 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Array:
-    r"""Kullback and Leibler's divergence, of logarithms $x$: $\ell = t\,(\log t - x)$.
+    r"""Kullback and Leibler's divergence: $\ell = t\,(\log t - x)$ for each logarithm $x$ of
+    `input` and each probability $t$ of `target`.
 
-    With `log_target` the target is a logarithm too: $\ell = e^t (t - x)$. Where $t = 0$ and
-    $x = -\infty$ it is 0 (PyTorch: NaN). The reduction `"batchmean"` divides the sum by the size
-    of dimension 0, and is what the divergence is in mathematics.
-    Shapes: `input` and `target` broadcast. Dtypes: the common one, which must be floating.
+    Where $t = 0$ and $x = -\infty$ the loss is 0 (PyTorch: NaN).
+    Shapes: `input` and `target` broadcast; the loss of each element has their joint shape.
+
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them. `"batchmean"` divides the sum by the size of dimension 0, which is the
+      divergence of mathematics.
+    - `log_target`: whether `target` holds logarithms too; then $\ell = e^t (t - x)$.
+
+    Dtypes: the common one, which must be floating.
+    Errors: RuntimeError for shapes that do not broadcast, ValueError for another `reduction`,
+    TypeError for dtypes.
 
     >>> F, x = functx.nn.functional, jnp.asarray([-1.0, -2.0], "float32")
     >>> F.kl_div(x, jnp.asarray([1.0, 0.0], "float32"))
@@ -127,7 +149,7 @@ def kl_div(
 _x_log_x = derivative_rules(
     lambda x: jnp.where(x == 0, 0, x * lax.log(jnp.where(x == 0, 1, x))),
     jvp=lambda primals, output, tangents: (
-        # What is not differentiated has a tangent of 0, also where the slope is infinite.
+        # An argument that is not differentiated has a tangent of 0, even at an infinite slope.
         jnp.where(tangents[0] == 0, 0, tangents[0] * (lax.log(primals[0]) + 1))
     ),
     vjp=lambda primals, output, cotangent: (cotangent * (lax.log(primals[0]) + 1),),
@@ -146,11 +168,24 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""Of counts $t$ of Poisson's distribution: $\ell = e^x - t x$, where $x$ is a logarithm.
+    r"""Negative log likelihood of counts $t$ with Poisson's distribution: $\ell = e^x - t x$, where
+    $e^x$ is the expected count.
 
-    Else, without `log_input`, $\ell = x - t \log(x + \epsilon)$. `full` adds Stirling's
-    $\log t!$, which is $t \log t - t + \tfrac12 \log 2 \pi t$, where $t > 1$.
-    Shapes: `input` and `target` broadcast.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast; the loss of each element has their joint
+    shape.
+
+    - `log_input`: whether `input` holds logarithms. If not, $\ell = x - t \log(x + \epsilon)$.
+    - `full`: whether to add Stirling's approximation of $\log t!$, which is
+      $t \log t - t + \tfrac12 \log 2 \pi t$, where $t > 1$.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `eps`: $\epsilon$, which keeps the logarithm of 0 finite.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Dtypes: the common one; integers become floating.
+    Errors: RuntimeError for shapes that do not broadcast, ValueError for another `reduction`,
+    TypeError for dtypes.
 
     >>> F = functx.nn.functional
     >>> F.poisson_nll_loss(jnp.zeros(2, "float32"), jnp.ones(2, "float32"))
@@ -187,12 +222,23 @@ def gaussian_nll_loss(
     eps: Scalar = 1e-6,
     reduction: str = "mean",
 ) -> Array:
-    r"""Of normal samples: $\ell = \tfrac12 (\log v + (x - t)^2 / v)$.
+    r"""Negative log likelihood of samples of normal distributions:
+    $\ell = \tfrac12 (\log v + (x - t)^2 / v)$.
 
-    $v$ is `var`, or `eps` where that is more; the gradient in `var` is that in $v$ all the same.
-    `full` adds $\tfrac12 \log 2 \pi$.
-    Shapes: `var` is a number or has the input's shape, or one less at its end, or 1 in one
-    dimension; `input` and `target` broadcast. Raises `ValueError` where `var` is negative.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast.
+
+    - `var`: the variances: a number, or an array in the shape of `input`, in that shape without its
+      last dimension, or with a 1 in place of one dimension.
+    - `full`: whether to add $\tfrac12 \log 2 \pi$.
+    - `eps`: the least variance: $v$ is `var`, or `eps` where that is greater.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Dtypes: the common one; integers become floating.
+    Gradients: the gradient in `var` is the gradient in $v$, also where $v$ is `eps`.
+    Errors: ValueError where `var` is negative, in eager calls on the CPU, for a `var` of another
+    shape and for another `reduction`; RuntimeError for shapes that do not broadcast; TypeError for
+    dtypes.
 
     >>> one = jnp.ones(2, "float32")
     >>> functx.nn.functional.gaussian_nll_loss(one, 3 * one, one)
@@ -209,7 +255,7 @@ def gaussian_nll_loss(
         )
     least = jnp.asarray(eps, var.dtype)
     held = least + (var - lax.stop_gradient(var))
-    variance = jnp.where(var >= least, var, held)  # or NaN
+    variance = jnp.where(var >= least, var, held)  # a NaN stays
     difference = input - target
     loss = 0.5 * (jnp.log(variance) + quotient(difference * difference, variance))
     loss = loss + 0.5 * math.log(2 * math.pi) if full else loss

@@ -1,4 +1,4 @@
-"""The loss of an affine classifier, without all of its logits."""
+"""The cross entropy of an affine classifier, without all logits in memory at once."""
 
 from __future__ import annotations
 
@@ -66,19 +66,27 @@ def linear_cross_entropy(
 ) -> Array:
     r"""`cross_entropy` of `linear`: $\ell_i = -w_{t_i} \log \mathrm{softmax}(W x_i + b)_{t_i}$.
 
-    Shapes: `input: [n]` or `[N, n]`, `linear_weight: [C, n]` and `linear_bias: [C]`; with
-    `[C, *d, n]` and `[C, *d]`, each input has a loss for each element of `d`. `target` holds class
-    numbers, `[]`, `[N]` or `[N, *d]`, or probabilities, `[C]`, `[N, C]` or `[N, C, *d]`. `weight`
-    is `[C]`.
+    Shapes: `input` ($x$) is `[n]` or `[N, n]`, `linear_weight` ($W$) is `[C, n]` and `linear_bias`
+    ($b$) is `[C]` or None. With `linear_weight: [C, *d, n]` and `linear_bias: [C, *d]`, each input
+    has a loss for each element of `d`.
 
-    - `reduction`, `label_smoothing`: as for `cross_entropy`.
-    - `ignore_index`: a class number whose loss is 0 and does not count; by default -100.
-    - `options`: None. PyTorch's choose how it spares memory, at the price of its transforms.
+    - `target`: class numbers $t$, `[]`, `[N]` or `[N, *d]`, or the probabilities of the classes,
+      `[C]`, `[N, C]` or `[N, C, *d]`.
+    - `weight`: a factor $w$ for each class, `[C]`; None means 1.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them. The mean of class numbers is divided by the sum of their weights.
+    - `ignore_index`: a class number whose loss is 0 and does not count in the mean; None, which it
+      must be beside probabilities, means -100.
+    - `label_smoothing`: a share from [0, 1] of each target that is spread evenly over all classes.
+    - `options`: must be None. In PyTorch it chooses how memory is spared, at the price of
+      transforms.
 
-    Memory: where N C is more than 2**20, rows are taken in blocks, which are computed again for
-    the backward pass, so that it grows with N + C (but not where there is `d`).
-    Dtypes: all arrays but class numbers have the same one; halves are computed in float32.
-    Errors: RuntimeError for shapes, ValueError for options, IndexError for classes.
+    Memory: where `N C` is more than 2**20, rows are taken in blocks, which are computed again for
+    the backward pass, so that memory grows with `N + C` (but not where there is `d`).
+    Dtypes: all arrays but class numbers have one dtype; float16 and bfloat16 are computed in
+    float32.
+    Errors: RuntimeError for shapes that do not fit, ValueError for another `reduction`, IndexError
+    for classes that do not exist, in eager calls on the CPU, TypeError for dtypes and `options`.
 
     >>> x, W = jnp.ones((1, 2), "float32"), jnp.zeros((3, 2), "float32")
     >>> functx.nn.functional.linear_cross_entropy(x, W, jnp.asarray([1]))
@@ -110,7 +118,7 @@ def linear_cross_entropy(
 
 
 def _logits(input: Array, weight: Array, bias: Array | None) -> Array:
-    """`[N, C, *d]` of `[N, n]` and `[C, *d, n]`."""
+    """Logits `[N, C, *d]` of an input `[N, n]` and a weight `[C, *d, n]`."""
     flat = mapped(input, weight.reshape(math.prod(weight.shape[:-1]), weight.shape[-1]))
     out = flat.reshape(*input.shape[:-1], *weight.shape[:-1])
     return out if bias is None else out + bias.astype(out.dtype)

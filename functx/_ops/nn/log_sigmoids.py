@@ -1,4 +1,4 @@
-"""The logarithm of the sigmoid, and what is made of it and that of the rest to 1."""
+"""The logarithm of the sigmoid, and the cross entropy that is made of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _curve(x: Array) -> Array:
     return jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-# Both pieces have a kink at 0 where the whole has none, so the derivative is given.
+# Both pieces have a kink at 0 and their sum has none, so the derivative is given.
 log_sigmoid = derivative_rules(
     lambda x: jnp.minimum(x, 0) - _curve(x),
     jvp=lambda primals, output, tangents: sigmoid(-primals[0]) * tangents[0],
@@ -26,7 +26,9 @@ log_sigmoid = derivative_rules(
 
 
 def cross_entropy(x: Array, positive: Any, negative: Any) -> Array:
-    r"""$-p \log \sigma(x) - n \log \sigma(-x)$ of what is `positive`, $p$, and `negative`, $n$."""
+    r"""$-p \log \sigma(x) - n \log \sigma(-x)$ with $p$ the `positive` share and $n$ the `negative`
+    share.
+    """
     return _cross_entropy(*jnp.broadcast_arrays(x, positive, negative))
 
 
@@ -41,7 +43,7 @@ def _slopes(primals: Any) -> tuple[Array, Array, Array]:
 
 
 def _tangent(primals: Any, output: Array, tangents: Any) -> Array:
-    # What is not differentiated has a tangent of 0, whatever its slope.
+    # An argument that is not differentiated has a tangent of 0, whatever its slope.
     pairs = zip(_slopes(primals), tangents, strict=True)
     terms = (jnp.where(t == 0, 0, slope * t) for slope, t in pairs)
     return ft.reduce(jnp.add, terms)

@@ -1,4 +1,4 @@
-"""What losses ask of the arrays beside their input."""
+"""Checks and conversions of the arrays that a loss takes beside its input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functx._core import broadcasts_to, category, converted, describe, refuse
 
 
 def of_one_shape(input: Array, **others: Array) -> None:
-    """Refuses arrays, by name, of another shape than the input's."""
+    """Refuses arrays whose shape is not the input's; the keywords are their names."""
     for name, x in others.items():
         if x.shape != input.shape:
             refuse(
@@ -21,7 +21,7 @@ def of_one_shape(input: Array, **others: Array) -> None:
 
 
 def factor_of(name: str, factor: Any, input: Array) -> Array | None:
-    """A weight in the dtype of computation."""
+    """A weight in the dtype of computation, or None if there is no weight."""
     if factor is None:
         return None
     factor = jnp.asarray(factor)

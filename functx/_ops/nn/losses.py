@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-# What the loss promotes to and what its weight does are two questions, hence `Promote.NONE`.
+# The loss and its weight promote by different rules, hence `Promote.NONE`.
 @operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, ranked=False)
 def mse_loss(
     input: ArrayLike,
@@ -62,9 +62,19 @@ def mse_loss(
 ) -> Array:
     r"""Squared error: $\ell_i = (x_i - t_i)^2$, its mean, or its sum.
 
-    Shapes: `input` and `target` broadcast; `weight` has the shape of `input`. The mean is then
-    $\sum_i w_i \ell_i / \sum_i w_i$. `size_average` and `reduce` are PyTorch's older names.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast; the loss of each element has their joint
+    shape.
+
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+    - `weight`: a factor $w_i$ for each element, in the shape of `input`. The mean is then
+      $\sum_i w_i \ell_i / \sum_i w_i$.
+
     Dtypes: the common one, which must be floating unless there is a `weight`.
+    Errors: RuntimeError for shapes that do not broadcast, ValueError for another `reduction` or a
+    `weight` of another shape, TypeError for dtypes.
 
     >>> functx.nn.functional.mse_loss(jnp.asarray([1.0, 3.0], "float32"), jnp.zeros(2, "float32"))
     Array(5., dtype=float32)
@@ -87,9 +97,21 @@ def l1_loss(
 ) -> Array:
     r"""Absolute error: $\ell_i = |x_i - t_i|$, its mean, or its sum.
 
-    Shapes and `weight` are as in `mse_loss`. The derivative where $x_i = t_i$, and where either
-    is NaN, is 0.
-    Dtypes: that of the real common one and the weight; integers have a sum, int64, and no mean.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast; the loss of each element has their joint
+    shape.
+
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+    - `weight`: a factor $w_i$ for each element, in the shape of `input`. The mean is then
+      $\sum_i w_i \ell_i / \sum_i w_i$.
+
+    Dtypes: the real dtype of the common one, or its common dtype with `weight`. Integers have a
+    sum, in int64, and no mean.
+    Gradients: 0 where $x_i = t_i$, and where either is NaN.
+    Errors: RuntimeError for shapes that do not broadcast, ValueError for another `reduction` or a
+    `weight` of another shape, TypeError for dtypes.
 
     >>> functx.nn.functional.l1_loss(jnp.asarray([1.0, -3.0], "float32"), jnp.zeros(2, "float32"))
     Array(2., dtype=float32)
@@ -101,7 +123,7 @@ def l1_loss(
 
 
 def _difference(input: Array, target: Array, *, bools: bool = False) -> tuple[Array, np.dtype]:
-    """As it is computed, and the dtype that it has."""
+    """The difference in the dtype of computation, and the dtype that it has for the caller."""
     if not bools and 0 in (category(input.dtype), category(target.dtype)):
         refuse(
             f"bools have no difference, got {describe(input)} and {describe(target)}",
@@ -161,9 +183,19 @@ def smooth_l1_loss(
 ) -> Array:
     r"""Squared error below `beta`, absolute error above (Girshick, 2015).
 
-    With $d = x - t$: $\ell = d^2 / 2\beta$ where $|d| < \beta$, else $|d| - \beta / 2$. `beta=0`
-    is `l1_loss`.
+    With $d = x - t$: $\ell = d^2 / 2\beta$ where $|d| < \beta$, else $|d| - \beta / 2$.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast; the loss of each element has their joint
+    shape.
+
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+    - `beta`: $\beta$, the error at which both pieces meet; not negative. `beta=0` gives `l1_loss`.
+
     Dtypes: the common one, which must be floating.
+    Errors: RuntimeError for shapes that do not broadcast and for a negative `beta`, ValueError for
+    another `reduction`, TypeError for dtypes.
 
     >>> functx.nn.functional.smooth_l1_loss(jnp.asarray([3.0], "float32"), jnp.zeros(1, "float32"))
     Array(2.5, dtype=float32)
@@ -197,9 +229,19 @@ def huber_loss(
 ) -> Array:
     r"""Squared error below `delta`, absolute error above (Huber, 1964).
 
-    With $d = x - t$: $\ell = d^2 / 2$ where $|d| < \delta$, else $\delta (|d| - \delta / 2)$;
-    times `weight`, which has the input's shape. The mean is that of the products.
+    With $d = x - t$: $\ell = d^2 / 2$ where $|d| < \delta$, else $\delta (|d| - \delta / 2)$.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast; the loss of each element has their joint
+    shape.
+
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+    - `delta`: $\delta$, the error at which both pieces meet; positive.
+    - `weight`: a factor for each element, in the shape of `input`. The mean is that of the
+      products.
+
     Dtypes: the common one, which must be floating.
+    Errors: RuntimeError for shapes that do not broadcast and for a `delta` that is not positive,
+    ValueError for another `reduction` or a `weight` of another shape, TypeError for dtypes.
 
     >>> functx.nn.functional.huber_loss(jnp.asarray([3.0], "float32"), jnp.zeros(1, "float32"))
     Array(2.5, dtype=float32)
@@ -228,11 +270,23 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Other | None = None,
 ) -> Array:
-    r"""Cross entropy of probabilities `target` and $\sigma(x)$, without overflow.
+    r"""Cross entropy of the probabilities `target` and $\sigma(x)$ of the logits `input`, without
+    overflow.
 
-    $\ell = -w\,(p\,t \log \sigma(x) + (1 - t) \log(1 - \sigma(x)))$, where `weight` $w$ and
-    `pos_weight` $p$ broadcast to the input's shape. `input` and `target` have one shape.
-    Dtypes: the common one of `input` and `target`; the weights may be integers.
+    $\ell = -w\,(p\,t \log \sigma(x) + (1 - t) \log(1 - \sigma(x)))$ for each element $x$ of `input`
+    and $t$ of `target`.
+    Shapes: `input` and `target` have one shape.
+
+    - `weight`: a factor $w$, which broadcasts to the input's shape.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+    - `pos_weight`: a factor $p$ of what is positive, which broadcasts to the input's shape.
+
+    Dtypes: the common one of `input` and `target`, which are floating; the weights may be integers.
+    Errors: ValueError for a `target` of another shape and for another `reduction`, RuntimeError for
+    weights that do not broadcast, TypeError for dtypes.
 
     >>> F = functx.nn.functional
     >>> F.binary_cross_entropy_with_logits(jnp.zeros(2, "float32"), jnp.ones(2, "float32"))

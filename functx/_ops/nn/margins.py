@@ -1,4 +1,4 @@
-"""Losses that ask for a margin between what belongs together and what does not."""
+"""Losses that demand a margin between pairs that belong together and pairs that do not."""
 
 from __future__ import annotations
 
@@ -46,9 +46,21 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""$x$ where the target is 1, $\max(\mathrm{margin} - x, 0)$ where it is -1, else their sum.
+    r"""$x$ where the target is 1, $\max(\mathrm{margin} - x, 0)$ where the target is -1, and the
+    sum of both for any other target.
 
-    Shapes: `input` and `target` broadcast. The derivative where $x$ is the margin is -1.
+    Shapes: `input` ($x$) and `target` broadcast; the loss of each element has their joint shape.
+
+    - `target`: 1 or -1 for each element, in any dtype.
+    - `margin`: the distance from which the loss of a target of -1 is 0.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Gradients: -1 where the target is -1 and $x$ is the margin.
+    Errors: RuntimeError for shapes that do not broadcast, ValueError for another `reduction`,
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([0.5, 0.5], "float32")
     >>> functx.nn.functional.hinge_embedding_loss(x, jnp.asarray([1, -1], "int32"))
@@ -70,10 +82,22 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""$\max(-t (x_1 - x_2) + \mathrm{margin}, 0)$: a target $t = 1$ ranks $x_1$ first.
+    r"""$\max(-t (x_1 - x_2) + \mathrm{margin}, 0)$: a target $t = 1$ ranks $x_1$ above $x_2$, and
+    $t = -1$ below.
 
-    Shapes: all have the same number of dimensions, and broadcast. Where the loss begins to be 0
-    its derivative is that of the part that is not.
+    Shapes: `input1` ($x_1$), `input2` ($x_2$) and `target` ($t$) have the same number of
+    dimensions, and broadcast; the loss of each element has their joint shape.
+
+    - `margin`: by how much the inputs are to differ.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Dtypes: the common one; integers become floating.
+    Gradients: where the loss begins to be 0, the gradient is that of the side where it is positive.
+    Errors: RuntimeError for shapes that do not fit, ValueError for another `reduction`, TypeError
+    for dtypes.
 
     >>> F, x = functx.nn.functional, jnp.asarray([0.5, 2.0], "float32")
     >>> F.margin_ranking_loss(x, x - 1, jnp.ones(2, "float32"), margin=3)
@@ -94,7 +118,18 @@ def soft_margin_loss(
 ) -> Array:
     r"""$\log(1 + e^{-t x})$ of targets $t$ that are 1 or -1, without overflow.
 
-    Shapes: `input` and `target` broadcast. Dtypes: that of `input`.
+    Shapes: `input` ($x$) and `target` ($t$) broadcast; the loss of each element has their joint
+    shape.
+
+    - `target`: 1 or -1 for each element, in any real dtype.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Dtypes: that of `input`.
+    Errors: RuntimeError for shapes that do not broadcast, ValueError for another `reduction`,
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([0.0, -1000.0], "float32")
     >>> functx.nn.functional.soft_margin_loss(x, jnp.ones(2, "float32"), reduction="none")
@@ -116,10 +151,22 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""Cross entropy of each class on its own, $-t \log \sigma(x) - (1 - t) \log(1 - \sigma(x))$.
+    r"""Cross entropy of each class on its own, $-t \log \sigma(x) - (1 - t) \log(1 - \sigma(x))$,
+    and its mean over the classes.
 
-    It is the mean over classes, which are the last dimension, of which `weight` has a factor each.
-    Shapes: `[..., c]`; `input`, `target` and `weight` broadcast.
+    Shapes: `[..., C]`: the last dimension is that of the classes. `input` ($x$), `target` ($t$) and
+    `weight` broadcast; the loss of each element has their joint shape without `C`.
+
+    - `target`: 1 for the classes that apply, else 0, or the probabilities of the classes.
+    - `weight`: a factor for each class; None means 1.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Dtypes: the common one, which must be floating.
+    Errors: RuntimeError for shapes that do not fit, ValueError for another `reduction`, TypeError
+    for dtypes.
 
     >>> F, one = functx.nn.functional, jnp.ones((1, 2), "float32")
     >>> F.multilabel_soft_margin_loss(0 * one, one)
@@ -146,11 +193,23 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""Of the cosine of two vectors: $1 - \cos$ where the target is 1, where it is -1
-    $\max(\cos - \mathrm{margin}, 0)$.
+    r"""Loss of the cosine of two vectors: $1 - \cos$ where the target is 1,
+    $\max(\cos - \mathrm{margin}, 0)$ where the target is -1, and 0 for any other target.
 
-    For any other target it is 0. Squares of norms count 1e-12 more.
-    Shapes: `[n, k], [n, k], [n] -> [n]` before the reduction, or without n.
+    Shapes: `input1` and `input2` are `[n, k]`, `target` and the loss of each element `[n]`; or all
+    without `n`.
+
+    - `target`: 1 or -1 for each pair of vectors, in any dtype.
+    - `margin`: the cosine up to which the loss of a target of -1 is 0.
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    The square of each norm counts 1e-12 more than it is.
+    Dtypes: the common one of the vectors; integers become floating.
+    Errors: RuntimeError for shapes that do not fit, ValueError for another `reduction`, TypeError
+    for dtypes.
 
     >>> F, one = functx.nn.functional, jnp.ones((2, 3), "float32")
     >>> F.cosine_embedding_loss(one, -one, jnp.asarray([1, -1], "int32"), reduction="none")
@@ -170,7 +229,7 @@ def cosine_embedding_loss(
 
 
 def _length(x: Array) -> Array:
-    """The norm along the last dimension, whose square counts 1e-12 more."""
+    """The norm along the last dimension, whose square counts 1e-12 more than it is."""
     least = jnp.full((*x.shape[:-1], 1), 1e-6, x.dtype)
     norm = vector_norm(jnp.concatenate([x, least], axis=-1), 2, (x.ndim - 1,))
     return jnp.expand_dims(norm, -1)

@@ -1,4 +1,4 @@
-"""Attention of several heads, with its projections."""
+"""Attention with several heads and with projections."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["multi_head_attention_forward"]
 
 
 class MultiHeadAttentionResult(NamedTuple):
-    """What attention gives, and its weights, or None if they were not asked for."""
+    """The result of attention, and its weights, which are None if they were not asked for."""
 
     output: Array
     weights: Array | None
@@ -88,28 +88,41 @@ def multi_head_attention_forward(
     *,
     rng_key: Key = None,
 ) -> MultiHeadAttentionResult:
-    r"""Attention of `num_heads` heads to projections of `query`, `key` and `value`, projected
-    (Vaswani et al., 2017): what `torch.nn.MultiheadAttention` computes.
+    """Attention of several heads to projections of `query`, `key` and `value`, and a projection of
+    the result (Vaswani et al., 2017): what `torch.nn.MultiheadAttention` computes.
 
-    - `in_proj_weight: [3 E, E]`, `in_proj_bias: [3 E]`: the projections of the three, one after the
-      other; with `use_separate_proj_weight`, `q_proj_weight: [E, E]`, `k_proj_weight: [E, K]` and
-      `v_proj_weight: [E, V]` are their weights instead.
-    - `bias_k`, `bias_v: [1, 1, E]`: one more key and value; `add_zero_attn` adds one of zeros.
-    - `static_k`, `static_v: [N H, S, E / H]`: take the place of the projected keys and values.
+    Shapes: `query: [L, N, E]`, `key: [S, N, K]` and `value: [S, N, V]`, or all without `N`, give
+    `(output, weights)` with `output: [L, N, E]` and `weights: [N, L, S]`, or `[N, H, L, S]` for
+    each of `H` heads.
+
+    - `embed_dim_to_check`: `E`; another width of `query` is refused.
+    - `num_heads`: `H`, which divides `E`.
+    - `in_proj_weight: [3 E, E]`, `in_proj_bias: [3 E]`: the projections of the three arrays, one
+      after the other; without a bias it is None.
+    - `bias_k`, `bias_v`, both `[1, 1, E]`: one more key and one more value, or None.
+    - `add_zero_attn`: whether to add one more key and value of zeros.
+    - `dropout_p`: the probability that a weight becomes 0 in `training`; the others are scaled up.
+    - `out_proj_weight: [E, E]`, `out_proj_bias: [E]`: the projection of the result; without a bias
+      it is None.
+    - `training`: whether there is dropout.
     - `key_padding_mask: [N, S]`, `attn_mask: [L, S]` or `[N H, L, S]`: booleans say which positions
-      take *no* part; numbers are added. `is_causal` says that `attn_mask`, which it needs, is
-      causal.
-    - `dropout_p`: how likely a weight becomes 0 in `training`; the others are scaled up. The PRNG
-      key of the dropout is `rng_key`.
-    - `need_weights`: returns the weights, averaged over heads if `average_attn_weights`. Where they
-      are not asked for, memory is that of `scaled_dot_product_attention`.
+      take *no* part; numbers are added to the scores.
+    - `need_weights`: whether the weights are returned, else None. Without them, memory is that of
+      `scaled_dot_product_attention`.
+    - `use_separate_proj_weight`: whether `q_proj_weight: [E, E]`, `k_proj_weight: [E, K]` and
+      `v_proj_weight: [E, V]` are the weights instead of `in_proj_weight`.
+    - `static_k`, `static_v: [N H, S, E / H]`: take the place of the projected keys and values.
+    - `average_attn_weights`: whether the weights are averaged over heads.
+    - `is_causal`: says that `attn_mask`, which it needs, is causal.
+    - `rng_key`: the JAX PRNG key of the dropout; if left out, the ambient generator gives one
+      (`functx.random.scope`).
 
     A row without any position that takes part has weights of 0 and gives 0 before the last
     projection, and its gradient is 0. In PyTorch it is NaN where the weights are asked for, and so
     is the gradient in every weight.
-
-    Shapes: `query: [L, N, E]`, `key: [S, N, K]` and `value: [S, N, V]`, or all without N, give
-    `[L, N, E]` and weights `[N, L, S]`, or `[N, H, L, S]`. E is `embed_dim_to_check`.
+    Dtypes: all arrays but masks have one floating dtype.
+    Errors: RuntimeError for shapes and options that do not fit, ValueError for a `dropout_p`
+    outside of [0, 1], TypeError for dtypes.
 
     >>> one, eye = jnp.ones((1, 1), "float32"), jnp.ones((3, 1), "float32")
     >>> x = jnp.asarray([[2.0], [2.0]], "float32")
@@ -147,8 +160,8 @@ def multi_head_attention_forward(
             jnp.concatenate([x, jnp.broadcast_to(b, (1, batch, width))])
             for x, b in ((k, bias_k), (v, bias_v))
         )
-    # Before the product: beside a mask, or a shift, scores that are scaled last may be rounded
-    # twice in one place and once in another, and no exponential of theirs is at most 1 then.
+    # The query is scaled before the product: beside a mask or a shift, scores scaled afterwards
+    # may be rounded twice in one place and once in another, so that exponentials exceed 1.
     scale = 1 / math.sqrt(max(width // num_heads, 1))
     q, k, v = heads(q) * scale, heads(k), heads(v)
     k, v = _in_place_of(k, static_k, "static_k"), _in_place_of(v, static_v, "static_v")
@@ -162,7 +175,7 @@ def multi_head_attention_forward(
 
     def shared(first: Any, q: Array, mask_of_rows: Any) -> Array:
         scores = jnp.matmul(q, k.mT, preferred_element_type=accumulator(q.dtype))
-        if width == num_heads:  # sums of one product are products
+        if width == num_heads:  # a sum of one product is a bare product
             scores = rounded_product(scores)
         scores = scores + (mask_of_rows if by_row else mask)
         shares = probabilities_or_zeros(scores)
@@ -251,7 +264,7 @@ def _joint_mask(
     shape: tuple[int, int, int, int],
     dtype: Any,
 ) -> Array:
-    """What both masks add to the scores."""
+    """The numbers that both masks together add to the scores."""
     batch, heads, length, keys = shape
     total = jnp.zeros((batch * heads, 1, keys), dtype)
     if attn_mask is not None:

@@ -1,4 +1,4 @@
-r"""How much of a standard normal distribution lies below a number, for `gelu`.
+r"""The share of a standard normal distribution that lies below a number, for `gelu`.
 
 In single precision $\Phi(-s) = e^{-s^2/2} R(s)$: XLA's `erfc` takes longer, and loses digits with
 the rounding of the square.
@@ -16,7 +16,7 @@ from functx._core.rules import derivative_rules
 from functx._ops.polynomials import horner
 
 
-# Of $R(s) = \tfrac12 \mathrm{erfcx}(s / \sqrt2)$ on [0, 13.5], to 6e-9 of itself: all positive.
+# Coefficients of $R(s) = \tfrac12 \mathrm{erfcx}(s / \sqrt2)$ on [0, 13.5], accurate to 6e-9.
 _ABOVE = (0.5, 0.4361541010840517, 0.18165168168636925, 0.04010003709951151, 0.004037289418631699)
 _BELOW = (
     *(1.0, 1.670193130713511, 1.1959204329667257, 0.46529066086708426),
@@ -37,16 +37,16 @@ def _share(x: Array) -> Array:
 
 
 def _bell_of(x: Array) -> Array:
-    size = jnp.minimum(jnp.abs(x), 40.0)  # beyond it is 0, and so are the slopes of infinities
+    size = jnp.minimum(jnp.abs(x), 40.0)  # beyond 40 the result and its slopes are 0
     if x.dtype != jnp.float32:
         return jnp.exp(-0.5 * size * size)
     return _bell_in_single(jnp.minimum(size, _FARTHEST))
 
 
 def _bell_in_single(size: Array) -> Array:
-    """$e^{-s^2/2}$ for $s$ up to 15, whose square is not rounded."""
+    """$e^{-s^2/2}$ for $s$ up to 15. The square is not rounded."""
     bits = lax.bitcast_convert_type(size, np.int32)
-    # With 12 bits, whose square is exact.
+    # The first 12 bits, whose square is exact.
     first = lax.bitcast_convert_type((bits + 0x800) & np.int32(-0x1000), np.float32)
     power, rest = -0.5 * first * first, 0.5 * (first - size) * (first + size)
     two = jnp.round(power * math.log2(math.e))
@@ -62,7 +62,7 @@ _bell = derivative_rules(
     name="bell",
 )
 
-# $\Phi(x)$, of slope $e^{-x^2/2} / \sqrt{2\pi}$.
+# $\Phi(x)$ with the slope $e^{-x^2/2} / \sqrt{2\pi}$.
 normal_share = derivative_rules(
     _share,
     jvp=lambda primals, output, tangents: (

@@ -1,4 +1,4 @@
-"""Exponentials that sum to 1, and their logarithms."""
+"""Exponentials that sum to 1, and the logarithms of these."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from functx._core.rules import derivative_rules
 from functx._ops.exponential_sums import log_shares, shares
 
 
-# Products that become exponents: compilers round no product that they subtract from at once, but
-# do for the maximum, which is then another number. Through a choice they do not see.
+# Makes a product that becomes an exponent a rounded number. Where compilers subtract the maximum
+# from a product, they do not round the product, but they do in the maximum, which then differs.
+# They do not see through a choice.
 rounded_product = derivative_rules(
     lambda x: jnp.where(x == x, x, jnp.nan),
     jvp=lambda primals, output, tangents: tangents[0],
@@ -19,17 +20,21 @@ rounded_product = derivative_rules(
 
 
 def probabilities(x: Array, dim: int) -> Array:
-    """`exp x / sum exp x` along `dim`. Of nothing but -inf it is NaN, with derivatives of 0."""
+    """`exp x / sum exp x` along `dim`. Where all of `x` is -inf, the result is NaN, with
+    derivatives of 0.
+    """
     return _unless_nothing(*shares(x, dim))
 
 
 def log_probabilities(x: Array, dim: int) -> Array:
-    """`x - log sum exp x` along `dim`. Of nothing but -inf it is NaN, with derivatives of 0."""
+    """`x - log sum exp x` along `dim`. Where all of `x` is -inf, the result is NaN, with
+    derivatives of 0.
+    """
     return _unless_nothing(*log_shares(x, dim))
 
 
 def probabilities_or_zeros(scores: Array) -> Array:
-    """Those along the last dimension. Rows of nothing but -inf give zeros."""
+    """The probabilities along the last dimension, which are zeros in a row that is all -inf."""
     return shares(scores, -1)[0]
 
 

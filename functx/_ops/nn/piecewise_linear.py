@@ -1,4 +1,4 @@
-"""Activation functions of straight pieces."""
+"""Activation functions that consist of straight pieces."""
 
 from __future__ import annotations
 
@@ -57,10 +57,15 @@ def _bounds_in_order(*, input: Any, min_val: Any, max_val: Any, **_: Any) -> Ite
 def hardtanh(
     input: ArrayLike, min_val: Factor = -1.0, max_val: Factor = 1.0, inplace: bool = False
 ) -> Array:
-    r"""$y = \min(\max(x, \mathrm{min\_val}), \mathrm{max\_val})$.
+    r"""Clips each element $x$ of `input`:
+    $y = \min(\max(x, \mathrm{min\_val}), \mathrm{max\_val})$.
 
-    The derivative at both bounds is 0. `inplace` has no effect: arrays are immutable.
-    Raises `ValueError` where `min_val` is greater than `max_val`.
+    - `min_val`, `max_val`: the least and the greatest value of the result.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: the derivative at both bounds is 0.
+    Errors: ValueError where `min_val` is greater than `max_val`, RuntimeError for a negative
+    `min_val` beside uint8.
 
     >>> functx.nn.functional.hardtanh(jnp.asarray([-3.0, 0.5, 2.0], "float32"))
     Array([-1. ,  0.5,  1. ], dtype=float32)
@@ -70,9 +75,12 @@ def hardtanh(
 
 @operator(accepts=Accepts.REAL_NUMBER)
 def relu6(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""Rectified linear unit with a ceiling: $y = \min(\max(x, 0), 6)$.
+    r"""Rectified linear unit with a ceiling: $y = \min(\max(x, 0), 6)$ for each element $x$ of
+    `input`.
 
-    The derivative at 0 and at 6 is 0. `inplace` has no effect: arrays are immutable.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: the derivative at 0 and at 6 is 0.
 
     >>> functx.nn.functional.relu6(jnp.asarray([-3.0, 0.5, 8.0], "float32"))
     Array([0. , 0.5, 6. ], dtype=float32)
@@ -82,9 +90,12 @@ def relu6(input: ArrayLike, inplace: bool = False) -> Array:
 
 @operator(accepts=Accepts.FLOATING)
 def hardsigmoid(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""A sigmoid of straight pieces: $y = \min(\max(x + 3, 0), 6) / 6$ (Howard et al., 2019).
+    r"""A sigmoid of straight pieces: $y = \min(\max(x + 3, 0), 6) / 6$ for each element $x$ of
+    `input` (Howard et al., 2019).
 
-    The derivative at -3 and at 3 is 0. `inplace` has no effect: arrays are immutable.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: the derivative at -3 and at 3 is 0.
 
     >>> functx.nn.functional.hardsigmoid(jnp.asarray([-3.0, 0.0, 8.0], "float32"))
     Array([0. , 0.5, 1. ], dtype=float32)
@@ -94,9 +105,12 @@ def hardsigmoid(input: ArrayLike, inplace: bool = False) -> Array:
 
 @operator(accepts=Accepts.FLOATING)
 def hardswish(input: ArrayLike, inplace: bool = False) -> Array:
-    r"""$y = x \cdot \mathrm{hardsigmoid}(x)$ (Howard et al., 2019).
+    r"""$y = x \cdot \min(\max(x + 3, 0), 6) / 6$ for each element $x$ of `input`, which is $x$
+    times its `hardsigmoid` (Howard et al., 2019).
 
-    The derivative at -3 is 0, at 3 it is 1. `inplace` has no effect: arrays are immutable.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: the derivative at -3 is 0, and at 3 it is 1.
 
     >>> functx.nn.functional.hardswish(jnp.asarray([-4.0, 1.5, 4.0], "float32"))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
@@ -109,9 +123,11 @@ def hardswish(input: ArrayLike, inplace: bool = False) -> Array:
 
 @operator(accepts=Accepts.FLOATING, aliases=("hardshrink",))
 def hardshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
-    r"""$x$ where $|x|$ exceeds $\lambda$ (`lambd`), else 0.
+    r"""$x$ where $|x|$ exceeds $\lambda$, else 0, for each element $x$ of `input`.
 
-    The derivative at $\pm\lambda$ is 0.
+    - `lambd`: $\lambda$. Where it is negative, every $x$ is kept.
+
+    Gradients: the derivative at $\pm\lambda$ is 0.
 
     >>> functx.nn.functional.hardshrink(jnp.asarray([-0.5, 0.2, 2.0], "float32"))
     Array([0., 0., 2.], dtype=float32)
@@ -129,9 +145,13 @@ def _not_negative(*, lambd: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(accepts=Accepts.FLOATING, requires=_not_negative)
 def softshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
-    r"""$x$ moved towards 0 by $\lambda$ (`lambd`), and 0 where $|x| \le \lambda$.
+    r"""$x$ moved towards 0 by $\lambda$, and 0 where $|x| \le \lambda$, for each element $x$ of
+    `input`.
 
-    The derivative at $\pm\lambda$ is 0. `lambd` must not be negative.
+    - `lambd`: $\lambda$, which must not be negative.
+
+    Gradients: the derivative at $\pm\lambda$ is 0.
+    Errors: RuntimeError for a negative `lambd`.
 
     >>> functx.nn.functional.softshrink(jnp.asarray([-0.5, 0.2, 2.0], "float32"))
     Array([0. , 0. , 1.5], dtype=float32)
@@ -139,15 +159,17 @@ def softshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
     bound = jnp.asarray(lambd, input.dtype)
     above, below = less(bound, input), less(input, -bound)
     inside = at_most(-bound, input) & at_most(input, bound)
-    near = jnp.where(inside, 0, lax.stop_gradient(input + bound))  # or NaN
+    near = jnp.where(inside, 0, lax.stop_gradient(input + bound))  # a NaN stays
     return jnp.where(above, input - bound, jnp.where(below, input + bound, near))
 
 
 @operator(accepts=Accepts.FLOATING)
 def leaky_relu(input: ArrayLike, negative_slope: Factor = 0.01, inplace: bool = False) -> Array:
-    r"""$x$ where it is positive, else $x$ times `negative_slope` (Maas et al., 2013).
+    """$x$ where it is positive, else $x$ times `negative_slope`, for each element $x$ of `input`
+    (Maas et al., 2013).
 
-    The derivative at 0 is `negative_slope`. `inplace` has no effect: arrays are immutable.
+    - `negative_slope`: the slope below 0, and the derivative at 0.
+    - `inplace` has no effect: arrays are immutable.
 
     >>> functx.nn.functional.leaky_relu(jnp.asarray([-1.0, 2.0], "float32"), 0.5)
     Array([-0.5,  2. ], dtype=float32)
@@ -157,10 +179,13 @@ def leaky_relu(input: ArrayLike, negative_slope: Factor = 0.01, inplace: bool = 
 
 @operator(accepts=Accepts.FLOATING, promote=Promote.SAME, aliases=("prelu",))
 def prelu(input: ArrayOnly, weight: ArrayOnly) -> Array:
-    r"""$x$ where it is positive, else $x$ times the weight of its channel (He et al., 2015).
+    """$x$ where it is positive, else $x$ times the weight of its channel, for each element $x$ of
+    `input` (He et al., 2015).
 
-    Shapes: `input` `[n, c, ...]`, `weight` `[c]`, or for all channels `[1]` or `[]`. Without
-    dimension 1 there is one channel. The derivative at 0 is the weight.
+    Shapes: `input: [N, C, *]`, and the result has its shape. `weight` is `[C]`, or `[1]` or `[]`
+    for all channels. An input without dimension 1 has one channel.
+    Gradients: the derivative at 0 is the weight.
+    Errors: RuntimeError for a `weight` of another shape, TypeError for unequal dtypes.
 
     >>> functx.prelu(jnp.asarray([-1.0, 2.0], "float32"), jnp.asarray([0.25], "float32"))
     Array([-0.25,  2.  ], dtype=float32)
@@ -204,10 +229,17 @@ def rrelu(
     *,
     key: Key = None,
 ) -> Array:
-    r"""$x$ where it is positive, else $x$ times a slope drawn between `lower` and `upper`.
+    """$x$ where it is positive, else $x$ times a random slope, for each element $x$ of `input` (Xu
+    et al., 2015).
 
-    Each element draws its own (Xu et al., 2015). Without `training`, the slope is the mean of the
-    bounds. The derivative at 0 is the slope. `inplace` has no effect: arrays are immutable.
+    - `lower`, `upper`: the bounds of the slopes, which are finite and in order.
+    - `training`: whether each element draws its own slope, uniformly between the bounds. If not,
+      every slope is the mean of the bounds.
+    - `inplace` has no effect: arrays are immutable.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Gradients: the derivative at 0 is the slope.
+    Errors: RuntimeError for bounds that are not finite or not in order.
 
     >>> functx.rrelu(jnp.asarray([-1.0, 2.0], "float32"), 0.25, 0.75)
     Array([-0.5,  2. ], dtype=float32)
@@ -222,9 +254,13 @@ def rrelu(
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("threshold",))
 def threshold(input: ArrayLike, threshold: Factor, value: Factor, inplace: bool = False) -> Array:
-    r"""$x$ where it exceeds `threshold`, else `value`. NaN stays.
+    """$x$ where it exceeds `threshold`, else `value`, for each element $x$ of `input`. NaN stays.
 
-    The derivative at `threshold` is 0. `inplace` has no effect: arrays are immutable.
+    - `threshold`: the number that $x$ is compared with.
+    - `value`: the result where $x$ is not greater.
+    - `inplace` has no effect: arrays are immutable.
+
+    Gradients: the derivative at `threshold` is 0.
 
     >>> functx.threshold(jnp.asarray([-1.0, 2.0], "float32"), 0.5, 20)
     Array([20.,  2.], dtype=float32)
@@ -234,7 +270,7 @@ def threshold(input: ArrayLike, threshold: Factor, value: Factor, inplace: bool 
 
 
 def _clipped(x: Array, low: Any, high: Any) -> Array:
-    """Between the bounds; at them flat in `x`."""
+    """`x` between the bounds. At both bounds it is flat in `x`."""
     low, high = (jnp.asarray(bound).astype(x.dtype) for bound in (low, high))
     out = jnp.where(less(x, low), low, lax.stop_gradient(x))
     out = jnp.where(less(high, x), high, out)

@@ -1,4 +1,4 @@
-"""What losses do with their elements."""
+"""Reductions of losses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
 
 
 def reduced(loss: Array, reduction: str) -> Array:
-    """The elements of a loss, their mean or their sum."""
+    """The losses of all elements, their mean or their sum."""
     if reduction == "none":
         return loss
     return mean(loss) if reduction == "mean" else jnp.sum(loss)

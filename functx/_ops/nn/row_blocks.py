@@ -1,5 +1,6 @@
-"""Some rows at a time: what is large of them is never there at once, nor kept for a backward pass.
+"""Computations that take some rows at a time.
 
+The large intermediate array of all rows never exists at once, and is not kept for a backward pass.
 Rabe and Staats, *Self-attention does not need O(n^2) memory*, 2021.
 """
 
@@ -15,21 +16,22 @@ from jax import Array, lax
 from functx._core import decided
 
 
-MANY = 2**20  # numbers, beyond which not all are there at once
-_FEWEST = 8  # rows at a time
+MANY = 2**20  # numbers; beyond these, rows are taken in blocks
+_FEWEST = 8  # the least number of rows in a block
 
 
 def has_rows(x: Array) -> bool:
-    """Whether the last dimension but one is cut with the rows: not where one row is for all."""
+    """Whether the last dimension but one is cut into blocks; not if its one row serves all."""
     return decided(lambda: x.shape[-2] > 1, otherwise=True)
 
 
 def in_blocks(f: Callable[..., Array], width: int, *arrays: Any) -> Array:
-    """`f(first, *blocks)` of consecutive rows, the last dimension but one of all arrays.
+    """`f(first, *blocks)` for blocks of consecutive rows, which are the last dimension but one of
+    all arrays.
 
-    Of each row `f` needs `width` numbers; it gives as many rows as it gets, and is computed again
-    where it is differentiated. `first` is the number of a block's first row. An array may be None.
-    Where all are few, or a symbolic size does not tell, there is one block.
+    For each row `f` needs `width` numbers. It returns as many rows as it gets, and is computed
+    again where it is differentiated. `first` is the number of a block's first row. An array may be
+    None. There is one block if there are few numbers, or if a symbolic size leaves open how many.
     """
     rows = next(x for x in arrays if x is not None).shape[-2]
     if decided(lambda: rows * width <= MANY, otherwise=True):

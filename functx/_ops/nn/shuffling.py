@@ -1,4 +1,4 @@
-"""Channels moved into space and back, and among one another."""
+"""Rearrangements of channels: into space and back, and among one another."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 @operator(promote=Promote.NO_OPMATH, aliases=("pixel_shuffle",))
 def pixel_shuffle(input: ArrayLike, upscale_factor: int) -> Array:
-    r"""Channels into space: $y_{c,\,hr+i,\,wr+j} = x_{cr^2 + ir + j,\,h,\,w}$, $r$ the factor.
+    r"""Channels into space: $y_{c,\,hr+i,\,wr+j} = x_{cr^2 + ir + j,\,h,\,w}$ with $x$ the `input`
+    and $r$ the `upscale_factor`.
 
-    Shapes: `[..., C r^2, H, W]` gives `[..., C, H r, W r]`.
-    Errors: RuntimeError for a factor that is not positive or fits no number of channels.
+    Shapes: `input: [..., C r^2, H, W]` gives `[..., C, H r, W r]`.
+
+    - `upscale_factor`: by how much height and width grow.
+
+    Errors: RuntimeError for a factor that is not positive or whose square does not divide the
+    channels, and for fewer than 3 dimensions.
     Source: Shi et al., *Real-time single image and video super-resolution*, 2016.
 
     >>> x = jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32").reshape(4, 1, 1)
@@ -40,10 +45,16 @@ def pixel_shuffle(input: ArrayLike, upscale_factor: int) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, aliases=("pixel_unshuffle",))
 def pixel_unshuffle(input: ArrayLike, downscale_factor: int) -> Array:
-    """Space into channels: the inverse of `pixel_shuffle`.
+    r"""Space into channels, the inverse of `pixel_shuffle`:
+    $y_{cr^2 + ir + j,\,h,\,w} = x_{c,\,hr+i,\,wr+j}$ with $x$ the `input` and $r$ the
+    `downscale_factor`.
 
-    Shapes: `[..., C, H r, W r]` gives `[..., C r^2, H, W]`.
-    Errors: RuntimeError for a factor that is not positive or does not divide height and width.
+    Shapes: `input: [..., C, H r, W r]` gives `[..., C r^2, H, W]`.
+
+    - `downscale_factor`: by how much height and width shrink.
+
+    Errors: RuntimeError for a factor that is not positive or does not divide height and width, and
+    for fewer than 3 dimensions.
 
     >>> x = jnp.asarray([[[1.0, 2.0], [3.0, 4.0]]], "float32")
     >>> functx.nn.functional.pixel_unshuffle(x, 2).ravel()
@@ -62,10 +73,14 @@ def pixel_unshuffle(input: ArrayLike, downscale_factor: int) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, aliases=("channel_shuffle",))
 def channel_shuffle(input: ArrayLike, groups: int) -> Array:
-    """Channels of all groups in turn: the first of each group, then the second of each.
+    """The channels of all groups in turn: the first channel of each group, then the second of each.
 
-    Shapes: `[N, C, *sizes]`, with one size or more, gives the same.
-    Errors: RuntimeError for groups that are not positive or do not divide the channels.
+    Shapes: `input: [N, C, *sizes]`, with one size or more; the result has the same.
+
+    - `groups`: how many groups of consecutive channels there are.
+
+    Errors: RuntimeError for `groups` that are not positive or do not divide the channels, and for
+    fewer than 3 dimensions.
     Source: Zhang et al., *ShuffleNet*, 2018.
 
     >>> x = jnp.asarray([1, 2, 3, 4], "int32").reshape(1, 4, 1)

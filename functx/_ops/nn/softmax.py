@@ -50,11 +50,17 @@ def softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
 def softmax(
     input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Array:
-    r"""Exponentials that sum to 1 along `dim`: $y_i = e^{x_i} / \sum_j e^{x_j}$.
+    r"""Exponentials that sum to 1 along `dim`: $y_i = e^{x_i} / \sum_j e^{x_j}$ for the elements
+    $x$ of `input`.
 
-    With `dim=None`, dimension 0 of an array of 0, 1 or 3 dimensions, else dimension 1, as in
-    PyTorch; `_stacklevel` has no effect. `dtype`, if given, is what the input is cast to
-    first; integers need it.
+    - `dim`: the dimension of the sum. As in PyTorch, None is dimension 0 of an array of 0, 1 or 3
+      dimensions, else dimension 1.
+    - `_stacklevel` has no effect.
+    - `dtype`: the dtype to which the input is cast first, and that of the result; None keeps the
+      input's. It may be the third positional argument.
+
+    Errors: TypeError for integers and bools without a `dtype`, IndexError for a `dim` that does not
+    exist.
 
     >>> functx.softmax(jnp.zeros(4, "float32"), dim=0)
     Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
@@ -78,9 +84,17 @@ def log_softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
 def log_softmax(
     input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Array:
-    r"""The logarithm of softmax, without overflow: $y_i = x_i - \log \sum_j e^{x_j}$.
+    r"""The logarithm of softmax, without overflow: $y_i = x_i - \log \sum_j e^{x_j}$ for the
+    elements $x$ of `input`.
 
-    `dim`, `_stacklevel` and `dtype` are as in `softmax`.
+    - `dim`: the dimension of the sum. As in PyTorch, None is dimension 0 of an array of 0, 1 or 3
+      dimensions, else dimension 1.
+    - `_stacklevel` has no effect.
+    - `dtype`: the dtype to which the input is cast first, and that of the result; None keeps the
+      input's. It may be the third positional argument.
+
+    Errors: TypeError for integers and bools without a `dtype`, IndexError for a `dim` that does not
+    exist.
 
     >>> functx.log_softmax(jnp.zeros(1, "float32"), dim=0)
     Array([0.], dtype=float32)
@@ -92,9 +106,16 @@ def log_softmax(
 def softmin(
     input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Array:
-    r"""Softmax of the negative: $y_i = e^{-x_i} / \sum_j e^{-x_j}$.
+    r"""Softmax of the negative: $y_i = e^{-x_i} / \sum_j e^{-x_j}$ for the elements $x$ of `input`.
 
-    `dim`, `_stacklevel` and `dtype` are as in `softmax`. Bytes do not wrap, as PyTorch's do.
+    - `dim`: the dimension of the sum. As in PyTorch, None is dimension 0 of an array of 0, 1 or 3
+      dimensions, else dimension 1.
+    - `_stacklevel` has no effect.
+    - `dtype`: the dtype to which the negative is cast first, and that of the result; None keeps the
+      input's. The negative of uint8 does not wrap, as PyTorch's does.
+
+    Errors: TypeError for integers and bools without a `dtype`, IndexError for a `dim` that does not
+    exist.
 
     >>> functx.nn.functional.softmin(jnp.asarray([0.0, 1000.0], "float32"), dim=0)
     Array([1., 0.], dtype=float32)

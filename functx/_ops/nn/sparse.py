@@ -1,4 +1,4 @@
-"""Operators on class and token numbers."""
+"""Operators on numbers of classes and tokens."""
 
 from __future__ import annotations
 
@@ -90,20 +90,24 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Array:
-    r"""Rows of a table: $y_i = W_{x_i}$.
+    """Rows of a table: $y_i = W_{x_i}$ with $x$ the `input` and $W$ the `weight`.
 
-    Shapes: `input` is `[*n]`, `weight` is `[rows, width]`, the result `[*n, width]`.
+    Shapes: `input` is `[*n]`, `weight` is `[rows, width]`, and the result is `[*n, width]`.
 
-    A floating table before an integer index, as `torch.embedding` has them, is understood too;
-    a `padding_idx` of -1 is none there, and the last row here.
+    - `padding_idx`: a row that gets no gradient; a negative number counts from the end.
+    - `max_norm`: if not None, rows with a greater norm come scaled down to it. PyTorch scales the
+      table in place; here `weight` is left alone. The gradient does not see the scaling.
+    - `norm_type`: the order of that norm.
+    - `scale_grad_by_freq`: whether to divide the gradient of a row by the number of times that
+      `input` names it.
+    - `sparse`: must be False, since gradients are dense.
 
-    - `padding_idx`: a row that gets no gradient.
-    - `max_norm`: rows whose `norm_type`-norm exceeds it come scaled down to it. PyTorch scales
-      the table in place; here `weight` is left alone. As there, the gradient does not see it.
-    - `scale_grad_by_freq`: divides a row's gradient by how often `input` names it.
-    - `sparse`: must be False, since gradients are dense (`ValueError`).
-
+    The order of `torch.embedding`, a floating table before an integer index, is understood too;
+    there a `padding_idx` of -1 means none.
     Under `jit` and on accelerators, rows that do not exist are NaN (0 for integer tables).
+    Errors: IndexError for rows that do not exist, in eager calls on the CPU, and for such a
+    `padding_idx`; RuntimeError for a `weight` of another rank; ValueError for `sparse=True`;
+    TypeError for dtypes.
 
     >>> functx.nn.functional.embedding(jnp.asarray([1, 1]), jnp.asarray([[1.0], [2.0]], "float32"))
     Array([[2.],
@@ -140,11 +144,18 @@ def _classes_exist(*, tensor: Any, num_classes: int, **_: Any) -> Iterator[Requi
     requires=_classes_exist,
 )
 def one_hot(tensor: Index, num_classes: int = -1) -> Array:
-    """A 1 at each element's class number, and 0 elsewhere.
+    """A 1 at the class number of each element, and 0 elsewhere.
 
-    Shapes: `[*n] -> [*n, num_classes]`, by default the greatest class number plus one, which
-    `jit` cannot know. Dtypes: int64. A class that does not exist is a row of zeros under
-    `jit` and on accelerators.
+    Shapes: `tensor: [*n] -> [*n, num_classes]`.
+
+    - `tensor`: class numbers, integers from `[0, num_classes)`.
+    - `num_classes`: the number of classes; by default, -1, it is the greatest class number plus
+      one, which `jit` cannot know.
+
+    Under `jit` and on accelerators, a class that does not exist gives a row of zeros.
+    Dtypes: the result is int64.
+    Errors: RuntimeError for classes that do not exist, in eager calls on the CPU, ValueError for
+    another negative `num_classes`, TypeError for dtypes.
 
     >>> functx.nn.functional.one_hot(jnp.asarray([0, 2])).tolist()
     [[1, 0, 0], [0, 0, 1]]

@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, and what of the table has a gradient."""
+"""Rows of a table by their numbers, and the gradients of the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from functx._ops.reductions.power_norms import vector_norm
 
 
 def is_table(x: Any) -> bool:
-    """Whether it may hold rows, and no numbers of them."""
+    """Whether `x` may be a table of rows, and is no array of row numbers."""
     dtype = getattr(x, "dtype", None)
     return dtype is not None and (category(dtype) > 1 or only_stores(dtype))
 
@@ -36,7 +36,9 @@ def rows_of_table(
     scale_grad_by_freq: bool,
     sparse: bool,
 ) -> Array:
-    """`[*n]` numbers of rows of a table `[rows, width]`: `[*n, width]`, NaN if there is none."""
+    """`[*n, width]` rows of a table `[rows, width]` for `[*n]` numbers; a row that does not exist
+    is NaN.
+    """
     if sparse:
         refuse(
             "`sparse` gradients do not exist: that of a table is dense",
@@ -67,7 +69,7 @@ def rows_of_table(
             refuse_storage(weight.dtype, f"{describe(weight)} and `max_norm`")
         if category(weight.dtype) < 2:
             refuse(f"`max_norm` is for floating tables, got {describe(weight)}", error=TypeError)
-        # No derivative goes through the clipped rows: of their norms some have none.
+        # No derivative goes through the clipped rows, since some norms have no derivative.
         seen, limit = lax.stop_gradient((out, max_norm))
         out = _in_place_of(out, _clipped(seen, limit, norm_type))
     if scale_grad_by_freq:
@@ -77,7 +79,7 @@ def rows_of_table(
     return out
 
 
-# Values as they are, gradients of something else.
+# These return one array as it is, with the gradient of another computation.
 _in_place_of = derivative_rules(
     lambda raw, clipped: clipped, jvp=lambda p, output, t: t[0], name="in_place_of"
 )
@@ -89,7 +91,7 @@ _with_share = derivative_rules(
 def _clipped(rows: Array, max_norm: Any, norm_type: float) -> Array:
     wide = rows.astype(accumulator(rows.dtype))
     norms = vector_norm(wide, norm_type, (rows.ndim - 1,))[..., None]
-    # PyTorch's norm has the table's dtype, and its limit and its scale more digits.
+    # PyTorch's norm has the table's dtype, while its limit and its scale have more digits.
     norms = rounded_first(norms, real_of(rows.dtype))
     limit = lax.convert_element_type(max_norm, norms.dtype)
     scaled = (wide * (limit / (norms + 1e-7)).astype(wide.dtype)).astype(rows.dtype)

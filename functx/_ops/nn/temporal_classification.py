@@ -1,8 +1,8 @@
 r"""Connectionist temporal classification.
 
-The forward variables of Graves et al., "Connectionist temporal classification" (2006), in
-logarithms: after step t, $\alpha_t(s)$ is how likely the first s symbols of the target were said,
-blanks between them included.
+The forward variables of Graves et al., "Connectionist temporal classification" (2006), are
+logarithms here: after step t, $\alpha_t(s)$ is the probability that the first s symbols of the
+target, with blanks between them, were said.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ARRAYS = ("log_probs", "targets", "input_lengths", "target_lengths")
 
 
 def _padded_targets(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Targets one after the other as a matrix, if their lengths are known."""
+    """Targets that follow one another as a matrix, if their lengths are known."""
     given = dict(zip(_ARRAYS, args, strict=False)) | kwargs
     log_probs, lengths = given.get("log_probs"), given.get("target_lengths")
     targets: Any = given.get("targets")
@@ -60,7 +60,7 @@ def _padded_targets(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 
 
 def _known(lengths: Any) -> np.ndarray | None:
-    """Lengths that are no tracers, and at least one."""
+    """The lengths as numbers, if there is at least one and none is traced; else None."""
     if isinstance(lengths, (tuple, list)):
         whole = all(isinstance(n, (int, np.integer)) for n in lengths)
         return np.asarray(lengths, np.int64) if whole and lengths else None
@@ -70,7 +70,7 @@ def _known(lengths: Any) -> np.ndarray | None:
 
 
 def _whole(x: Any, name: str) -> Array:
-    """Integers as wide as can be, from an array or a sequence of numbers."""
+    """The widest integers, from an array or a sequence of numbers."""
     several = [jnp.asarray(each) for each in (x if isinstance(x, (tuple, list)) else [x])]
     for each in several:
         if category(each.dtype) != 1:
@@ -133,21 +133,28 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Array:
-    r"""$-\log p(\mathrm{target})$, summed over all ways to say it step by step, with blanks between
-    (Graves et al., 2006).
+    r"""$-\log p(\mathrm{target})$, where $p$ is the sum over all ways to say the target step by
+    step, with blanks between its classes (Graves et al., 2006).
+
+    Shapes: `log_probs: [T, N, C]`, `targets: [N, S]` or `[sum of target_lengths]`, and both lengths
+    `[N]`. Without `N`, `log_probs` is `[T, C]`, `targets` is `[S]` and the lengths are numbers. The
+    loss of each element is `[N]` or `[]`.
 
     - `log_probs`: logarithms of the probabilities of `C` classes at each of `T` steps.
     - `targets`: classes other than `blank`, padded to one length, or one target after the other.
-    - `input_lengths`, `target_lengths`: how many steps and classes count.
-    - `reduction`: `"mean"` divides each loss by the length of its target, if that is not 0.
-    - `zero_infinity`: makes a loss that is infinite, since its target is too long, 0.
+    - `input_lengths`, `target_lengths`: how many steps and how many classes count.
+    - `blank`: the class that says nothing.
+    - `reduction`: `"mean"` divides each loss by the length of its target, if that is not 0, and
+      averages; `"sum"` adds the losses, `"none"` returns them.
+    - `zero_infinity`: whether an infinite loss, of a target that is too long, counts as 0.
 
-    Shapes: `log_probs: [T, N, C]`, `targets: [N, S]` or `[sum of target_lengths]`, both lengths
-    `[N]`; without `N`, `[T, C]`, `[S]` and numbers. The losses are `[N]`.
-    Under `jit`, targets one after the other take as much time as if each had the length of all.
-
-    The gradient is that of the logits, as PyTorch's: $e^{\ell}$ less how likely each class was said
-    at each step. For `log_probs` that are a `log_softmax` it is the same as without $e^{\ell}$.
+    Under `jit`, targets that follow one another take as much time as if each had the length of all.
+    Gradients: as in PyTorch, the gradient is that of the logits: $e^{\ell}$, with $\ell$ the
+    `log_probs`, less the probability that each class was said at each step. For `log_probs` that
+    are a `log_softmax` it is the same as without $e^{\ell}$.
+    Errors: RuntimeError for shapes that do not fit, for a `blank` that does not exist, and for
+    classes and lengths out of range, in eager calls on the CPU; ValueError for another `reduction`;
+    TypeError for dtypes.
 
     >>> log_probs = jnp.log(jnp.full((2, 1, 2), 0.5, "float32"))
     >>> one = jnp.asarray([1])
@@ -171,7 +178,7 @@ def ctc_loss(
     return jnp.sum(loss)
 
 
-# With the slopes of all probabilities' sum, which of logits is constant: PyTorch's gradient has it.
+# PyTorch's gradient has the slopes of the sum of all probabilities, which logits do not change.
 _nothing = derivative_rules(
     lambda log_p: varying_like(jnp.zeros(log_p.shape[1], log_p.dtype), log_p),
     jvp=lambda primals, output, tangents: jnp.sum(jnp.exp(primals[0]) * tangents[0], (0, 2)),
@@ -215,7 +222,7 @@ def _negative_log_likelihood(
     number, longest = labels.shape
     places = jnp.arange(2 * longest + 1)
     said = jnp.full((number, places.shape[0]), blank, labels.dtype).at[:, 1::2].set(labels)
-    # Two places on, past a blank, unless that would join two classes that are the same.
+    # A step may go two places on, past a blank, unless that would join two equal classes.
     skips = (said != jnp.roll(said, 2, 1)) & (places % 2 == 1)
     each = jnp.take_along_axis(log_p, said[None], -1, mode="clip")
 
@@ -225,7 +232,7 @@ def _negative_log_likelihood(
         moved = here + _log_sum(jnp.stack([alpha, _behind(alpha, 1), after_skip]))
         return jnp.where((t < steps)[:, None], moved, alpha), None
 
-    # Before the first step all are at the first place, from which the second is one on.
+    # Before the first step everything is at the first place, from which a step reaches the second.
     begun = jnp.where(places == 0, jnp.zeros_like(said, log_p.dtype), -jnp.inf)
     begun, *_ = equally_varying([begun, each, steps])
     alpha, _ = lax.scan(step, begun, (jnp.arange(log_p.shape[0], dtype=steps.dtype), each))
@@ -235,13 +242,13 @@ def _negative_log_likelihood(
 
 
 def _behind(alpha: Array, by: int) -> Array:
-    """`alpha` of so many places before."""
+    """`alpha` shifted by so many places, so that each place holds what an earlier one held."""
     kept = alpha[:, : max(alpha.shape[1] - by, 0)]
     return jnp.pad(kept, ((0, 0), (alpha.shape[1] - kept.shape[1], 0)), constant_values=-jnp.inf)
 
 
 def _log_sum(x: Array) -> Array:
-    """Of the first dimension, the logarithm of the sum of exponentials, or -inf."""
+    """The logarithm of the sum of exponentials along the first dimension, or -inf."""
     most = lax.stop_gradient(jnp.max(x, 0))
     none = most == -jnp.inf
     total = jnp.sum(jnp.exp(x - jnp.where(none, 0, most)), 0)

@@ -1,4 +1,4 @@
-"""Losses of triplets: what belongs together is to be nearer than what does not, by a margin."""
+"""Losses of triplets: vectors that belong together are to be nearer than others, by a margin."""
 
 from __future__ import annotations
 
@@ -59,13 +59,28 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    r"""$\max(d(a, p) - d(a, n) + \mathrm{margin}, 0)$, of distances as of `pairwise_distance`.
+    r"""$\max(d(a, p) - d(a, n) + \mathrm{margin}, 0)$ with the distances $d$ of
+    `pairwise_distance`.
 
-    With `swap`, $d(a, n)$ or $d(p, n)$, whichever is less (Balntas et al., 2016); where they are
-    equal, they share the gradient. With an `eps` of 0, equal vectors have derivatives of 0, though
-    the second one is infinite.
-    Shapes: all have the same number of dimensions, and broadcast; the last is lost. Dtypes: real.
-    Raises `ValueError` where `margin` is not positive.
+    Shapes: `anchor` ($a$), `positive` ($p$) and `negative` ($n$) have the same number of
+    dimensions, and broadcast. Vectors lie along the last dimension, which the loss of each element
+    lacks.
+
+    - `margin`: by how much $n$ is to be farther than $p$; positive.
+    - `p`: the order of the norm that is the distance.
+    - `eps`: is added to each difference, so that equal vectors have derivatives.
+    - `swap`: whether the lesser of $d(a, n)$ and $d(p, n)$ takes the place of $d(a, n)$ (Balntas et
+      al., 2016).
+    - `size_average`, `reduce`: PyTorch's older form of `reduction`, which they override if given:
+      `reduce=False` means `"none"`, else `size_average=False` means `"sum"`, else `"mean"`.
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Dtypes: the result is real, also for complex vectors; integers become floating.
+    Gradients: equal distances share the gradient of `swap`. With an `eps` of 0, equal vectors have
+    derivatives of 0, although the second one is infinite.
+    Errors: ValueError where `margin` is not positive and for another `reduction`, RuntimeError for
+    shapes that do not fit.
 
     >>> F, x = functx.nn.functional, jnp.zeros((1, 2), "float32")
     >>> F.triplet_margin_loss(x, x + 3.0, x + 3.0)
@@ -79,8 +94,11 @@ def triplet_margin_loss(
 
 
 def _distances_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """What `distance_function` gives in its place: that is traced, a function would be a constant
-    of the compiled program, with all that it closes over."""
+    """The distances themselves in the place of a callable `distance_function`.
+
+    Distances are traced. A function would be a constant of the compiled program, with everything
+    that it closes over.
+    """
     distance_between = kwargs.get("distance_function")
     if not callable(distance_between):
         return args, kwargs
@@ -143,15 +161,24 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Array:
-    r"""`triplet_margin_loss` of other distances.
+    r"""$\max(d(a, p) - d(a, n) + \mathrm{margin}, 0)$, as `triplet_margin_loss`, with any distance
+    $d$.
 
-    - `distance_function`: takes two arrays, and gives their distances; by default
-      `pairwise_distance`. It is called at once, and may close over what is differentiated. Or
-      the distances themselves, $d(a, p)$ and $d(a, n)$, and with `swap` $d(p, n)$.
-    - `swap`: as there, the lesser of $d(a, n)$ and $d(p, n)$.
+    Shapes: `anchor` ($a$), `positive` ($p$) and `negative` ($n$) have the same number of
+    dimensions, and the distances broadcast.
 
-    Shapes: the arrays have the same number of dimensions, and the distances broadcast.
-    Raises `ValueError` where `margin` is not positive.
+    - `distance_function`: takes two arrays, and returns their distances; by default
+      `pairwise_distance`. It is called at once, and may close over what is differentiated. A
+      sequence is taken for the distances themselves, $d(a, p)$ and $d(a, n)$, and with `swap`
+      $d(p, n)$.
+    - `margin`: by how much $n$ is to be farther than $p$; positive.
+    - `swap`: whether the lesser of $d(a, n)$ and $d(p, n)$ takes the place of $d(a, n)$ (Balntas et
+      al., 2016).
+    - `reduction`: `"mean"` and `"sum"` reduce the losses of all elements to one number, `"none"`
+      returns them.
+
+    Errors: ValueError where `margin` is not positive and for another `reduction`, RuntimeError for
+    shapes that do not fit, TypeError for distances that are not floating arrays.
 
     >>> F, x = functx.nn.functional, jnp.zeros((1, 2), "float32")
     >>> far = lambda x, y: functx.sum(functx.abs(x - y), dim=-1)
@@ -170,7 +197,7 @@ def triplet_margin_with_distance_loss(
 
 
 def _real(distances: Any, swap: bool) -> list[Array]:
-    """Distances that were computed, in one dtype."""
+    """Distances that were computed, cast to one dtype."""
     if not isinstance(distances, (tuple, list)) or len(distances) != 2 + swap:
         wanted = f"callable, or {2 + swap} arrays"
         refuse(f"`distance_function` must be {wanted}, got {describe(distances)}", error=TypeError)
