@@ -1,1 +1,3 @@
-"""Mean 0 and variance 1 over a batch, over a group of channels, or over trailing dimensions."""
+"""Normalization to a mean of 0 and a variance of 1, over a batch, a group of channels or trailing
+dimensions.
+"""

@@ -34,7 +34,9 @@ _STATISTICS_LAST += ("momentum", "eps", "cudnn_enabled")
 
 
 def _statistics_may_come_last(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """`torch.batch_norm` beside `torch.nn.functional.batch_norm`: it takes all nine arguments."""
+    """The arguments in the order of `torch.nn.functional.batch_norm`, also from all nine in the
+    order of `torch.batch_norm`.
+    """
     given = dict(zip(_STATISTICS_LAST, args, strict=False)) | kwargs
     whole = len(args) + len(kwargs) == len(given) == len(_STATISTICS_LAST)
     if not whole or given.keys() != {*_STATISTICS_LAST}:
@@ -84,19 +86,23 @@ def batch_norm(
     eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes each channel, then applies `weight` and `bias`:
-    $y = (x - \mu) / \sqrt{\sigma^2 + \epsilon} \cdot w + b$.
+    $y = (x - \mu) / \sqrt{\sigma^2 + \epsilon} \cdot w + b$ (Ioffe and Szegedy, 2015).
 
-    $\mu, \sigma^2$ are the mean and variance of the batch if `training`, else `running_mean` and
-    `running_var`, which are then required. Arrays do not change in place: what PyTorch writes
-    into the running statistics is the result of `batch_norm_with_stats`; `momentum` matters
-    there alone.
+    Shapes: `input: [N, C, *]`, and the result has its shape; all other arrays are `[C]`.
 
-    With nine arguments the order is that of `torch.batch_norm`: `weight` and `bias` come before the
-    statistics, `cudnn_enabled` last.
+    - `running_mean`, `running_var`: $\mu$ and $\sigma^2$ unless `training`; then they may be None.
+    - `weight`, `bias`: $w$ and $b$; None means 1 and 0.
+    - `training`: whether $\mu, \sigma^2$ are the mean and the biased variance of the batch.
+    - `momentum` has no effect here. Arrays do not change in place: what PyTorch writes into the
+      running statistics is a result of `batch_norm_with_stats`.
+    - `eps`: $\epsilon$, which is not negative.
 
-    Shapes: `input: [N, C, *]`, all others `[C]`.
-    Dtypes: that of `input`; halves may have the others in float32.
-    Errors: ValueError if `training` on one value per channel.
+    Nine arguments are taken in the order of `torch.batch_norm`: `weight` and `bias` come before the
+    statistics, and `cudnn_enabled`, which is ignored, comes last.
+    Dtypes: that of `input`; beside float16 and bfloat16 the other arrays may be float32.
+    Errors: ValueError if `training` meets one value per channel, for a negative `eps` and for one
+    statistic without the other; RuntimeError for shapes that do not fit and for missing statistics;
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([[1.0], [3.0]], "float32")
     >>> functx.nn.functional.batch_norm(x, None, None, training=True, eps=0.0)
@@ -119,15 +125,29 @@ def batch_norm_with_stats(
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,
 ) -> BatchNormResult:
-    r"""`batch_norm`, and the running statistics after it: functx's own, for want of mutation.
+    r"""`batch_norm`, and the running statistics after it: an operator of functx alone, since arrays
+    do not change in place.
 
-    If `training`, they are $(1 - m)\,r + m\,s$ with $m$ the `momentum` and $s$ the mean and
-    the unbiased variance of the batch, else what they were; None stays None.
+    Shapes: `(output, running_mean, running_var)` has the shape of `input: [N, C, *]` and twice
+    `[C]`; all other arrays are `[C]`.
 
-    Shapes: `output` as `input: [N, C, *]`, the statistics `[C]`, in their own dtype.
-    Under `vmap` each lane is a batch of its own: of statistics that the lanes share, each lane
-    returns its own, `[lanes, C]`. So per-sample gradients of a network with batch norm are those
-    of each sample by itself; the mean over the lanes is what one keeps.
+    - `running_mean`, `running_var`: the statistics $r$ so far, in their own dtypes. None stays
+      None.
+    - `weight`, `bias`: a factor and a summand for each channel; None means 1 and 0.
+    - `training`: whether the batch's mean and variance are used, and the statistics become
+      $(1 - m)\,r + m\,s$, with $s$ the mean and the unbiased variance of the batch. If not, the
+      running statistics are used, and stay as they were.
+    - `momentum`: $m$, the share of the batch in the new statistics.
+    - `eps`: is added to the variance; not negative.
+
+    Under `vmap` each lane is a batch of its own, and returns statistics of its own, `[lanes, C]`,
+    also where the lanes share those before. So per-sample gradients of a network with batch norm
+    are those of each sample by itself; the mean over the lanes is what one keeps.
+    Dtypes: the output has that of `input`; beside float16 and bfloat16 the other arrays may be
+    float32.
+    Errors: ValueError if `training` meets one value per channel, for a negative `eps` and for one
+    statistic without the other; RuntimeError for shapes that do not fit and for missing statistics;
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([[1.0], [3.0]], "float32")
     >>> mean, var = jnp.zeros(1, "float32"), jnp.ones(1, "float32")

@@ -1,4 +1,4 @@
-"""Normalization of batches, as several operators show it."""
+"""Normalization of batches, for the operators that return it in different forms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def normalized_batch(
     momentum: Any,
     eps: Any,
 ) -> tuple[Array, Any, Any]:
-    """The result, and the running statistics after it in the dtype of computation."""
+    """The normalized batch, and the running statistics after it in the dtype of computation."""
     if input.ndim < 2 and input.size:
         refuse(f"`input` must be [N, C, ...], got {describe(input)}")
     channels = input.shape[1] if input.ndim > 1 else 0

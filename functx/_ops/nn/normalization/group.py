@@ -38,11 +38,17 @@ def group_norm(
     eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes over groups of channels, then applies `weight` and `bias` to each channel:
-    $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$.
+    $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$ (Wu and He, 2018).
 
-    Shapes: `input: [N, C, *]`, `weight` and `bias: [C]`; `num_groups` divides `C`.
-    Dtypes: that of `input`; halves may have `weight` and `bias` in float32.
-    Errors: ValueError if there is but one element to normalize over.
+    Shapes: `input: [N, C, *]`, and the result has its shape.
+
+    - `num_groups`: how many groups of consecutive channels there are; it divides `C`.
+    - `weight`, `bias`: $w$ and $b$, `[C]`; None means 1 and 0.
+    - `eps`: $\epsilon$, which is added to the variance.
+
+    Dtypes: that of `input`; beside float16 and bfloat16 `weight` and `bias` may be float32.
+    Errors: ValueError if there is but one element to normalize over and for `num_groups` below 1,
+    RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> functx.nn.functional.group_norm(jnp.asarray([[1.0, 3.0, 2.0, 2.0]], "float32"), 2, eps=0.1)
     Array([[-0.95346254,  0.95346254,  0.        ,  0.        ]], dtype=float32)

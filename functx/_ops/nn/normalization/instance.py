@@ -38,13 +38,21 @@ def instance_norm(
     r"""Normalizes each channel of each sample, then applies `weight` and `bias`:
     $y = (x - \mu) / \sqrt{\sigma^2 + \epsilon} \cdot w + b$ (Ulyanov et al., 2016).
 
-    $\mu, \sigma^2$ are the mean and variance over the dimensions after the channels if
-    `use_input_stats`, else `running_mean` and `running_var`, which are then required. What PyTorch
-    writes into them is the result of `instance_norm_with_stats`; `momentum` matters there alone.
+    Shapes: `input: [N, C, *]`, and the result has its shape; all other arrays are `[C]`.
 
-    Shapes: `input: [N, C, *]`, all others `[C]`.
-    Dtypes: that of `input`; halves may have the others in float32.
-    Errors: ValueError if `use_input_stats` with one value per channel of a sample.
+    - `running_mean`, `running_var`: $\mu$ and $\sigma^2$ unless `use_input_stats`; then they may be
+      None.
+    - `weight`, `bias`: $w$ and $b$; None means 1 and 0.
+    - `use_input_stats`: whether $\mu, \sigma^2$ are the mean and the biased variance over the
+      dimensions after the channels.
+    - `momentum` has no effect here. Arrays do not change in place: what PyTorch writes into the
+      running statistics is a result of `instance_norm_with_stats`.
+    - `eps`: $\epsilon$, which is added to the variance.
+
+    Dtypes: that of `input`; beside float16 and bfloat16 the other arrays may be float32.
+    Errors: ValueError if `use_input_stats` meets one value per channel of a sample and for one
+    statistic without the other, RuntimeError for shapes that do not fit and for missing statistics,
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
     >>> functx.nn.functional.instance_norm(x, eps=0.0)
@@ -66,12 +74,26 @@ def instance_norm_with_stats(
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,
 ) -> InstanceNormResult:
-    r"""`instance_norm`, and the running statistics after it: functx's own, for want of mutation.
+    r"""`instance_norm`, and the running statistics after it: an operator of functx alone, since
+    arrays do not change in place.
 
-    If `use_input_stats`, they are $(1 - m)\,r + m\,s$ with $m$ the `momentum` and $s$ the means
-    and the unbiased variances, averaged over the samples, else what they were; None stays None.
+    Shapes: `(output, running_mean, running_var)` has the shape of `input: [N, C, *]` and twice
+    `[C]`; all other arrays are `[C]`.
 
-    Shapes: `output` as `input: [N, C, *]`, the statistics `[C]`, in their own dtype.
+    - `running_mean`, `running_var`: the statistics $r$ so far, in their own dtypes. None stays
+      None.
+    - `weight`, `bias`: a factor and a summand for each channel; None means 1 and 0.
+    - `use_input_stats`: whether the samples' means and variances are used, and the statistics
+      become $(1 - m)\,r + m\,s$, with $s$ the means and the unbiased variances, averaged over the
+      samples. If not, the running statistics are used, and stay as they were.
+    - `momentum`: $m$, the share of the samples in the new statistics.
+    - `eps`: is added to the variance.
+
+    Dtypes: the output has that of `input`; beside float16 and bfloat16 the other arrays may be
+    float32.
+    Errors: ValueError if `use_input_stats` meets one value per channel of a sample and for one
+    statistic without the other, RuntimeError for shapes that do not fit and for missing statistics,
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
     >>> mean, var = jnp.zeros(1, "float32"), jnp.ones(1, "float32")

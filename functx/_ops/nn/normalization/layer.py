@@ -38,11 +38,16 @@ def layer_norm(
     eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes over the trailing dimensions, then applies `weight` and `bias`:
-    $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$.
+    $y = (x - \mathrm{E}[x]) / \sqrt{\mathrm{Var}[x] + \epsilon} \cdot w + b$ (Ba et al., 2016).
 
-    Shapes: `input` is `[..., *normalized_shape]`; `weight` and `bias` are
-    `normalized_shape`; the result has the shape of `input`.
-    Dtypes: that of `input`; halves may have `weight` and `bias` in float32.
+    Shapes: `input: [..., *normalized_shape]`, and the result has its shape.
+
+    - `normalized_shape`: the sizes of the dimensions that are normalized together.
+    - `weight`, `bias`: $w$ and $b$ in the shape `normalized_shape`; None means 1 and 0.
+    - `eps`: $\epsilon$, which is added to the variance.
+
+    Dtypes: that of `input`; beside float16 and bfloat16 `weight` and `bias` may be float32.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> functx.nn.functional.layer_norm(jnp.asarray([1.0, 3.0], "float32"), (2,), eps=0.0)
     Array([-1.,  1.], dtype=float32)
@@ -67,9 +72,16 @@ def rms_norm(
     r"""Divides by the root of the mean square over the trailing dimensions, then applies `weight`:
     $y = x / \sqrt{\mathrm{E}[x^2] + \epsilon} \cdot w$ (Zhang and Sennrich, 2019).
 
-    Shapes, dtypes: as for `layer_norm`; of complex numbers, squares are squares, not sizes.
+    Shapes: `input: [..., *normalized_shape]`, and the result has its shape.
 
-    - `eps`: where it is not given, the distance of 1 to the next number, of float32 for halves.
+    - `normalized_shape`: the sizes of the dimensions that are normalized together.
+    - `weight`: $w$ in the shape `normalized_shape`; None means 1.
+    - `eps`: $\epsilon$; None is the distance of 1 to the next number in the dtype of `input`, or in
+      float32 for float16 and bfloat16.
+
+    Dtypes: that of `input`; beside float16 and bfloat16 `weight` may be float32. Squares of complex
+    numbers are squares, not squared absolute values.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> functx.rms_norm(jnp.asarray([1.0, 7.0], "float32"), (2,), eps=0.0)
     Array([0.2, 1.4], dtype=float32)

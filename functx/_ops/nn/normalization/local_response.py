@@ -1,4 +1,4 @@
-"""Normalization by what neighbouring channels hold."""
+"""Normalization by the values of neighbouring channels."""
 
 from __future__ import annotations
 
@@ -22,12 +22,19 @@ def local_response_norm(
     beta: Scalar = 0.75,
     k: Scalar = 1.0,
 ) -> Array:
-    r"""$y_c = x_c \big/ \big(k + \frac{\alpha}{n} \sum_{c'} x_{c'}^2\big)^\beta$ over the $n$ =
-    `size` channels around $c$, of which those that do not exist are 0 (Krizhevsky et al., 2012).
+    r"""$y_c = x_c \big/ \big(k + \frac{\alpha}{n} \sum_{c'} x_{c'}^2\big)^\beta$ over the $n$
+    channels $c'$ around $c$ (Krizhevsky et al., 2012).
 
-    An even `size` has one more channel before $c$ than after it.
-    Shapes: `input: [N, C, ...]`, of 3 dimensions or more.
-    Dtypes: integers become floats. PyTorch rounds the mean of their squares to an integer.
+    Shapes: `input: [N, C, *]` with 3 dimensions or more; the result has the same.
+
+    - `size`: $n$. Channels that do not exist count as 0. An even `size` has one more channel before
+      $c$ than after it.
+    - `alpha`, `beta`, `k`: $\alpha$, $\beta$ and $k$.
+
+    Dtypes: that of `input`; integers become floating, whereas PyTorch rounds the mean of their
+    squares to an integer.
+    Errors: ValueError for fewer than 3 dimensions, RuntimeError for a `size` below 1, TypeError for
+    dtypes.
 
     >>> x = jnp.asarray([[[1.0], [2.0]]], "float32")
     >>> functx.nn.functional.local_response_norm(x, 1, alpha=1.0, beta=1.0)
@@ -42,7 +49,7 @@ def local_response_norm(
     if size < 1:
         refuse(f"`size` must be at least 1, got {size}")
     rest = (1,) * (input.ndim - 2)
-    # Windows are no wider than what there is to see: XLA aborts at sizes beyond its bounds.
+    # Windows are no wider than the channels: XLA aborts at sizes beyond its bounds.
     channels = input.shape[1]
     before, after = size // 2, (size - 1) // 2
     if known(channels):

@@ -1,4 +1,4 @@
-"""Normalizations that also give the statistics that they divided by."""
+"""Normalizations that also return the statistics by which they divided."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
 
 
 class NormResult(NamedTuple):
-    """What a normalization gives: the result, the means and the inverse deviations."""
+    """The result of a normalization, with the means and the inverse standard deviations."""
 
     output: Array
     mean: Array
@@ -50,10 +50,19 @@ def native_layer_norm(
     bias: Other | None,
     eps: Scalar,
 ) -> NormResult:
-    r"""`functx.nn.functional.layer_norm`, and $\mu$ and $1 / \sqrt{\sigma^2 + \epsilon}$.
+    r"""`functx.nn.functional.layer_norm` over the trailing dimensions, with its statistics $\mu$
+    and $1 / \sqrt{\sigma^2 + \epsilon}$.
 
-    Shapes: the result the input's, `[..., *normalized_shape]`; the statistics have 1 in place of
-    each of these. Dtypes: the input's; statistics of halves are float32 beside parameters that are.
+    Shapes: `(output, mean, rstd)`: the output has the shape of `input: [..., *normalized_shape]`,
+    and the statistics have 1 in place of each of the trailing sizes.
+
+    - `normalized_shape`: the sizes of the dimensions that are normalized together.
+    - `weight`, `bias`: a factor and a summand in the shape `normalized_shape`; None means 1 and 0.
+    - `eps`: $\epsilon$, which is added to the variance.
+
+    Dtypes: those of `input`; beside float16 and bfloat16 `weight` and `bias` may be float32, and
+    then the statistics are.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> x = jnp.asarray([[1.0, 3.0]], "float32")
     >>> functx.native_layer_norm(x, (2,), None, None, 3.0).rstd
@@ -83,10 +92,21 @@ def native_group_norm(
     group: int,
     eps: Scalar,
 ) -> NormResult:
-    r"""`functx.nn.functional.group_norm`, and $\mu$ and $1 / \sqrt{\sigma^2 + \epsilon}$.
+    r"""`functx.nn.functional.group_norm` over groups of channels, with its statistics $\mu$ and
+    $1 / \sqrt{\sigma^2 + \epsilon}$.
 
-    Shapes: `input: [N, C, *]` with `HxW` elements in each channel, the statistics `[N, group]`;
-    `group` divides `C`. Dtypes: as of `functx.native_layer_norm`.
+    Shapes: `(output, mean, rstd)`: the output has the shape of `input: [N, C, *]`, and the
+    statistics are `[N, group]`.
+
+    - `weight`, `bias`: a factor and a summand for each channel, `[C]`; None means 1 and 0.
+    - `N`, `C`, `HxW`: the sizes of the batch and of the channels, and the number of elements in
+      each channel, which the input must have.
+    - `group`: how many groups of consecutive channels there are; it divides `C`.
+    - `eps`: $\epsilon$, which is added to the variance.
+
+    Dtypes: those of `input`; beside float16 and bfloat16 `weight` and `bias` may be float32, and
+    then the statistics are.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> x = jnp.asarray([[1.0, 3.0]], "float32")
     >>> functx.native_group_norm(x, None, None, 1, 2, 1, 1, 3.0).mean
@@ -121,13 +141,25 @@ def native_batch_norm(
     momentum: Scalar,
     eps: Scalar,
 ) -> NormResult:
-    r"""`functx.nn.functional.batch_norm`; the batch's $\mu$ and $1 / \sqrt{\sigma^2 + \epsilon}$.
+    r"""`functx.nn.functional.batch_norm` of each channel, with the batch's $\mu$ and
+    $1 / \sqrt{\sigma^2 + \epsilon}$.
 
-    Shapes: `input: [N, C, *]`, parameters and statistics `[C]`; without `training` there are no
-    statistics, `[0]`. Dtypes: as of `functx.native_layer_norm`.
+    Shapes: `(output, mean, rstd)`: the output has the shape of `input: [N, C, *]`, and all other
+    arrays are `[C]`. Without `training` there are no statistics, and `mean` and `rstd` are `[0]`.
 
-    `momentum` has no effect: running statistics do not change in place.
-    `functx.nn.functional.batch_norm_with_stats` gives them.
+    - `weight`, `bias`: a factor and a summand for each channel; None means 1 and 0.
+    - `running_mean`, `running_var`: the mean and the variance unless `training`; then they may be
+      None.
+    - `training`: whether the batch's own mean and biased variance are used.
+    - `momentum` has no effect: running statistics do not change in place.
+      `functx.nn.functional.batch_norm_with_stats` returns them.
+    - `eps`: $\epsilon$, which is not negative.
+
+    Dtypes: those of `input`; beside float16 and bfloat16 the other arrays may be float32, and the
+    statistics are if `weight` or `bias` is.
+    Errors: ValueError if `training` meets one value per channel, for a negative `eps` and for one
+    statistic without the other; RuntimeError for shapes that do not fit and for missing statistics;
+    TypeError for dtypes.
 
     >>> x = jnp.asarray([[1.0], [3.0]], "float32")
     >>> functx.native_batch_norm(x, None, None, None, None, True, 0.1, 3.0).rstd
@@ -152,7 +184,7 @@ def _statistics(x: Array, axes: tuple[int, ...], eps: Any) -> tuple[Array, Array
 def _narrowed(
     out: Array, mean: Array, rstd: Array, input: Array, weight: Any, bias: Any
 ) -> NormResult:
-    """In PyTorch's dtypes: statistics in that of the parameters."""
+    """The results in PyTorch's dtypes: statistics have that of the parameters."""
     parameters = [x.dtype for x in (weight, bias) if x is not None]
     dtype = parameters[0] if parameters else input.dtype
     return NormResult(out.astype(input.dtype), mean.astype(dtype), rstd.astype(dtype))

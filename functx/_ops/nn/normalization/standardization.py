@@ -1,4 +1,4 @@
-"""Mean 0 and variance 1, then a weight and a bias: what normalizations have in common."""
+"""Steps that normalizations share: a mean of 0 and a variance of 1, then a weight and a bias."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from functx._ops.quotients import mean as mean_of
 
 
 def per_channel(input: jax.Array) -> tuple[int, ...]:
-    """The shape of one number per channel, to broadcast against `input`."""
+    """The shape of one number per channel that broadcasts against `input`."""
     return (-1, *[1] * (input.ndim - 2))
 
 
 def wide(x: jax.Array) -> jax.Array:
-    """In the dtype in which it is normalized. The rules see to dtypes themselves: the parameters
-    of halves may be wider, and statistics keep their own dtype."""
+    """`x` in the dtype in which it is normalized.
+
+    The operators see to dtypes themselves: parameters beside float16 and bfloat16 may be wider, and
+    statistics keep their own dtype.
+    """
     return x.astype(accumulator(x.dtype))
 
 
 def moments(x: jax.Array, axes: Sequence[int]) -> tuple[jax.Array, jax.Array]:
-    """Mean and biased variance, with dimensions of size 1 left in place of `axes`."""
+    """The mean and the biased variance, with dimensions of size 1 in place of `axes`."""
     mean = mean_of(x, axes, keepdims=True)
     centred = x - mean
     return mean, mean_of(centred * centred, axes, keepdims=True)
@@ -38,7 +41,7 @@ def standardized(x: jax.Array, axes: Sequence[int], eps: Any) -> jax.Array:
 def affine(
     x: jax.Array, weight: Any, bias: Any, shape: tuple[int, ...], broadcast: tuple[int, ...]
 ) -> jax.Array:
-    """`x * weight + bias`, either of which may be None and must have `shape`."""
+    """`x * weight + bias`. The two may be None, else they must have `shape`."""
     for name, value in (("weight", weight), ("bias", bias)):
         if value is None:
             continue
@@ -60,7 +63,7 @@ def require_like(value: Any, name: str, x: jax.Array) -> None:
 
 
 def require_vector(value: Any, channels: int, name: str, input: jax.Array) -> None:
-    """Refuses a statistic, if given, that is not one number for each channel."""
+    """Refuses a statistic that is given and has not one number for each channel."""
     if value is None:
         return
     if value.shape != (channels,):
@@ -69,7 +72,7 @@ def require_vector(value: Any, channels: int, name: str, input: jax.Array) -> No
 
 
 def refuse_other_shapes(input: jax.Array, normalized_shape: tuple[int, ...]) -> None:
-    """Refuses an input that does not end in these sizes."""
+    """Refuses an input whose trailing sizes are others."""
     if not normalized_shape or input.shape[input.ndim - len(normalized_shape) :] != (
         normalized_shape
     ):

@@ -1,1 +1,1 @@
-"""Recurrent networks: one step of a cell, and whole sequences in layers and directions."""
+"""Recurrent networks: one step of a cell, and layers over whole sequences."""

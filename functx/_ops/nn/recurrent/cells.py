@@ -1,4 +1,4 @@
-"""One step of recurrent networks."""
+"""One step of a recurrent network."""
 
 from __future__ import annotations
 
@@ -40,11 +40,19 @@ def lstm_cell(
     b_ih: ArrayOnly | None = None,
     b_hh: ArrayOnly | None = None,
 ) -> LSTMCellResult:
-    r"""A step of an LSTM: $c' = \sigma(f)\, c + \sigma(i) \tanh(g)$, $h' = \sigma(o) \tanh(c')$.
+    r"""A step of an LSTM: $c' = \sigma(f)\, c + \sigma(i) \tanh(g)$, $h' = \sigma(o) \tanh(c')$
+    (Hochreiter and Schmidhuber, 1997).
 
-    The gates $i, f, g, o$ are the quarters of $W_{ih} x + b_{ih} + W_{hh} h + b_{hh}$.
-    Shapes: `input: [N, I]`, `hx`: $h$ and $c$, both `[N, H]`, `w_ih: [4 H, I]`, `w_hh: [4 H, H]`,
-    biases `[4 H]`; or without N.
+    The gates $i, f, g, o$ are the quarters of $W_{ih} x + b_{ih} + W_{hh} h + b_{hh}$, in this
+    order.
+    Shapes: `input: [N, I]` gives $h'$ and $c'$, both `[N, H]`; or all without `N`.
+
+    - `hx`: $h$ and $c$, both `[N, H]`.
+    - `w_ih: [4 H, I]`, `w_hh: [4 H, H]`: the weights $W_{ih}$ and $W_{hh}$.
+    - `b_ih`, `b_hh`: the biases $b_{ih}$ and $b_{hh}$, `[4 H]`, or both None for none.
+
+    Dtypes: all arrays have one floating dtype; float16 and bfloat16 are computed in float32.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> one, zero = jnp.ones((4, 1), "float32"), jnp.zeros((1, 1), "float32")
     >>> functx.lstm_cell(zero, (zero, zero + 2.0), one, one).c
@@ -64,12 +72,19 @@ def gru_cell(
     b_ih: ArrayOnly | None = None,
     b_hh: ArrayOnly | None = None,
 ) -> Array:
-    r"""A step of a GRU: $h' = (1 - \sigma(z)) \tanh(n_x + \sigma(r)\, n_h) + \sigma(z)\, h$.
+    r"""A step of a GRU: $h' = (1 - \sigma(z)) \tanh(n_x + \sigma(r)\, n_h) + \sigma(z)\, h$ (Cho et
+    al., 2014).
 
-    $r_x, z_x, n_x$ are the thirds of $W_{ih} x + b_{ih}$, $r_h, z_h, n_h$ of $W_{hh} h + b_{hh}$,
-    and $r, z$ their sums.
-    Shapes: `input: [N, I]`, `hx: [N, H]`, `w_ih: [3 H, I]`, `w_hh: [3 H, H]`, biases `[3 H]`; or
-    without N.
+    The gates $r = r_x + r_h$ and $z = z_x + z_h$ are sums, where $r_x, z_x, n_x$ are the thirds of
+    $W_{ih} x + b_{ih}$ and $r_h, z_h, n_h$ the thirds of $W_{hh} h + b_{hh}$.
+    Shapes: `input: [N, I]` gives $h'$, `[N, H]`; or all without `N`.
+
+    - `hx`: $h$, `[N, H]`.
+    - `w_ih: [3 H, I]`, `w_hh: [3 H, H]`: the weights $W_{ih}$ and $W_{hh}$.
+    - `b_ih`, `b_hh`: the biases $b_{ih}$ and $b_{hh}$, `[3 H]`, or both None for none.
+
+    Dtypes: all arrays have one floating dtype; float16 and bfloat16 are computed in float32.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> one, zero = jnp.ones((3, 1), "float32"), jnp.zeros((1, 1), "float32")
     >>> functx.gru_cell(zero, zero, one, one)
@@ -89,10 +104,17 @@ def rnn_tanh_cell(
     b_ih: ArrayOnly | None = None,
     b_hh: ArrayOnly | None = None,
 ) -> Array:
-    r"""A step of Elman's network: $h' = \tanh(W_{ih} x + b_{ih} + W_{hh} h + b_{hh})$.
+    r"""A step of Elman's network: $h' = \tanh(W_{ih} x + b_{ih} + W_{hh} h + b_{hh})$ (Elman,
+    1990).
 
-    Shapes: `input: [N, I]`, `hx: [N, H]`, `w_ih: [H, I]`, `w_hh: [H, H]`, biases `[H]`; or
-    without N.
+    Shapes: `input: [N, I]` gives $h'$, `[N, H]`; or all without `N`.
+
+    - `hx`: $h$, `[N, H]`.
+    - `w_ih: [H, I]`, `w_hh: [H, H]`: the weights $W_{ih}$ and $W_{hh}$.
+    - `b_ih`, `b_hh`: the biases $b_{ih}$ and $b_{hh}$, `[H]`, or both None for none.
+
+    Dtypes: all arrays have one floating dtype; float16 and bfloat16 are computed in float32.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> one = jnp.ones((1, 1), "float32")
     >>> functx.rnn_tanh_cell(one, -one, one, one)
@@ -112,7 +134,18 @@ def rnn_relu_cell(
     b_ih: ArrayOnly | None = None,
     b_hh: ArrayOnly | None = None,
 ) -> Array:
-    r"""`rnn_tanh_cell` with $\max(a, 0)$ for $\tanh a$, whose derivative at 0 is 0.
+    r"""A step of Elman's network with a rectifier:
+    $h' = \max(W_{ih} x + b_{ih} + W_{hh} h + b_{hh}, 0)$.
+
+    Shapes: `input: [N, I]` gives $h'$, `[N, H]`; or all without `N`.
+
+    - `hx`: $h$, `[N, H]`.
+    - `w_ih: [H, I]`, `w_hh: [H, H]`: the weights $W_{ih}$ and $W_{hh}$.
+    - `b_ih`, `b_hh`: the biases $b_{ih}$ and $b_{hh}$, `[H]`, or both None for none.
+
+    Dtypes: all arrays have one floating dtype; float16 and bfloat16 are computed in float32.
+    Gradients: the derivative of the rectifier at 0 is 0.
+    Errors: RuntimeError for shapes that do not fit, TypeError for dtypes.
 
     >>> one = jnp.ones((1, 1), "float32")
     >>> functx.rnn_relu_cell(one, one, one, one)

@@ -18,7 +18,7 @@ from .steps import gates, Kind, State, stepped
 
 
 class Network(NamedTuple):
-    """What of a network is no array."""
+    """The description of a network, without its arrays."""
 
     kind: Kind
     has_biases: bool
@@ -27,7 +27,7 @@ class Network(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Those of one direction of one layer."""
+    """The weights of one direction of one layer."""
 
     w_ih: Array
     w_hh: Array
@@ -96,7 +96,7 @@ def _one_way(
     kind: Kind, x: Array, start: State, weights: Weights, kept: Array | None, *, reverse: bool
 ) -> tuple[Array, State]:
     wide, size = accumulator(x.dtype), start[-1].shape[-1]
-    of_x = gates(kind, x, weights.w_ih, weights.b_ih, size, "ih")  # of all steps in one product
+    of_x = gates(kind, x, weights.w_ih, weights.b_ih, size, "ih")  # one product for all steps
     held = jnp.ones(x.shape[:2], bool) if kept is None else kept
 
     def step(state: State, given: tuple[Array, Array]) -> tuple[State, Array]:
@@ -108,7 +108,7 @@ def _one_way(
             new = jnp.matmul(new[0].astype(x.dtype), weights.w_hr.T).astype(wide), *new[1:]
         if kept is not None:
             new = tuple(jnp.where(keep[:, None], a, b) for a, b in zip(new, state, strict=True))
-        # Products of no rows are zeros that vary over nothing.
+        # A product without rows is a constant zero, which does not vary over a mesh as states do.
         new = tuple(map(varying_like, new, state))
         return new, new[0]
 
@@ -119,16 +119,20 @@ def _one_way(
 
 
 class Packed(NamedTuple):
-    """Where the rows of packed sequences stand: the first of all, then the second, ..."""
+    """The places of the rows of packed sequences: first the rows of the first step, then those of
+    the second, and so on.
+    """
 
-    rows: Array  # of [T, N], the row of the data
-    kept: Array  # and whether there is one
-    steps: Array  # of each row, its step and its sequence
+    rows: Array  # [T, N]: the row of the data for each step and sequence
+    kept: Array  # [T, N]: whether there is such a row
+    steps: Array  # the step of each row; `sequences` has its sequence
     sequences: Array
 
 
 def unpacked(data: Array, batch_sizes: Array, number: int) -> Packed:
-    """Of `batch_sizes: [T]`, how many sequences there are at each step, in a batch of `number`."""
+    """The places of the rows of `data`, where `batch_sizes: [T]` has the number of sequences at
+    each step, in a batch of `number`.
+    """
     sizes = batch_sizes.astype(jnp.int32)
     starts = jnp.cumsum(sizes, dtype=jnp.int32) - sizes
     lanes = jnp.arange(number, dtype=jnp.int32)

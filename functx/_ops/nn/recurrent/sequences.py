@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-import jax.numpy as jnp
 from jax import Array
 
 from functx._core import (
@@ -13,21 +11,16 @@ from functx._core import (
     ArrayOnly,
     ArraysOnly,
     Autocast,
-    category,
-    describe,
     Index,
-    is_probability,
     Key,
     operator,
     Promote,
     refuse,
-    Requirement,
     Scalar,
 )
-from functx._ops.nn.dropped import may_drop
 
-from .layers import Network, over_sequence, unpacked
-from .steps import State
+from .layers import Network
+from .runs import drops, options_fit, ran, sizes_may_come_second
 
 
 __all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
@@ -46,36 +39,6 @@ class RNNResult(NamedTuple):
 
     output: Array
     h_n: Array
-
-
-def _drops(*, dropout: Any, train: bool, num_layers: int, **_: Any) -> bool:
-    return bool(train) and num_layers != 1 and may_drop(dropout)
-
-
-def _options_fit(
-    *, input: Any, hx: Any, dropout: Any, batch_sizes: Any, **_: Any
-) -> Iterator[Requirement]:
-    yield is_probability(dropout, "dropout", error=ValueError)
-    if batch_sizes is not None and batch_sizes.ndim == 1 and category(batch_sizes.dtype) == 1:
-        first, total, rows = batch_sizes[:1], jnp.sum(batch_sizes), input.shape[0]
-        ordered = (batch_sizes >= 0) & (batch_sizes <= jnp.roll(batch_sizes, 1).at[:1].set(first))
-        yield Requirement(ordered, "`batch_sizes` must not increase, got {got}", batch_sizes)
-        message = f"`batch_sizes` must sum to the {rows} rows of `input`, got {{got}}"
-        yield Requirement(total == rows, message, total)
-        states = hx[0] if isinstance(hx, (tuple, list)) else hx
-        if states.ndim == 3:
-            message = (
-                f"`batch_sizes` must begin with {states.shape[1]}, as many as `hx`, got {{got}}"
-            )
-            yield Requirement(first == states.shape[1], message, first)
-
-
-def _sizes_may_come_second(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """PyTorch's form of packed sequences: `(data, batch_sizes, hx, params, ...)`."""
-    if len(args) > 3 and isinstance(args[3], (tuple, list)):
-        data, sizes, *rest = args
-        return (data, *rest), kwargs | {"batch_sizes": sizes}
-    return args, kwargs
 
 
 @overload
@@ -112,9 +75,9 @@ def lstm(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=_drops,
-    requires=_options_fit,
-    form=_sizes_may_come_second,
+    draws=drops,
+    requires=options_fit,
+    form=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def lstm(
@@ -131,21 +94,29 @@ def lstm(
     batch_sizes: Index | None = None,
     key: Key = None,
 ) -> LSTMResult:
-    r"""LSTM over sequences: `lstm_cell` step by step, in `num_layers` layers.
+    """LSTM over sequences: `lstm_cell` step by step (Hochreiter and Schmidhuber, 1997).
 
-    - `hx`: the first hidden and cell states.
-    - `params`: for each layer, and of it for each direction, `w_ih`, `w_hh`, if `has_biases` `b_ih`
-      and `b_hh`, and where hidden states are smaller than cell states `w_hr: [P, H]`, which
-      projects them.
-    - `dropout`: how likely an element between layers becomes 0 if `train`.
-    - `bidirectional`: each layer reads forward and backward, and gives both results side by side.
-    - `batch_first`: the dimension of the batch comes first in `input` and `output`.
-    - `batch_sizes`: `input` holds packed sequences, the first step of all, then the second of those
-      that have one, and so on: so many. It may come second, as in PyTorch; `batch_first` then says
-      nothing. Errors: RuntimeError where it increases, does not sum to R or begin with N.
+    Shapes: `input: [T, N, I]` and states `[L D, N, H]` give `(output, h_n, c_n)` for
+    `L = num_layers`, of which each reads the one before, and `D` directions: the last layer's
+    hidden states `[T, N, D H]`, and the last states of each layer.
 
-    Shapes: `input: [T, N, I]` and states `[L D, N, H]` of L layers and D directions give
-    `[T, N, D H]` and the states; packed, `[R, I]` and `batch_sizes: [T]` give `[R, D H]`.
+    - `hx`: the first hidden and cell states, a pair.
+    - `params`: `w_ih`, `w_hh` and, if `has_biases`, `b_ih` and `b_hh`, for each layer and within it
+      for each direction. Where hidden states are smaller than cell states, `w_hr: [P, H]` follows,
+      which projects them.
+    - `dropout`, `train`: the probability that an element between layers becomes 0, and whether any
+      does.
+    - `bidirectional`: whether each layer reads in both directions, side by side in the output.
+    - `batch_first`: whether the dimension of the batch comes first in `input` and `output`.
+    - `batch_sizes: [T]`: how many sequences there are at each step, where `input: [R, I]` holds
+      packed sequences: the first step of all, then the second of those that have one, and so on.
+      The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
+    Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
+    to `R` or do not begin with `N`; ValueError for a `dropout` outside of [0, 1]; TypeError for
+    dtypes.
 
     >>> zero, w = jnp.zeros((1, 1, 1), "float32"), jnp.ones((4, 1), "float32")
     >>> functx.lstm(zero, (zero, zero + 2.0), (w, w), False, 1, 0.0, False, False).c_n
@@ -154,7 +125,7 @@ def lstm(
     if len(hx) != 2:
         refuse(f"`hx` must be two arrays, the hidden states and the cell states, got {len(hx)}")
     network = Network("lstm", has_biases, num_layers, bidirectional)
-    out, state = _ran(network, input, tuple(hx), params, dropout, batch_first, batch_sizes, key)
+    out, state = ran(network, input, tuple(hx), params, dropout, batch_first, batch_sizes, key)
     return LSTMResult(out, *state)
 
 
@@ -192,9 +163,9 @@ def gru(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=_drops,
-    requires=_options_fit,
-    form=_sizes_may_come_second,
+    draws=drops,
+    requires=options_fit,
+    form=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def gru(
@@ -211,7 +182,28 @@ def gru(
     batch_sizes: Index | None = None,
     key: Key = None,
 ) -> RNNResult:
-    """GRU over sequences: `gru_cell` step by step. Options, shapes: as for `lstm`.
+    """GRU over sequences: `gru_cell` step by step (Cho et al., 2014).
+
+    Shapes: `input: [T, N, I]` and states `[L D, N, H]` give `(output, h_n)` for `L = num_layers`,
+    of which each reads the one before, and `D` directions: the last layer's hidden states
+    `[T, N, D H]`, and the last states of each layer.
+
+    - `hx`: the first states.
+    - `params`: `w_ih`, `w_hh` and, if `has_biases`, `b_ih` and `b_hh`, for each layer and within it
+      for each direction.
+    - `dropout`, `train`: the probability that an element between layers becomes 0, and whether any
+      does.
+    - `bidirectional`: whether each layer reads in both directions, side by side in the output.
+    - `batch_first`: whether the dimension of the batch comes first in `input` and `output`.
+    - `batch_sizes: [T]`: how many sequences there are at each step, where `input: [R, I]` holds
+      packed sequences: the first step of all, then the second of those that have one, and so on.
+      The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
+    Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
+    to `R` or do not begin with `N`; ValueError for a `dropout` outside of [0, 1]; TypeError for
+    dtypes.
 
     >>> zero, w = jnp.zeros((1, 1, 1), "float32"), jnp.ones((3, 1), "float32")
     >>> functx.gru(zero, zero + 2.0, (w, 0 * w), False, 1, 0.0, False, False).h_n
@@ -255,9 +247,9 @@ def rnn_tanh(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=_drops,
-    requires=_options_fit,
-    form=_sizes_may_come_second,
+    draws=drops,
+    requires=options_fit,
+    form=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def rnn_tanh(
@@ -274,7 +266,29 @@ def rnn_tanh(
     batch_sizes: Index | None = None,
     key: Key = None,
 ) -> RNNResult:
-    """Elman's network over sequences: `rnn_tanh_cell` step by step. Options, shapes: as for `lstm`.
+    """Elman's network over sequences: `rnn_tanh_cell` step by step, in several layers (Elman,
+    1990).
+
+    Shapes: `input: [T, N, I]` and states `[L D, N, H]` give `(output, h_n)` for `L = num_layers`,
+    of which each reads the one before, and `D` directions: the last layer's hidden states
+    `[T, N, D H]`, and the last states of each layer.
+
+    - `hx`: the first states.
+    - `params`: `w_ih`, `w_hh` and, if `has_biases`, `b_ih` and `b_hh`, for each layer and within it
+      for each direction.
+    - `dropout`, `train`: the probability that an element between layers becomes 0, and whether any
+      does.
+    - `bidirectional`: whether each layer reads in both directions, side by side in the output.
+    - `batch_first`: whether the dimension of the batch comes first in `input` and `output`.
+    - `batch_sizes: [T]`: how many sequences there are at each step, where `input: [R, I]` holds
+      packed sequences: the first step of all, then the second of those that have one, and so on.
+      The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
+    Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
+    to `R` or do not begin with `N`; ValueError for a `dropout` outside of [0, 1]; TypeError for
+    dtypes.
 
     >>> zero, w = jnp.zeros((2, 1, 1), "float32"), jnp.ones((1, 1), "float32")
     >>> functx.rnn_tanh(zero, zero[:1], (w, w), False, 1, 0.0, False, False).output.shape
@@ -318,9 +332,9 @@ def rnn_relu(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=_drops,
-    requires=_options_fit,
-    form=_sizes_may_come_second,
+    draws=drops,
+    requires=options_fit,
+    form=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def rnn_relu(
@@ -337,7 +351,28 @@ def rnn_relu(
     batch_sizes: Index | None = None,
     key: Key = None,
 ) -> RNNResult:
-    """`rnn_relu_cell` over sequences, step by step. Options, shapes: as for `lstm`.
+    """Elman's network with rectifiers over sequences: `rnn_relu_cell` step by step.
+
+    Shapes: `input: [T, N, I]` and states `[L D, N, H]` give `(output, h_n)` for `L = num_layers`,
+    of which each reads the one before, and `D` directions: the last layer's hidden states
+    `[T, N, D H]`, and the last states of each layer.
+
+    - `hx`: the first states.
+    - `params`: `w_ih`, `w_hh` and, if `has_biases`, `b_ih` and `b_hh`, for each layer and within it
+      for each direction.
+    - `dropout`, `train`: the probability that an element between layers becomes 0, and whether any
+      does.
+    - `bidirectional`: whether each layer reads in both directions, side by side in the output.
+    - `batch_first`: whether the dimension of the batch comes first in `input` and `output`.
+    - `batch_sizes: [T]`: how many sequences there are at each step, where `input: [R, I]` holds
+      packed sequences: the first step of all, then the second of those that have one, and so on.
+      The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
+    - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+
+    Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
+    Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
+    to `R` or do not begin with `N`; ValueError for a `dropout` outside of [0, 1]; TypeError for
+    dtypes.
 
     >>> one, w = jnp.ones((2, 1, 1), "float32"), jnp.ones((1, 1), "float32")
     >>> functx.rnn_relu(one, 0 * one[:1], (w, w), False, 1, 0.0, False, False).h_n
@@ -348,38 +383,5 @@ def rnn_relu(
 
 
 def _of_one_state(network: Network, input: Array, hx: Array, *rest: Any) -> RNNResult:
-    out, state = _ran(network, input, (hx,), *rest)
+    out, state = ran(network, input, (hx,), *rest)
     return RNNResult(out, *state)
-
-
-def _ran(
-    network: Network,
-    x: Array,
-    states: State,
-    params: Sequence[Array],
-    dropout: Any,
-    batch_first: bool,
-    batch_sizes: Array | None,
-    key: Array | None,
-) -> tuple[Array, State]:
-    packed = batch_sizes is not None
-    if x.ndim != 3 - packed:
-        wanted = (
-            "[R, I] of packed sequences" if packed else "[T, N, I], or [N, T, I] if `batch_first`"
-        )
-        refuse(f"`input` must be {wanted}, got {describe(x)}")
-    if network.num_layers < 1:
-        refuse(f"`num_layers` must be at least 1, got {network.num_layers}")
-    number = states[0].shape[1] if states[0].ndim == 3 else 0
-    if not packed:
-        x = jnp.swapaxes(x, 0, 1) if batch_first else x
-        if any(each.ndim == 3 and each.shape[1] != x.shape[1] for each in states):
-            refuse(f"`hx` must have a batch of {x.shape[1]}, got {describe(states[0])}")
-        out, state = over_sequence(network, x, states, params, None, dropout, key)
-        return jnp.swapaxes(out, 0, 1) if batch_first else out, state
-    sizes = jnp.asarray(batch_sizes)
-    if sizes.ndim != 1 or category(sizes.dtype) != 1 or not sizes.size:
-        refuse(f"`batch_sizes` must be integers of 1 dimension, got {describe(sizes)}")
-    at = unpacked(x, sizes, number)
-    out, state = over_sequence(network, x[at.rows], states, params, at.kept, dropout, key)
-    return out[at.steps, at.sequences], state

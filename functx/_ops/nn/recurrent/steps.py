@@ -1,9 +1,9 @@
-r"""One step of each cell, from gates that inputs and the state before contribute to.
+r"""One step of each cell, from the contributions of the input and of the state to the gates.
 
-Of an LSTM (Hochreiter and Schmidhuber, 1997), in this order, $i, f, g, o$:
-$c' = \sigma(f)\, c + \sigma(i) \tanh(g)$ and $h' = \sigma(o) \tanh(c')$. Of a GRU (Cho et al.,
-2014) $r, z, n$: $h' = (1 - \sigma(z)) \tanh(n_x + \sigma(r)\, n_h) + \sigma(z)\, h$. Of the others
-$h' = \tanh(a)$ or $\max(a, 0)$.
+The gates of an LSTM (Hochreiter and Schmidhuber, 1997) are $i, f, g, o$ in this order:
+$c' = \sigma(f)\, c + \sigma(i) \tanh(g)$ and $h' = \sigma(o) \tanh(c')$. Those of a GRU (Cho et
+al., 2014) are $r, z, n$: $h' = (1 - \sigma(z)) \tanh(n_x + \sigma(r)\, n_h) + \sigma(z)\, h$. The
+other cells have one: $h' = \tanh(a)$ or $\max(a, 0)$.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from functx._ops.sigmoids import hyperbolic_tangent, sigmoid
 Kind = Literal["lstm", "gru", "rnn_tanh", "rnn_relu"]
 GATES: dict[str, int] = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
-State = tuple[Array, ...]  # of an LSTM `h` and `c`, of the others `h`
+State = tuple[Array, ...]  # `h` and `c` of an LSTM, `h` of the others
 
 
 def stepped(kind: Kind, x: Array, h: Array, state: State) -> State:
-    """The state after a step, from what the input and what `h` give to the gates."""
+    """The state after a step, from the contributions of the input, `x`, and of the hidden state,
+    `h`, to the gates.
+    """
     if kind == "lstm":
         i, f, g, o = jnp.split(x + h, 4, -1)
         c = sigmoid(f) * state[1] + sigmoid(i) * hyperbolic_tangent(g)
@@ -38,12 +40,12 @@ def stepped(kind: Kind, x: Array, h: Array, state: State) -> State:
 
 
 def _relu(x: Array) -> Array:
-    """Flat at 0 and below; NaN stays."""
+    r"""$\max(x, 0)$, flat at 0; NaN stays."""
     return jnp.where(x <= 0, 0, x)
 
 
 def gates(kind: Kind, x: Array, weight: Array, bias: Array | None, size: int, name: str) -> Array:
-    """`x W^T + b`, for each gate of a state of this size."""
+    """`x W^T + b` for each gate of a state of this size."""
     rows = GATES[kind] * size
     if weight.shape != (rows, x.shape[-1]):
         refuse(f"`w_{name}` must be [{rows}, {x.shape[-1]}], got {describe(weight)}")
