@@ -32,15 +32,19 @@ __all__ = ["affine_grid", "affine_grid_generator"]
 
 @operator(promote=Promote.DEFAULT, accepts=Accepts.FLOATING, autocast=Autocast.LOWER)
 def affine_grid(theta: ArrayLike, size: Shape, align_corners: bool | None = None) -> Array:
-    r"""Where affine maps take the elements of an image: $g = \theta\,(x, y, 1)^\top$.
+    r"""The places to which affine maps take the elements of an image: $g = \theta\,(x, y, 1)^\top$.
 
     Shapes: `theta: [N, 2, 3]` and `size=(N, C, H, W)` give `[N, H, W, 2]`; `[N, 3, 4]` and
     `(N, C, D, H, W)` give `[N, D, H, W, 3]`. The result is a `grid` for `grid_sample`.
 
-    `align_corners`: whether -1 and 1 are the centres of the corner elements, rather than their
-    outer edges. A dimension of one element lies at 0.
-    Dtypes: halves are computed in float32 and rounded once.
-    Errors: ValueError for sizes that are not positive and for `theta` of another shape.
+    - `theta`: $\theta$, the maps.
+    - `size`: the shape of the images to sample, whose coordinates $x, y$ lie between -1 and 1.
+    - `align_corners`: whether -1 and 1 are the centres of the corner elements, rather than their
+      outer edges. A dimension of one element lies at 0. None means False.
+
+    Dtypes: that of `theta`; float16 and bfloat16 are computed in float32 and rounded once.
+    Errors: ValueError for sizes that are not positive and for `theta` of another shape,
+    RuntimeError for another number of maps than `N`.
 
     >>> turned = jnp.asarray([[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]], "float32")
     >>> functx.nn.functional.affine_grid(turned, (1, 1, 1, 2), align_corners=True)
@@ -58,7 +62,7 @@ def affine_grid(theta: ArrayLike, size: Shape, align_corners: bool | None = None
     least = min(known_sizes(size), default=1)
     single = (
         bool(align_corners) and min(known_sizes(size[2:]), default=2) == 1
-    )  # there PyTorch looks no further
+    )  # PyTorch checks no more sizes there
     if least <= 0 and not single:
         refuse(f"`size` must be positive, got {size}", error=ValueError)
     return _affine_grid(theta, size, bool(align_corners))
@@ -71,9 +75,19 @@ def affine_grid(theta: ArrayLike, size: Shape, align_corners: bool | None = None
     autocast=Autocast.LOWER,
 )
 def affine_grid_generator(theta: ArrayLike, size: Shape, align_corners: bool) -> Array:
-    """`nn.functional.affine_grid`, also of no elements.
+    r"""The places to which affine maps take the elements of an image, $g = \theta\,(x, y, 1)^\top$:
+    `nn.functional.affine_grid`, also for images without elements.
 
-    Errors: RuntimeError for shapes.
+    Shapes: `theta: [N, 2, 3]` and `size=(N, C, H, W)` give `[N, H, W, 2]`; `[N, 3, 4]` and
+    `(N, C, D, H, W)` give `[N, D, H, W, 3]`. The result is a `grid` for `grid_sampler`.
+
+    - `theta`: $\theta$, the maps.
+    - `size`: the shape of the images to sample, whose coordinates $x, y$ lie between -1 and 1.
+    - `align_corners`: whether -1 and 1 are the centres of the corner elements, rather than their
+      outer edges. A dimension of one element lies at 0.
+
+    Dtypes: that of `theta`; float16 and bfloat16 are computed in float32 and rounded once.
+    Errors: RuntimeError for shapes that do not fit.
 
     >>> doubled = jnp.asarray([[[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]], "float32")
     >>> functx.affine_grid_generator(doubled, (1, 1, 1, 2), False)
@@ -96,9 +110,9 @@ def _affine_grid(theta: jax.Array, size: tuple[Size, ...], align_corners: bool) 
         refuse(f"`size` must not be negative, got {size}")
     n = len(sizes)
     shape = (batch, *sizes, n)
-    # Broadcast, so that no grid but the result is ever stored.
+    # Terms are broadcast, so that no grid but the result is stored.
     total = lax.broadcast_in_dim(theta[:, :, n], shape, (0, n + 1))
-    for k in range(n):  # the last column but one is that of the first size
+    for k in range(n):  # the last column but one belongs to the first size
         places = _places(sizes[n - 1 - k], align_corners, theta.dtype)
         column = lax.broadcast_in_dim(theta[:, :, k], shape, (0, n + 1))
         total = total + column * lax.broadcast_in_dim(places, shape, (n - k,))
@@ -116,7 +130,9 @@ def _places(n: Size, align_corners: bool, dtype: Any) -> np.ndarray | Array:
 
 
 def _places_later(n: Size, align_corners: bool, dtype: Any) -> Array:
-    """As `_places`, when the exported program runs: twice the place, less all, by all."""
+    """The same coordinates as those of `_places`, computed when the exported program runs:
+    $(2 i - g) / w$ for element $i$, with $g$ gaps and $w$ the whole.
+    """
     gaps = as_number(n - 1, dtype)
     whole = jnp.maximum(gaps, 1) if align_corners else as_number(max_dim(n, 1), dtype)
     return quotient(2 * jnp.arange(n, dtype=dtype) - gaps, whole)

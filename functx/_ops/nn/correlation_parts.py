@@ -1,4 +1,4 @@
-"""The three arrays that a correlation ties together, and what is known of them."""
+"""The three arrays that a correlation ties together, and the description of a correlation."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Part(enum.IntEnum):
 
 
 class Geometry(NamedTuple):
-    """What is known of a correlation before its operands."""
+    """The description of a correlation without its operands."""
 
     strides: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]  # zeros before and after; what is cut off, negative, after
+    pads: tuple[tuple[int, int], ...]  # zeros before and after; after, negative: a cut
     dilations: tuple[int, ...]  # of the kernel
     groups: int
-    image: tuple[Size, ...]  # sizes
+    image: tuple[Size, ...]  # the sizes of an image
     kernel: tuple[int, ...]
-    dtype: Any  # in which operands are multiplied
+    dtype: Any  # the dtype in which operands are multiplied
     sums: Any  # the dtype in which products are summed
-    output: Part = Part.RESULT  # which is not rounded, and may hold no products with zeros
+    output: Part = Part.RESULT  # is not rounded, and holds no products with zeros
 
     def dtype_of(self, part: Part) -> Any:
-        """In which a part is returned."""
+        """The dtype in which a part is returned."""
         return self.sums if part == self.output else self.dtype
 
     @property
@@ -56,13 +56,15 @@ class Geometry(NamedTuple):
 
 
 def padded(g: Geometry, image: Array, dimensions: int | None = None) -> Array:
-    """With the zeros before and after, in the first dimensions or in all."""
+    """The image with zeros before and after it, in its first dimensions or in all."""
     pads = [(before, max(after, 0)) for before, after in g.pads[:dimensions]]
     return jnp.pad(image, [(0, 0)] * 3 + pads + [(0, 0)] * (image.ndim - 3 - len(pads)))
 
 
 def seen_by(g: Geometry, image: Array, at: Sequence[int]) -> Array:
-    """What the element of a kernel at a place is multiplied with; or a row, or a plane."""
+    """The elements of the image by which the element of a kernel at a place is multiplied. A
+    shorter place stands for a row or a plane of the kernel.
+    """
     given = zip(at, g.dilations, g.strides, g.result, strict=False)
     return a_stride_apart(
         image, {axis: (i * d, o, s) for axis, (i, d, s, o) in enumerate(given, 3)}
@@ -70,12 +72,12 @@ def seen_by(g: Geometry, image: Array, at: Sequence[int]) -> Array:
 
 
 def put_back(g: Geometry, x: Array, at: Sequence[int]) -> Array:
-    """The transpose of `seen_by`, and of padding."""
+    """The transpose of `seen_by` and of padding together."""
     given = enumerate(zip(at, g.dimensions(), strict=False), 3)
     places = {axis: (i * d - before, size, s) for axis, (i, (s, (before, _), d, size, _)) in given}
     return put_apart(x, places)
 
 
 def total(terms: Iterable[Array]) -> Array:
-    """The sum of all."""
+    """The sum of all terms."""
     return ft.reduce(jnp.add, terms)

@@ -1,8 +1,8 @@
-"""Images from results and kernels that take strides, without products with zeros in between.
+"""Images from results and kernels with strides, without products with the zeros in between.
 
-XLA's kernels for CPUs spread the result by the strides, and multiply the zeros too, which is NaN
-where the kernel is infinite. A phase is the elements of the image that are a stride apart: they see
-the elements of the kernel that are a stride apart, at stride 1.
+XLA's kernels for CPUs spread the result by the strides, and multiply the zeros too, which gives NaN
+where the kernel is infinite. A phase is the set of elements of the image that are a stride apart:
+these see the elements of the kernel that are a stride apart, at stride 1.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from .correlation_parts import Geometry, Part, total
 from .windows import at_least_none, put_apart
 
 
-_MOST = 4  # phases, each a convolution in the program
+_MOST = 4  # phases at most: each is a convolution in the program
 
 
 class _Phase(NamedTuple):
-    """Of one dimension: which elements it is of the kernel, its padding, its place in the image."""
+    """A phase along one dimension: its elements of the kernel, its padding, and its place in the
+    image.
+    """
 
     kernel: slice
     dilation: int
@@ -41,7 +43,7 @@ def has_few_phases(g: Geometry) -> bool:
 
 
 def by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
-    """The image `[n, c, *]` of `[f, c, *]` and `[n, f, *]`, of one group."""
+    """The image `[n, c, *]` from a kernel `[f, c, *]` and a result `[n, f, *]` of one group."""
     kernel, result = kernel.astype(g.dtype), result.astype(g.dtype)
     each = [_phases(*x, o) for x, o in zip(g.dimensions(), g.result, strict=True)]
     parts = [_phase(g, kernel, result, phases) for phases in itertools.product(*each)]
@@ -75,7 +77,7 @@ def _phases(
 
 
 def _phase(g: Geometry, kernel: Array, result: Array, phases: Sequence[_Phase]) -> Array:
-    """Elements of an image that are a stride apart, in their places among zeros."""
+    """The elements of an image that are a stride apart, in their places among zeros."""
     n = len(phases)
     part = kernel[(slice(None), slice(None), *(x.kernel for x in phases))]
     numbers = tuple(range(n + 2))

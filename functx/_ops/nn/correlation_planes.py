@@ -17,7 +17,7 @@ Program = Callable[[Part, Geometry, Array, Array], Array]
 def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, from the two others, by a program for one dimension less.
 
-    Each plane of the kernel is correlated with the planes of all images that it meets, which are a
+    Each plane of the kernel is correlated with the planes of all images that it meets, which form a
     larger batch.
     """
     sums = np.dtype(g.sums)
@@ -28,7 +28,7 @@ def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -
         g.groups,
         g.image[1:],
         g.kernel[1:],
-        dtype=sums,  # of halves, rounded once
+        dtype=sums,  # halves are rounded once, at the end
         sums=sums,
         output=g.output,
     )
@@ -48,7 +48,7 @@ def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -
 
 
 def _met(g: Geometry, image: Array) -> Iterator[Array]:
-    """The planes of an image that each plane of the kernel meets."""
+    """For each plane of the kernel, the planes of an image that it meets."""
     image = padded(g, image, 1)
     for i in range(g.kernel[0]):
         yield _as_batch(seen_by(g, image, [i]))

@@ -5,9 +5,9 @@ ties three arrays together, each bilinear in the other two:
 
     image [l, n, c, *], kernel [l, f, c / groups, *], result [l, n, f, *].
 
-A lane more, of which one operand has its own, is a larger batch, or more channels or filters; where
-both have, it is one of `l`. XLA has no lanes, only groups, and on CPUs multiplies each with the
-zeros between it and all others.
+If `vmap` adds a lane to one operand alone, the lane makes the batch, the channels or the filters
+larger. If both operands have the lane, it is one of `l`. XLA has no lanes, only groups, and on CPUs
+multiplies each group with the zeros between it and all others.
 """
 
 from __future__ import annotations
@@ -35,19 +35,21 @@ from .correlation_products import by_windows
 from .correlation_programs import by_lanes, on_cpus
 
 
-_INDICES = {Part.IMAGE: "nc", Part.KERNEL: "fc", Part.RESULT: "nf"}  # of dimensions 1 and 2
+_INDICES = {Part.IMAGE: "nc", Part.KERNEL: "fc", Part.RESULT: "nf"}  # indices of dimensions 1 and 2
 
 
 def correlate(image: Array, kernel: Array, geometry: Geometry) -> Array:
     """The result of an image `[n, c, *]` and a kernel `[f, c / groups, *]`."""
     operands = [image[None], kernel[None]]
-    if category(image.dtype) < 2:  # which XLA convolves on few devices
+    if category(image.dtype) < 2:  # XLA convolves integers on few devices
         return by_windows(Part.RESULT, geometry, *operands)[0]
     return _bind(operands, Part.RESULT, geometry)[0]
 
 
 def spread(kernel: Array, result: Array, geometry: Geometry) -> Array:
-    """The image of a kernel and a result, each element of which adds the kernel to the image."""
+    """The image of a kernel and a result: each element of the result adds the kernel, times itself,
+    to the image.
+    """
     geometry = geometry._replace(output=Part.IMAGE)
     operands = [kernel[None], result[None]]
     if category(result.dtype) < 2 or not has_few_phases(geometry):
@@ -60,8 +62,8 @@ def _bind(operands: Sequence[Array], wanted: Part, geometry: Geometry, like: Any
     return _correlation.bind(*operands, wanted=wanted, geometry=geometry, like=like)
 
 
-# Takes the two parts that are not `wanted`, in their order; `like` is the type of what is wanted,
-# where operands that are sharded explicitly do not tell.
+# It takes the two parts that are not `wanted`, in their order. `like` is the type of the result,
+# where the operands' explicit shardings do not tell it.
 _correlation = Primitive("correlation", __name__)
 
 
@@ -85,7 +87,7 @@ def _type(*operands: Any, wanted: Part, geometry: Geometry, like: Any) -> Any:
 
 
 def _of_lanes(aval: Any, lanes: int, axes: Any) -> Any:
-    """`aval` with so many lanes, sharded over some axes of a mesh."""
+    """`aval` with this many lanes, sharded over some axes of a mesh."""
     sharding = aval.sharding
     spec = PartitionSpec(axes, *sharding.spec[1:])
     sharding = NamedSharding(sharding.mesh, spec)
@@ -158,13 +160,15 @@ def _sharded_explicitly(aval: Any) -> bool:
 
 
 def _place(part: Part, index: str, groups: int) -> tuple[int, int]:
-    """The dimension with an index, and how many groups it goes through, which stay outermost."""
+    """The dimension of an index, and the number of groups that it goes through; groups stay
+    outermost.
+    """
     grouped = index == "f" or (index == "c" and part == Part.IMAGE)
     return 1 + _INDICES[part].index(index), groups if grouped else 1
 
 
 def _with_lanes_in(x: Array, part: Part, index: str, groups: int) -> Array:
-    """`x: [lanes, l, ...]` with the lanes in the dimension of an index."""
+    """`x: [lanes, l, ...]` with the lanes moved into the dimension of an index."""
     axis, groups = _place(part, index, groups)
     size = x.shape[axis + 1] // groups
     split = x.reshape(*x.shape[: axis + 1], groups, size, *x.shape[axis + 2 :])
@@ -185,7 +189,7 @@ def _lowered(program: Any) -> Any:
     def run(*operands: Array, wanted: Part, geometry: Geometry, like: Any) -> Array:
         types = [jax.typeof(x) for x in operands]
         compute: Any = ft.partial(program, wanted, geometry)
-        if any(map(_sharded_explicitly, types)):  # XLA shards what is between operands and result
+        if any(map(_sharded_explicitly, types)):  # XLA shards the steps in between
             out = _type(*types, wanted=wanted, geometry=geometry, like=like)
             compute = auto_axes(compute, out_sharding=out.sharding)
         return compute(*operands)

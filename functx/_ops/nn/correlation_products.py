@@ -1,4 +1,6 @@
-"""Correlations of images with kernels as products: what XLA's kernels are slow at, or lack."""
+"""Correlations of images with kernels as products, for cases in which XLA's kernels are slow or do
+not exist.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from .overlaps import overlap_add
 from .windows import windows
 
 
-WINDOW = 64  # elements of a kernel, beyond which windows take too much memory
+WINDOW = 64  # elements of a kernel; windows of more take too much memory
 
 
 def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -46,7 +48,7 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, where a group has one channel and one filter.
 
-    An element of the kernel after the other, each in one pass over images and results.
+    The elements of the kernel follow one another, each in one pass over images and results.
     """
     a, b = (x.astype(g.sums) for x in (a, b))
     places = list(np.ndindex(*g.kernel))
@@ -56,7 +58,7 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
         return out.astype(g.dtype_of(wanted))
     if wanted == Part.KERNEL:
         image, sizes = padded(g, a), tuple(range(2, b.ndim - 1))
-        # Over the batch first, which is what vector units can do.
+        # The sum over the batch comes first, since vector units can do it.
         sums = [jnp.sum(jnp.sum(seen_by(g, image, at) * b, 1), sizes) for at in places]
         out = jnp.stack(sums, -1)
         return out.reshape(*out.shape[:2], 1, *g.kernel).astype(g.dtype_of(wanted))
@@ -64,25 +66,26 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 
 
 def _element(kernel: Array, at: tuple[int, ...]) -> Array:
-    """Of each group's kernel, beside images and results."""
+    """One element of each group's kernel, in a shape that broadcasts against images and results."""
     one = kernel[(slice(None), slice(None), 0, *at)]
     return one.reshape(one.shape[0], 1, -1, *[1] * len(at))
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:
-    """Of `o` elements of results, one after the other."""
+    """The product of some indices, where `o` stands for the elements of results."""
     indices = indices.replace("o", "opq"[: len(_places(g))])
     return jnp.einsum(indices, a, b, preferred_element_type=g.sums)
 
 
 def _places(g: Geometry) -> tuple[Size, ...]:
-    """Of a result, in one dimension; unless it is symbolic: JAX cannot say of products of sizes
-    that are some numbers less than a symbol that they are not negative."""
+    """The sizes of a result, joined to one dimension unless a size is symbolic: JAX cannot say of a
+    product of symbolic sizes, less some number, that it is not negative.
+    """
     return (math.prod(g.result),) if known(*g.result) else g.result
 
 
 def _batch_first(x: Array) -> Array:
-    """`[l, channels or filters, n, *]` with the last two exchanged, or back."""
+    """`[l, channels or filters, n, *]` with its second and third dimension exchanged, or back."""
     return jnp.swapaxes(x, 1, 2)
 
 

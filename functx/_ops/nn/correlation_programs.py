@@ -1,4 +1,4 @@
-"""What a correlation of images with kernels computes: by XLA's kernels, or as a product."""
+"""The program of a correlation of images with kernels: by XLA's kernels, or as a product."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .windows import with_gaps
 
 Convolution = Callable[..., Array]
 
-_MANY = 2**19  # products of a group, which are worth a step of a loop
+_MANY = 2**19  # products; a group with fewer is not worth a step of a loop
 
 
 def by_lanes(wanted: Part, geometry: Geometry, a: Array, b: Array) -> Array:
@@ -30,10 +30,10 @@ def by_lanes(wanted: Part, geometry: Geometry, a: Array, b: Array) -> Array:
 
 
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
-    """The part that is wanted, from the two others, the way that is fastest on CPUs.
+    """The part that is wanted, from the two others, by the program that is fastest on CPUs.
 
-    XLA's kernels multiply each group with the zeros between it and every other, so they are given
-    one group at a time, in a loop; volumes, at which they are slow, plane by plane.
+    XLA's kernels multiply each group with the zeros between it and every other group, so they get
+    one group at a time, in a loop. They are slow at volumes, so they get volumes plane by plane.
     """
     lanes, volumes = a.shape[0], len(g.kernel) > 2
     groups = lanes * g.groups
@@ -61,7 +61,7 @@ def _one_group(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 
 
 def _extents(wanted: Part, g: Geometry, a: Array, b: Array) -> tuple[int, int, int]:
-    """The size of the batch, and of a group's filters and channels."""
+    """The size of the batch, and the numbers of filters and channels in a group."""
     if wanted == Part.RESULT:
         return a.shape[1], b.shape[1] // g.groups, b.shape[2]
     if wanted == Part.KERNEL:
@@ -70,7 +70,7 @@ def _extents(wanted: Part, g: Geometry, a: Array, b: Array) -> tuple[int, int, i
 
 
 def _groups_as_lanes(g: Geometry, x: Array, part: Part) -> Array:
-    """`x` of one group, and as many lanes more."""
+    """`x` with one group, and with the groups among the lanes."""
     axis = 1 if part == Part.KERNEL else 2
     split = x.reshape(*x.shape[:axis], g.groups, x.shape[axis] // g.groups, *x.shape[axis + 1 :])
     split = jnp.moveaxis(split, axis, 1)
@@ -108,7 +108,7 @@ def _result(convolve: Convolution, g: Geometry, image: Array, kernel: Array) -> 
 
 
 def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> Array:
-    """The result, spread by the strides, correlated with the kernel back to front."""
+    """The image: the result, spread by the strides, correlated with the reversed kernel."""
     pads, steps = [], []
     for (s, (before, _), d, size, k), o in zip(g.dimensions(), g.result, strict=True):
         first, reach = d * (k - 1) - before, (o - 1) * s + 1
@@ -135,7 +135,9 @@ def _image(convolve: Convolution, g: Geometry, kernel: Array, result: Array) -> 
 
 
 def _kernel(convolve: Convolution, g: Geometry, image: Array, result: Array) -> Array:
-    """Images correlated with results over the batch, strides and dilations exchanged."""
+    """The kernel: images correlated with results over the batch, with strides and dilations
+    exchanged.
+    """
     pads, steps = [], []
     for (s, (before, _), d, size, k), o in zip(g.dimensions(), g.result, strict=True):
         reach = (o - 1) * s + 1

@@ -1,4 +1,4 @@
-"""Images read at given points, as spatial transformers do."""
+"""Images read at given points, as spatial transformers read them."""
 
 from __future__ import annotations
 
@@ -36,29 +36,31 @@ def grid_sample(
     padding_mode: Literal["zeros", "border", "reflection"] = "zeros",
     align_corners: bool | None = None,
 ) -> Array:
-    r"""Images or volumes read at given points: $y_{nco} = \sum_t w_t(g_{no})\, x_{nc p_t(g_{no})}$.
+    r"""Images or volumes read at given points: $y_{nco} = \sum_t w_t(g_{no})\, x_{nc p_t(g_{no})}$,
+    where the taps $t$ of a point have positions $p_t$ and weights $w_t$.
 
-    Shapes: `input: [N, C, H, W]`, `grid: [N, H', W', 2]` give `[N, C, H', W']`;
-    `[N, C, D, H, W]`, `[N, D', H', W', 3]` give `[N, C, D', H', W']`.
+    Shapes: `input: [N, C, H, W]`, `grid: [N, H', W', 2]` give `[N, C, H', W']`; `[N, C, D, H, W]`,
+    `[N, D', H', W', 3]` give `[N, C, D', H', W']`.
 
-    - `grid`: a point's coordinates, the one along the last dimension first; -1 and 1 are the
-      ends of the image.
-    - `mode`: `"bilinear"` weighs the two neighbours in each dimension, `"nearest"` takes the
-      nearer (of two equally near ones the even), `"bicubic"` weighs four; it takes images only.
+    - `grid`: the coordinates of each point, that of the last dimension first; -1 and 1 are the ends
+      of the image.
+    - `mode`: `"bilinear"` weighs the two neighbours in each dimension, `"nearest"` takes the nearer
+      (of two equally near ones the even), `"bicubic"` weighs four; it takes images only.
     - `padding_mode`: beyond the image lie `"zeros"`, the `"border"` continued, or its
       `"reflection"`.
-    - `align_corners`: whether the ends of the image are the centres of the corner elements,
-      rather than their outer edges.
+    - `align_corners`: whether the ends of the image are the centres of the corner elements, rather
+      than their outer edges. None means False.
 
-    Dtypes: floating, of both arrays the same. Halves are computed in float32 and rounded once;
-    PyTorch computes coordinates in halves, which hold few of them.
-    Gradients: to `grid` 0 where a coordinate is on the border of an image that is clipped there
-    or reflected, or beyond it where it is clipped; on an element, that of the cell behind it; 0
-    for `"nearest"`.
-    NaN and infinities: a coordinate of NaN reads NaN from images, nothing from volumes, if the
-    rest is zeros or `"bicubic"`; otherwise and for `"nearest"`, nothing of zeros, and of
-    the border or reflection the first element of an image, the last of a volume.
-    Errors: RuntimeError for shapes, ValueError for options, TypeError for mixed dtypes.
+    Dtypes: both arrays have one floating dtype. float16 and bfloat16 are computed in float32 and
+    rounded once; PyTorch computes coordinates in them, although they hold few coordinates.
+    Gradients: the gradient in `grid` is 0 where a coordinate lies on the border of an image that is
+    clipped there or reflected, and beyond the border where it is clipped. On an element it is that
+    of the cell behind the element. For `"nearest"` it is 0.
+    Values: a coordinate of NaN or infinity gives NaN for `"bicubic"`, and for `"bilinear"` beside
+    zeros in images. Otherwise it reads nothing beside zeros. Beside the border NaN reads the first
+    element of an image and the last of a volume; beside the reflection NaN and infinity do.
+    Errors: RuntimeError for shapes that do not fit, ValueError for options, TypeError for unequal
+    dtypes.
     Source: Jaderberg et al., *Spatial transformer networks*, 2015.
 
     >>> x = jnp.asarray([[[[1.0, 3.0], [5.0, 7.0]]]], "float32")
@@ -79,10 +81,20 @@ def grid_sampler(
     padding_mode: int,
     align_corners: bool,
 ) -> Array:
-    """`nn.functional.grid_sample`, with numbers for modes.
+    """Images or volumes read at given points: `nn.functional.grid_sample`, with numbers for modes.
 
-    `interpolation_mode`: 0 bilinear, 1 nearest, 2 bicubic.
-    `padding_mode`: 0 zeros, 1 border, 2 reflection.
+    Shapes: `input: [N, C, H, W]`, `grid: [N, H', W', 2]` give `[N, C, H', W']`; `[N, C, D, H, W]`,
+    `[N, D', H', W', 3]` give `[N, C, D', H', W']`.
+
+    - `grid`: the coordinates of each point, that of the last dimension first; -1 and 1 are the ends
+      of the image.
+    - `interpolation_mode`: 0 bilinear, 1 nearest, 2 bicubic, for images only.
+    - `padding_mode`: beyond the image lie 0 zeros, 1 the border continued, 2 its reflection.
+    - `align_corners`: whether the ends of the image are the centres of the corner elements, rather
+      than their outer edges.
+
+    Errors: RuntimeError for shapes that do not fit, ValueError for other modes, TypeError for
+    unequal dtypes.
 
     >>> x = jnp.asarray([[[[1.0, 3.0], [5.0, 7.0]]]], "float32")
     >>> functx.grid_sampler(x, jnp.ones((1, 1, 1, 2), "float32"), 1, 1, True)
@@ -105,7 +117,18 @@ def grid_sampler_2d(
     padding_mode: int,
     align_corners: bool,
 ) -> Array:
-    """`grid_sampler` of images `[N, C, H, W]`.
+    """Images read at given points: `nn.functional.grid_sample`, with numbers for modes.
+
+    Shapes: `input: [N, C, H, W]`, `grid: [N, H', W', 2]` give `[N, C, H', W']`.
+
+    - `grid`: the coordinates of each point, the column first; -1 and 1 are the ends of the image.
+    - `interpolation_mode`: 0 bilinear, 1 nearest, 2 bicubic.
+    - `padding_mode`: beyond the image lie 0 zeros, 1 the border continued, 2 its reflection.
+    - `align_corners`: whether the ends of the image are the centres of the corner elements, rather
+      than their outer edges.
+
+    Errors: RuntimeError for shapes that do not fit, ValueError for other modes, TypeError for
+    unequal dtypes.
 
     >>> x = jnp.asarray([[[[1.0, 3.0], [5.0, 7.0]]]], "float32")
     >>> functx.grid_sampler_2d(x, jnp.ones((1, 1, 1, 2), "float32"), 0, 0, False)
@@ -128,7 +151,19 @@ def grid_sampler_3d(
     padding_mode: int,
     align_corners: bool,
 ) -> Array:
-    """`grid_sampler` of volumes `[N, C, D, H, W]`.
+    """Volumes read at given points: `nn.functional.grid_sample`, with numbers for modes.
+
+    Shapes: `input: [N, C, D, H, W]`, `grid: [N, D', H', W', 3]` give `[N, C, D', H', W']`.
+
+    - `grid`: the coordinates of each point, that of the last dimension first; -1 and 1 are the ends
+      of the volume.
+    - `interpolation_mode`: 0 bilinear, 1 nearest.
+    - `padding_mode`: beyond the volume lie 0 zeros, 1 the border continued, 2 its reflection.
+    - `align_corners`: whether the ends of the volume are the centres of the corner elements, rather
+      than their outer edges.
+
+    Errors: RuntimeError for shapes that do not fit and for bicubic sampling, ValueError for other
+    modes, TypeError for unequal dtypes.
 
     >>> x = jnp.ones((1, 1, 2, 2, 2), "float32")
     >>> functx.grid_sampler_3d(x, jnp.ones((1, 1, 1, 1, 3), "float32"), 0, 0, False)

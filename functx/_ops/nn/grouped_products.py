@@ -1,4 +1,4 @@
-"""Products of groups of matrices, whose sizes are values."""
+"""Products of groups of matrices. The sizes of the groups are values."""
 
 from __future__ import annotations
 
@@ -55,23 +55,26 @@ def grouped_mm(
     bias: None = None,
     out_dtype: DType | None = None,
 ) -> Array:
-    r"""A matrix product for each of some groups, as in mixtures of experts.
+    """A matrix product for each of some groups, as in mixtures of experts.
 
-    - `offs`: where each group ends along the dimension that holds all of them, one after the
-      other; what lies behind the last counts for nothing.
+    Shapes, for `g` groups and `offs: [g]`: `mat_a` and `mat_b` give
+
+    - `[m, k], [g, k, n] -> [m, n]`: each group of rows is multiplied by its own matrix;
+    - `[g, m, k], [k, n] -> [m, n]`: each matrix is multiplied by its own group of columns;
+    - `[m, k], [k, n] -> [g, m, n]`: groups of columns are multiplied by groups of rows;
+    - `[g, m, k], [g, k, n] -> [g, m, n]`, without `offs`: the product of `bmm`.
+
+    The options are
+
+    - `offs`: the place where each group ends along the dimension that holds all groups, one after
+      the other; elements after the last group count for nothing.
     - `bias`: must be None, as in PyTorch.
-    - `out_dtype`: that of the arguments, as in PyTorch.
+    - `out_dtype`: None or the dtype of the arguments, as in PyTorch.
 
-    Shapes, with g groups and `offs: [g]`:
-
-    - `[m, k], [g, k, n] -> [m, n]`: each group of rows by its own matrix;
-    - `[g, m, k], [k, n] -> [m, n]`: each matrix by its own group of columns;
-    - `[m, k], [k, n] -> [g, m, n]`: groups of columns by groups of rows;
-    - `[g, m, k], [g, k, n] -> [g, m, n]`, without `offs`: `bmm`.
-
-    Where no group is, the result is 0; PyTorch leaves there what the memory held. Its kernels ask
-    for dtypes and strides that this one does not.
-    Errors: RuntimeError for `offs` that decrease or lie outside.
+    Where there is no group, the result is 0; PyTorch leaves there what the memory held. PyTorch's
+    kernels also demand certain dtypes and strides.
+    Errors: RuntimeError for shapes that do not fit, and for `offs` that decrease or lie outside, in
+    eager calls on the CPU; TypeError for dtypes and for a `bias`.
 
     >>> rows = jnp.asarray([[1.0], [2.0], [3.0]], "float32")
     >>> by = jnp.asarray([[[10.0]], [[100.0]]], "float32")

@@ -1,9 +1,9 @@
-r"""Products of groups of rows with a matrix each, and of groups of columns with groups of rows.
+"""Products of groups of rows with a matrix each, and of groups of columns with groups of rows.
 
-Groups follow one another along a dimension, and end at `ends`: cut there and at every block's end,
-the dimension falls into segments that lie in one block and in one group. Each costs the product of
-one block, so that what is computed beside the products that are asked for is a block for each
-group, and no matrix is copied for its rows.
+Groups follow one another along a dimension, and end at `ends`. The dimension is cut there and at
+the end of every block, so that each segment lies in one block and in one group. A segment costs the
+product of one block: beside the products that are asked for, a block is computed for each group,
+and no matrix is copied for its rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _BLOCK = 128
 def _over_segments(
     ends: Array, length: int, block: int, start: Array, step: Callable[..., Array]
 ) -> Array:
-    """`step(group, block's start, mask of the block's rows in the segment, so far)`, over all."""
+    """The result of `step(group, start of the block, mask of its rows in the segment, so far)`,
+    segment by segment.
+    """
     cuts = jnp.concatenate([jnp.arange(0, length, block, ends.dtype), jnp.minimum(ends, length)])
     cuts = jnp.append(jnp.sort(cuts), jnp.asarray(length, ends.dtype))
 
@@ -97,12 +99,14 @@ def _inner_cotangents(primals: Any, output: Array, cotangent: Array) -> tuple[An
 
 
 def rows_by_matrices(rows: Array, matrices: Array, ends: Array) -> Array:
-    """`[m, k], [g, k, n], [g] -> [m, n]`: each group's rows by its matrix; 0 after the last."""
+    """`[m, k], [g, k, n], [g] -> [m, n]`: the rows of each group times its matrix; rows after the
+    last group give 0.
+    """
     return _rows(rows, matrices, ends)
 
 
 def columns_by_rows(columns: Array, rows: Array, ends: Array) -> Array:
-    """`[m, k], [k, n], [g] -> [g, m, n]`: a product for each group of the `k`."""
+    """`[m, k], [k, n], [g] -> [g, m, n]`: a product for each group along the dimension `k`."""
     return _inner(columns, rows, ends)
 
 

@@ -1,4 +1,4 @@
-"""Interpolation: images of another size."""
+"""Interpolation: images resampled to another size."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "lanczos": (4,)}
 _ALIGNABLE = {"linear", "bilinear", "trilinear", "bicubic"}
-_FILTERED = {"bilinear", "bicubic", "lanczos"}  # those that `antialias` knows
+_FILTERED = {"bilinear", "bicubic", "lanczos"}  # the modes that take `antialias`
 _BLOCKY = {"nearest", "nearest-exact", "area"}
 
 
@@ -61,24 +61,29 @@ def interpolate(
 ) -> Array:
     """Images of another size, each dimension resampled on its own.
 
-    Shapes: `[N, C, *sizes]`, of one to three sizes, gives `[N, C, *size]`.
+    Shapes: `input: [N, C, *sizes]`, of one to three sizes, gives `[N, C, *size]`.
 
-    - `size` or `scale_factor`: the new sizes, or their ratio to the old ones; one number stands
-      for all dimensions. Sizes are rounded down. Where one stays as it is, nothing is resampled,
-      unless by `"bicubic"`, `"nearest-exact"`, or `"nearest"` of one size or three; where it
-      doubles, `"nearest"` of two sizes has each element twice.
+    - `size`, `scale_factor`: the new sizes, or their ratio to the old ones, rounded down; exactly
+      one of the two is given. One number stands for all dimensions.
     - `mode`: `"linear"`, `"bilinear"` and `"trilinear"` take one, two and three dimensions,
-      `"bicubic"` and `"lanczos"` two, the others any. `"area"` is adaptive average pooling.
-    - `align_corners`: whether the centres of the corner elements coincide, rather than their
-      outer edges. For linear and cubic modes.
-    - `recompute_scale_factor`: whether the ratio of the rounded sizes is used, not `scale_factor`.
-    - `antialias`: widens the filter where the image shrinks. For `"bilinear"`, `"bicubic"` and
-      `"lanczos"`, which needs it.
+      `"bicubic"` and `"lanczos"` two, `"nearest"`, `"nearest-exact"` and `"area"` any number of
+      them. `"area"` is adaptive average pooling.
+    - `align_corners`: whether the centres of the corner elements coincide, rather than their outer
+      edges; for linear and cubic modes. None means False.
+    - `recompute_scale_factor`: whether the ratio of the rounded sizes is used instead of
+      `scale_factor`. None means False.
+    - `antialias`: whether to widen the filter where the image shrinks; for `"bilinear"`,
+      `"bicubic"` and `"lanczos"`, which needs it.
 
+    A dimension whose size does not change is not resampled, unless by `"bicubic"`,
+    `"nearest-exact"`, or `"nearest"` of one size or three. A size that doubles has each element
+    twice in `"nearest"` of two sizes.
     Dtypes: floating, or uint8 in the nearest modes, `"bilinear"`, `"bicubic"` and `"lanczos"`,
     where weights are PyTorch's fixed-point numbers.
-    Gradients: in `"nearest"`, how often an element is read (in PyTorch 2.13 not, where three
-    sizes are scaled unequally).
+    Gradients: the gradient of an element in `"nearest"` counts how often the element is read. In
+    PyTorch 2.13 it does not where three sizes are scaled unequally.
+    Errors: ValueError for options that do not fit, RuntimeError for a `scale_factor` that leaves
+    nothing, TypeError for dtypes.
 
     >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
     >>> functx.nn.functional.interpolate(x, scale_factor=2, mode="linear")
@@ -97,7 +102,19 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Array:
-    """`interpolate`, by its older name. Shapes, options: as there.
+    """Images of another size: `interpolate`, by its older name.
+
+    Shapes: `input: [N, C, *sizes]`, of one to three sizes, gives `[N, C, *size]`.
+
+    - `size`, `scale_factor`: the new sizes, or their ratio to the old ones, rounded down; exactly
+      one of the two is given. One number stands for all dimensions.
+    - `mode`: a mode of `interpolate` other than `"lanczos"`, for the number of sizes at hand.
+    - `align_corners`: whether the centres of the corner elements coincide, rather than their outer
+      edges; for linear and cubic modes. None means False.
+
+    Dtypes: floating, or uint8 in the nearest modes, `"bilinear"` and `"bicubic"`.
+    Errors: ValueError for options that do not fit, RuntimeError for a `scale_factor` that leaves
+    nothing, TypeError for dtypes.
 
     >>> functx.nn.functional.upsample(jnp.asarray([[[1.0, 3.0]]], "float32"), 4)
     Array([[[1., 1., 3., 3.]]], dtype=float32)
@@ -111,7 +128,17 @@ def upsample_nearest(
     size: Size | Sequence[Size] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Array:
-    """`interpolate` by the nearest element. Shapes: as there.
+    """Images of another size, in which each element is the nearest element of the input:
+    `interpolate` with `mode="nearest"`.
+
+    Shapes: `input: [N, C, *sizes]`, of one to three sizes, gives `[N, C, *size]`.
+
+    - `size`, `scale_factor`: the new sizes, or their ratio to the old ones, rounded down; exactly
+      one of the two is given. One number stands for all dimensions.
+
+    Dtypes: floating or uint8.
+    Errors: ValueError for options that do not fit, RuntimeError for a `scale_factor` that leaves
+    nothing, TypeError for dtypes.
 
     >>> x = jnp.asarray([[[1.0, 3.0]]], "float32")
     >>> functx.nn.functional.upsample_nearest(x, scale_factor=2)
@@ -126,9 +153,17 @@ def upsample_bilinear(
     size: Size | Sequence[Size] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Array:
-    """`interpolate` of images, linear in both dimensions, with `align_corners`.
+    """Images of another size, linear in both dimensions: `interpolate` with `mode="bilinear"` and
+    `align_corners=True`.
 
-    Shapes: `[N, C, height, width]` gives `[N, C, *size]`.
+    Shapes: `input: [N, C, H, W]` gives `[N, C, *size]`.
+
+    - `size`, `scale_factor`: the new height and width, or their ratio to the old ones, rounded
+      down; exactly one of the two is given. One number stands for both.
+
+    Dtypes: floating or uint8.
+    Errors: ValueError for options that do not fit, RuntimeError for a `scale_factor` that leaves
+    nothing, TypeError for dtypes.
 
     >>> x = jnp.asarray([[[[1.0, 3.0]]]], "float32")
     >>> functx.nn.functional.upsample_bilinear(x, (1, 3))
@@ -153,14 +188,14 @@ def _interpolated(
         refuse("`recompute_scale_factor` needs a `scale_factor`, not a `size`", error=ValueError)
     if recompute_scale_factor or mode == "area":
         scales = (None,) * n
-    least = 0 if mode == "area" else 1  # means need no channels, and may be none
+    least = 0 if mode == "area" else 1  # means take no channels and no windows
     fewest = min(known_sizes([input.shape[1], *sizes]), default=least)
     if min(known_sizes(input.shape[2:]), default=1) < 1 or fewest < least:
         refuse(
             f"sizes must be positive, got {describe(input)} to become {list(sizes)}",
             error=ValueError if scale_factor is None else RuntimeError,
         )
-    # The weights of bytes are rounded to integers, from double precision.
+    # The weights of bytes are computed in double precision and rounded to integers.
     exact = input.dtype == np.float64 or (category(input.dtype) == 1 and mode in _FILTERED)
     real = np.dtype("float64" if exact else "float32")
     real = real if known(*input.shape[2:], *sizes) else available(real)
@@ -171,7 +206,7 @@ def _interpolated(
     if mode in ("nearest", "nearest-exact"):
         for i, grid in enumerate(grids):
             positions = nearest_positions(grid, exact=mode == "nearest-exact")
-            if mode == "nearest" and n == 2:  # PyTorch looks at sizes first, of images
+            if mode == "nearest" and n == 2:  # PyTorch looks at an image's sizes first
                 by_size = nearest_positions(grid._replace(scale_factor=None), exact=False)
                 positions = grid.xp.where(grid.same() | grid.same(2), by_size, positions)
             input = jnp.take(input, positions, 2 + i, mode="clip")
@@ -180,7 +215,9 @@ def _interpolated(
 
 
 def _resampled(x: jax.Array, grids: Sequence[Grid], mode: str, antialias: bool) -> jax.Array:
-    """Last dimension first, as PyTorch does: bytes are rounded after each."""
+    """The images, resampled along the last dimension first, as in PyTorch: bytes are rounded after
+    each dimension.
+    """
     whole = category(x.dtype) == 1
     apply = resample_bytes if whole else resample
     dtype = x.dtype if whole else accumulator(x.dtype)

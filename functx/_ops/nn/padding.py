@@ -1,4 +1,4 @@
-"""Padding: what surrounds an array where a window reaches beyond it."""
+"""Padding: elements that surround an array where a window reaches beyond it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["constant_pad_nd", "pad"]
 def _value_fits(*, input: Any, value: Any, mode: str, **_: Any) -> Iterator[Requirement]:
     if value is None:
         return
-    unsigned = input.dtype.kind == "u"  # PyTorch's `value` is floating: -1.0 does not wrap
+    unsigned = input.dtype.kind == "u"  # `value` is floating in PyTorch: -1.0 does not wrap
     yield value_fits(value.astype(available(float)) if unsigned else value, input.dtype, "value")
     if mode != "constant":
         yield Requirement(
@@ -55,15 +55,22 @@ def pad(
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
     value: Other | None = None,
 ) -> Array:
-    """Adds elements before and after each of the last dimensions; negative numbers take away.
+    """Adds elements before and after each of the last dimensions; negative numbers take elements
+    away.
 
-    - `pad`: `(left, right, top, bottom, front, back, ...)`: two for each dimension, the last
-      dimension first.
-    - `mode`: `"constant"` adds `value`, by default 0. The others pad the last one to three
-      dimensions of arrays that have one or two more: `"reflect"` mirrors at the outermost
-      element, `"replicate"` repeats it, `"circular"` goes around.
+    Shapes: `input: [..., n] -> [..., left + n + right]`, and likewise for the dimensions before.
+
+    - `pad`: `(left, right, top, bottom, front, back, ...)`, two numbers for each dimension, the
+      last dimension first.
+    - `mode`: `"constant"` adds `value`. The others pad the last one to three dimensions of arrays
+      that have one or two more: `"reflect"` mirrors at the outermost element, `"replicate"` repeats
+      it, `"circular"` goes around.
+    - `value`: what `"constant"` adds; None means 0.
 
     Dtypes: that of `input`, to which `value` is cast.
+    Errors: RuntimeError for a `pad` that does not fit and for a `value` that the dtype cannot hold,
+    ValueError for another `mode` and for a `value` beside other modes than `"constant"`, TypeError
+    for dtypes.
 
     >>> functx.nn.functional.pad(jnp.asarray([[1, 2, 3]], "int32"), (2, -1), mode="reflect")
     Array([[3, 2, 1, 2]], dtype=int32)
@@ -94,10 +101,18 @@ def _constant_fits(*, input: Any, pad: Any, value: Any, **_: Any) -> Iterator[Re
 
 @operator(name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits, takes_storage=True)
 def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
-    """Adds a number before and after each of the last dimensions; negative sizes take away.
+    """Adds a number before and after each of the last dimensions; negative sizes take elements
+    away.
 
-    `pad`: as for `nn.functional.pad`.
+    Shapes: `input: [..., n] -> [..., left + n + right]`, and likewise for the dimensions before.
+
+    - `pad`: `(left, right, top, bottom, front, back, ...)`, two numbers for each dimension, the
+      last dimension first.
+    - `value`: the number that is added, by default 0.
+
     Dtypes: that of `input`, to which `value` is cast, and which must hold it.
+    Errors: RuntimeError for a `pad` that does not fit and for a `value` that the dtype cannot hold,
+    TypeError for a `value` that is no number.
 
     >>> functx.constant_pad_nd(jnp.asarray([1, 2], "int32"), (1, -1), 7)
     Array([7, 1], dtype=int32)
@@ -112,12 +127,12 @@ def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
 
 
 def _adds(pad: tuple[Size, ...]) -> bool:
-    """Whether it may add elements, and not only take away."""
+    """Whether the padding may add elements, rather than only take elements away."""
     return any(decided(lambda n=n: n > 0, otherwise=True) for n in pad)
 
 
 def _pairs(input: Array, pad: tuple[Size, ...]) -> list[tuple[Size, Size]]:
-    """What to add before and behind, the last dimension first."""
+    """The numbers of elements to add before and after, the last dimension first."""
     if len(pad) % 2:
         refuse(f"`pad` must hold two ints for each dimension, got {pad}")
     if len(pad) > 2 * input.ndim:
@@ -147,7 +162,9 @@ def _padded_with(input: jax.Array, pairs: list[tuple[Size, Size]], value: Array)
 
 
 def _check_surroundings(input: jax.Array, pad: tuple[Size, ...], mode: str) -> None:
-    """PyTorch pads images: a channel, and perhaps a batch, lead what is padded."""
+    """Refuses arrays that are no images: PyTorch wants a channel, and perhaps a batch, before the
+    padded dimensions.
+    """
     n = len(pad) // 2
     if not 1 <= n <= 3 or input.ndim not in (n + 1, n + 2):
         refuse(
@@ -188,14 +205,14 @@ def _longer(before: Size, after: Size, *, than: Size) -> bool:
 
 
 def _has_pieces(n: Size, before: int, after: int, mode: str) -> bool:
-    """Whether the array is known to be as long as what of it is repeated beside it."""
+    """Whether the array is known to be as long as the pieces of it that are repeated beside it."""
     repeated = max(before, after, 0)
     least = {"reflect": repeated + 1, "circular": repeated - min(before, 0) - min(after, 0)}
     return known(n) or decided(lambda: n >= least.get(mode, 1), otherwise=False)
 
 
 def _read(x: jax.Array, axis: int, before: Size, after: Size, *, mode: str) -> jax.Array:
-    """The elements one by one, as nobody knows how many a piece has."""
+    """The elements read one by one, where the sizes of pieces are unknown."""
     n = x.shape[axis]
     at = jnp.arange(max_dim(n + before + after, 0)) - before
     if mode == "reflect":
@@ -209,7 +226,7 @@ def _read(x: jax.Array, axis: int, before: Size, after: Size, *, mode: str) -> j
 
 
 def _cropped(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
-    """Without what negative padding takes away."""
+    """`x` without the elements that negative padding takes away."""
     start, end = max(-before, 0), x.shape[axis] - max(-after, 0)
     return lax.slice_in_dim(x, start, end, axis=axis)
 
@@ -236,7 +253,7 @@ def _circled(x: jax.Array, axis: int, before: int, after: int) -> jax.Array:
     n = x.shape[axis]
     if n == 0 or max(before, after) <= 0:
         return x
-    if decided(lambda: max(before, after) > n, otherwise=False):  # cropped on the other side
+    if decided(lambda: max(before, after) > n, otherwise=False):  # the other side was cropped
         around = np.arange(-max(before, 0), n + max(after, 0)) % max(n, 1)
         return jnp.take(x, around, axis, mode="clip")
     first = lax.slice_in_dim(x, n - max(before, 0), n, axis=axis)

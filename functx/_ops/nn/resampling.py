@@ -1,4 +1,6 @@
-"""Resampling along one dimension: each output is a weighted sum of a few inputs, its taps."""
+"""Resampling along one dimension: each output is a weighted sum of a few inputs, which are its
+taps.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,15 @@ from .taps import average_taps, Taps
 
 
 _FEW = 32  # taps that are written out one by one
-_SHORT = 8  # windows that a loop over each would not be worth
+_SHORT = 8  # windows that are too short for a loop over each
 
 
 def resample(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax.Array:
     r"""$y_o = \sum_t w_{ot}\, x_{p_{ot}}$ along `axis`; positions `>= n` read zeros.
 
     Shapes: `positions` and `weights` are `[outputs, taps]`.
-    Its transpose is another of its kind, not the scatter that gathers have; unless a symbolic size
-    leaves open how many taps that one has.
+    The transpose of a resampling is a resampling too, rather than the scatter of a gather. The
+    exception is a symbolic size, which leaves open how many taps the transpose has.
     """
     axis %= x.ndim
     taps = (positions, weights.astype(x.dtype))
@@ -41,7 +43,9 @@ def resample(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax.Array
 
 
 def _weighed(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
-    """A gather for each of few taps: XLA fuses them, and the innermost loop runs along rows."""
+    """The weighted sum, with a gather for each of few taps: XLA fuses them, and the innermost loop
+    runs along rows.
+    """
     positions, weights = taps
     (outputs, count), n = positions.shape, x.shape[axis]
     if decided(lambda: count > _FEW, otherwise=True):
@@ -61,7 +65,7 @@ def _weighed_at_once(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
     positions, weights = taps
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     # jaxlib 0.10.2 and 0.11.0 crash on CPUs where a product of seven dimensions is summed, as
-    # volumes under vmap would have them (jax-ml/jax#39257): so the others are flattened.
+    # volumes under vmap would have them (jax-ml/jax#39257), so all other dimensions are flattened.
     flat = x.reshape(math.prod(before), x.shape[axis], math.prod(after))
     read = jnp.take(flat, positions, 1, mode="fill", fill_value=0)
     out = jnp.sum(read * weights[:, :, None], 2, dtype=x.dtype)
@@ -69,7 +73,9 @@ def _weighed_at_once(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
 
 
 def _transposed(taps: Taps, n: int) -> Taps:
-    """From outputs to inputs: what each of the `n` inputs gives, and to which outputs."""
+    """The taps of the transpose: the amounts that each of the `n` inputs gives, and the outputs
+    that get them.
+    """
     positions, weights = taps
     rows = np.broadcast_to(np.arange(len(positions))[:, None], positions.shape)
     inside = positions < n
@@ -112,7 +118,9 @@ def resample_bytes(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax
 
 
 def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """What several taps of one output give the same input, given to the first of them."""
+    """Weights in which the first of several taps of one output on the same input has the sum of
+    all.
+    """
     rows = np.arange(len(positions))[:, None]
     by_position = np.zeros((len(positions), positions.max(initial=0) + 1))
     np.add.at(by_position, (rows, positions), weights)
@@ -121,7 +129,7 @@ def _merged(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _merged_later(positions: Any, weights: Any) -> jax.Array:
-    """As `_merged`, when the exported program runs."""
+    """The same weights as those of `_merged`, computed when the exported program runs."""
     first = jnp.diff(positions, axis=1, prepend=-1) != 0
     same = positions[:, :, None] == positions[:, None]
     return jnp.where(first, jnp.sum(jnp.where(same, weights[:, None], 0), 2), 0)

@@ -1,7 +1,9 @@
-"""Reading images between their elements: at each point a weighted sum of a few, its taps.
+"""Reading images between their elements: each point gives a weighted sum of a few elements, its
+taps.
 
-Along each dimension a point has one tap (nearest), two (linear) or four (cubic); it reads all
-their combinations. Where these lie depends on values, so unlike in `resampling` they are traced.
+Along each dimension a point has one tap (nearest), two (linear) or four (cubic); it reads all their
+combinations. The places of these taps depend on values, so they are traced, unlike those in
+`resampling`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from functx._core.rules import derivative_rules
 
 
 class Reading(NamedTuple):
-    """How points name places in an image, and what lies beyond its edges."""
+    """The meaning of points in an image, and of what lies beyond its edges."""
 
     sizes: tuple[Size, ...]
     mode: str  # bilinear, nearest, bicubic
@@ -33,15 +35,15 @@ class Reading(NamedTuple):
 
 Taps = tuple[Array, "Array | None", Array]  # positions, whether they are inside, weights
 _FEW = 6  # channels
-_NARROW = 8  # channels, whose rows are quicker joined than scattered in several loops
-_LOOPS = 4  # scatters of wider rows, each a loop that compiles for long
+_NARROW = 8  # channels; up to these, one scatter of joined rows is quicker than several
+_LOOPS = 4  # scatters of wider rows at most, since each compiles for long
 _CUBIC = -0.75  # the slope of the cubic convolution kernel at 1
 
 
 def read_between(image: Array, points: Array, reading: Reading) -> Array:
     """The image at each point: `[N, C, *sizes]` and `[N, P, d]` give `[N, C, P]`.
 
-    Derivatives read again what the value read, and keep no elements for it.
+    Derivatives read the elements again, so that none is kept for them.
     """
     flat = image.reshape(*image.shape[:2], math.prod(reading.sizes))
     if reading.mode == "nearest":
@@ -84,14 +86,16 @@ def _cotangents(reading: Reading, primals: Any, output: Any, cotangent: Array) -
 
 
 def _over_channels(x: Array) -> Array:
-    """The sum over the second dimension: few terms by hand, on CPUs a hundred times as fast."""
+    """The sum over the second dimension. Few terms are added by hand, which on CPUs is a hundred
+    times as fast.
+    """
     if not decided(lambda: 1 <= x.shape[1] <= _FEW, otherwise=False):
         return jnp.sum(x, 1)
     return ft.reduce(lax.add, [x[:, i] for i in range(x.shape[1])])
 
 
 def _masked(inside: Array | None, values: Array) -> Array:
-    """`[N, C, P]` with zeros where `[N, P]` says so; the products of zeros would not do."""
+    """`[N, C, P]` with zeros outside of `inside: [N, P]`. A product with zeros would keep NaN."""
     return values if inside is None else jnp.where(inside[:, None], values, 0)
 
 
@@ -117,8 +121,8 @@ def _read(x: Array, at: Sequence[Array]) -> Sequence[Array]:
 def _spread(updates: Sequence[Array], at: Sequence[Array], n: Size) -> Array:
     """The sums of several `[N, C, P]` at `[N, P]` each, `[N, C, n]`.
 
-    Channels come last meanwhile: the scatters of a gather that has them first take each number by
-    itself, on CPUs ten times as long.
+    Channels come last meanwhile: scatters whose channels come first handle each number by itself,
+    which takes ten times as long on CPUs.
     """
     return derivative_rules(
         lambda updates, at: _scattered(updates, at, n),
@@ -149,13 +153,15 @@ def _scattered(updates: Sequence[Array], at: Sequence[Array], n: Size) -> Array:
 
 
 def _taps(reading: Reading, points: Array) -> tuple[list[Array], Any]:
-    """Weights `[N, P]` of all combinations; their positions in the flat image, which are inside."""
+    """The weights `[N, P]` of all combinations of taps, their positions in the flat image, and
+    whether these lie inside.
+    """
     sizes, whole = reading.sizes, math.prod(reading.sizes)
     kind = np.dtype("int32") if decided(lambda: whole < 2**31, otherwise=False) else available(LONG)
     along = [  # the last coordinate is that of the first dimension
         _along(points[..., len(sizes) - 1 - k], n, reading) for k, n in enumerate(sizes)
     ]
-    # Without it each tap of each channel would be placed anew, and programs compile for long.
+    # Without a barrier each tap of each channel is placed anew, and programs compile for long.
     along = lax.optimization_barrier(along)
     weights: list[Array] = []
     at: list[Array] = []
@@ -183,7 +189,7 @@ def _along(coordinate: Array, n: Size, reading: Reading) -> list[Taps]:
         nearest = lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
         return [(*_position(nearest, 0, n, reading), jnp.ones_like(x))]
     if len(reading.sizes) == 3 and reading.padding == "zeros":
-        x = jnp.where(lax.is_finite(x), x, -2)  # PyTorch's volumes have nothing there, images NaN
+        x = jnp.where(lax.is_finite(x), x, -2)  # PyTorch reads 0 from volumes, NaN from images
     left = jnp.floor(x)
     share = x - left
     return [
@@ -193,7 +199,9 @@ def _along(coordinate: Array, n: Size, reading: Reading) -> list[Taps]:
 
 
 def _cubic_taps(x: Array, n: Size, reading: Reading) -> list[Taps]:
-    """Beyond the edges the image goes on, so it is the taps that are clipped or reflected."""
+    """The four taps of one dimension. The image goes on beyond its edges, so the taps are clipped
+    or reflected, not the point.
+    """
     left, a = lax.stop_gradient(jnp.floor(x)), _CUBIC
     t = x - left
     far = lambda t: ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
@@ -207,9 +215,11 @@ def _cubic_taps(x: Array, n: Size, reading: Reading) -> list[Taps]:
 
 
 def _position(x: Array, k: int, n: Size, reading: Reading) -> tuple[Array, Array | None]:
-    """`x + k` as a position, of whole numbers `x`, and whether it is one; what is not gives 0."""
+    """The position `x + k` for whole numbers `x`, and whether it lies inside; a position outside
+    becomes 0.
+    """
     if reading.padding == "zeros":
-        x = jnp.where((x >= -3) & (x <= n + 2), x, -3)  # nor NaN, nor what integers do not hold
+        x = jnp.where((x >= -3) & (x <= n + 2), x, -3)  # excludes NaN and what integers cannot hold
     at = x.astype(np.int32) + np.int32(k)
     if reading.padding != "zeros":
         return (at, None) if k == 0 else (jnp.minimum(at, n - 1), at < n)
@@ -218,13 +228,15 @@ def _position(x: Array, k: int, n: Size, reading: Reading) -> tuple[Array, Array
 
 
 def _padded(x: Array, n: Size, reading: Reading) -> Array:
-    """Coordinates in `[0, n - 1]` for those beyond, with PyTorch's slope of 0 at both ends."""
+    """Coordinates in `[0, n - 1]` in the place of those beyond, with PyTorch's slope of 0 at both
+    ends.
+    """
     if reading.padding == "zeros":
         return x
     if reading.padding == "reflection":
         x = _reflected(x, n, reading.align_corners)
     top = n - 1
-    # NaN, and where it was reflected infinity, is at 0 in images, at the end in volumes.
+    # NaN, and a reflected infinity, is placed at 0 in images and at the end in volumes.
     end = jnp.where(x >= top, top, 0) if len(reading.sizes) == 2 else jnp.where(x <= 0, 0, top)
     return jnp.where((x > 0) & (x < top), x, end.astype(x.dtype))
 

@@ -1,4 +1,4 @@
-"""Sizes that are a share of others."""
+"""Sizes that are a multiple of other sizes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from fractions import Fraction
 from functx._core import known, refuse, Size
 
 
-_EXACT = 2**21  # below which products with sizes of 32 bits are not rounded
+_EXACT = 2**21  # products of sizes of 32 bits with less are not rounded
 
 
 def scaled_size(size: Size, ratio: float, name: str) -> Size:
     """`size` times `ratio`, which is finite, rounded towards zero.
 
-    The product is one of floats, which may be rounded to an integer. An expression in a symbolic
-    size says as much of ratios of few bits alone, such as 1.5 and 0.625.
+    The product is one of floating numbers, which may be rounded to an integer. An expression in a
+    symbolic size says as much only of ratios with few bits, such as 1.5 and 0.625.
     """
     if known(size):
         return int(size * ratio)

@@ -1,7 +1,7 @@
-"""The taps of resampling: which inputs each output is a weighted sum of, and with what weights.
+"""The taps of resampling: the inputs whose weighted sum an output is, and their weights.
 
-They depend on sizes alone, so NumPy works them out while tracing, in the precision in which
-PyTorch's kernels do. Of symbolic sizes the exported program works them out, by the same steps.
+Taps depend on sizes alone, so NumPy works them out while tracing, in the precision in which
+PyTorch's kernels do. For symbolic sizes the exported program works them out, by the same steps.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from functx._core import as_number, known, Size
 from functx._ops.quotients import quotient
 
 
-# Positions and weights, `[outputs, taps]`; positions that are no input's read zeros.
+# Positions and weights, `[outputs, taps]`; positions beyond the inputs read zeros.
 Taps = tuple[Any, Any]
 
 
 class Grid(NamedTuple):
-    """Where outputs lie among inputs: sizes before and after, and how they were asked for."""
+    """The places of outputs among inputs: the sizes before and after, and the ratio asked for."""
 
     before: Size
     after: Size
@@ -33,12 +33,12 @@ class Grid(NamedTuple):
 
     @property
     def xp(self) -> Any:
-        """What computes with sizes: NumPy, or JAX if one is symbolic."""
+        """The module that computes with sizes: NumPy, or JAX if one is symbolic."""
         return numbers_of(self.before, self.after)
 
     @property
     def step(self) -> Any:
-        """The distance of two outputs, in inputs."""
+        """The distance of two outputs, measured in inputs."""
         if self.align_corners:
             ratio = self._ratio(self.before - 1, self.after - 1)
         elif self.scale_factor is not None and self.scale_factor > 0:
@@ -59,7 +59,7 @@ class Grid(NamedTuple):
         return quotient(x, y)
 
     def most(self, reach: int) -> Size:
-        """A bound of `reach` steps, or so many inputs, rounded up."""
+        """An upper bound of `reach` steps measured in inputs, and of `reach`, rounded up."""
         if not self.align_corners and self.scale_factor is not None and self.scale_factor > 0:
             return max(math.ceil(reach / self.scale_factor), reach)
         before, after = self.before, self.after
@@ -68,7 +68,9 @@ class Grid(NamedTuple):
         return max_dim(-(-reach * before // after), reach)
 
     def same(self, other: int = 1) -> Any:
-        """Whether there are `other` times as many outputs as inputs, as an array if it is open."""
+        """Whether there are `other` times as many outputs as inputs; an array if sizes leave it
+        open.
+        """
         before = other * self.before
         if known(before, self.after) or before == self.after:
             return before == self.after
@@ -76,7 +78,7 @@ class Grid(NamedTuple):
 
     @property
     def coordinates(self) -> Any:
-        """Where each output lies, the first input at 0."""
+        """The place of each output, where the first input is at 0."""
         i = self.xp.arange(self.after, dtype=self.dtype)
         half = self.dtype.type(0.5)
         return i * self.step if self.align_corners else (i + half) * self.step - half
@@ -88,7 +90,9 @@ def numbers_of(*sizes: Size) -> Any:
 
 
 def nearest_positions(grid: Grid, *, exact: bool) -> Any:
-    """One tap of weight 1 each. `exact` takes the centres of elements, else their edges."""
+    """One tap of weight 1 for each output. `exact` measures from the centres of elements, else from
+    their edges.
+    """
     i = grid.xp.arange(grid.after, dtype=grid.dtype)
     at = grid.xp.floor((i + grid.dtype.type(0.5 if exact else 0)) * grid.step)
     return grid.xp.minimum(at.astype(int), grid.before - 1)
@@ -105,7 +109,7 @@ def linear_taps(grid: Grid) -> Taps:
 
 
 def cubic_taps(grid: Grid) -> Taps:
-    """The four neighbours of each output; beyond the edge, the edge."""
+    """The four neighbours of each output. Beyond the edge, the edge is repeated."""
     xp, at = grid.xp, grid.coordinates
     left = xp.minimum(xp.floor(at).astype(int), grid.before - 1)
     offset = xp.clip(at - left.astype(grid.dtype), 0, 1)[:, None]
@@ -115,7 +119,7 @@ def cubic_taps(grid: Grid) -> Taps:
 
 
 def filtered_taps(grid: Grid, mode: str) -> Taps:
-    """As many neighbours as lie under a filter that is as wide as an output."""
+    """All neighbours that lie under a filter as wide as an output."""
     xp, (reach, kernel) = grid.xp, _FILTERS[mode]
     scale, half = grid.step, grid.dtype.type(0.5)
     stretch = xp.maximum(scale, grid.dtype.type(1))
@@ -135,7 +139,9 @@ def filtered_taps(grid: Grid, mode: str) -> Taps:
 
 
 def kept_where_same(grid: Grid, taps: Taps) -> Taps:
-    """Taps that read each input alone if there are as many outputs, which may be open."""
+    """Taps that read each input alone where there are as many outputs, which symbolic sizes may
+    leave open.
+    """
     if grid.xp is np:
         return taps
     positions, weights = taps
@@ -146,7 +152,9 @@ def kept_where_same(grid: Grid, taps: Taps) -> Taps:
 
 
 def adaptive_windows(n: Size, m: Size) -> tuple[Any, Any, Size]:
-    """Where each of `m` windows over `n` elements starts and ends, `[m, 1]`; a bound of lengths."""
+    """The start and the end of each of `m` windows over `n` elements, `[m, 1]`, and an upper bound
+    of their lengths.
+    """
     i = numbers_of(n, m).arange(m)[:, None]
     start, end = i * n // max_dim(m, 1), -(-(i + 1) * n // max_dim(m, 1))
     if known(n, m):
@@ -170,7 +178,7 @@ def _cubic(xp: Any, t: Any, a: float) -> Any:
     return xp.where(t <= 1, near, xp.where(t < 2, far, 0)).astype(t.dtype)
 
 
-# Half the width in inputs, and the weight at a distance.
+# For each filter, half its width in inputs, and its weight at a distance.
 _FILTERS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "bilinear": (1, lambda xp, t: xp.maximum(1 - t, 0)),
     "bicubic": (2, lambda xp, t: _cubic(xp, t, -0.5)),
