@@ -145,7 +145,9 @@ def multilabel_margin_loss(
 
 
 def _total(x: Array, labels: Array) -> Array:
-    """The shortfalls of each row, summed label by label: as many steps as the longest row has."""
+    """The shortfalls of each row, summed label by label, in as many steps as the longest row has
+    labels.
+    """
 
     def step(total: Array, label: Array, missing: Array) -> Array:
         short = jnp.sum(jnp.where(missing <= 0, 0, missing), 1)

@@ -220,8 +220,9 @@ def glu(input: ArrayLike, dim: Dim = -1) -> Array:
 
 
 def _exponential_below(x: Array, alpha: Any, *, scale: Any, slope: Any) -> Array:
-    """The common form of ELU, CELU and SELU; at 0 a straight line of this slope, since PyTorch's
-    second derivative there is 0.
+    """The common form of ELU, CELU and SELU: `x` above 0, and `alpha (exp(x / scale) - 1)` below.
+
+    At 0 it is a straight line with this slope, since PyTorch's second derivative there is 0.
     """
     straight = positive(x) | ~nonzero(x)
     level = jnp.where(straight, x, 0) * slope

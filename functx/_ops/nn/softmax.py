@@ -28,7 +28,7 @@ __all__ = ["log_softmax", "softmax", "softmin"]
 
 
 def _dtype_may_come_third(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """`torch.softmax(x, dim, dtype)` beside `torch.nn.functional.softmax(x, dim, 3, dtype)`."""
+    """The arguments with `dtype` as a keyword: in `torch.softmax(x, dim, dtype)` it comes third."""
     if len(args) == 3 and not isinstance(args[2], int):
         return args[:2], {"dtype": args[2], **kwargs}
     return args, kwargs

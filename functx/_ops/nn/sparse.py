@@ -44,7 +44,9 @@ _TABLE_FIRST = ("weight", "input", "padding_idx", "scale_grad_by_freq", "sparse"
 
 
 def _table_may_come_first(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """`torch.embedding` beside `torch.nn.functional.embedding(input, weight, ...)`."""
+    """The arguments in the order of `torch.nn.functional.embedding`, also from that of
+    `torch.embedding`.
+    """
     if "indices" in kwargs:
         kwargs = {"input" if name == "indices" else name: x for name, x in kwargs.items()}
     elif len(args) < 2 or not is_table(args[0]) or is_table(args[1]):

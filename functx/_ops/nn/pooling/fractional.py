@@ -251,7 +251,7 @@ def _for_each_image(n: int, input: Array, samples: Array) -> Array:
 
 
 def _starts(u: Array, size: Size, m: Size, k: int) -> Array:
-    """Where the windows of each image begin, `[B, m]`."""
+    """The starts of the windows of each image, `[B, m]`."""
     u = u.astype(np.result_type(u.dtype, "float32"))
     if not known(size, m):
         room, gaps = (as_number(n, u.dtype) for n in (size - k, max_dim(m - 1, 1)))
