@@ -34,13 +34,20 @@ from . import (
     signal as signal,
     special as special,
 )
-from ._core.ambient import manual_seed as manual_seed
-from ._core.default_dtype import (
+from ._arrays.constructors import (
+    as_tensor as as_tensor,
+    asarray as asarray,
+    from_dlpack as from_dlpack,
+    from_numpy as from_numpy,
+    frombuffer as frombuffer,
+    tensor as tensor,
+)
+from ._arrays.default_dtype import (
     default_dtype as default_dtype,
     get_default_dtype as get_default_dtype,
     set_default_dtype as set_default_dtype,
 )
-from ._core.dtype_questions import (
+from ._arrays.inspection import (
     can_cast as can_cast,
     finfo as finfo,
     iinfo as iinfo,
@@ -54,16 +61,9 @@ from ._core.dtype_questions import (
     promote_types as promote_types,
     result_type as result_type,
 )
-from ._core.making import (
-    as_tensor as as_tensor,
-    asarray as asarray,
-    from_dlpack as from_dlpack,
-    from_numpy as from_numpy,
-    frombuffer as frombuffer,
-    tensor as tensor,
-)
-from ._core.shapes import broadcast_shapes as broadcast_shapes
-from ._core.state import enable_x64 as enable_x64, x64 as x64
+from ._core.context.user_contexts import enable_x64 as enable_x64, x64 as x64
+from ._core.randomness.ambient_generator import manual_seed as manual_seed
+from ._core.shapes.broadcasting import broadcast_shapes as broadcast_shapes
 from ._names import equip as _equip
 from ._transforms.anomaly.detect import detect_anomaly as detect_anomaly
 from ._transforms.anomaly.report import AnomalyError as AnomalyError

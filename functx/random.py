@@ -1,7 +1,7 @@
 """Randomness: the ambient generator and what sets it."""
 
-from ._core.ambient import manual_seed as manual_seed, scope as scope
-from ._core.random import Generator as Generator
+from ._core.randomness.ambient_generator import manual_seed as manual_seed, scope as scope
+from ._core.randomness.generators import Generator as Generator
 from ._names import equip as _equip
 
 

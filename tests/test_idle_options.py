@@ -8,7 +8,7 @@ import jax
 import pytest
 
 from functx._core import category, OPERATORS, Refused, REGISTRY
-from functx._core.running import run
+from functx._core.operators.tracing import run
 from functx.testing import op_db, Sample
 from functx.testing.calls import Calls
 from functx.testing.checks.cases import sized, whole_function

@@ -13,7 +13,8 @@ from functx.testing import op_db
 
 
 ROOT = Path(functx.__file__).parent
-FLOORS = ["_core", "_ops", "_transforms", "_aot", "(facade)", "testing", "cli"]  # bottom to top
+# From bottom to top.
+FLOORS = ["_core", "_arrays", "_ops", "_transforms", "_aot", "(facade)", "testing", "cli"]
 FILES = sorted(ROOT.rglob("*.py"))
 FAMILIES = [p for p in sorted((ROOT / "_ops").rglob("*.py")) if p.name != "__init__.py"]
 ENTRIES = [p for p in sorted((ROOT / "testing" / "opdb").rglob("*.py")) if p.name != "__init__.py"]

@@ -24,7 +24,7 @@ import functx.cli
 import functx.testing
 from functx._core import OPERATORS
 from functx._core.errors import Refused
-from functx._core.references import Context, Primitive
+from functx._core.primitives.by_reference import Context, Primitive
 
 
 _SPARE = ("functx.cli.browser", "functx.testing.opdb")

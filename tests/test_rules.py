@@ -15,7 +15,7 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 from nests import check, DIRECTION, growth, growth_truth, MIX, NESTS, POINT, wave, wave_truth
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.checks.programs import compiled
 
 

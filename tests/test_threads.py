@@ -11,7 +11,7 @@ import pytest
 
 import functx
 from functx._core import fail
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 THREADS = 8

@@ -12,7 +12,7 @@ from families import family_of, title
 from status import last_run, NOT_RUN, sentence, statuses
 
 from functx._core import OPERATORS, OpSpec, Promote, REGISTRY
-from functx._core.dtypes import Accepts
+from functx._core.numbers.dtypes import Accepts
 from functx.testing import FixedSizes, op_db
 
 

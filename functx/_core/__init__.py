@@ -1,25 +1,27 @@
 """Floor 0: errors, dtypes, promotion, the catalog and randomness. It knows no operator."""
 
-from .catalog import (
-    Autocast as Autocast,
-    OPERATORS as OPERATORS,
-    OpSpec as OpSpec,
-    REGISTRY as REGISTRY,
+from .devices.manual_axes import (
+    equally_varying as equally_varying,
+    platform_dependent as platform_dependent,
 )
-from .conversion import (
+from .devices.placement import find_device as find_device, place as place
+from .errors import (
+    describe as describe,
+    fail as fail,
+    foreign_hint as foreign_hint,
+    near_names as near_names,
+    nearest as nearest,
+    refuse as refuse,
+    Refused as Refused,
+    require_bool as require_bool,
+)
+from .foreign_keywords import worded_keywords as worded_keywords
+from .numbers.conversion import (
     converted as converted,
     promoted as promoted,
     rounded_first as rounded_first,
 )
-from .declare import operator as operator
-from .devices import find_device as find_device, place as place
-from .dimensions import (
-    axes_of as axes_of,
-    canonical_dim as canonical_dim,
-    canonical_dims as canonical_dims,
-    canonical_shape as canonical_shape,
-)
-from .dtypes import (
+from .numbers.dtypes import (
     Accepts as Accepts,
     accumulator as accumulator,
     as_dtype as as_dtype,
@@ -37,43 +39,27 @@ from .dtypes import (
     only_stores as only_stores,
     real_of as real_of,
 )
-from .errors import (
-    describe as describe,
-    fail as fail,
-    foreign_hint as foreign_hint,
-    near_names as near_names,
-    nearest as nearest,
-    refuse as refuse,
-    Refused as Refused,
-    require_bool as require_bool,
-)
-from .extent import extent as extent
-from .keywords import worded_keywords as worded_keywords
-from .manual_axes import (
-    equally_varying as equally_varying,
-    platform_dependent as platform_dependent,
-)
-from .pieces import (
-    check_number_of_pieces as check_number_of_pieces,
-    cut as cut,
-    Cuts as Cuts,
-)
-from .promotion import (
+from .numbers.min_max import extent as extent
+from .numbers.promotion import (
     compute_and_result as compute_and_result,
     Promote as Promote,
     result_dtype as result_dtype,
 )
-from .requirements import (
-    glanced as glanced,
-    index_in_range as index_in_range,
-    indices_at_hand as indices_at_hand,
-    is_number as is_number,
-    is_probability as is_probability,
-    number_at_hand as number_at_hand,
-    Requirement as Requirement,
-    value_fits as value_fits,
+from .numbers.wide_integers import refuse_wide as refuse_wide
+from .operators.block_splitting import (
+    check_number_of_pieces as check_number_of_pieces,
+    cut as cut,
+    Cuts as Cuts,
 )
-from .roles import (
+from .operators.catalog import (
+    Autocast as Autocast,
+    OPERATORS as OPERATORS,
+    OpSpec as OpSpec,
+    REGISTRY as REGISTRY,
+)
+from .operators.concrete_values import peek as peek, peek_on_cpu as peek_on_cpu
+from .operators.declaration import operator as operator
+from .operators.roles import (
     Alike as Alike,
     ArrayLike as ArrayLike,
     ArrayOnly as ArrayOnly,
@@ -98,8 +84,24 @@ from .roles import (
     Scalar as Scalar,
     Shape as Shape,
 )
-from .shapes import broadcasts_to as broadcasts_to
-from .symbolic import (
+from .operators.value_requirements import (
+    glanced as glanced,
+    index_in_range as index_in_range,
+    indices_at_hand as indices_at_hand,
+    is_number as is_number,
+    is_probability as is_probability,
+    number_at_hand as number_at_hand,
+    Requirement as Requirement,
+    value_fits as value_fits,
+)
+from .shapes.broadcasting import broadcasts_to as broadcasts_to
+from .shapes.dimensions import (
+    axes_of as axes_of,
+    canonical_dim as canonical_dim,
+    canonical_dims as canonical_dims,
+    canonical_shape as canonical_shape,
+)
+from .shapes.symbolic_sizes import (
     as_number as as_number,
     as_scalar as as_scalar,
     bit_length as bit_length,
@@ -111,5 +113,3 @@ from .symbolic import (
     Size as Size,
     slice_bounds as slice_bounds,
 )
-from .values import peek as peek, peek_on_cpu as peek_on_cpu
-from .widths import refuse_wide as refuse_wide

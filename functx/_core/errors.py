@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax.core import ShapedArray
 
-from .symbolic import known
+from functx._core.shapes.symbolic_sizes import known
 
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .polynomials import horner
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category
-from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.singular_points import zero_at_singular
 
 
 def magnitude(x: Array) -> Array:

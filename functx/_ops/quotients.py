@@ -16,7 +16,7 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
 from functx._core import as_number, category, platform_dependent
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def quotient(x: Array, y: Any) -> Array:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def sigmoid(x: Array) -> Array:

@@ -12,10 +12,10 @@ import numpy as np
 from jax.core import Tracer
 
 from functx._core import fail
-from functx._core.ambient import drawing, recording
-from functx._core.requirements import checkify, raise_checked
-from functx._core.state import checking_results, checking_values
-from functx._core.values import peek
+from functx._core.context.user_contexts import checking_results, checking_values
+from functx._core.operators.concrete_values import peek
+from functx._core.operators.value_requirements import checkify, raise_checked
+from functx._core.randomness.ambient_generator import drawing, recording
 
 from .arguments import require_bools
 from .concretization import tracing

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from functx._core.ambient import LaneStream
+from functx._core.randomness.ambient_generator import LaneStream
 
 from .outputs import signed
 from .tangents import Kept, kept_leaves

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 from jax.lax import conv_general_dilated_p
 
-from functx._core.convolutions import channels_last
 from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun, JaxprEqn, jit_p
+from functx._core.shapes.convolution_layouts import channels_last
 
 
 Function = Callable[..., list[Any]]

@@ -9,8 +9,8 @@ from pathlib import Path
 import jax
 
 import functx._core
-from functx._core.catalog import definition, operator_called
 from functx._core.jax_compat import Jaxpr, JaxprEqn, jaxprs_in_params
+from functx._core.operators.catalog import definition, operator_called
 
 
 _FUNCTX, _JAX = (str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)])

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from functx._core import describe, fail, nearest, worded_keywords
-from functx._core.weak_types import strong_tree
+from functx._core.numbers.weak_types import strong_tree
 
 from .arguments import require_bools, require_callable
 from .generics import Y

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 
 from functx._core import worded_keywords
-from functx._core.manual_axes import varying_like
-from functx._core.modes import apart
+from functx._core.context.grad_modes import apart
+from functx._core.devices.manual_axes import varying_like
 
 from .arguments import (
     Argnums,

@@ -16,10 +16,10 @@ import numpy as np
 from jax import lax
 
 from functx._core import describe, fail, Requirement
+from functx._core.context.user_contexts import checking_values
 from functx._core.jax_compat import staging_trace
-from functx._core.requirements import check_inside
-from functx._core.state import checking_values
-from functx._core.values import peek
+from functx._core.operators.concrete_values import peek
+from functx._core.operators.value_requirements import check_inside
 
 from .arguments import kind_of, kind_of_dtype, leaves_with_paths
 from .outputs import path_of_output

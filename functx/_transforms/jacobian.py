@@ -11,9 +11,9 @@ import numpy as np
 from jax import Array
 
 from functx._core import worded_keywords
-from functx._core.ambient import Randomness, split_lanes
-from functx._core.manual_axes import varying_axes, varying_over
-from functx._core.modes import apart
+from functx._core.context.grad_modes import apart
+from functx._core.devices.manual_axes import varying_axes, varying_over
+from functx._core.randomness.ambient_generator import Randomness, split_lanes
 
 from .arguments import (
     Argnums,

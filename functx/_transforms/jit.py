@@ -10,8 +10,8 @@ from typing import Any, overload, Protocol
 import jax
 
 from functx._core import describe, fail, foreign_hint, worded_keywords
-from functx._core.ambient import drawing, recording, upcoming_draw
-from functx._core.widths import require_representable, wide_integers_fit
+from functx._core.numbers.wide_integers import require_representable, wide_integers_fit
+from functx._core.randomness.ambient_generator import drawing, recording, upcoming_draw
 
 from .arguments import numbered, require_callable
 from .concretization import tracing

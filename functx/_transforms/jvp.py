@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import describe, fail, worded_keywords
-from functx._core.modes import apart
-from functx._core.weak_types import is_weak
+from functx._core.context.grad_modes import apart
+from functx._core.numbers.weak_types import is_weak
 
 from .arguments import (
     differentiable,

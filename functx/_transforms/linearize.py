@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, overload
 import jax
 
 from functx._core import worded_keywords
-from functx._core.modes import apart
+from functx._core.context.grad_modes import apart
 
 from .arguments import differentiable, numbered, require_bools, require_callable
 from .generics import Aux, Y

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import default_of
-from functx._core.weak_types import strong
+from functx._core.numbers.weak_types import strong
 
 
 T = TypeVar("T")

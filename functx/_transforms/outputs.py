@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail, foreign_hint
-from functx._core.weak_types import strong_tree
+from functx._core.numbers.weak_types import strong_tree
 
 from .arguments import kind_of
 from .concretization import tracing

@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import fail, worded_keywords
-from functx._core.manual_axes import varying_like
-from functx._core.modes import apart
+from functx._core.context.grad_modes import apart
+from functx._core.devices.manual_axes import varying_like
 
 from .arguments import differentiable, numbered
 from .conjugation import conjugate

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from functx._core.ambient import drawing
+from functx._core.randomness.ambient_generator import drawing
 
 
 class _Stage:

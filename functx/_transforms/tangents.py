@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail
-from functx._core.weak_types import strong
+from functx._core.numbers.weak_types import strong
 
 from .arguments import kind_of, kind_of_dtype, outline
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import worded_keywords
-from functx._core.manual_axes import varying_axes, varying_over
-from functx._core.modes import apart
+from functx._core.context.grad_modes import apart
+from functx._core.devices.manual_axes import varying_axes, varying_over
 
 from .arguments import differentiable, numbered, require_bools, require_callable
 from .conjugation import conjugate, conjugate_leaf

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 
 from functx._core import describe, fail, worded_keywords
-from functx._core.ambient import Randomness, split_lanes
-from functx._core.widths import require_representable, wide_integers_fit
+from functx._core.numbers.wide_integers import require_representable, wide_integers_fit
+from functx._core.randomness.ambient_generator import Randomness, split_lanes
 
 from .anomaly.lanes import in_lanes
 from .arguments import numbered, require_callable, require_randomness

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe, Device, OpSpec, Refused
-from functx._core.running import run
+from functx._core.operators.tracing import run
 
 from .make import Make
 from .tail import Tail

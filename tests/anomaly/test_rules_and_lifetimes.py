@@ -11,7 +11,7 @@ import pytest
 
 import functx
 from functx import AnomalyError, detect_anomaly
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def through(forward, **rules):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.autograd.forward_ad import dual_level, make_dual, unpack_dual, UnpackedDualTensor
 from functx.testing.checks.programs import compiled
 

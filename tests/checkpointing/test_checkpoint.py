@@ -14,8 +14,8 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 
 import functx
-from functx._core.rules import derivative_rules
-from functx._core.state import autocast_dtype
+from functx._core.context.user_contexts import autocast_dtype
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.checks.programs import compiled
 
 

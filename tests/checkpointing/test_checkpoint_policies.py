@@ -11,7 +11,7 @@ from jax.ad_checkpoint import checkpoint_name
 
 import functx
 from functx import CheckpointPolicy
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.checkpointing import naming, operators
 from functx._transforms.equations import equations
 

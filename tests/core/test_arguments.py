@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import functx
-from functx._core import catalog, operator, Requirement
-from functx._core.roles import Fits, Kind, Role
+from functx._core import operator, Requirement
+from functx._core.operators import catalog
+from functx._core.operators.roles import Fits, Kind, Role
 
 
 F = functx.nn.functional

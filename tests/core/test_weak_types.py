@@ -9,7 +9,7 @@ import pytest
 from jax import lax
 
 import functx
-from functx._core.weak_types import (
+from functx._core.numbers.weak_types import (
     found_among,
     INTEGERS,
     is_weak,

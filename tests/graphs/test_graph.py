@@ -10,7 +10,7 @@ import pytest
 from jax import lax
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 X, Y = jnp.array([0.5, 2.0]), jnp.array([1.0, 3.0])

@@ -11,7 +11,7 @@ import pytest
 from jax import lax
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.autograd import forward_ad
 from functx.testing.checks.programs import compiled
 

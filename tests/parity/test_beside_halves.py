@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="parity is measured against an installed PyTorch")
 
 from functx._core import OPERATORS, REGISTRY
-from functx._core.roles import Fits, Kind
+from functx._core.operators.roles import Fits, Kind
 
 from .pytorch import dtype_name, to_numpy
 

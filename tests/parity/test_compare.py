@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="parity is measured against an installed PyTorch")
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import compare, ComparisonError
 from functx.testing.porting.names import key_of_call, key_of_step
 

@@ -12,7 +12,7 @@ from jax import lax
 from jax.extend.core import jaxprs_in_params
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 X, Y = np.float32(3), np.float32(4)

@@ -7,7 +7,7 @@ from faults import differs_by_layout, differs_under_jit
 from hypothesis import find, given, Phase, settings
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import assert_properties, call, OpInfo, PROPERTIES
 from functx.testing.strategies import calls
 

@@ -10,7 +10,7 @@ import pytest
 
 import functx
 from functx._core import fail
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, edge, OpInfo, unfinished
 from functx.testing.mutants import mutants_of
 

@@ -8,7 +8,7 @@ from faults import differs_by_layout, differs_under_jit, loops_over_lanes
 
 import functx
 import functx.testing
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, CHECKS, Convention, FixedSizes, OpInfo, Refusal, run_cell
 
 

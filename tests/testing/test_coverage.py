@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, cells, CHECKS, edge, held, op_db, OpInfo, run_cells
 from functx.testing.checks.coverage import (
     first_of_sets,

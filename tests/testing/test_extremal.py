@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, CHECKS, Extreme, op_db, OpInfo, run_cell
 from functx.testing.checks.running import run_together, Running
 

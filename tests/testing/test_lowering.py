@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, CHECKS, OpInfo, run_cell
 from functx.testing.checks.lowering import PLATFORMS
 

@@ -8,7 +8,7 @@ from faults import differs_under_jit, loops_over_lanes
 from jax.custom_batching import custom_vmap
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import GradcheckError, opcheck, OpcheckError
 
 

@@ -8,7 +8,7 @@ import pytest
 from jax import lax
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, op_db, OpInfo
 from functx.testing.checks import own_rules
 from functx.testing.checks.own_rules import has_own_rules, mentions_reverse_rules, own_parts

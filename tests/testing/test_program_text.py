@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, OpInfo, run_cells
 from functx.testing.checks.program_text import text_of
 from functx.testing.checks.running import Running

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.singular_points import zero_at_singular
 from functx.testing import call, Convention, OpInfo, run_cell
 
 

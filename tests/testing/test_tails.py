@@ -13,8 +13,8 @@ from jax import lax
 pytest.importorskip("mpmath", reason="the truth is mpmath's")
 
 from functx._core import OPERATORS
-from functx._core.roles import Kind
-from functx._core.rules import derivative_rules
+from functx._core.operators.roles import Kind
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import op_db, OpInfo, run_cell, Tail
 from functx.testing.checks.tails import exact_derivatives, points_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx._core import ambient
+from functx._core.randomness import ambient_generator
 from functx._transforms.chunking import resolved_chunk_size
 from functx._transforms.memory import lane_bytes
 
@@ -55,10 +55,10 @@ def test_chunks_inside_vmap(chunk_size):
 @jits
 def test_random_streams_do_not_depend_on_chunks(randomness, jit):
     def noisy(x):
-        return jax.random.bits(ambient.drawable().draw().derive(), x.shape)
+        return jax.random.bits(ambient_generator.drawable().draw().derive(), x.shape)
 
     def run(key, chunk_size):
-        with ambient.scope(key):
+        with ambient_generator.scope(key):
             return functx.vmap(noisy, randomness=randomness, chunk_size=chunk_size)(X)
 
     whole = run(jax.random.key(0), None)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.checks.programs import compiled
 
 

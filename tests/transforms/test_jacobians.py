@@ -108,7 +108,9 @@ def test_chunks_change_no_bit(jacobian, chunk_size):
 
 def test_jacfwd_maps_randomness_over_columns():
     def noisy(x):
-        return x * jax.random.normal(functx._core.ambient.drawable().draw().derive(), (), x.dtype)
+        return x * jax.random.normal(
+            functx._core.randomness.ambient_generator.drawable().draw().derive(), (), x.dtype
+        )
 
     functx.manual_seed(0)
     with pytest.raises(RuntimeError, match="draw"):

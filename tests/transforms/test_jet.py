@@ -11,7 +11,7 @@ from jax import lax
 from jax.experimental.jet import jet, jet_rules
 
 import functx
-from functx._core.references import Primitive
+from functx._core.primitives.by_reference import Primitive
 
 
 F = functx.nn.functional

@@ -25,7 +25,7 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.promotion import joined
+from functx._core.numbers.promotion import joined
 
 
 __all__ = ["istft", "stft"]

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import as_dtype, as_number, category, known, LONG
-from functx._core.order import equal, from_keys, invertible_keys
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import equal, from_keys, invertible_keys
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.reductions.scanning import running
 
 from .addressing import (

@@ -28,7 +28,7 @@ from functx._core import (
     Scalar,
     value_fits,
 )
-from functx._core.order import nonzero as not_zero
+from functx._core.numbers.bitwise_comparison import nonzero as not_zero
 from functx._ops.reductions.scanning import running_sum
 
 from .addressing import cast_number, check_same_dtype, positions_where, read_slices

@@ -21,8 +21,8 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
 from functx._core import as_number, known, platform_dependent, Size
-from functx._core.manual_axes import varying_like
-from functx._core.rules import derivative_rules
+from functx._core.devices.manual_axes import varying_like
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Requirement
-from functx._core.order import nonzero
+from functx._core.numbers.bitwise_comparison import nonzero
 
 from .cholesky_factors import cholesky_factor, positive_definite
 from .matrix_arguments import check_matrices, each_matrix

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .adjugates import adjugate, lu_det, pivots_and_sign
 from .matrix_arguments import check_matrices

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import check_matrices, each_matrix

@@ -18,7 +18,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import check_matrices

@@ -24,7 +24,7 @@ from functx._core import (
     refuse,
     repeat,
 )
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices

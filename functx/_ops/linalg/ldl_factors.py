@@ -20,8 +20,8 @@ from jax import Array, lax
 from jax.core import min_dim
 
 from functx._core import as_number, decided, known
-from functx._core.manual_axes import equally_varying
-from functx._core.rules import derivative_rules
+from functx._core.devices.manual_axes import equally_varying
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, hermitian

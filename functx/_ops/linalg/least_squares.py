@@ -20,8 +20,8 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.order import nonzero
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import nonzero
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, check_matrices, each_matrix, nan_beside_infinities

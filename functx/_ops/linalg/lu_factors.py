@@ -16,8 +16,8 @@ from jax import Array, lax
 from jax.core import min_dim
 
 from functx._core import decided, known, repeat, Size
-from functx._core.order import nonzero
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import nonzero
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint as adjoint_of

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from functx._core import describe, refuse, Requirement
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def check_matrices(A: Array, *, square: bool = False, name: str = "A") -> None:

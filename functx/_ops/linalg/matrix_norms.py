@@ -21,7 +21,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.order import greatest, least
+from functx._core.numbers.bitwise_comparison import greatest, least
 from functx._ops.quotients import quotient
 from functx._ops.reductions.nuclear import nuclear_norm
 from functx._ops.reductions.power_norms import vector_norm as norm_of_vectors

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Requirement
-from functx._core.requirements import check_inside
-from functx._core.rules import derivative_rules
-from functx._core.state import checking_values
+from functx._core.context.user_contexts import checking_values
+from functx._core.operators.value_requirements import check_inside
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def with_free_phase(name: str, *vectors: Array) -> tuple[Array, ...]:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import decided
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint, hermitian, nan_beside_infinities

@@ -9,7 +9,7 @@ from jax import Array, lax
 from jax.core import max_dim
 
 from functx._core import as_number
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .matrix_arguments import adjoint

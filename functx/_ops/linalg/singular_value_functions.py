@@ -10,7 +10,7 @@ from jax import Array, lax
 
 from functx._core import ArrayLike, fail
 from functx._core.errors import describe
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .matrix_arguments import adjoint, nan_beside_infinities
 from .spectral_frames import BLOCKS, Blocks, inner, like_primal, Sides

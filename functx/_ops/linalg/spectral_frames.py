@@ -28,7 +28,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.manual_axes import varying_like
+from functx._core.devices.manual_axes import varying_like
 
 from .full_precision import product
 from .matrix_arguments import adjoint

@@ -13,8 +13,8 @@ from jax import Array
 from jax.core import Tracer
 
 from functx._core import ArrayLike, describe, fail
-from functx._core.rules import derivative_rules
-from functx._core.weak_types import strong
+from functx._core.numbers.weak_types import strong
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .divided_differences import divided_difference
 from .full_precision import product

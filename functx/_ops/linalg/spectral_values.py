@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
 from .spectral_frames import Frame, like_primal, Matrix, summed, Vectors

@@ -17,7 +17,7 @@ from functx._core import (
     operator,
     Promote,
 )
-from functx._core.order import greatest, least
+from functx._core.numbers.bitwise_comparison import greatest, least
 from functx._ops.reductions.extreme_elements import extremum, placed, position
 
 from .masks import filled, kept

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import broadcasts_to, describe, refuse
-from functx._core.order import nonzero
+from functx._core.numbers.bitwise_comparison import nonzero
 
 
 def kept(input: Array, mask: Any, name: str = "mask") -> Array | None:

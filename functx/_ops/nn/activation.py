@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, Factor, operator, refuse
-from functx._core.order import negative, nonzero
+from functx._core.numbers.bitwise_comparison import negative, nonzero
 from functx._ops.quotients import quotient
 from functx._ops.sigmoids import sigmoid, sigmoid_beside_slope
 

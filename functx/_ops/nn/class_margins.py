@@ -22,8 +22,8 @@ from functx._core import (
     Requirement,
     Scalar,
 )
-from functx._core.manual_axes import equally_varying
-from functx._core.rules import derivative_rules
+from functx._core.devices.manual_axes import equally_varying
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.quotients import quotient
 
 from .reduction import reduced, reduction_of

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import decided, Size
-from functx._core.convolutions import channels_last
+from functx._core.shapes.convolution_layouts import channels_last
 
 from .correlation_parts import Geometry, Part, total
 from .windows import at_least_none, put_apart

@@ -24,10 +24,10 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import auto_axes, AxisType, NamedSharding, PartitionSpec
 
 from functx._core import category
-from functx._core.curves import bilinear_along_curves
-from functx._core.manual_axes import equally_varying
-from functx._core.references import Primitive
-from functx._core.rules_primitives import tangent_type
+from functx._core.devices.manual_axes import equally_varying
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import bilinear_along_curves
+from functx._core.rules.function_primitives import tangent_type
 
 from .correlation_parts import Geometry, Part
 from .correlation_phases import has_few_phases

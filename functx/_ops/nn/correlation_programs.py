@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import decided, known
-from functx._core.convolutions import channels_last, convolved
+from functx._core.shapes.convolution_layouts import channels_last, convolved
 
 from .correlation_parts import Geometry, Part
 from .correlation_phases import by_phases

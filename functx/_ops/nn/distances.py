@@ -18,8 +18,8 @@ from functx._core import (
     Requirement,
     Scalar,
 )
-from functx._core.order import at_least_zero
-from functx._core.state import showing_singular
+from functx._core.context.user_contexts import showing_singular
+from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 

@@ -25,7 +25,7 @@ from functx._core import (
     Requirement,
     Size,
 )
-from functx._core.order import ordered_bits
+from functx._core.numbers.bitwise_comparison import ordered_bits
 
 from .table_rows import is_table, rows_of_table
 

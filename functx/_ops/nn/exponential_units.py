@@ -25,8 +25,8 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.order import nonzero, positive
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import nonzero, positive
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.magnitude import magnitude
 from functx._ops.pointwise.near_one import exponential_less_1
 from functx._ops.polynomials import horner

@@ -16,8 +16,8 @@ from jax import Array, lax
 from jax.core import min_dim
 
 from functx._core import accumulator
-from functx._core.manual_axes import varying_like
-from functx._core.rules import derivative_rules
+from functx._core.devices.manual_axes import varying_like
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .ends import ended
 

@@ -24,8 +24,8 @@ from functx._core import (
     Requirement,
     Scalar,
 )
-from functx._core.order import at_least_zero
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import at_least_zero
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.quotients import quotient
 
 from .loss_arguments import factor_of, of_one_shape

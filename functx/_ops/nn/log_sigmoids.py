@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.sigmoids import sigmoid
 
 

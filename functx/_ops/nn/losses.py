@@ -32,7 +32,7 @@ from functx._core import (
     result_dtype,
     Scalar,
 )
-from functx._core.order import at_least_zero, positive
+from functx._core.numbers.bitwise_comparison import at_least_zero, positive
 from functx._ops.magnitude import magnitude
 from functx._ops.quotients import quotient
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.polynomials import horner
 
 

@@ -24,7 +24,7 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.order import at_most, less, positive
+from functx._core.numbers.bitwise_comparison import at_most, less, positive
 
 
 __all__ = [

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, decided, known, Size
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .taps import average_taps, Taps
 

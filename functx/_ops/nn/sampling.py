@@ -21,7 +21,7 @@ from jax import Array, lax
 from jax.core import max_dim
 
 from functx._core import as_number, available, decided, LONG, Size
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 class Reading(NamedTuple):

@@ -13,7 +13,7 @@ from functx._core import (
     operator,
     RealFitting,
 )
-from functx._core.state import showing_singular
+from functx._core.context.user_contexts import showing_singular
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
 

@@ -16,8 +16,8 @@ from functx._core import (
     refuse,
     rounded_first,
 )
-from functx._core.dtypes import refuse_storage
-from functx._core.rules import derivative_rules
+from functx._core.numbers.dtypes import refuse_storage
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.reductions.power_norms import vector_norm
 
 

@@ -28,8 +28,8 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.manual_axes import equally_varying, varying_like
-from functx._core.rules import derivative_rules
+from functx._core.devices.manual_axes import equally_varying, varying_like
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.quotients import mean
 
 from .reduction import reduction_of

@@ -25,9 +25,9 @@ from functx._core import (
     Requirement,
     result_dtype,
 )
-from functx._core.dtypes import refuse_storage
 from functx._core.errors import OfCaller
-from functx._core.order import positive
+from functx._core.numbers.bitwise_comparison import positive
+from functx._core.numbers.dtypes import refuse_storage
 
 from .hinges import not_below_0, same_rank
 from .reduction import reduced, reduction_of

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .branch_cuts import other_leg, square_root, turned, two_sided
 

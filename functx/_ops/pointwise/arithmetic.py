@@ -25,7 +25,6 @@ from functx._core import (
     is_number,
     number_at_hand,
     operator,
-    order,
     Other,
     Promote,
     refuse,
@@ -33,7 +32,8 @@ from functx._core import (
     Scalar,
     value_fits,
 )
-from functx._core.rules import derivative_rules
+from functx._core.numbers import bitwise_comparison as bitwise
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.magnitude import complex_magnitude
 
 
@@ -157,7 +157,7 @@ def sign(input: ArrayLike) -> Array:
 
 
 def _sign(x: Array) -> Array:
-    return order.positive(x).astype(x.dtype) - order.negative(x).astype(x.dtype)
+    return bitwise.positive(x).astype(x.dtype) - bitwise.negative(x).astype(x.dtype)
 
 
 # The derivative of lax.abs at zero is 1.
@@ -218,17 +218,17 @@ def copysign(input: ArrayOnly, other: ArrayLike) -> Array:
 
 
 def _with_sign(x: Array, y: Array) -> Array:
-    sizes, signs = order.bits(x), order.bits(y)
+    sizes, signs = bitwise.bits(x), bitwise.bits(y)
     ends = np.iinfo(sizes.dtype)
     one = sizes.dtype.type
-    return order.from_bits((sizes & one(ends.max)) | (signs & one(ends.min)), x.dtype)
+    return bitwise.from_bits((sizes & one(ends.max)) | (signs & one(ends.min)), x.dtype)
 
 
 def _copysign_tangent(primals: Any, output: Array, tangents: Any) -> Array:
     x = primals[0]
-    turned = (order.bits(x) < 0) != (order.bits(output) < 0)
-    kept = jnp.where(order.nonzero(x), tangents[0], 0)
-    kept = kept * jnp.where(order.equal(x, x), 1, jnp.nan).astype(x.dtype)
+    turned = (bitwise.bits(x) < 0) != (bitwise.bits(output) < 0)
+    kept = jnp.where(bitwise.nonzero(x), tangents[0], 0)
+    kept = kept * jnp.where(bitwise.equal(x, x), 1, jnp.nan).astype(x.dtype)
     return jnp.where(turned, -kept, kept)
 
 

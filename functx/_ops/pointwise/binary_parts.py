@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import order
+from functx._core.numbers.bitwise_comparison import bits, from_bits
 
 
 def mantissa_and_exponent(x: Array) -> tuple[Array, Array]:
@@ -15,12 +15,12 @@ def mantissa_and_exponent(x: Array) -> tuple[Array, Array]:
     Subnormal numbers too, which XLA's programs for CPUs take for zeros.
     """
     info = jnp.finfo(x.dtype)
-    signed = order.bits(x)
+    signed = bits(x)
     of = signed.dtype.type
     sizes = signed & of(np.iinfo(signed.dtype).max)
     one, lowest = of(1) << of(info.nmant), of(0)
     # The bits of a subnormal number, as an integer, are its multiple of the smallest one.
-    grown = order.bits(lax.convert_element_type(sizes, x.dtype))
+    grown = bits(lax.convert_element_type(sizes, x.dtype))
     subnormal = (sizes < one) & (sizes > lowest)
     normal = jnp.where(subnormal, grown, sizes)
     bias = of(1 - info.minexp)
@@ -29,7 +29,7 @@ def mantissa_and_exponent(x: Array) -> tuple[Array, Array]:
     exponent = (normal >> of(info.nmant)) - bias + of(1)
     exponent = exponent + jnp.where(subnormal, of(info.minexp - info.nmant), lowest)
     plain = (sizes != lowest) & (sizes < of((1 << info.nexp) - 1) << of(info.nmant))
-    mantissa = order.from_bits(jnp.where(plain, mantissa, signed), x.dtype)
+    mantissa = from_bits(jnp.where(plain, mantissa, signed), x.dtype)
     return mantissa, lax.convert_element_type(jnp.where(plain, exponent, lowest), np.int32)
 
 
@@ -50,4 +50,4 @@ def power_of_two(exponent: Array, dtype: np.dtype) -> Array:
     integers = np.dtype(f"int{8 * dtype.itemsize}")
     of = integers.type
     biased = lax.convert_element_type(exponent, integers) + of(1 - info.minexp)
-    return order.from_bits(biased << of(info.nmant), dtype)
+    return from_bits(biased << of(info.nmant), dtype)

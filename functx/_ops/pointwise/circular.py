@@ -18,7 +18,7 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
 from functx._core import decided, extent, platform_dependent
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.polynomials import horner
 
 

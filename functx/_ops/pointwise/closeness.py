@@ -18,12 +18,12 @@ from functx._core import (
     describe,
     differ,
     operator,
-    order,
     Other,
     Promote,
     refuse,
     Requirement,
 )
+from functx._core.numbers import bitwise_comparison as bitwise
 
 
 __all__ = ["allclose", "equal", "isclose"]
@@ -43,14 +43,14 @@ def equal(input: ArrayOnly, other: ArrayOnly) -> Array:
     """
     if input.ndim != other.ndim or any(map(differ, input.shape, other.shape)):
         return jnp.zeros((), bool)
-    return order.equal(input, other).all()
+    return bitwise.equal(input, other).all()
 
 
 def _tolerances_are_sizes(*, rtol: Any, atol: Any, **_: Any) -> Iterator[Requirement]:
     _check_real(rtol=rtol, atol=atol)
     for name, value in {"rtol": rtol, "atol": atol}.items():
         yield Requirement(
-            order.at_least_zero(value),
+            bitwise.at_least_zero(value),
             f"`{name}` must not be negative, got {{got}}",
             got=value,
             error=ValueError,
@@ -122,12 +122,13 @@ def _check_real(**tolerances: Any) -> None:
 
 def _close(x: Array, y: Array, rtol: Any, atol: Any, equal_nan: bool) -> Array:
     _check_real(rtol=rtol, atol=atol)
-    alike = order.equal(x, y)
+    alike = bitwise.equal(x, y)
     if equal_nan:
         alike = alike | ((x != x) & (y != y))
     wide = accumulator(default_float() if category(x.dtype) < 2 else x.dtype)
     near = _within(x.astype(wide), y.astype(wide), jnp.asarray(rtol), jnp.asarray(atol))
-    return alike | (near & (order.nonzero(jnp.asarray(rtol)) | order.nonzero(jnp.asarray(atol))))
+    tolerant = bitwise.nonzero(jnp.asarray(rtol)) | bitwise.nonzero(jnp.asarray(atol))
+    return alike | (near & tolerant)
 
 
 def _within(x: Array, y: Array, rtol: Array, atol: Array) -> Array:
@@ -155,7 +156,7 @@ def _grown(x: Array, places: int) -> Array:
     if category(x.dtype) == 3:
         return lax.complex(_grown(lax.real(x), places), _grown(lax.imag(x), places))
     info = jnp.finfo(x.dtype)
-    signed = order.bits(x)
+    signed = bitwise.bits(x)
     sizes = signed & signed.dtype.type(np.iinfo(signed.dtype).max)
     # The bits of a subnormal number, as an integer, are its multiple of the smallest one.
     least = np.asarray(2.0 ** (info.minexp - info.nmant + places), x.dtype)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, category, operator, Promote
-from functx._core.order import at_most, bits, equal, less, nonzero
+from functx._core.numbers.bitwise_comparison import at_most, bits, equal, less, nonzero
 
 
 __all__ = [

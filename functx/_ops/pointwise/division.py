@@ -30,7 +30,7 @@ from functx._core import (
     result_dtype,
     value_fits,
 )
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.quotients import quotient
 
 from .operands import nonzero_divisor

@@ -24,8 +24,8 @@ from functx._core import (
     Scalar,
     value_fits,
 )
-from functx._core.order import at_least_zero, less, negative
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import at_least_zero, less, negative
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.quotients import quotient
 from functx._ops.sigmoids import sigmoid as logistic
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .digamma import digamma
 from .log_gamma import log_gamma

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import category, platform_dependent
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from . import compensated, rounded_once
 from .logarithms import loses_digits

@@ -13,7 +13,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import category
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .binary_parts import mantissa_and_exponent, scaled
 from .logarithms import logarithm

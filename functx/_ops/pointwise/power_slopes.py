@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category, platform_dependent
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .exponentiation import power
 

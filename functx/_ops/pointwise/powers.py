@@ -27,7 +27,7 @@ from functx._core import (
     result_dtype,
     value_fits,
 )
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .branch_cuts import square_root
 from .operands import check_floating

@@ -10,8 +10,8 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayOnly, category, operator, Promote
-from functx._core.order import bits, from_bits, greatest_key, ordered_bits
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import bits, from_bits, greatest_key, ordered_bits
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .binary_parts import mantissa_and_exponent, scaled
 from .circular import cosine, sine

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, category, operator, refuse
-from functx._core.order import negative, positive
+from functx._core.numbers.bitwise_comparison import negative, positive
 from functx._ops.quotients import quotient
 
 

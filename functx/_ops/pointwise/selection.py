@@ -19,7 +19,6 @@ from functx._core import (
     LONG,
     Mask,
     operator,
-    order,
     Other,
     Promote,
     refuse,
@@ -27,8 +26,9 @@ from functx._core import (
     result_dtype,
     Scalar,
 )
-from functx._core.order import at_most, less, nonzero
-from functx._core.rules import derivative_rules
+from functx._core.numbers import bitwise_comparison as bitwise
+from functx._core.numbers.bitwise_comparison import at_most, less, nonzero
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.extremes import larger, smaller
 
 from .operands import numbers_fit
@@ -148,17 +148,17 @@ def clamp_min(input: ArrayOnly, min: ArrayLike) -> Array:
 
 
 def _from_below(x: Array, low: Array) -> Array:
-    clamp = _clamp_below if category(x.dtype) == 2 else order.larger
+    clamp = _clamp_below if category(x.dtype) == 2 else bitwise.larger
     return clamp(*jnp.broadcast_arrays(x, low))
 
 
 def _from_above(x: Array, high: Array) -> Array:
-    clamp = _clamp_above if category(x.dtype) == 2 else order.smaller
+    clamp = _clamp_above if category(x.dtype) == 2 else bitwise.smaller
     return clamp(*jnp.broadcast_arrays(x, high))
 
 
 def _kept(x: Array, low: Array, high: Array) -> Array:
-    return order.smaller(order.larger(x, low), high)
+    return bitwise.smaller(bitwise.larger(x, low), high)
 
 
 def _masked(mask: Array, tangent: Array) -> Array:
@@ -166,12 +166,12 @@ def _masked(mask: Array, tangent: Array) -> Array:
 
 
 _clamp_below = derivative_rules(
-    order.larger,
+    bitwise.larger,
     jvp=lambda p, output, t: _masked(at_most(p[1], p[0]), t[0]) + _masked(less(p[0], p[1]), t[1]),
     name="clamp",
 )
 _clamp_above = derivative_rules(
-    order.smaller,
+    bitwise.smaller,
     jvp=lambda p, output, t: _masked(at_most(p[0], p[1]), t[0]) + _masked(less(p[1], p[0]), t[1]),
     name="clamp",
 )

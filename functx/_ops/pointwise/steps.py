@@ -5,8 +5,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayOnly, category, operator, order, Promote
-from functx._core.order import nonzero
+from functx._core import Accepts, ArrayOnly, category, operator, Promote
+from functx._core.numbers import bitwise_comparison as bitwise
+from functx._core.numbers.bitwise_comparison import nonzero
 
 
 __all__ = ["heaviside"]
@@ -25,5 +26,5 @@ def heaviside(input: ArrayOnly, values: ArrayOnly) -> Array:
     Array([0. , 0.5, 1. ], dtype=float32)
     """
     x, at_zero = jnp.broadcast_arrays(input, values)
-    step = x if category(x.dtype) == 0 else order.positive(x).astype(x.dtype)
+    step = x if category(x.dtype) == 0 else bitwise.positive(x).astype(x.dtype)
     return jnp.where(nonzero(x), step, at_zero)

@@ -10,8 +10,8 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, Autocast, category, operator, Promote
-from functx._core.order import negative
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import negative
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .circular import cosine, sine, tangent
 from .direction import direction

@@ -30,7 +30,7 @@ from functx._core import (
     Requirement,
     Shape,
 )
-from functx._core.order import at_least_zero
+from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.creation.sizes import non_negative, size_form
 
 

@@ -22,7 +22,7 @@ from functx._core import (
     Promote,
     Requirement,
 )
-from functx._core.order import at_least_zero, positive
+from functx._core.numbers.bitwise_comparison import at_least_zero, positive
 
 from .draws import inside_unit_interval, parameter
 from .rejection import binomial_numbers, poisson_numbers

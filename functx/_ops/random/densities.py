@@ -23,8 +23,8 @@ from functx._core import (
     real_of,
     Requirement,
 )
-from functx._core.order import from_keys, invertible_keys, less, positive
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import from_keys, invertible_keys, less, positive
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .draws import inside_unit_interval, parameter
 

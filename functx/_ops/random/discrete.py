@@ -34,7 +34,7 @@ from functx._core import (
     Requirement,
     Shape,
 )
-from functx._core.order import at_least_zero
+from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.creation.sizes import non_negative
 from functx._ops.reductions.scanning import running_maximum, running_sum
 from functx._ops.sorting.bisection import insertion_points

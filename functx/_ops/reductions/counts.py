@@ -26,7 +26,7 @@ from functx._core import (
     Requirement,
     rounded_first,
 )
-from functx._core.order import greatest, least
+from functx._core.numbers.bitwise_comparison import greatest, least
 from functx._ops.quotients import quotient
 
 

@@ -23,7 +23,7 @@ from functx._core import (
     Requirement,
     result_dtype,
 )
-from functx._core.order import at_least_zero
+from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.quotients import mean, quotient
 
 

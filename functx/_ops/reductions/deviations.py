@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import as_number, category, real_of
-from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.singular_points import zero_at_singular
 from functx._ops.quotients import mean as mean_of, quotient
 
 

@@ -16,7 +16,7 @@ from functx._core import (
     operator,
     Promote,
 )
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.sigmoids import sigmoid
 
 from .costly_scanning import running_costly

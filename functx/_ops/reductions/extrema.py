@@ -20,7 +20,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.order import greatest, least
+from functx._core.numbers.bitwise_comparison import greatest, least
 from functx._ops.extremes import larger, smaller
 
 from .extreme_elements import extremum, placed, position

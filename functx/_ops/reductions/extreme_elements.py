@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import as_number, available, axes_of, Dims, LONG
-from functx._core.order import least, same
+from functx._core.numbers.bitwise_comparison import least, same
 
 from .emptiness import refuse_empty, refuse_nothing
 from .ties import places, shared_evenly

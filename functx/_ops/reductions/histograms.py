@@ -28,7 +28,7 @@ from functx._core import (
     Requirement,
     Size,
 )
-from functx._core.order import at_most, greatest, least
+from functx._core.numbers.bitwise_comparison import at_most, greatest, least
 from functx._ops.creation.spacing import evenly_spaced
 from functx._ops.quotients import quotient
 from functx._ops.sorting.bisection import insertion_points

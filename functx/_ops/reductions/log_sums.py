@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category
-from functx._core.order import greatest
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import greatest
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.exponential_sums import log_of_sum, shares
 
 

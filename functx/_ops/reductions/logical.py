@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import ArrayLike, Dims, operator, Promote
-from functx._core.order import nonzero
+from functx._core.numbers.bitwise_comparison import nonzero
 
 
 __all__ = ["all", "any"]

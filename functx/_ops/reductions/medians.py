@@ -24,7 +24,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.order import ordered_bits
+from functx._core.numbers.bitwise_comparison import ordered_bits
 
 from .emptiness import refuse_empty
 from .ranks import count_nan, position_of_nanmedian, position_of_rank

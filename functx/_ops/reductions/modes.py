@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayOnly, available, category, Dim, LONG, operator, Promote
-from functx._core.order import greatest_key, ordered_bits
+from functx._core.numbers.bitwise_comparison import greatest_key, ordered_bits
 from functx._ops.sorting.orders import stable_order
 
 from .emptiness import refuse_empty

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category, known
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.linalg.matrix_arguments import nan_beside_infinities
 
 

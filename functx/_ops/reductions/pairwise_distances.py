@@ -22,8 +22,8 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.singular_points import zero_at_singular
 from functx._ops.indexing.addressing import positions_where
 
 from .power_norms import SQUARED, vector_norm

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category, describe, real_of, refuse
-from functx._core.order import greatest, least, nonzero
-from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._core.numbers.bitwise_comparison import greatest, least, nonzero
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.singular_points import zero_at_singular
 from functx._ops.magnitude import magnitude
 
 from .ties import shared_evenly

@@ -24,8 +24,8 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.order import equal, greatest_key, ordered_bits, same
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import equal, greatest_key, ordered_bits, same
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.sorting.orders import stable_order
 
 

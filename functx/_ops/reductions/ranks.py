@@ -15,7 +15,7 @@ from functx._core import (
     category,
     known,
 )
-from functx._core.order import greatest_key, ordered_bits
+from functx._core.numbers.bitwise_comparison import greatest_key, ordered_bits
 
 from .ties import places
 

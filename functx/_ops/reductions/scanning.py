@@ -15,7 +15,7 @@ from functx._core import (
     decided,
     known,
 )
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .ties import places
 

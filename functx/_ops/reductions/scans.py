@@ -27,7 +27,7 @@ from functx._core import (
     result_dtype,
     rounded_first,
 )
-from functx._core.order import ordered_bits
+from functx._core.numbers.bitwise_comparison import ordered_bits
 
 from .scanning import last_greatest, running_choice, running_product, running_sum, scanned
 from .totals import refuse_bools

@@ -26,8 +26,8 @@ from functx._core import (
     refuse,
     Requirement,
 )
-from functx._core.order import from_keys, invertible_keys, same
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import from_keys, invertible_keys, same
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.indexing.many_into_one import product_into
 
 

@@ -22,7 +22,7 @@ from functx._core import (
     refuse,
     rounded_first,
 )
-from functx._core.order import nonzero
+from functx._core.numbers.bitwise_comparison import nonzero
 from functx._ops.quotients import mean as mean_of, quotient
 from functx._ops.shape.planes import on_diagonal as on_diagonal_of
 

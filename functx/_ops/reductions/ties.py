@@ -10,8 +10,8 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import available, category, decided, LONG
-from functx._core.order import same
-from functx._core.rules import derivative_rules
+from functx._core.numbers.bitwise_comparison import same
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def shared_evenly(

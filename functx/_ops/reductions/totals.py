@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import category, describe, Dims, known, refuse
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def refuse_integers(input: Array) -> None:

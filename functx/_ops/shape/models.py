@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from functx._core import decided, describe, is_number, refuse
-from functx._core.symbolic import differ
+from functx._core.shapes.symbolic_sizes import differ
 
 
 def check_is_array(x: Any, name: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array, core, lax
 
 from functx._core import canonical_dim, category, describe, known, refuse, Size
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def embedded(diagonals: Array, offset: int) -> Array:

@@ -22,7 +22,7 @@ from functx._core import (
     refuse,
     Size,
 )
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def result_dtype_of(dtype: Any, allowed: tuple[str, ...] = ("float32", "float64")) -> np.dtype:

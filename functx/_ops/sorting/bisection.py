@@ -14,7 +14,7 @@ from functx._core import (
     equally_varying,
     LONG,
 )
-from functx._core.order import bits, from_bits, ordered_bits
+from functx._core.numbers.bitwise_comparison import bits, from_bits, ordered_bits
 
 
 def insertion_points(sequence: Array, values: Array, right: bool) -> Array:

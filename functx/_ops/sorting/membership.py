@@ -16,7 +16,7 @@ from functx._core import (
     refuse,
     result_dtype,
 )
-from functx._core.order import greatest_key, ordered_bits
+from functx._core.numbers.bitwise_comparison import greatest_key, ordered_bits
 
 from .bisection import insertion_points
 

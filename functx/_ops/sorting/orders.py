@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import available, decided, LONG, platform_dependent
-from functx._core.order import ordered_bits
+from functx._core.numbers.bitwise_comparison import ordered_bits
 
 
 _LONGEST = np.iinfo(np.int32).max

@@ -20,7 +20,7 @@ from functx._core import (
     Promote,
     refuse,
 )
-from functx._core.order import from_keys, ordered_bits
+from functx._core.numbers.bitwise_comparison import from_keys, ordered_bits
 
 from .orders import stable_order
 

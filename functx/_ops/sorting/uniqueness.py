@@ -21,7 +21,7 @@ from functx._core import (
     refuse,
     Scalar,
 )
-from functx._core.order import equal
+from functx._core.numbers.bitwise_comparison import equal
 
 from .orders import stable_order
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, Promote
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.pointwise.near_one import logarithm_of_1_plus
 from functx._ops.quotients import quotient
 

@@ -12,7 +12,7 @@ import numpy as np
 from jax import Array
 
 from functx._core import Accepts, ArrayOnly, operator, Promote, refuse
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.pointwise.gamma_slopes import digamma_function
 from functx._ops.pointwise.log_gamma import log_gamma
 from functx._ops.pointwise.operands import check_floating

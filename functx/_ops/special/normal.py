@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, operator, Promote
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.error_functions import error_slope
 
 from .gaussian_tails import (

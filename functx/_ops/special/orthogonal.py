@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .chebyshev_forms import first_kind, Form, fourth_kind, second_kind, third_kind
 from .recurrences import hermite, jacobi, laguerre

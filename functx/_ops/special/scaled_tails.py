@@ -14,7 +14,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 from .gaussian_tails import scaled_complement
 from .wide import widened

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote, refuse
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.pointwise.gamma_slopes import digamma_function
 
 from .hurwitz import polygamma_sum, zeta_in_exponent

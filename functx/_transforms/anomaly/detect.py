@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import describe, fail, require_bool
-from functx._core.ambient import drawing, recording
-from functx._core.state import showing_singular
+from functx._core.context.user_contexts import showing_singular
+from functx._core.randomness.ambient_generator import drawing, recording
 from functx._transforms.arguments import require_callable
 from functx._transforms.checkpointing.leaves import apart
 from functx._transforms.concretization import tracing

@@ -11,11 +11,11 @@ from jax import Array
 from jax.interpreters import ad, batching, mlir
 
 from functx._core import fail
-from functx._core.curves import constant_along_curves
-from functx._core.references import Primitive
-from functx._core.requirements import check_told, raised_by
-from functx._core.state import checking_values
-from functx._core.values import peek
+from functx._core.context.user_contexts import checking_values
+from functx._core.operators.concrete_values import peek
+from functx._core.operators.value_requirements import check_told, raised_by
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import constant_along_curves
 
 from .report import anomaly_of, AnomalyError, FIELDS, MAPS, Table
 

@@ -10,7 +10,7 @@ import jax
 
 from functx._core import describe
 from functx._core.jax_compat import JaxprEqn
-from functx._core.singular import MARK
+from functx._core.rules.singular_points import MARK
 from functx._transforms.equations import (
     inner_programs,
     is_library_call,
@@ -108,7 +108,7 @@ def passes(stack: str) -> str:
 
 _SCOPE = "functx.anomaly"
 _MARK = re.compile(rf"{_SCOPE}:(\d)(\d)")
-_RULE = re.compile(r"functx\.rule:([^/()]+)")  # as `functx._core.rules_primitives` marks it
+_RULE = re.compile(r"functx\.rule:([^/()]+)")  # as `function_primitives` marks it
 
 
 def scope_of(options: Options) -> Any:

@@ -12,7 +12,7 @@ from jax.interpreters import ad
 
 from functx._core import describe, fail
 from functx._core.jax_compat import set_current_trace, take_current_trace, trace_of, TraceTag
-from functx._core.weak_types import strong
+from functx._core.numbers.weak_types import strong
 from functx._transforms.arguments import kind_of
 from functx._transforms.numbers import as_array
 

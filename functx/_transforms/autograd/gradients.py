@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail, worded_keywords
-from functx._core.manual_axes import varying_like
-from functx._core.modes import apart
-from functx._core.rules_primitives import tangent_type
+from functx._core.context.grad_modes import apart
+from functx._core.devices.manual_axes import varying_like
+from functx._core.rules.function_primitives import tangent_type
 from functx._transforms.arguments import (
     differentiable,
     kind_of,

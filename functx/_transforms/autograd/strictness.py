@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from functx._core import fail
-from functx._core.modes import apart
-from functx._core.rules_primitives import tangent_type
+from functx._core.context.grad_modes import apart
+from functx._core.rules.function_primitives import tangent_type
 from functx._transforms.unused import Recorded
 
 

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from functx._core import describe, fail
-from functx._core.ambient import drawing, recording, upcoming_draw
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun
-from functx._core.weak_types import strong_tree
+from functx._core.numbers.weak_types import strong_tree
+from functx._core.randomness.ambient_generator import drawing, recording, upcoming_draw
 from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.equations import equations, operator_of

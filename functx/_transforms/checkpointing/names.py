@@ -14,9 +14,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import ad, batching, mlir
 
-from functx._core.curves import along_curves
 from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal, Var
-from functx._core.references import Primitive
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import along_curves
 
 
 _named = Primitive("result_name", __name__)

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jax.interpreters.partial_eval import dce_jaxpr
 
-from functx._core.ambient import recording, upcoming_draw
+from functx._core.context.grad_modes import undisturbed
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
-from functx._core.modes import undisturbed
+from functx._core.randomness.ambient_generator import recording, upcoming_draw
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.equations import equations, inner_programs, operator_of

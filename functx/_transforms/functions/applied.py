@@ -11,10 +11,11 @@ import jax.numpy as jnp
 from jax import Array, core
 
 from functx._core import fail
-from functx._core.manual_axes import equally_varying
-from functx._core.modes import in_mode, undisturbed
-from functx._core.rules_primitives import Dims, inexact, Leaves, Linear, Type
-from functx._core.rules_residuals import (
+from functx._core.context.grad_modes import in_mode, undisturbed
+from functx._core.devices.manual_axes import equally_varying
+from functx._core.numbers.weak_types import strong
+from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
+from functx._core.rules.residuals import (
     Perturbed,
     Program,
     Record,
@@ -22,7 +23,6 @@ from functx._core.rules_residuals import (
     Results,
     run_saving,
 )
-from functx._core.weak_types import strong
 
 from .context import attributes_of, Context, Notes, notes_of
 from .derivative import Derivative, Kept, Output

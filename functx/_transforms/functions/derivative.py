@@ -10,9 +10,9 @@ import jax
 from jax import Array
 
 from functx._core import fail
-from functx._core.modes import undisturbed
-from functx._core.rules_primitives import inexact, Leaves, transposed, Type, zeros_of
-from functx._core.rules_residuals import Perturbed
+from functx._core.context.grad_modes import undisturbed
+from functx._core.rules.function_primitives import inexact, Leaves, transposed, Type, zeros_of
+from functx._core.rules.residuals import Perturbed
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 
 from .context import Context, Notes

@@ -11,9 +11,9 @@ from jax import lax
 from jax.interpreters import ad, batching, mlir
 
 from functx._core import fail
-from functx._core.curves import along_curves
-from functx._core.references import Primitive
-from functx._core.rules_primitives import inexact, tangent_type
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import along_curves
+from functx._core.rules.function_primitives import inexact, tangent_type
 
 from .context import Context, kept_of
 

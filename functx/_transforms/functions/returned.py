@@ -11,8 +11,8 @@ import numpy as np
 from jax import Array, core, lax
 
 from functx._core import describe, fail
-from functx._core.manual_axes import axes_of_type, varying_over
-from functx._core.rules_primitives import inexact, zeros_of
+from functx._core.devices.manual_axes import axes_of_type, varying_over
+from functx._core.rules.function_primitives import inexact, zeros_of
 from functx._transforms.arguments import kind_of, outline
 
 from .trees import is_array, spread

@@ -11,7 +11,7 @@ from jax import Array, lax
 from jax.flatten_util import ravel_pytree
 
 from functx._core import category, describe, fail
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.arguments import require_bools
 from functx._transforms.numbers import as_array, as_arrays, giving_arrays, is_python_number
 

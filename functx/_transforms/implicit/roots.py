@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from functx._core import describe, fail
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.numbers import giving_arrays
 
 from .closures import explicit

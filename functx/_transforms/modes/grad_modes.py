@@ -9,8 +9,8 @@ import jax
 from jax import lax
 
 from functx._core import describe, fail, require_bool
-from functx._core.modes import Modes
-from functx._core.weak_types import strong
+from functx._core.context.grad_modes import Modes
+from functx._core.numbers.weak_types import strong
 
 from .regions import Change, current_modes, Region, Setting, within
 

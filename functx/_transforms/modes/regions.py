@@ -9,9 +9,9 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from functx._core import fail
-from functx._core.modes import in_mode, Modes
-from functx._core.state import grad_modes
-from functx._core.weak_types import strong_tree
+from functx._core.context.grad_modes import in_mode, Modes
+from functx._core.context.user_contexts import grad_modes
+from functx._core.numbers.weak_types import strong_tree
 from functx._transforms.arguments import require_callable
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import jax
 
 from functx._core import describe
-from functx._core.modes import undisturbed
+from functx._core.context.grad_modes import undisturbed
 from functx._transforms.arguments import kind_of, leaves_with_paths, require_callable
 from functx._transforms.equations import Line
 from functx._transforms.numbers import as_array

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 
-from functx._core.curves import along_curves
-from functx._core.manual_axes import equally_varying
-from functx._core.references import Primitive
+from functx._core.devices.manual_axes import equally_varying
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import along_curves
 
 
 def standing_for(original: Array, value: Array) -> Array:

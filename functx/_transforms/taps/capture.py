@@ -8,11 +8,11 @@ from typing import Any
 
 import jax
 
-from functx._core.ambient import drawing, recording
+from functx._core.context.grad_modes import apart
 from functx._core.jax_compat import JaxprEqn
-from functx._core.modes import apart
-from functx._core.rules import derivative_rules
-from functx._core.rules_primitives import inexact
+from functx._core.randomness.ambient_generator import drawing, recording
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.function_primitives import inexact
 from functx._transforms.arguments import (
     Argnums,
     checked_argnums,

@@ -9,10 +9,10 @@ from typing import Any
 import jax
 
 from functx._core import describe, fail
-from functx._core.ambient import drawing, recording
+from functx._core.context.grad_modes import apart
 from functx._core.jax_compat import JaxprEqn, Literal
-from functx._core.modes import apart
-from functx._core.weak_types import strong_tree
+from functx._core.numbers.weak_types import strong_tree
+from functx._core.randomness.ambient_generator import drawing, recording
 from functx._transforms.arguments import outline
 from functx._transforms.grad import gradients_of
 from functx._transforms.numbers import array_of_program, as_arrays

@@ -11,9 +11,9 @@ from jax import Array
 from jax.core import ShapedArray
 
 from functx._core import describe, fail
+from functx._core.devices.manual_axes import axes_of_type, varying_over
 from functx._core.jax_compat import JaxprEqn
-from functx._core.manual_axes import axes_of_type, varying_over
-from functx._core.rules_primitives import inexact
+from functx._core.rules.function_primitives import inexact
 from functx._transforms.equations import inner_programs, label_of
 
 from .primitive import Tap, tap_point

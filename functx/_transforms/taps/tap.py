@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import describe, fail, foreign_hint
-from functx._core.modes import in_mode
+from functx._core.context.grad_modes import in_mode
 from functx._transforms.arguments import kind_of, leaves_with_paths
 from functx._transforms.conjugation import conjugate
 from functx._transforms.numbers import as_array

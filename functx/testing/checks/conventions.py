@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import available, category
-from functx._core.state import showing_singular
+from functx._core.context.user_contexts import showing_singular
 from functx.testing.opinfo import Convention, OpInfo, Sample
 
 from .programs import Program, Steps

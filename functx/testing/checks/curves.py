@@ -12,7 +12,7 @@ import numpy as np
 from jax.experimental.jet import jet
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import Arrays, differentiable_case, random_like

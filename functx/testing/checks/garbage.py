@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe
-from functx._core.roles import Kind, Role
+from functx._core.operators.roles import Kind, Role
 from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import OpInfo, Sample
 

@@ -15,7 +15,7 @@ from jax.extend.core import jaxprs_in_params
 from jax.interpreters import ad
 
 from functx._core import category
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function, whole_program

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 
-from functx._core.rules_primitives import function_call
+from functx._core.rules.function_primitives import function_call
 
 
 _PLACE = re.compile(r" at 0x[0-9a-f]+")  # of a function in memory

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 import functx
-from functx._core.roles import NUMBERS
+from functx._core.operators.roles import NUMBERS
 from functx.testing.calls import Calls, filled
 from functx.testing.opinfo import OpInfo, Refusal, Sample
 

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from functx._core import category, Size
-from functx._core.roles import Kind, Role
+from functx._core.operators.roles import Kind, Role
 from functx.testing.calls import Calls
 from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 

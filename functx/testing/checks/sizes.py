@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from functx._core import describe
-from functx._core.roles import Kind, Role
+from functx._core.operators.roles import Kind, Role
 from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import OpInfo, Sample
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import Promote
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing.calls import Calls
 from functx.testing.opinfo import OpInfo, Sample
 

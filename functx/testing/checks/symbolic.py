@@ -15,7 +15,7 @@ from jax import lax
 
 import functx
 from functx._core import category, describe
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
 from .compare import assert_close, closeness, DERIVATIVES

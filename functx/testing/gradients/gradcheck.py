@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from functx._core.modes import undisturbed
+from functx._core.context.grad_modes import undisturbed
 
 from .checks import Checks, require_one_of, require_option
 from .comparison import Tolerances, verdict

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from functx._core import fail
-from functx._core.modes import undisturbed
+from functx._core.context.grad_modes import undisturbed
 
 from .analytical import forward_blocks, pullback, reverse_blocks
 from .numerical import basis, numerical_blocks

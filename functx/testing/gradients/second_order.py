@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx import vjp
-from functx._core.modes import undisturbed
+from functx._core.context.grad_modes import undisturbed
 from functx._transforms.arguments import kind_of
 from functx._transforms.tangents import matched
 

@@ -13,7 +13,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from functx._core import category
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 Spoil = Callable[[Any], jax.Array]  # the identity, as far as values go

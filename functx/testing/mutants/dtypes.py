@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from functx._core.calling import compiled
-from functx._core.running import run
-from functx._core.weak_types import is_weak
+from functx._core.numbers.weak_types import is_weak
+from functx._core.operators.call import compiled
+from functx._core.operators.tracing import run
 from functx.testing.calls import Calls, Given
 from functx.testing.dtypes import HALVES
 

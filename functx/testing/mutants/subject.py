@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import available, category
-from functx._core.roles import NUMBERS
+from functx._core.operators.roles import NUMBERS
 from functx.testing.calls import Calls, filled, Given
 from functx.testing.checks.cases import random_like, sized
 from functx.testing.checks.programs import compiled

@@ -10,7 +10,7 @@ import numpy as np
 from jax.extend.core import jaxprs_in_params, Literal
 
 from functx._core import category
-from functx._core.rules_primitives import function_call, function_tangent
+from functx._core.rules.function_primitives import function_call, function_tangent
 
 
 Reached = frozenset[int]  # numbers of inputs, and marks of equations

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import jax
 
 from functx._core import worded_keywords
-from functx._core.modes import undisturbed
+from functx._core.context.grad_modes import undisturbed
 from functx.testing.checks.registry import IN_DOUBLE
 from functx.testing.options import named_arguments, names_among, require_count, require_ulps
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from functx._core import describe, worded_keywords
-from functx._core.modes import undisturbed
+from functx._core.context.grad_modes import undisturbed
 from functx.testing.checks.cases import random_like
 from functx.testing.checks.compare import assert_close, Closeness, DERIVATIVES, magnitude
 from functx.testing.opchecking.failures import said_of

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from functx._core import available, describe, fail, nearest
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing.checks.forward import sample_dtype
 from functx.testing.drawing.call import Call
 from functx.testing.drawing.draft import Draft, TINY

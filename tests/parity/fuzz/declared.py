@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing import Departure, OpInfo
 from functx.testing.dtype_facts import Case, REFUSED
 

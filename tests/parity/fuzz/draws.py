@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing import ALL_DTYPES, OpInfo, Sample
 from functx.testing.calls import Calls, filled
 from functx.testing.dtype_facts import not_pytorchs

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from functx._core import category
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing import op_db, OpInfo
 from functx.testing.checks.choosing import chooses
 from functx.testing.checks.compare import magnitude, ulps_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from functx._core.roles import Kind
+from functx._core.operators.roles import Kind
 from functx.testing import ALL_DTYPES
 from functx.testing.calls import Calls
 

@@ -11,7 +11,7 @@ import pytest
 from jax.experimental import sparse
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import gradcheck, GradcheckError
 
 

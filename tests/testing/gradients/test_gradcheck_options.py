@@ -8,7 +8,7 @@ import pytest
 from jax.custom_batching import custom_vmap
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import gradcheck, GradcheckError
 
 

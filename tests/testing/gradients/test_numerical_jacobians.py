@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx._core.rules import derivative_rules
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import analytical_jacobian, numerical_jacobian
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from jax import Array, lax
 
 from functx._core import as_number, describe, glanced, refuse, Requirement
-from functx._core.order import at_least_zero
+from functx._core.numbers.bitwise_comparison import at_least_zero
 
 from .standardization import affine, moments, per_channel, require_vector, wide
 

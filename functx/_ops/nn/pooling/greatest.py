@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import available, category, known, LONG, lowest
-from functx._core.order import greatest_key, ordered_bits
+from functx._core.numbers.bitwise_comparison import greatest_key, ordered_bits
 
 from .placement import Windows
 

@@ -10,9 +10,9 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import Accepts, ArrayLike, operator, refuse
-from functx._core.order import nonzero
-from functx._core.rules import derivative_rules
-from functx._core.singular import zero_at_singular
+from functx._core.numbers.bitwise_comparison import nonzero
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._core.rules.singular_points import zero_at_singular
 from functx._ops.nn.windows import per_dimension
 
 from .greatest import as_images, positions_of_greatest, read_at

@@ -26,7 +26,7 @@ from functx._core import (
     Requirement,
     Size,
 )
-from functx._core.manual_axes import varying_like
+from functx._core.devices.manual_axes import varying_like
 from functx._ops.indexing.addressing import as_index, write_along
 from functx._ops.nn.windows import per_dimension, require_countable
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import accumulator, describe, refuse
-from functx._core.manual_axes import equally_varying, varying_like
+from functx._core.devices.manual_axes import equally_varying, varying_like
 from functx._ops.nn.dropped import dropped
 from functx._ops.nn.ends import ended
 

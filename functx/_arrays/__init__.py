@@ -1,0 +1,1 @@
+"""What PyTorch offers beside operators: constructors and facts of arrays, the default dtype."""

@@ -1,0 +1,249 @@
+"""Arrays of numbers, lists of them, and what other libraries hold, in PyTorch's dtypes."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from functx._core.devices.placement import as_device, place
+from functx._core.errors import describe, foreign_hint, refuse, Refused
+from functx._core.foreign_keywords import worded_keywords
+from functx._core.numbers.conversion import converted
+from functx._core.numbers.dtypes import (
+    as_dtype,
+    available,
+    category,
+    default_of,
+    DTypeLike,
+    is_numeric,
+    LONG,
+)
+from functx._core.numbers.promotion import joined
+from functx._core.numbers.weak_types import is_weak, strong
+from functx._core.numbers.wide_integers import refuse_wide
+
+from .dlpack import of_dlpack, speaks_dlpack
+
+
+_CATEGORIES = {bool: 0, int: 1, float: 2, complex: 3}
+_WIDEST = (np.dtype(bool), LONG, np.dtype("float64"), np.dtype("complex128"))
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
+
+
+@worded_keywords()
+def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
+    """A new array of a number, nested lists, or an array, of any library, which is copied.
+
+    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers bool, int64, or the default
+    dtype of floats or of complex numbers, whatever their size.
+    Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number,
+    ValueError for lists of several lengths.
+
+    >>> functx.tensor([[1, 2.5], [3, 4]])
+    Array([[1. , 2.5],
+           [3. , 4. ]], dtype=float32)
+    """
+    return _made("tensor", "data", data, dtype, device, copy=True)
+
+
+@worded_keywords()
+def asarray(
+    obj: Any, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None
+) -> jax.Array:
+    """As `tensor`, without a copy of an array that is one already.
+
+    That is a `jax.Array`, and any array of another library that speaks DLPack: a tensor of
+    PyTorch's, which stays on its device, shares its memory where that is dense and in JAX's dtypes,
+    and must not be written to from then on. NumPy's arrays are copied.
+
+    With `copy=True` there is a copy, with `copy=False` none: ValueError where one is needed.
+    Errors: as `tensor`; TypeError for a tensor that requires grad.
+
+    >>> functx.asarray([0.5, 1])
+    Array([0.5, 1. ], dtype=float32)
+    """
+    return _made("asarray", "obj", obj, dtype, device, copy=copy)
+
+
+@worded_keywords()
+def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
+    """As `asarray`.
+
+    >>> functx.as_tensor(np.ones(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    return _made("as_tensor", "data", data, dtype, device)
+
+
+@worded_keywords()
+def from_numpy(ndarray: np.ndarray) -> jax.Array:
+    """A NumPy array as a `jax.Array`, which shares no changes with it.
+
+    64-bit dtypes become 32-bit ones while `functx.enable_x64` is off.
+    Errors: TypeError for anything else, OverflowError for integers that do not fit then.
+
+    >>> functx.from_numpy(np.arange(3, dtype="int16"))
+    Array([0, 1, 2], dtype=int16)
+    """
+    return _made("from_numpy", "ndarray", ndarray, None, None, copy=True, only=np.ndarray)
+
+
+@worded_keywords()
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
+    """Another library's array that speaks DLPack, without a copy where memory can be shared.
+
+    What it holds must not be written to from then on. 64-bit dtypes become 32-bit ones while
+    `functx.enable_x64` is off.
+    Errors: TypeError for what has no `__dlpack__`, and for a tensor that requires grad; ValueError
+    with `copy=False` where a copy is needed; OverflowError for integers that do not fit.
+
+    >>> functx.from_dlpack(np.arange(3, dtype="int16"))
+    Array([0, 1, 2], dtype=int16)
+    """
+    try:
+        if not speaks_dlpack(ext_tensor):
+            _refuse_kind("ext_tensor", ext_tensor, "an array that speaks DLPack")
+        where = None if device is None else as_device(device)
+        return of_dlpack("ext_tensor", ext_tensor, copy, where)
+    except Refused as refused:
+        worded = refused.by("from_dlpack")
+    raise worded
+
+
+@worded_keywords()
+def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0) -> jax.Array:
+    """A vector of the numbers that a buffer of bytes holds, which it shares no changes with.
+
+    `offset` is in bytes, `count` in elements, by default all that there are.
+    Errors: TypeError for what is no buffer, ValueError for one that is too small or does not hold
+    whole elements.
+
+    >>> functx.frombuffer(b"\\x01\\x00\\x02\\x00", dtype="int16")
+    Array([1, 2], dtype=int16)
+    """
+    try:
+        try:
+            values = np.frombuffer(buffer, as_dtype(dtype), count, offset)
+        except (TypeError, ValueError) as error:
+            refuse(f"`buffer` cannot be read: {error}", error=type(error))
+        return jnp.array(_of_array("buffer", values, None, None), copy=True)
+    except Refused as refused:
+        worded = refused.by("frombuffer")
+    raise worded
+
+
+def _made(
+    who: str,
+    name: str,
+    given: Any,
+    dtype: Any,
+    device: Any,
+    *,
+    copy: bool | None = None,
+    only: type | None = None,
+) -> jax.Array:
+    try:
+        if only is not None and not isinstance(given, only):
+            _refuse_kind(name, given, f"a {only.__module__}.{only.__qualname__}")
+        target = None if dtype is None else as_dtype(dtype)
+        if isinstance(given, _ARRAYS):
+            out = _of_array(name, given, target, copy)
+        elif speaks_dlpack(given):
+            shared = of_dlpack(name, given, copy)
+            out = _of_array(name, shared, target, None if copy else copy)
+        elif copy is False:
+            what = f"`{name}` cannot become an array without a copy, got {describe(given)}"
+            refuse(what, hint="copy=None makes one", error=ValueError)
+        else:
+            out = _of_numbers(name, given, target)
+        return out if device is None else place(out, as_device(device))
+    except Refused as refused:
+        worded = refused.by(who)
+    raise worded
+
+
+def _of_array(name: str, given: Any, target: np.dtype | None, copy: bool | None) -> jax.Array:
+    if not is_numeric(given.dtype):
+        _refuse_kind(name, given, "an array of numbers")
+    refuse_wide(name, given)
+    target = available(given.dtype) if target is None else target
+    alike = isinstance(given, jax.Array) and given.dtype == target
+    if copy is False and (not alike or is_weak(given)):
+        kind = "weakly typed " * is_weak(given)
+        what = f"`{name}` cannot become {target.name} without a copy, got {kind}{describe(given)}"
+        refuse(what, hint="copy=None makes one", error=ValueError)
+    out = strong(jnp.asarray(given))
+    out = out if out.dtype == target else converted(out, target)
+    return jnp.array(out, copy=True) if copy and out is given else out
+
+
+def _of_numbers(name: str, given: Any, target: np.dtype | None) -> jax.Array:
+    leaves: list[Any] = []
+    _collect(name, given, leaves)
+    kinds = {type(leaf) for leaf in leaves}
+    if kinds <= _CATEGORIES.keys():
+        kind = max((_CATEGORIES[kind] for kind in kinds), default=2)
+        return _of_host(name, given, default_of(kind) if target is None else target, kind)
+    dtypes = [
+        default_of(_CATEGORIES[type(leaf)]) if type(leaf) in _CATEGORIES else np.dtype(leaf.dtype)
+        for leaf in leaves
+    ]
+    refuse_wide(name, leaves)
+    try:
+        with jax.numpy_dtype_promotion("standard"):
+            out = jnp.asarray(given)
+    except (TypeError, ValueError):
+        _refuse_ragged(name, given)
+    return converted(out, available(joined(dtypes)) if target is None else target)
+
+
+def _of_host(name: str, given: Any, target: np.dtype, kind: int) -> jax.Array:
+    """Of Python's numbers alone, of this category, which must fit."""
+    try:
+        values = np.asarray(given, _WIDEST[kind])
+    except ValueError:
+        _refuse_ragged(name, given)
+    except OverflowError:
+        if kind == 1:
+            refuse_wide(name, given)
+        widest = _WIDEST[kind].name
+        refuse(f"`{name}` must fit {widest}, got {describe(given)}", error=OverflowError)
+    if kind == 3 and category(target) < 3:
+        refuse(f"`{name}` must be real for {target.name}, got {describe(given)}", error=TypeError)
+    if category(target) == 1 and values.size:
+        limits, least = np.iinfo(target), values.min()
+        # PyTorch lets negative numbers wrap in uint8.
+        fits = least >= (limits.min or -limits.max) and values.max() <= limits.max
+        if not fits:
+            wide = kind == 1 and target != LONG and target == available(LONG)
+            refuse(
+                f"`{name}` must fit {target.name}, got {describe(given)}",
+                hint="functx.enable_x64() gives 64-bit integers" if wide else "",
+            )
+    with np.errstate(over="ignore"):
+        if category(target) == 1:
+            values = values.astype(LONG)
+        return jnp.asarray(values.astype(target))
+
+
+def _collect(name: str, given: Any, leaves: list[Any]) -> None:
+    if isinstance(given, (list, tuple)):
+        for item in given:
+            _collect(name, item, leaves)
+    elif type(given) in _CATEGORIES or (isinstance(given, _ARRAYS) and is_numeric(given.dtype)):
+        leaves.append(given)
+    else:
+        _refuse_kind(name, given, "a number, an array, or a sequence of them")
+
+
+def _refuse_kind(name: str, given: Any, wanted: str) -> NoReturn:
+    what = f"`{name}` must be {wanted}, got {describe(given)}"
+    refuse(what, hint=foreign_hint(given), error=TypeError)
+
+
+def _refuse_ragged(name: str, given: Any) -> NoReturn:
+    what = f"`{name}` must be rectangular, got sequences of several lengths: {describe(given)}"
+    refuse(what, error=ValueError)

@@ -1,0 +1,126 @@
+"""What grad modes do to derivatives: how a region's results are cut from what they depend on.
+
+The mode is `user_contexts.grad_modes`, `None` where nothing is set. Operators read it while traced.
+"""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, NoReturn, ParamSpec, TypeAlias, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.interpreters import ad, batching, mlir
+
+from functx._core.errors import describe, fail
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import along_curves
+
+from .user_contexts import grad_modes
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Kind: TypeAlias = Literal["no tangents", "inference"]
+
+
+class Modes(NamedTuple):
+    """What is differentiated: anything, tangents; and whether results may never be."""
+
+    grad: bool = True
+    forward: bool = True
+    inference: bool = False
+
+
+def in_mode(tree: Any) -> Any:
+    """`tree` as the mode wants it differentiated; what is no array of it stays what it is."""
+    modes = grad_modes.value
+    if modes is None or (modes.grad and modes.forward and not modes.inference):
+        return tree
+    leaves, structure = jax.tree.flatten(tree)
+    if not any(map(_has_derivative, leaves)):
+        return tree
+    return structure.unflatten([_cut(x, modes) if _has_derivative(x) else x for x in leaves])
+
+
+def _cut(x: jax.Array, modes: Modes) -> jax.Array:
+    if modes.inference:
+        return gate.bind(x, kind="inference")
+    return gate.bind(x, kind="no tangents") if modes.grad else lax.stop_gradient(x)
+
+
+def _has_derivative(x: Any) -> bool:
+    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def apart(function: Callable[P, R]) -> Callable[P, R]:
+    """`function` as if no mode were set around it; what it returns is as the mode wants it.
+
+    So a transform differentiates in any mode, while transforms further out see constants.
+    """
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if grad_modes.value is None:
+            return function(*args, **kwargs)
+        with grad_modes(None):
+            result = function(*args, **kwargs)
+        return in_mode(result)
+
+    return run
+
+
+def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
+    """`function`, a derivative or a part of one, in no mode, wherever it is called or traced."""
+
+    @ft.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        with grad_modes(None):
+            return function(*args, **kwargs)
+
+    return run
+
+
+# Two primitives: the identity of values whose derivative is special, and that derivative. Without
+# tangents it is zero forward, and the identity when transposed; in inference mode there is none.
+gate = Primitive("grad_gate", __name__)
+tangent_gate = Primitive("grad_gate_tangent", __name__)
+
+
+def _refuse(t: Any) -> NoReturn:
+    fail(
+        "inference_mode",
+        f"{describe(t)}, made in inference mode, is being differentiated. Inference tensors cannot "
+        "be saved for backward",
+        hint="make it in functx.no_grad: that gives it a derivative of zero",
+    )
+
+
+def _gate_jvp(primals: Any, tangents: Any, *, kind: Kind) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    moves = type(t) is not ad.Zero
+    return gate.bind(x, kind=kind), tangent_gate.bind(t, kind=kind) if moves else t
+
+
+def _tangent_of(t: Any, *, kind: Kind) -> Any:
+    return _refuse(t) if kind == "inference" else jnp.zeros_like(t)
+
+
+def _transpose(cotangent: Any, t: Any, *, kind: Kind) -> list[Any]:
+    return [_refuse(cotangent) if kind == "inference" else cotangent]
+
+
+gate.def_impl(lambda x, *, kind: x)
+gate.def_abstract_eval(lambda x, *, kind: x)
+ad.primitive_jvps[gate] = _gate_jvp
+batching.defvectorized(gate)
+mlir.register_lowering(gate, mlir.lower_fun(lambda x, *, kind: x, multiple_results=False))
+
+tangent_gate.def_impl(_tangent_of)
+tangent_gate.def_abstract_eval(lambda t, *, kind: t)
+ad.deflinear2(tangent_gate, _transpose)
+batching.defvectorized(tangent_gate)
+mlir.register_lowering(tangent_gate, mlir.lower_fun(_tangent_of, multiple_results=False))
+
+along_curves(gate, tangent_gate)

@@ -1,0 +1,1 @@
+"""Where arrays live, and the mesh axes over which they vary."""

@@ -1,0 +1,1 @@
+"""Numbers: dtypes, promotion, conversion, comparison, integers that do not fit."""

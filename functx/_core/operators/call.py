@@ -1,0 +1,309 @@
+"""The path of a call, from the user to the operator's compiled program.
+
+Arguments are renamed, brought into the declared signature and frozen, in this order, for every
+operator; the program then binds them and makes them canonical, once for each signature. `add`
+needs none of it, and pays for a bare `try`. Where something has to be done before the program runs
+or after (a key drawn, a size counted, values judged, a result placed), one more function each does
+it, and an operator wears those that its declaration asks for.
+"""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from functx._core.context.user_contexts import checking_results
+from functx._core.devices.placement import as_device, place
+from functx._core.errors import OfCaller, Refused
+from functx._core.jax_compat import staging_trace
+from functx._core.numbers.weak_types import found_among, PLAIN, strong_sequence, TO_CONVERT
+from functx._core.numbers.wide_integers import refuse_wide, wide_integers_fit
+from functx._core.randomness.ambient_generator import drawable
+from functx._core.randomness.generators import as_key, Draw
+from functx._core.shapes.symbolic_sizes import known
+
+from .block_splitting import in_blocks
+from .catalog import OpSpec
+from .concrete_values import agreed_size, peek, peek_on_cpu
+from .parameters import Parameters
+from .python_integers import number_check
+from .tracing import required_of, requirements, run
+from .value_requirements import enforce, Requirement
+
+
+Call = Callable[..., Any]
+
+
+def _program(spec: OpSpec) -> Call:
+    call = compiled(spec, ft.partial(run, spec))
+    if spec.cuts is not None:
+        call = in_blocks(spec, call, spec.cuts)
+    if spec.requires is not None and spec.on_request:
+        call = _judged_on_request(call, _judged(spec, call))
+    elif spec.requires is not None:
+        call = _judged(spec, call)
+    elif spec.parameters.factors:
+        call = _judged_if_given(spec.parameters, plain=call, judged=_judged(spec, call))
+    if spec.measured:
+        call = _measuring(spec, call)
+    if "device" in spec.roles:
+        call = _placing(call)
+    if spec.random:
+        call = _with_key(spec, call)
+    return call
+
+
+def compiled(spec: OpSpec, function: Call) -> Call:
+    """One cached XLA program per signature; in what JAX traces, one call named after it."""
+    named = ft.wraps(spec.rule)(function)
+    named.__name__ = spec.name  # pyright: ignore[reportAttributeAccessIssue]
+    named.__signature__ = spec.signature  # pyright: ignore[reportAttributeAccessIssue]
+    return jax.jit(named, static_argnames=spec.static)
+
+
+def public_call(spec: OpSpec) -> Call:
+    """What users call: it settles arguments, and words errors in the operator's name.
+
+    All else is made at the first call, not by the import.
+    """
+    made: tuple[Call, Callable[..., bool], Any, Any, Any] | None = None
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        nonlocal made
+        if made is None:
+            made = _made(spec)
+        call, declared_alone, form, settled, check_numbers = made
+        try:
+            if kwargs and not declared_alone(kwargs):
+                kwargs = spec.parameters.renamed(kwargs)
+            found = found_among(args)
+            if kwargs:
+                found = max(found, found_among(kwargs.values()))
+            if found == TO_CONVERT:
+                args = strong_sequence(args)
+                kwargs = {name: strong_sequence(x) for name, x in kwargs.items()}
+            if form is not None:
+                args, kwargs = form(args, kwargs)
+            if settled is not None:
+                args, kwargs = settled(args, kwargs)
+            if found != PLAIN and check_numbers is not None:
+                check_numbers(args, kwargs)
+            if found == TO_CONVERT:
+                _refuse_wide(spec, args, kwargs)
+            return call(*args, **kwargs)
+        except Refused as refused:
+            worded = refused.by(spec.name)
+        except OfCaller as passed:
+            raise passed.by(spec.name) from passed.error.__cause__
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            worded_already = str(error).startswith(f"{spec.name}: ")
+            if worded_already or isinstance(error, jax.errors.JAXTypeError):
+                raise
+            return _second_attempt(spec, call, args, kwargs, error)
+        except jax.errors.JaxRuntimeError as error:
+            if not str(error).startswith("RESOURCE_EXHAUSTED"):
+                raise
+            worded = MemoryError(f"{spec.name}: {str(error).partition(': ')[2]}")
+        raise worded from None
+
+    return operator
+
+
+def _made(spec: OpSpec) -> tuple[Call, Callable[..., bool], Any, Any, Any]:
+    """The program; whether all keywords are declared names; and what settles arguments, if any.
+
+    Last what refuses integers that do not fit, if any may be given.
+    """
+    parameters = spec.parameters
+    declared_alone = parameters.synonyms.keys().isdisjoint
+    settled = parameters.settled if parameters.settles else None
+    check_numbers = number_check(parameters, spec.promote, spec.ranked)
+    return _program(spec), declared_alone, spec.form, settled, check_numbers
+
+
+def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if wide_integers_fit(args) and wide_integers_fit(kwargs.values()):
+        return
+    for name, value in spec.parameters.bound(args, kwargs).items():
+        if name in spec.traced:
+            refuse_wide(name, value)
+
+
+def _second_attempt(
+    spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Any:
+    """With arguments in forms that JAX takes; failing that, an error that says what is wrong."""
+    parameters = spec.parameters
+    try:
+        mended = parameters.mended(args, kwargs)
+        if not _alike((args, *kwargs.values()), (mended[0], *mended[1].values())):
+            args, kwargs = mended
+            try:
+                return call(*args, **kwargs)
+            except (TypeError, ValueError, OverflowError) as again:
+                error = again
+        parameters.diagnose(parameters.bound(args, kwargs))
+    except Refused as refused:
+        worded = refused.by(spec.name)
+    else:
+        raise error
+    raise worded from None
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether nothing had to change to make `b` of `a`."""
+    if type(a) is not type(b) or not isinstance(a, tuple):
+        return type(a) is type(b)
+    return len(a) == len(b) and all(map(_alike, a, b))
+
+
+def _judged(spec: OpSpec, plain: Call) -> Call:
+    """Refuses values that the operator must not be given, where they are at hand.
+
+    The program says whether there are any; which one is looked up only then. While a program is
+    being recorded there are no values, except those of constants.
+    """
+    judging = compiled(spec, ft.partial(run, spec, judged=True))
+    glance = None if spec.parameters.factors else getattr(spec.requires, "glance", None)
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        if staging_trace() is not None:
+            out = plain(*args, **kwargs)
+            if not spec.on_request:
+                _enforce_on_constants(spec, args, kwargs)
+            return out
+        if glance is not None:
+            try:
+                known = glance(*args, **kwargs)
+            except Exception:  # whatever is wrong, the operator words it
+                known = False
+            if known:
+                return plain(*args, **kwargs)
+        out, held = judging(*args, **kwargs)
+        if held is None:
+            return out
+        verdict = peek(held) if spec.on_request else peek_on_cpu(held)
+        if verdict is not None and not (verdict.all() if verdict.ndim else verdict):
+            enforce(_required(spec, args, kwargs, _value))
+        return out
+
+    return operator
+
+
+def _judged_on_request(plain: Call, judged: Call) -> Call:
+    """Judges calls in a region of `functx.debug.checking`, on any device."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        return (judged if checking_results.value else plain)(*args, **kwargs)
+
+    return operator
+
+
+def _judged_if_given(parameters: Parameters, *, plain: Call, judged: Call) -> Call:
+    """Judges calls with factors: the others pay nothing."""
+    factors, names = parameters.factors, parameters.positional
+    before = min((names.index(name) for name in factors if name in names), default=len(names))
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > before or (kwargs and any(name in kwargs for name in factors)):
+            return judged(*args, **kwargs)
+        return plain(*args, **kwargs)
+
+    return operator
+
+
+def _required(
+    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
+) -> Iterable[Requirement]:
+    return requirements(spec, *required_of(spec, args, kwargs, known))
+
+
+def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuses constants of a program being recorded, as eager calls would; it leaves no trace."""
+    given = spec.parameters.bound(args, kwargs)
+    arrays = jax.tree.leaves([given[name] for name in spec.traced if name in given])
+    if all(isinstance(x, Tracer) for x in arrays):
+        return
+    if not all(known(*np.shape(x)) for x in arrays):  # nothing is computed of symbolic sizes
+        return
+    try:
+        with jax.ensure_compile_time_eval():
+            enforce(_required(spec, args, kwargs, _constant))
+    except (TypeError, AttributeError, NotImplementedError):
+        # It depends on values of more than constants, or on symbolic sizes.
+        return
+
+
+def _value(x: Any) -> jax.Array:
+    return lax.stop_gradient(jnp.asarray(x))  # `jet` has no rules for all that a judgement takes
+
+
+def _constant(x: Any) -> Any:
+    """A constant as an array, and of anything else the shape and the dtype alone."""
+    return jax.ShapeDtypeStruct(x.shape, x.dtype) if isinstance(x, Tracer) else jnp.asarray(x)
+
+
+def _measuring(spec: OpSpec, call: Call) -> Call:
+    """Counts the sizes that were left out, where values are at hand."""
+    counts = {
+        name: compiled(spec, ft.partial(run, spec, rule=count))
+        for name, count in spec.measured.items()
+    }
+    left_out = {name: spec.parameters.defaults[name] for name in counts}
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        for name, default in left_out.items():
+            if kwargs.get(name, default) == default:
+                break
+        else:
+            return call(*args, **kwargs)
+        given = spec.parameters.bound(args, kwargs)
+        for name, count in counts.items():
+            if given.get(name, left_out[name]) == left_out[name]:
+                given[name] = agreed_size(count(**given), name)
+        return call(**given)
+
+    return operator
+
+
+def _placing(call: Call) -> Call:
+    """Puts the result where `device=` says."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        device = kwargs.pop("device", None)
+        if device is None:
+            return call(*args, **kwargs)
+        device = as_device(device)
+        return place(call(*args, **kwargs), device)
+
+    return operator
+
+
+def _with_key(spec: OpSpec, call: Call) -> Call:
+    """Draws from the ambient generator where no key is given, unless the call is refused."""
+    name, parameters, draws = spec.key_parameter, spec.parameters, spec.draws
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        key = kwargs.pop(name, None)
+        if key is not None and not isinstance(key, Draw):
+            key = as_key(key, name)
+        if draws is not None and not draws(**parameters.defaults | parameters.bound(args, kwargs)):
+            return call(*args, **kwargs)
+        if key is not None:
+            return call(*args, **kwargs, **{name: key})
+        generator = drawable(name)
+        draw = generator.draw()
+        try:
+            return call(*args, **kwargs, **{name: draw})
+        except BaseException:
+            generator.take_back(draw)
+            raise
+
+    return operator

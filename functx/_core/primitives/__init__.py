@@ -1,0 +1,1 @@
+"""What all primitives of functx need: pickling, Taylor mode, mapped axes."""

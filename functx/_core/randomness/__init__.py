@@ -1,0 +1,1 @@
+"""Keys of random operators, generators of keys, and the ambient generator."""

@@ -1,0 +1,1 @@
+"""Derivative rules of functions, the primitives that carry them, singular points."""

@@ -1,0 +1,399 @@
+"""Two primitives: a function whose derivative is given, and that derivative, which is linear.
+
+Both stay whole under partial evaluation, and carry their meaning as Python callables over flat
+tuples of leaves. `custom_derivatives` makes the callables; the primitives know nothing of trees or
+of users.
+"""
+
+# JAX itself is typed in part.
+# pyright: strict, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+from jax import Array, core, lax
+from jax.interpreters import ad, batching, mlir
+
+from functx._core.errors import describe, fail
+from functx._core.jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
+from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.mapped_axes import axis_of, MappedAxis
+from functx._core.primitives.taylor_mode import along_curves
+
+
+Leaves: TypeAlias = tuple[Array, ...]
+Dims: TypeAlias = tuple[int | None, ...]  # the mapped dimension of each operand, if it has one
+Moving: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a known one
+Type: TypeAlias = core.ShapedArray
+# Primals, outputs, and tangents or cotangents, to cotangents or tangents.
+LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
+# The same where `None` stands for a cotangent that is known to be zero.
+Transpose: TypeAlias = Callable[[Leaves, Leaves, Any], Sequence[Array | None]]
+
+
+class ClosesOver(RuntimeError):
+    """Raised where a function closes over what is being traced, and its rules would not see it."""
+
+
+class Linear:
+    """The meaning of one `function_tangent`, and its transpose.
+
+    `apply(primals, outputs, tangents)` and `transpose(primals, outputs, cotangents)` take and
+    return tuples: the tangents of the perturbed inputs, the cotangents of the inexact outputs.
+    With `symbolic`, `transpose` takes `None` for cotangents that are known to be zero; it may
+    return `None` in any case.
+    """
+
+    def __init__(
+        self, name: str, apply: LinearMap, transpose: Transpose, *, symbolic: bool = False
+    ) -> None:
+        self.name, self.apply, self.transpose = name, apply, transpose
+        self.symbolic = symbolic
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def batched(
+        self, axis: MappedAxis, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims
+    ) -> Linear:
+        """The same along a new first axis of all operands whose dim is not `None`, but 0."""
+        apply = axis.map(self.apply, (primal_dims, output_dims, tangent_dims))
+
+        def transpose(primals: Leaves, outputs: Leaves, cotangents: Any) -> Sequence[Array | None]:
+            if all(ct is None for ct in cotangents):  # nothing to map over, it may be
+                return [None] * len(tangent_dims)
+            dims = (primal_dims, output_dims, (0,) * len(cotangents))
+            each = axis.map(self.transpose, dims)(primals, outputs, cotangents)
+            return tuple(
+                jnp.sum(c, 0) if dim is None and c is not None else c
+                for c, dim in zip(each, tangent_dims, strict=True)
+            )
+
+        return Linear(self.name, apply, transpose, symbolic=self.symbolic)
+
+
+class Call:
+    """The meaning of one `function_call`. Compared by identity, and never kept in a table.
+
+    A trace of the function is kept: it is lowered from there, in the state (precision, modes) in
+    which it was called. `has_reverse`: whether the reverse rule is given, not derived.
+    """
+
+    def __init__(
+        self, name: str, forward: Callable[..., Sequence[Array]], has_reverse: bool
+    ) -> None:
+        self.name, self._forward, self.has_reverse = name, forward, has_reverse
+        self._traces: dict[tuple[Type, ...], ClosedJaxpr] = {}
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def run(self, *leaves: Array) -> Sequence[Array]:
+        trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
+        return jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
+
+    def trace(self, *avals: Type) -> ClosedJaxpr:
+        if avals not in self._traces:
+            trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
+            require_closed(self.name, trace.consts)
+            self._traces[avals] = trace
+        return self._traces[avals]
+
+    def batched(self, axis: MappedAxis, dims: Dims) -> Call:
+        """The same along a first axis of the operands whose dim is not `None`, but 0."""
+        raise NotImplementedError
+
+    def differentiated(
+        self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
+    ) -> tuple[Sequence[Array], Sequence[Moving]]:
+        """The results, and their tangents along `dots`, those of the `perturbed` primals."""
+        raise NotImplementedError
+
+
+class RuledCall(Call):
+    """A call whose derivative is a function `of` the primals, of the outputs, or of both."""
+
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Sequence[Array]],
+        linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
+        has_reverse: bool,
+        of: str = "both",
+    ) -> None:
+        super().__init__(name, forward, has_reverse)
+        self.linear, self.of = linear, of
+
+    def batched(self, axis: MappedAxis, dims: Dims) -> RuledCall:
+        def linear(perturbed: tuple[int, ...]) -> Linear:
+            one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
+            return one.batched(axis, () if self.of == "output" else dims, 0, tangent_dims)
+
+        forward = axis.map(self.run, dims)
+        return RuledCall(self.name, forward, linear, self.has_reverse, self.of)
+
+    def differentiated(
+        self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
+    ) -> tuple[Sequence[Array], Sequence[Moving]]:
+        outputs: list[Array] = function_call.bind(*primals, call=self)
+        moving = list(map(inexact, outputs))
+        if not any(moving):
+            return outputs, list(map(_still, outputs))
+        linear = self.linear(perturbed)
+        residuals = () if self.of == "output" else primals, () if self.of == "primals" else outputs
+        return outputs, bind_tangent(linear, *residuals, dots, outputs, moving)
+
+
+hold_weakly(RuledCall, Linear)
+
+function_call = Primitive("function_call", __name__, multiple_results=True)
+function_tangent = Primitive("function_tangent", __name__, multiple_results=True)
+
+
+def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
+    return call.run(*primals)
+
+
+def _call_eagerly(*primals: Array, call: Call) -> Sequence[Array]:
+    results = call.run(*primals)
+    require_closed(call.name, results)
+    return results
+
+
+def _call_types(*primals: Type, call: Call) -> tuple[list[Type], Any]:
+    trace = call.trace(*primals)
+    return [aval.strip_weak_type() for aval in trace.out_avals], trace.effects
+
+
+def _call_jvp(
+    primals: Leaves, dots: Sequence[Moving], *, call: Call
+) -> tuple[Sequence[Array], Sequence[Moving]]:
+    perturbed = tuple(
+        i for i, (x, dot) in enumerate(zip(primals, dots, strict=True)) if _moves(x, dot)
+    )
+    if perturbed:
+        return call.differentiated(primals, perturbed, [dots[i] for i in perturbed])
+    outputs: list[Array] = function_call.bind(*primals, call=call)
+    return outputs, list(map(_still, outputs))
+
+
+def _call_batch(
+    axis_data: Any, primals: Leaves, dims: Dims, *, call: Call
+) -> tuple[list[Array], list[int | None]]:
+    axis = axis_of(axis_data)
+    primals, dims = _batched_first(primals, dims)
+    if not axis.parts_lanes(dims, lambda: call.trace(*map(jax.typeof, primals))):
+        same: list[Array] = function_call.bind(*primals, call=call)
+        return same, [None] * len(same)
+    outputs: list[Array] = function_call.bind(*primals, call=call.batched(axis, dims))
+    return outputs, [0] * len(outputs)
+
+
+# The operands of `function_tangent` are the primals, the outputs as residuals, and the tangents of
+# the perturbed primals; `counts` are the numbers of the first two, `types` those of the results.
+Counts: TypeAlias = tuple[int, int]
+
+
+def tangent_run(
+    *operands: Array, linear: Linear, counts: Counts, types: tuple[Type, ...]
+) -> Leaves:
+    """What `function_tangent` computes."""
+    return linear.apply(*_split(operands, counts))
+
+
+def _tangent_types(
+    *operands: Type, linear: Linear, counts: Counts, types: tuple[Type, ...]
+) -> list[Type]:
+    return list(types)
+
+
+def _tangent_jvp(
+    operands: Leaves,
+    dots: Sequence[Moving],
+    *,
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> tuple[list[Array], Sequence[Moving]]:
+    primals, outputs, tangents = _split(operands, counts)
+    bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
+    results, fixed = bind(*operands), len(primals) + len(outputs)
+    moving = [i for i in range(fixed) if _moves(operands[i], dots[i])]
+    parts: list[Sequence[Array]] = []
+    if any(type(dot) is not ad.Zero for dot in dots[fixed:]):
+        parts.append(bind(*operands[:fixed], *map(ad.instantiate_zeros, dots[fixed:])))
+    if moving:
+
+        def rule(*values: Array) -> Leaves:
+            residuals = list(operands[:fixed])
+            for i, value in zip(moving, values, strict=True):
+                residuals[i] = value
+            return linear.apply(*_split(residuals, counts)[:2], tangents)
+
+        points, directions = zip(*((operands[i], dots[i]) for i in moving), strict=True)
+        parts.append(jax.jvp(rule, points, directions)[1])
+    if not parts:
+        return results, [ad.Zero(tangent_type(y)) for y in results]
+    return results, [ft.reduce(lax.add, terms) for terms in zip(*parts, strict=True)]
+
+
+def _tangent_transpose(
+    cotangents: Sequence[Moving],
+    *operands: Any,  # what is not known, the tangents to transpose over, is a placeholder
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> Sequence[Moving | None]:
+    primals, outputs, tangents = _split(operands, counts)
+    unknown = [ad.is_undefined_primal(t) for t in tangents]
+    nothing = [None] * (len(primals) + len(outputs))
+    if all(type(ct) is ad.Zero for ct in cotangents):
+        return nothing + [
+            ad.Zero(t.aval) if u else None for t, u in zip(tangents, unknown, strict=True)
+        ]
+    with jax.named_scope(f"functx.rule:{linear.name}"):  # the rule leaves no equation of its own
+        given = map(_known if linear.symbolic else ad.instantiate_zeros, cotangents)
+        got = linear.transpose(primals, outputs, tuple(given))
+    return nothing + [
+        None if not u else ad.Zero(t.aval) if ct is None else ct
+        for ct, t, u in zip(got, tangents, unknown, strict=True)
+    ]
+
+
+def _tangent_batch(
+    axis_data: Any,
+    operands: Leaves,
+    dims: Dims,
+    *,
+    linear: Linear,
+    counts: Counts,
+    types: tuple[Type, ...],
+) -> tuple[list[Array], list[int | None]]:
+    axis = axis_of(axis_data)
+    operands, dims = _batched_first(operands, dims)
+    split, split_dims = _split(operands, counts), _split(dims, counts)
+    trace = lambda: jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
+    if not axis.parts_lanes(dims, trace):
+        bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
+        same: list[Array] = bind(*operands)
+        return same, [None] * len(same)
+    linear = linear.batched(axis, *split_dims)
+    alike = [(y, dim) for y, dim in zip(split[1], split_dims[1], strict=True) if inexact(y)]
+    if len(alike) == len(types) and all(
+        dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)
+    ):
+        types = tuple(tangent_type(y) for y, _ in alike)
+    elif any(map(_is_explicit, types)):
+        # only a trace knows how results are sharded that no operand resembles
+        trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
+        types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
+    else:
+        types = tuple(t.update(shape=(axis.size, *t.shape)) for t in types)
+    bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
+    results: list[Array] = bind(*operands)
+    return results, [0] * len(results)
+
+
+function_call.def_impl(_call_eagerly)
+function_call.def_effectful_abstract_eval(_call_types)
+ad.primitive_jvps[function_call] = _call_jvp
+batching.fancy_primitive_batchers[function_call] = _call_batch
+mlir.register_lowering(function_call, mlir.lower_fun(_call_run, multiple_results=True))
+
+function_tangent.def_impl(tangent_run)
+function_tangent.def_abstract_eval(_tangent_types)
+ad.primitive_jvps[function_tangent] = _tangent_jvp
+ad.primitive_transposes[function_tangent] = _tangent_transpose
+batching.fancy_primitive_batchers[function_tangent] = _tangent_batch
+mlir.register_lowering(function_tangent, mlir.lower_fun(tangent_run, multiple_results=True))
+
+along_curves(function_call, function_tangent)
+
+
+def bind_tangent(
+    linear: Linear,
+    primals: Sequence[Array],
+    outputs: Sequence[Array],
+    dots: Iterable[Moving],
+    results: Sequence[Array],
+    moving: Sequence[bool],
+) -> list[Moving]:
+    """The tangents of `results`, by `linear` of those that are `moving`, zeros of the others."""
+    tangents: Iterator[Array] = iter(
+        function_tangent.bind(
+            *primals,
+            *outputs,
+            *map(ad.instantiate_zeros, dots),
+            linear=linear,
+            counts=(len(primals), len(outputs)),
+            types=tuple(tangent_type(y) for y, m in zip(results, moving, strict=True) if m),
+        )
+    )
+    return [next(tangents) if m else _still(y) for y, m in zip(results, moving, strict=True)]
+
+
+def transposed(
+    linear: Callable[[Leaves], Sequence[Array]], types: Iterable[Type], cotangents: Leaves
+) -> Leaves:
+    """The transpose of `linear`, which maps arrays of these types to a tuple."""
+    return jax.linear_transpose(lambda *xs: tuple(linear(xs)), *types)(tuple(cotangents))
+
+
+def require_closed(name: str, consts: Iterable[Any]) -> None:
+    """Refuses constants of a trace that are being traced elsewhere."""
+    for x in consts:
+        if isinstance(x, core.Tracer):
+            fail(
+                name,
+                f"the function closes over {describe(x)}, which is being traced",
+                hint="pass it as an argument, so that the rules see it",
+                error=ClosesOver,
+            )
+
+
+def _split(operands: Iterable[Any], counts: Counts) -> tuple[Any, Any, Any]:
+    primals, outputs = counts
+    operands = tuple(operands)
+    return operands[:primals], operands[primals : sum(counts)], operands[primals + outputs :]
+
+
+def _batched_first(operands: Leaves, dims: Dims) -> tuple[Leaves, Dims]:
+    moved = (x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
+    return tuple(moved), tuple(None if d is None else 0 for d in dims)
+
+
+def tangent_type(x: Array) -> Type:
+    """The type of the tangents of `x`."""
+    return jax.typeof(x).to_tangent_aval().strip_weak_type()
+
+
+def _is_explicit(aval: Type) -> bool:
+    return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
+
+
+def _still(y: Array) -> ad.Zero:
+    return ad.Zero(tangent_type(y))
+
+
+def _known(cotangent: Moving) -> Array | None:
+    return None if isinstance(cotangent, ad.Zero) else cotangent
+
+
+def zeros_of(aval: Type) -> Array:
+    """Zeros of a type, sharded and varying as it says."""
+    return ad.instantiate_zeros(ad.Zero(aval))
+
+
+def inexact(x: Array | Type) -> bool:
+    """Whether `x` has tangents."""
+    return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def _moves(x: Array, dot: Moving) -> bool:
+    return type(dot) is not ad.Zero and inexact(x)

@@ -1,0 +1,1 @@
+"""Shapes: dimensions and sizes, symbolic ones too, and what is too large."""
