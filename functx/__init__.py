@@ -48,6 +48,7 @@ from ._arrays.default_dtype import (
     set_default_dtype as set_default_dtype,
 )
 from ._arrays.inspection import (
+    broadcast_shapes as broadcast_shapes,
     can_cast as can_cast,
     finfo as finfo,
     iinfo as iinfo,
@@ -61,9 +62,8 @@ from ._arrays.inspection import (
     promote_types as promote_types,
     result_type as result_type,
 )
-from ._core.context.user_contexts import enable_x64 as enable_x64, x64 as x64
+from ._arrays.x64 import enable_x64 as enable_x64, x64 as x64
 from ._core.randomness.ambient_generator import manual_seed as manual_seed
-from ._core.shapes.broadcasting import broadcast_shapes as broadcast_shapes
 from ._names import equip as _equip
 from ._transforms.anomaly.detect import detect_anomaly as detect_anomaly
 from ._transforms.anomaly.report import AnomalyError as AnomalyError

@@ -1,9 +1,11 @@
 """The shape of the code base, as assertions: each of all files, since one of each costs seconds."""
 
 import ast
+import graphlib
 import importlib
 import operator
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import functx
@@ -15,6 +17,17 @@ from functx.testing import op_db
 ROOT = Path(functx.__file__).parent
 # From bottom to top.
 FLOORS = ["_core", "_arrays", "_ops", "_transforms", "_aot", "(facade)", "testing", "cli"]
+# Of the core, from bottom to top; the modules beside them stand below.
+ROOMS = [
+    "primitives",
+    "shapes",
+    "devices",
+    "context",
+    "numbers",
+    "randomness",
+    "rules",
+    "operators",
+]
 FILES = sorted(ROOT.rglob("*.py"))
 FAMILIES = [p for p in sorted((ROOT / "_ops").rglob("*.py")) if p.name != "__init__.py"]
 ENTRIES = [p for p in sorted((ROOT / "testing" / "opdb").rglob("*.py")) if p.name != "__init__.py"]
@@ -52,6 +65,23 @@ def siblings(path: Path) -> list[str]:
     package = ".".join(("functx", *path.parent.relative_to(ROOT).parts))
     froms = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)]
     return imports(path) + [f"{package}.{node.module}" for node in froms if node.level]
+
+
+def room(parts: Sequence[str]) -> int:
+    return ROOMS.index(parts[0]) if len(parts) > 1 else -1
+
+
+def test_rooms_of_the_core_import_in_one_direction():
+    graph = {}
+    for path in sorted((ROOT / "_core").rglob("*.py")):
+        here = path.relative_to(ROOT / "_core").parts
+        if here != ("__init__.py",):  # the face of all of them
+            graph[module_name(path)] = siblings(path)
+            for module in siblings(path):
+                what = f"{'/'.join(here)} imports {module}"
+                assert module.startswith("functx._core."), f"{what}, not the module that has it"
+                assert room(module.split(".")[2:]) <= room(here), f"{what}, a room above it"
+    graphlib.TopologicalSorter(graph).prepare()  # refuses cycles
 
 
 def module_name(path: Path) -> str:

@@ -23,8 +23,9 @@ import functx
 import functx.cli
 import functx.testing
 from functx._core import OPERATORS
+from functx._core.context.user_contexts import Context
 from functx._core.errors import Refused
-from functx._core.primitives.by_reference import Context, Primitive
+from functx._core.primitives.by_reference import Primitive
 
 
 _SPARE = ("functx.cli.browser", "functx.testing.opdb")

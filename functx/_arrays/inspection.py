@@ -1,7 +1,8 @@
-"""What PyTorch's functions say of dtypes and arrays, as Python's own numbers."""
+"""What PyTorch's functions say of dtypes, shapes and arrays, as Python's own numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,6 +15,8 @@ from functx._core.numbers.promotion import result_dtype
 from functx._core.numbers.weak_types import strong
 from functx._core.numbers.wide_integers import refuse_wide
 from functx._core.operators.concrete_values import peek
+from functx._core.shapes.dimensions import canonical_shape
+from functx._core.shapes.symbolic_sizes import known_sizes
 
 
 _NUMBERS = (bool, int, float, complex)
@@ -151,6 +154,30 @@ def is_same_size(input: Any, other: Any) -> bool:
     _dtype_of("is_same_size", input)
     _refuse_no_array("is_same_size", "other", other)
     return input.shape == other.shape
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
+    """The shape that arrays of the given shapes broadcast to; a number is a shape of one size.
+
+    Raises `RuntimeError` if there is none, `ValueError` for negative sizes.
+
+    >>> functx.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
+    who = "broadcast_shapes"
+    try:
+        each = [canonical_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
+    except Refused as refused:
+        raise refused.by(who) from None
+    if any(n < 0 for shape in each for n in known_sizes(shape)):
+        fail(who, f"sizes must not be negative, got {list(map(list, each))}", error=ValueError)
+    out = [1] * max(map(len, each), default=0)
+    for shape in each:
+        for place, n in enumerate(reversed(shape), 1):
+            if n != 1 and out[-place] not in (1, n):
+                fail(who, f"shapes do not broadcast: {', '.join(str(list(s)) for s in each)}")
+            out[-place] = n if n != 1 else out[-place]
+    return tuple(out)
 
 
 def finfo(type: DTypeLike | None = None) -> Any:

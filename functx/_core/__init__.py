@@ -1,4 +1,4 @@
-"""Floor 0: errors, dtypes, promotion, the catalog and randomness. It knows no operator."""
+"""Floor 0: what operators and transforms are built of. It knows no operator."""
 
 from .devices.manual_axes import (
     equally_varying as equally_varying,
@@ -94,9 +94,9 @@ from .operators.value_requirements import (
     Requirement as Requirement,
     value_fits as value_fits,
 )
-from .shapes.broadcasting import broadcasts_to as broadcasts_to
 from .shapes.dimensions import (
     axes_of as axes_of,
+    broadcasts_to as broadcasts_to,
     canonical_dim as canonical_dim,
     canonical_dims as canonical_dims,
     canonical_shape as canonical_shape,

@@ -8,9 +8,8 @@ from typing import Any, NoReturn, TypeGuard
 
 import jax
 import numpy as np
+from jax import export
 from jax.core import ShapedArray
-
-from functx._core.shapes.symbolic_sizes import known
 
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
@@ -118,7 +117,7 @@ def _shown(x: Any) -> str:
         return f"the class {x.__module__}.{x.__qualname__}"
     if isinstance(x, int) and x.bit_length() > _LONG:
         return f"an integer of {x.bit_length()} bits"
-    if _is_extended(x) or not known(x):
+    if _is_extended(x) or export.is_symbolic_dim(x):
         return str(x)
     plain = isinstance(x, (bool, int, float, complex, str, bytes, slice, np.dtype))
     if x is None or plain or foreign_hint(x):

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import NoReturn, TYPE_CHECKING
+from typing import Any
 
 import jax
 import numpy as np
 
-from functx._core.errors import fail, require_bool
-from functx._core.primitives.by_reference import Context
+from functx._core.primitives.by_reference import Reference
+
+
+class Context(Reference):
+    """A user context of JAX's, of the module `home`: state that is part of every `jax.jit` key."""
+
+    def __init__(self, home: str, default: Any) -> None:
+        self.home, self._context = home, jax.make_user_context(default_value=default)
+
+    @property
+    def value(self) -> Any:
+        """What is in force here, in this thread."""
+        return self._context.value
+
+    def __call__(self, value: Any) -> AbstractContextManager[None]:
+        """A region in which `value` is in force."""
+        return self._context(value)
+
+    def set_global(self, value: Any) -> None:
+        """Puts `value` in force for the process: in all threads, where they are in no region."""
+        self._context.set_global(value)
 
 
 autocast_dtype = Context(__name__, None)  # np.dtype | None
@@ -18,50 +37,3 @@ chosen_default = Context(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = Context(__name__, False)  # set by functx.debug.checked
 checking_results = Context(__name__, False)  # set by functx.debug.checking
 showing_singular = Context(__name__, False)  # set by functx.detect_anomaly
-
-
-class Setting:
-    """What `enable_x64` returns: how 64 bit is set now, and no context manager."""
-
-    def __init__(self, before: bool, now: bool):
-        self._before, self._now = before, now
-
-    def __repr__(self) -> str:
-        return f"64-bit dtypes are {'on' if self._now else 'off'}"
-
-    if not TYPE_CHECKING:  # for type checkers it is none, which they report
-
-        def __enter__(self) -> NoReturn:
-            jax.config.update("jax_enable_x64", self._before)
-            call = "x64()" if self._now else "x64(False)"
-            fail(
-                "enable_x64",
-                "it sets 64 bit for the whole process and is no context",
-                hint=f"with functx.{call}: sets it for a region",
-                error=AttributeError,
-            )
-
-        def __exit__(self, *_: object) -> None:
-            """Python asks for it before it enters."""
-
-
-def enable_x64(enabled: bool = True) -> Setting:
-    """Turns JAX's 64-bit dtypes on for the whole process, or off; `functx.x64` does for a region.
-
-    PyTorch's int64 indices and float64 arrays need it; without, they come in 32 bits.
-    """
-    require_bool("enable_x64", "enabled", enabled)
-    before = jax.config.read("jax_enable_x64")
-    jax.config.update("jax_enable_x64", enabled)
-    return Setting(before, enabled)
-
-
-def x64(enabled: bool = True) -> AbstractContextManager[None]:
-    """Turns 64-bit dtypes on, or off, for a region and the current thread.
-
-    >>> with functx.x64():
-    ...     functx.zeros(2, dtype=functx.float64).dtype
-    dtype('float64')
-    """
-    require_bool("x64", "enabled", enabled)
-    return jax.enable_x64(enabled)

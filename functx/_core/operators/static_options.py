@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import operator
 from typing import Any
 
 import numpy as np
 
 from functx._core.errors import describe, refuse
-from functx._core.shapes.symbolic_sizes import known, Size
+from functx._core.shapes.dimensions import as_int, as_size
+from functx._core.shapes.symbolic_sizes import known
 
 
 PLAIN = ("bool", "int", "Size", "float", "str")
@@ -100,21 +100,6 @@ class Takes:
 
 def _all_known(value: Any) -> bool:
     return all(map(_all_known, value)) if isinstance(value, (tuple, list)) else known(value)
-
-
-def as_int(value: Any) -> int:
-    """A Python int of what is one, raising TypeError or, beyond 64 bits, OverflowError."""
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError
-    number = operator.index(value)
-    if not -(2**63) <= number < 2**63:
-        raise OverflowError(describe(number))
-    return number
-
-
-def as_size(value: Any) -> Size:
-    """As `as_int`, and a symbolic size as it is."""
-    return as_int(value) if known(value) else value
 
 
 def _finite(value: Any) -> Any:

@@ -1,14 +1,16 @@
-"""Dimensions and sizes in canonical form."""
+"""Dimensions, sizes and shapes in canonical form."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from typing import Any
 
-from functx._core.errors import describe, refuse
-from functx._core.operators.roles import Dims
-from functx._core.operators.static_options import as_int, as_size
+import numpy as np
 
-from .symbolic_sizes import Size
+from functx._core.errors import describe, refuse
+
+from .symbolic_sizes import known, Size
 
 
 def canonical_dim(dim: Any, ndim: int, name: str = "dim") -> int:
@@ -36,7 +38,7 @@ def canonical_dims(dims: Any, ndim: int, name: str = "dim") -> tuple[int, ...] |
     return out if ndim else ()
 
 
-def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
+def axes_of(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """The axes that canonical `Dims` stand for: all of them if there is none."""
     assert not isinstance(dim, int)
     return tuple(dim or range(ndim))
@@ -52,3 +54,24 @@ def canonical_shape(shape: Any, name: str = "size") -> tuple[Size, ...]:
         refuse(f"`{name}` must be {wanted}, got {describe(shape)}", error=TypeError)
     except OverflowError as error:
         refuse(f"`{name}` must fit 64 bits, got {error}", error=OverflowError)
+
+
+def as_int(value: Any) -> int:
+    """A Python int of what is one, raising TypeError or, beyond 64 bits, OverflowError."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    number = operator.index(value)
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError(describe(number))
+    return number
+
+
+def as_size(value: Any) -> Size:
+    """As `as_int`, and a symbolic size as it is."""
+    return as_int(value) if known(value) else value
+
+
+def broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array of `shape` fits `target` without enlarging it."""
+    ends = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(n in (1, m) for n, m in ends)

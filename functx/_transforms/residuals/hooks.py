@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from functx._core import describe, fail
+from functx._core.context.user_contexts import Context
 from functx._core.jax_compat import differentiating
-from functx._core.primitives.by_reference import Context
 
 
 __all__ = ["disable_residual_hooks", "residual_hooks"]
