@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from functx._core import worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
 
 from .arguments import (
@@ -242,4 +242,4 @@ def gradients_of(
             gradients = whole(gradients)
         return gradients[0] if single else gradients, value, aux[0] if has_aux else None
 
-    return apart(compute)
+    return outside_grad_mode(compute)

@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array
 
 from functx._core import worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_axes, varying_over
 from functx._core.randomness.ambient_generator import Randomness, split_lanes
 
@@ -256,7 +256,7 @@ def _jacrev(
     which = checked_argnums(who, argnums)
 
     @ft.wraps(func)
-    @apart
+    @outside_grad_mode
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
         values, any_complex = differentiable(who, values, paths)
@@ -317,7 +317,7 @@ def _jacfwd(
     which = checked_argnums(who, argnums)
 
     @ft.wraps(func)
-    @apart
+    @outside_grad_mode
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths = pick(who, func, which, args, kwargs)
         values, any_complex = differentiable(who, values, paths)

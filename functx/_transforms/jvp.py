@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import describe, fail, worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.numbers.weak_types import is_weak
 
 from .arguments import (
@@ -80,11 +80,13 @@ def jvp(
     primals, tangents = checked_tangents("jvp", primals, tangents)
     function = checking("jvp", func, has_aux, require_arrays)
     if not strict:
-        output, tangent, *aux = apart(jax.jvp)(function, primals, tangents, has_aux=has_aux)
+        output, tangent, *aux = outside_grad_mode(jax.jvp)(
+            function, primals, tangents, has_aux=has_aux
+        )
         return (output, _like(output, tangent), *aux)
-    output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)
+    output, push, *aux = outside_grad_mode(jax.linearize)(function, *primals, has_aux=has_aux)
     _require_dependence(output, push, tangents)
-    return (output, _like(output, apart(push)(*tangents)), *aux)
+    return (output, _like(output, outside_grad_mode(push)(*tangents)), *aux)
 
 
 def _like(output: Any, tangent: Any) -> Any:

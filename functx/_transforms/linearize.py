@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, overload
 import jax
 
 from functx._core import worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 
 from .arguments import differentiable, numbered, require_bools, require_callable
 from .generics import Aux, Y
@@ -41,7 +41,9 @@ class Pushforward(HoldsProgram, Generic[Y]):
     def __call__(self, *tangents: Any) -> Y:
         """The derivative along `tangents`, one per primal."""
         leaves = matched("linearize", "tangents", tangents, self.kept, self.structure, "`primals`")
-        return without_float0(apart(self.push)(*self.structure.unflatten(leaves)), self.outputs)
+        return without_float0(
+            outside_grad_mode(self.push)(*self.structure.unflatten(leaves)), self.outputs
+        )
 
 
 @overload
@@ -70,6 +72,6 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     require_bools("linearize", has_aux=has_aux)
     primals = differentiable("linearize", primals, numbered("primals", len(primals))).values
     function = checking("linearize", func, has_aux, require_arrays)
-    output, push, *aux = apart(jax.linearize)(function, *primals, has_aux=has_aux)
+    output, push, *aux = outside_grad_mode(jax.linearize)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(primals)
     return (output, Pushforward(packed(push), kept, structure, kept_leaves(output)[0]), *aux)

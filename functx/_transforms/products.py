@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import fail, worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
 
 from .arguments import differentiable, numbered
@@ -53,7 +53,9 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
     gradient, values, directions = _checked("hvp", "tangents", func, primals, tangents, has_aux)
-    _, product, (value, aux) = apart(jax.jvp)(gradient, values, directions, has_aux=True)
+    _, product, (value, aux) = outside_grad_mode(jax.jvp)(
+        gradient, values, directions, has_aux=True
+    )
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 
@@ -82,9 +84,9 @@ def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: boo
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
     gradient, values, directions = _checked("vhp", "cotangents", func, primals, cotangents, has_aux)
-    outputs, pull, (value, aux) = apart(jax.vjp)(gradient, *values, has_aux=True)
+    outputs, pull, (value, aux) = outside_grad_mode(jax.vjp)(gradient, *values, has_aux=True)
     cotangents = jax.tree.map(varying_like, conjugate(directions), outputs)
-    product = conjugate(apart(packed(pull))(cotangents))
+    product = conjugate(outside_grad_mode(packed(pull))(cotangents))
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 

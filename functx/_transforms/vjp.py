@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import jax
 
 from functx._core import worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_axes, varying_over
 
 from .arguments import differentiable, numbered, require_bools, require_callable
@@ -51,7 +51,7 @@ class Pullback(HoldsProgram):
         )
         leaves = map(varying_over, map(conjugate_leaf, leaves), self.axes)
         cotangents = self.structure.unflatten(leaves)
-        gradients = apart(pulled)("vjp", self.pull, cotangents, self.unused, self.paths)
+        gradients = outside_grad_mode(pulled)("vjp", self.pull, cotangents, self.unused, self.paths)
         return conjugate(gradients) if self.complex_primals else gradients
 
 
@@ -111,7 +111,7 @@ def vjp(
     paths = numbered("primals", len(primals))
     primals, any_complex = differentiable("vjp", primals, paths)
     function = checking("vjp", func, has_aux, require_arrays)
-    output, pull, *aux = apart(jax.vjp)(function, *primals, has_aux=has_aux)
+    output, pull, *aux = outside_grad_mode(jax.vjp)(function, *primals, has_aux=has_aux)
     kept, structure = kept_leaves(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
     vjp_fn = Pullback(packed(pull), kept, structure, any_complex, axes, paths, unused)

@@ -34,7 +34,7 @@ class Modes(NamedTuple):
     inference: bool = False
 
 
-def in_mode(tree: Any) -> Any:
+def apply_grad_mode(tree: Any) -> Any:
     """`tree` as the mode wants it differentiated; what is no array of it stays what it is."""
     modes = grad_modes.value
     if modes is None or (modes.grad and modes.forward and not modes.inference):
@@ -47,15 +47,15 @@ def in_mode(tree: Any) -> Any:
 
 def _cut(x: jax.Array, modes: Modes) -> jax.Array:
     if modes.inference:
-        return gate.bind(x, kind="inference")
-    return gate.bind(x, kind="no tangents") if modes.grad else lax.stop_gradient(x)
+        return grad_gate.bind(x, kind="inference")
+    return grad_gate.bind(x, kind="no tangents") if modes.grad else lax.stop_gradient(x)
 
 
 def _has_derivative(x: Any) -> bool:
     return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def apart(function: Callable[P, R]) -> Callable[P, R]:
+def outside_grad_mode(function: Callable[P, R]) -> Callable[P, R]:
     """`function` as if no mode were set around it; what it returns is as the mode wants it.
 
     So a transform differentiates in any mode, while transforms further out see constants.
@@ -66,12 +66,12 @@ def apart(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         with grad_modes(None):
             result = function(*args, **kwargs)
-        return in_mode(result)
+        return apply_grad_mode(result)
 
     return run
 
 
-def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
+def without_grad_mode(function: Callable[P, R]) -> Callable[P, R]:
     """`function`, a derivative or a part of one, in no mode, wherever it is called or traced."""
 
     @ft.wraps(function)
@@ -84,7 +84,7 @@ def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
 
 # Two primitives: the identity of values whose derivative is special, and that derivative. Without
 # tangents it is zero forward, and the identity when transposed; in inference mode there is none.
-gate = Primitive("grad_gate", __name__)
+grad_gate = Primitive("grad_gate", __name__)
 tangent_gate = Primitive("grad_gate_tangent", __name__)
 
 
@@ -100,7 +100,7 @@ def _refuse(t: Any) -> NoReturn:
 def _gate_jvp(primals: Any, tangents: Any, *, kind: Kind) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     moves = type(t) is not ad.Zero
-    return gate.bind(x, kind=kind), tangent_gate.bind(t, kind=kind) if moves else t
+    return grad_gate.bind(x, kind=kind), tangent_gate.bind(t, kind=kind) if moves else t
 
 
 def _tangent_of(t: Any, *, kind: Kind) -> Any:
@@ -111,11 +111,11 @@ def _transpose(cotangent: Any, t: Any, *, kind: Kind) -> list[Any]:
     return [_refuse(cotangent) if kind == "inference" else cotangent]
 
 
-gate.def_impl(lambda x, *, kind: x)
-gate.def_abstract_eval(lambda x, *, kind: x)
-ad.primitive_jvps[gate] = _gate_jvp
-batching.defvectorized(gate)
-mlir.register_lowering(gate, mlir.lower_fun(lambda x, *, kind: x, multiple_results=False))
+grad_gate.def_impl(lambda x, *, kind: x)
+grad_gate.def_abstract_eval(lambda x, *, kind: x)
+ad.primitive_jvps[grad_gate] = _gate_jvp
+batching.defvectorized(grad_gate)
+mlir.register_lowering(grad_gate, mlir.lower_fun(lambda x, *, kind: x, multiple_results=False))
 
 tangent_gate.def_impl(_tangent_of)
 tangent_gate.def_abstract_eval(lambda t, *, kind: t)
@@ -123,4 +123,4 @@ ad.deflinear2(tangent_gate, _transpose)
 batching.defvectorized(tangent_gate)
 mlir.register_lowering(tangent_gate, mlir.lower_fun(_tangent_of, multiple_results=False))
 
-along_curves(gate, tangent_gate)
+along_curves(grad_gate, tangent_gate)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from functx._core.context.grad_modes import in_mode
+from functx._core.context.grad_modes import apply_grad_mode
 from functx._core.context.user_contexts import autocast_dtype, checking_values
 from functx._core.errors import describe, refuse, Refused
 from functx._core.numbers.conversion import converted, promoted
@@ -75,7 +75,7 @@ def _run(
         outputs[0] = jnp.asarray(outputs[0]).astype(bool)
     outputs = [_finish(y, compute, result) for y in outputs]
     check_sizes(outputs)
-    out = tree.unflatten(in_mode(outputs))
+    out = tree.unflatten(apply_grad_mode(outputs))
     if checking_values.value:
         check_inside(spec.name, requirements(spec, came, given))
     return (out, all_hold(requirements(spec, came, given))) if judged else out

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core.context.grad_modes import in_mode, undisturbed
+from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
 from functx._core.context.user_contexts import showing_singular
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.errors import describe, fail
@@ -95,7 +95,7 @@ def derivative_rules(
         call = RuledCall(name, rules.forward, rules.linear, vjp is not None, of)
         operands = equally_varying([_strong(x, name) for x in leaves])
         outputs = function_call.bind(*operands, call=call)
-        return jax.tree.unflatten(rules.out_tree, in_mode(outputs))
+        return jax.tree.unflatten(rules.out_tree, apply_grad_mode(outputs))
 
     return function
 
@@ -132,7 +132,7 @@ class _Rules:
             self.name, ft.partial(self.tangent, perturbed), ft.partial(self.cotangent, perturbed)
         )
 
-    @undisturbed
+    @without_grad_mode
     @jax.numpy_rank_promotion("allow")
     def tangent(
         self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, tangents: Leaves
@@ -159,7 +159,7 @@ class _Rules:
             if inexact(y)
         )
 
-    @undisturbed
+    @without_grad_mode
     @jax.numpy_rank_promotion("allow")
     def cotangent(
         self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, cotangents: Leaves

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe, fail, worded_keywords
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
 from functx._core.rules.function_primitives import tangent_type
 from functx._transforms.arguments import (
@@ -72,7 +72,7 @@ def grad(
     paths = numbered("inputs", len(values))
     values, any_complex = differentiable(_WHO, values, paths)
     function = checking(_WHO, outputs, has_aux, require_arrays)
-    output, pull, *aux = apart(jax.vjp)(function, *values, has_aux=has_aux)
+    output, pull, *aux = outside_grad_mode(jax.vjp)(function, *values, has_aux=has_aux)
     leaves, structure = jax.tree.flatten(output)
     roots = [i for i, y in enumerate(leaves) if kind_of(y) in ("real", "complex")]
     if len(roots) < len(leaves):
@@ -84,7 +84,7 @@ def grad(
         )
     cotangents = _cotangents(leaves, grad_outputs, is_grads_batched)
 
-    @apart
+    @outside_grad_mode
     def gradients() -> Any:
         lane = [tangent_type(jnp.asarray(y)) for y in leaves]
         program, _ = Recorded.of(packed(pull), structure.unflatten(lane))

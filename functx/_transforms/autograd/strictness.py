@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from functx._core import fail
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.rules.function_primitives import tangent_type
 from functx._transforms.unused import Recorded
 
@@ -36,7 +36,7 @@ def require_dependence(
         program, _ = Recorded.of(lambda tangents: push(*tangents), tangents)
         return [program.depends(i) for i in range(len(inputs))]
 
-    by_input = apart(linearized)()
+    by_input = outside_grad_mode(linearized)()
     of_outputs = list(zip(*by_input, strict=True))
     sentence = f"This is not allowed in strict mode{when}"
     for o, of_output in enumerate(of_outputs):

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax.interpreters.partial_eval import dce_jaxpr
 
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from functx._core.randomness.ambient_generator import recording, upcoming_draw
 from functx._transforms.arguments import require_callable
@@ -43,7 +43,7 @@ class CheckpointReport:
     residual_bytes: int
 
 
-@undisturbed
+@without_grad_mode
 def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> CheckpointReport:
     """What the derivative of `func`, at these arguments, keeps and computes again; it runs nothing.
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array, core
 
 from functx._core import fail
-from functx._core.context.grad_modes import in_mode, undisturbed
+from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.numbers.weak_types import strong
 from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
@@ -58,7 +58,7 @@ class Applied:
             lambda: self.asks,
             None if self.rules.vmap is None else ft.partial(self.lanes, self.rules.vmap),
         )
-        outputs = in_mode(run_saving(program, operands))
+        outputs = apply_grad_mode(run_saving(program, operands))
         assert self.output is not None
         return self.output.filled(outputs)
 
@@ -79,7 +79,7 @@ class Applied:
         """A context to keep things on."""
         return Context(Notes(self.name, self.needs(perturbed)))
 
-    @undisturbed
+    @without_grad_mode
     def run(self, perturbed: Perturbed, leaves: Leaves) -> Results:
         """Runs `forward`: the outputs, and what else the rules keep."""
         leaves = distinct(leaves)
@@ -96,7 +96,7 @@ class Applied:
             return outputs, self.again(perturbed, leaves, outputs)
         return outputs, self.note(perturbed, ctx, leaves, arrays)
 
-    @undisturbed
+    @without_grad_mode
     def again(self, perturbed: Perturbed, leaves: Leaves, outputs: Leaves) -> Leaves:
         """What else the rules keep, where the outputs are known."""
         if self.rules.setup is None:

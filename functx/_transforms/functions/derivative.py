@@ -10,7 +10,7 @@ import jax
 from jax import Array
 
 from functx._core import fail
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 from functx._core.rules.function_primitives import inexact, Leaves, transposed, Type, zeros_of
 from functx._core.rules.residuals import Perturbed
 from functx._transforms.conjugation import conjugate, conjugate_leaf
@@ -136,7 +136,7 @@ def _tangent(aval: Any) -> Type:
     return aval.to_tangent_aval().strip_weak_type()
 
 
-@undisturbed
+@without_grad_mode
 def _called(name: str, rule: str, function: Callable[..., Any], *args: Any) -> Any:
     try:
         return function(*args)

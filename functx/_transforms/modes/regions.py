@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from functx._core import fail
-from functx._core.context.grad_modes import in_mode, Modes
+from functx._core.context.grad_modes import apply_grad_mode, Modes
 from functx._core.context.user_contexts import grad_modes
 from functx._core.numbers.weak_types import strong_tree
 from functx._transforms.arguments import require_callable
@@ -136,4 +136,4 @@ _awaited = types.coroutine(_steps)
 
 def _held(result: Any) -> Any:
     """What comes out of a region: as the mode there wants it differentiated, and strong."""
-    return in_mode(strong_tree(result))
+    return apply_grad_mode(strong_tree(result))

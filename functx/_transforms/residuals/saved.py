@@ -10,7 +10,7 @@ from typing import Any, Literal
 import jax
 
 from functx._core import describe
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 from functx._transforms.arguments import kind_of, leaves_with_paths, require_callable
 from functx._transforms.equations import Line
 from functx._transforms.numbers import as_array
@@ -61,7 +61,7 @@ class SavedResiduals(tuple[Residual, ...]):
         return "\n".join(["         bytes  kept", *map(str, rows), f"{self.bytes:>14,}  in all"])
 
 
-@undisturbed
+@without_grad_mode
 def saved_residuals(func: Callable[..., Any], *args: Any, **kwargs: Any) -> SavedResiduals:
     """What the backward pass of `func(*args, **kwargs)` keeps: arrays, their origins and bytes.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.jax_compat import JaxprEqn
 from functx._core.randomness.ambient_generator import drawing, recording
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -158,7 +158,7 @@ def _gradients_of(
             return value, taps, aux
         return value, (taps, tuple(gradients) if isinstance(argnums, tuple) else gradients[0]), aux
 
-    return apart(compute)
+    return outside_grad_mode(compute)
 
 
 def _differentiated(

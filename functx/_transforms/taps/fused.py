@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from functx._core import describe, fail
-from functx._core.context.grad_modes import apart
+from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.jax_compat import JaxprEqn, Literal
 from functx._core.numbers.weak_types import strong_tree
 from functx._core.randomness.ambient_generator import drawing, recording
@@ -67,7 +67,7 @@ def fused_update(
         params = as_arrays(params)
         leaves, tree = jax.tree.flatten(params)
         steps = _Steps(step, leaves, _states(tree, state))
-        rest = drawing(apart(steps.run), gradients, params)
+        rest = drawing(outside_grad_mode(steps.run), gradients, params)
         return tree.unflatten(steps.params), tree.unflatten(steps.states), rest
 
     return update

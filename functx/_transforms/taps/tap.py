@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import describe, fail, foreign_hint
-from functx._core.context.grad_modes import in_mode
+from functx._core.context.grad_modes import apply_grad_mode
 from functx._transforms.arguments import kind_of, leaves_with_paths
 from functx._transforms.conjugation import conjugate
 from functx._transforms.numbers import as_array
@@ -63,7 +63,7 @@ def tap(
     leaves, tree = _arrays("tap", x)
     hook = None if on_grad is None else _checked(tree, on_grad)
     outputs = tap_point.bind(*leaves, tap=Tap(hook, order, name, tree), depth=0)
-    return jax.tree.unflatten(tree, in_mode(outputs))
+    return jax.tree.unflatten(tree, apply_grad_mode(outputs))
 
 
 def tap_group(
@@ -115,7 +115,7 @@ def tap_group(
         )
     hook = _together(fn) if mode == "all" else _first(fn)
     outputs = tap_point.bind(*leaves, tap=Tap(hook, order, None, tree), depth=0)
-    return tuple(in_mode(outputs))
+    return tuple(apply_grad_mode(outputs))
 
 
 def require_hook(who: str, what: str, hook: Any) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 
 from .checks import Checks, require_one_of, require_option
 from .comparison import Tolerances, verdict
 from .point import point_of, warn_of_low_precision
 
 
-@undisturbed
+@without_grad_mode
 def gradcheck(
     func: Callable[..., Any],
     inputs: Any,

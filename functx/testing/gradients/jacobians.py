@@ -8,14 +8,14 @@ from typing import Any, Literal
 import numpy as np
 
 from functx._core import fail
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 
 from .analytical import forward_blocks, pullback, reverse_blocks
 from .numerical import basis, numerical_blocks
 from .point import Point, point_of, warn_of_low_precision
 
 
-@undisturbed
+@without_grad_mode
 def numerical_jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -46,7 +46,7 @@ def numerical_jacobian(
     return _in_trees(point, columns, inputs)
 
 
-@undisturbed
+@without_grad_mode
 def analytical_jacobian(
     func: Callable[..., Any],
     inputs: Any,

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx import vjp
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 from functx._transforms.arguments import kind_of
 from functx._transforms.tangents import matched
 
@@ -18,7 +18,7 @@ from .comparison import Tolerances, verdict
 from .point import Arrays, Point, point_of, warn_of_low_precision
 
 
-@undisturbed
+@without_grad_mode
 def gradgradcheck(
     func: Callable[..., Any],
     inputs: Any,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import jax
 
 from functx._core import worded_keywords
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 from functx.testing.checks.registry import IN_DOUBLE
 from functx.testing.options import named_arguments, names_among, require_count, require_ulps
 
@@ -29,7 +29,7 @@ _SECOND = ("second_gradient", "gradgradcheck")
 
 
 @worded_keywords(others="the keyword arguments of `f` go into kwargs={...}")
-@undisturbed
+@without_grad_mode
 def opcheck(
     f: Callable[..., Any],
     *args: Any,

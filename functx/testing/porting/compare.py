@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from functx._core import describe, worded_keywords
-from functx._core.context.grad_modes import undisturbed
+from functx._core.context.grad_modes import without_grad_mode
 from functx.testing.checks.cases import random_like
 from functx.testing.checks.compare import assert_close, Closeness, DERIVATIVES, magnitude
 from functx.testing.opchecking.failures import said_of
@@ -52,7 +52,7 @@ class _Parted(Exception):
 
 
 @worded_keywords(others="the keyword arguments of both go into kwargs={...}")
-@undisturbed
+@without_grad_mode
 def compare(
     f_torch: Callable[..., Any],
     f_functx: Callable[..., Any],
