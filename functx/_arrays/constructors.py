@@ -10,7 +10,7 @@ import numpy as np
 
 from functx._core.devices.placement import as_device, place
 from functx._core.errors import describe, foreign_hint, refuse, Refused
-from functx._core.foreign_keywords import worded_keywords
+from functx._core.foreign_keywords import explain_unknown_keywords
 from functx._core.numbers.conversion import converted
 from functx._core.numbers.dtypes import (
     as_dtype,
@@ -33,7 +33,7 @@ _WIDEST = (np.dtype(bool), LONG, np.dtype("float64"), np.dtype("complex128"))
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
     """A new array of a number, nested lists, or an array, of any library, which is copied.
 
@@ -49,7 +49,7 @@ def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Arr
     return _made("tensor", "data", data, dtype, device, copy=True)
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def asarray(
     obj: Any, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None
 ) -> jax.Array:
@@ -68,7 +68,7 @@ def asarray(
     return _made("asarray", "obj", obj, dtype, device, copy=copy)
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
     """As `asarray`.
 
@@ -78,7 +78,7 @@ def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Arr
     return _made("as_tensor", "data", data, dtype, device)
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def from_numpy(ndarray: np.ndarray) -> jax.Array:
     """A NumPy array as a `jax.Array`, which shares no changes with it.
 
@@ -91,7 +91,7 @@ def from_numpy(ndarray: np.ndarray) -> jax.Array:
     return _made("from_numpy", "ndarray", ndarray, None, None, copy=True, only=np.ndarray)
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
     """Another library's array that speaks DLPack, without a copy where memory can be shared.
 
@@ -113,7 +113,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     raise worded
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0) -> jax.Array:
     """A vector of the numbers that a buffer of bytes holds, which it shares no changes with.
 

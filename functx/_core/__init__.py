@@ -15,7 +15,7 @@ from .errors import (
     Refused as Refused,
     require_bool as require_bool,
 )
-from .foreign_keywords import worded_keywords as worded_keywords
+from .foreign_keywords import explain_unknown_keywords as explain_unknown_keywords
 from .numbers.conversion import (
     converted as converted,
     promoted as promoted,

@@ -41,7 +41,7 @@ _RENAMED = {"argnum": "argnums", "fun": "func", "in_axes": "in_dims", "out_axes"
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def worded_keywords(
+def explain_unknown_keywords(
     who: str = "", others: str = "", beside: Callable[..., Any] | None = None
 ) -> Callable[[F], F]:
     """A decorator: unknown keywords get a TypeError that says what to write.

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from functx._core import describe, fail, nearest, worded_keywords
+from functx._core import describe, explain_unknown_keywords, fail, nearest
 from functx._core.numbers.weak_types import strong_tree
 
 from .arguments import require_bools, require_callable
@@ -20,7 +20,7 @@ from .generics import Y
 __all__ = ["functional_call"]
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def functional_call(
     module: Callable[..., Y],
     parameter_and_buffer_dicts: Any,

@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, overload
 import jax
 import numpy as np
 
-from functx._core import worded_keywords
+from functx._core import explain_unknown_keywords
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
 
@@ -61,7 +61,7 @@ def grad(
     unused: Unused = "zeros",
     allow_int: bool = False,
 ) -> Callable[P, Any]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def grad(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -130,7 +130,7 @@ def grad_and_value(
     unused: Unused = "zeros",
     allow_int: bool = False,
 ) -> Callable[P, Any]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def grad_and_value(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -183,7 +183,7 @@ def value_and_grad(
     unused: Unused = "zeros",
     allow_int: bool = False,
 ) -> Callable[P, Any]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def value_and_grad(
     func: Callable[..., Any],
     argnums: Argnums = 0,

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from functx._core import worded_keywords
+from functx._core import explain_unknown_keywords
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_axes, varying_over
 from functx._core.randomness.ambient_generator import Randomness, split_lanes
@@ -76,7 +76,7 @@ def jacrev(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[P, Any]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def jacrev(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -150,7 +150,7 @@ def jacfwd(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[P, Any]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def jacfwd(
     func: Callable[..., Any],
     argnums: Argnums = 0,
@@ -208,7 +208,7 @@ def hessian(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[P, Any]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def hessian(
     func: Callable[..., Any],
     argnums: Argnums = 0,

@@ -9,7 +9,7 @@ from typing import Any, overload, Protocol
 
 import jax
 
-from functx._core import describe, fail, foreign_hint, worded_keywords
+from functx._core import describe, explain_unknown_keywords, fail, foreign_hint
 from functx._core.numbers.wide_integers import require_representable, wide_integers_fit
 from functx._core.randomness.ambient_generator import drawing, recording, upcoming_draw
 
@@ -39,7 +39,7 @@ class Jitted(Protocol[P, Y_co]):
 def jit(func: Callable[P, Y], **options: Any) -> Jitted[P, Y]: ...
 @overload
 def jit(**options: Any) -> Callable[[Callable[P, Y]], Jitted[P, Y]]: ...
-@worded_keywords(beside=jax.jit)
+@explain_unknown_keywords(beside=jax.jit)
 def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`jax.jit`, where random operators may draw from the ambient generator.
 

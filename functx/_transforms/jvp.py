@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 import jax
 
-from functx._core import describe, fail, worded_keywords
+from functx._core import describe, explain_unknown_keywords, fail
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.numbers.weak_types import is_weak
 
@@ -54,7 +54,7 @@ def jvp(
     strict: bool = False,
     has_aux: bool,
 ) -> tuple[Any, ...]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def jvp(
     func: Callable[..., Any],
     primals: tuple[Any, ...],

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, overload
 
 import jax
 
-from functx._core import worded_keywords
+from functx._core import explain_unknown_keywords
 from functx._core.context.grad_modes import outside_grad_mode
 
 from .arguments import differentiable, numbered, require_bools, require_callable
@@ -56,7 +56,7 @@ def linearize(
 ) -> tuple[Y, Pushforward[Y], Aux]: ...
 @overload
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `func` at `primals`, and its linear approximation there.
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 import jax
 
-from functx._core import fail, worded_keywords
+from functx._core import explain_unknown_keywords, fail
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
 
@@ -35,7 +35,7 @@ def hvp(
 def hvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool
 ) -> tuple[Any, ...]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and its Hessian times `tangents`: forward over reverse.
 
@@ -72,7 +72,7 @@ def vhp(
 def vhp(
     func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool
 ) -> tuple[Any, ...]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and `cotangents` times its Hessian: reverse over reverse.
 

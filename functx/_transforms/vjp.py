@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import jax
 
-from functx._core import worded_keywords
+from functx._core import explain_unknown_keywords
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_axes, varying_over
 
@@ -79,7 +79,7 @@ def vjp(
     retain: bool = True,
     unused: Unused = "zeros",
 ) -> tuple[Any, ...]: ...
-@worded_keywords()
+@explain_unknown_keywords()
 def vjp(
     func: Callable[..., Any],
     *primals: Any,

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from functx._core import describe, fail, worded_keywords
+from functx._core import describe, explain_unknown_keywords, fail
 from functx._core.numbers.wide_integers import require_representable, wide_integers_fit
 from functx._core.randomness.ambient_generator import Randomness, split_lanes
 
@@ -34,7 +34,7 @@ from .outputs import is_float0, require_arrays, signed
 __all__ = ["vmap"]
 
 
-@worded_keywords()
+@explain_unknown_keywords()
 def vmap(
     func: Callable[P, Y],
     in_dims: Any = 0,

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, fail, worded_keywords
+from functx._core import describe, explain_unknown_keywords, fail
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
 from functx._core.rules.function_primitives import tangent_type
@@ -30,7 +30,7 @@ __all__ = ["grad"]
 _WHO = "autograd.grad"
 
 
-@worded_keywords(_WHO)
+@explain_unknown_keywords(_WHO)
 def grad(
     outputs: Callable[..., Any],
     inputs: Any,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import jax
 
-from functx._core import worded_keywords
+from functx._core import explain_unknown_keywords
 from functx._core.context.grad_modes import without_grad_mode
 from functx.testing.checks.registry import IN_DOUBLE
 from functx.testing.options import named_arguments, names_among, require_count, require_ulps
@@ -28,7 +28,7 @@ _MODES = ("forward", "reverse")
 _SECOND = ("second_gradient", "gradgradcheck")
 
 
-@worded_keywords(others="the keyword arguments of `f` go into kwargs={...}")
+@explain_unknown_keywords(others="the keyword arguments of `f` go into kwargs={...}")
 @without_grad_mode
 def opcheck(
     f: Callable[..., Any],

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from functx._core import describe, worded_keywords
+from functx._core import describe, explain_unknown_keywords
 from functx._core.context.grad_modes import without_grad_mode
 from functx.testing.checks.cases import random_like
 from functx.testing.checks.compare import assert_close, Closeness, DERIVATIVES, magnitude
@@ -51,7 +51,7 @@ class _Parted(Exception):
     """What differs makes all else differ."""
 
 
-@worded_keywords(others="the keyword arguments of both go into kwargs={...}")
+@explain_unknown_keywords(others="the keyword arguments of both go into kwargs={...}")
 @without_grad_mode
 def compare(
     f_torch: Callable[..., Any],
