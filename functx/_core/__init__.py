@@ -39,7 +39,7 @@ from .numbers.dtypes import (
     only_stores as only_stores,
     real_of as real_of,
 )
-from .numbers.min_max import extent as extent
+from .numbers.min_max import min_max as min_max
 from .numbers.promotion import (
     compute_and_result as compute_and_result,
     Promote as Promote,

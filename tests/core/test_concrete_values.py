@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx._core import extent, indices_at_hand, number_at_hand
+from functx._core import indices_at_hand, min_max, number_at_hand
 
 
 @pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
@@ -46,5 +46,5 @@ def test_an_index_outside_is_refused_all_the_same(index):
 @pytest.mark.parametrize("shape", [(), (1,), (7, 5), (40, 300)])
 def test_the_ends_of_integers(shape):
     x = np.random.default_rng(0).integers(-1000, 1000, shape, dtype="int32")
-    least, greatest = jax.jit(extent)(jnp.asarray(x))
+    least, greatest = jax.jit(min_max)(jnp.asarray(x))
     assert (int(least), int(greatest)) == (x.min(), x.max())

@@ -7,7 +7,7 @@ import numpy as np
 from jax import lax
 
 
-def extent(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+def min_max(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Both, 0-d, in one pass; of no integers, the greatest and the least that there are.
 
     XLA makes one loop of a reduction to two results. One to a single result it first cuts into

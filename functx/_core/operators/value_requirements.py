@@ -22,7 +22,7 @@ from jax import lax
 from functx._core.errors import refuse
 from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._core.numbers.dtypes import available, holds, LONG
-from functx._core.numbers.min_max import extent
+from functx._core.numbers.min_max import min_max
 
 from .concrete_values import at_hand, peek
 
@@ -100,7 +100,7 @@ def index_in_range(
     wide = _wide(index)  # a narrow index cannot hold the ends
     everywhere = jnp.asarray(True)
     if index.size:
-        least, greatest = map(_wide, extent(index))
+        least, greatest = map(_wide, min_max(index))
         everywhere = (least >= low) & (greatest < size)
     allowed = f"lie in [{low}, {size - 1}]" if size else "be empty for a dimension of size 0"
     return Requirement(

@@ -17,7 +17,7 @@ import numpy as np
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from functx._core import decided, extent, platform_dependent
+from functx._core import decided, min_max, platform_dependent
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.polynomials import horner
 
@@ -76,7 +76,7 @@ def _elementwise(name: str) -> Callable[[Array], Array]:
 def _any_large(x: Array) -> Array:
     """Whether a magnitude is above `_LARGE`, or NaN: integers order like it, in one quick pass."""
     magnitude = lax.bitcast_convert_type(x, np.int32) & np.int32(0x7FFFFFFF)
-    least, greatest = extent(magnitude)
+    least, greatest = min_max(magnitude)
     return (greatest > _LARGE.view(np.int32)) | (least < 0)  # of the two, neither is dropped
 
 
