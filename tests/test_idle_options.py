@@ -8,7 +8,7 @@ import jax
 import pytest
 
 from functx._core import category, OPERATORS, Refused, REGISTRY
-from functx._core.operators.tracing import run
+from functx._core.operators.tracing import trace_operator
 from functx.testing import op_db, Sample
 from functx.testing.calls import Calls
 from functx.testing.checks.cases import sized, whole_function
@@ -50,7 +50,7 @@ def program(info, given, text):
     try:
         f, arrays = whole_function(info, sample)
         if info.spec.requires is not None and not info.random:
-            f = sample.over_arrays(ft.partial(run, info.spec, judged=True))
+            f = sample.over_arrays(ft.partial(trace_operator, info.spec, judged=True))
         return text(f, arrays)
     except (Refused, RuntimeError, TypeError, ValueError, IndexError) as error:
         return type(error).__name__

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe, Device, OpSpec, Refused
-from functx._core.operators.tracing import run
+from functx._core.operators.tracing import trace_operator
 
 from .make import Make
 from .tail import Tail
@@ -367,7 +367,10 @@ class OpInfo:
         """Sizes that the sample's values decide."""
         assert self.spec is not None
         given = self.spec.arguments(sample.args, sample.kwargs)
-        return {name: run(self.spec, rule=self.spec.measured[name], **given) for name in names}
+        return {
+            name: trace_operator(self.spec, rule=self.spec.measured[name], **given)
+            for name in names
+        }
 
     def gap(self, check: str, dtype: str, platform: str = "cpu") -> Gap | None:
         """The declared reason why a check must fail here, if there is one."""

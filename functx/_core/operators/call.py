@@ -34,7 +34,7 @@ from .catalog import OpSpec
 from .concrete_values import agreed_size, peek, peek_on_cpu
 from .parameters import Parameters
 from .python_integers import number_check
-from .tracing import required_of, requirements, run
+from .tracing import required_of, requirements, trace_operator
 from .value_requirements import enforce, Requirement
 
 
@@ -42,7 +42,7 @@ Call = Callable[..., Any]
 
 
 def _program(spec: OpSpec) -> Call:
-    call = compiled(spec, ft.partial(run, spec))
+    call = compiled(spec, ft.partial(trace_operator, spec))
     if spec.cuts is not None:
         call = in_blocks(spec, call, spec.cuts)
     if spec.requires is not None and spec.on_request:
@@ -170,7 +170,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     The program says whether there are any; which one is looked up only then. While a program is
     being recorded there are no values, except those of constants.
     """
-    judging = compiled(spec, ft.partial(run, spec, judged=True))
+    judging = compiled(spec, ft.partial(trace_operator, spec, judged=True))
     glance = None if spec.parameters.factors else getattr(spec.requires, "glance", None)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
@@ -253,7 +253,7 @@ def _constant(x: Any) -> Any:
 def _measuring(spec: OpSpec, call: Call) -> Call:
     """Counts the sizes that were left out, where values are at hand."""
     counts = {
-        name: compiled(spec, ft.partial(run, spec, rule=count))
+        name: compiled(spec, ft.partial(trace_operator, spec, rule=count))
         for name, count in spec.measured.items()
     }
     left_out = {name: spec.parameters.defaults[name] for name in counts}

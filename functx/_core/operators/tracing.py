@@ -34,7 +34,7 @@ from .roles import Fits, Kind, Role
 from .value_requirements import all_hold, check_inside, Requirement, value_fits
 
 
-def run(
+def trace_operator(
     spec: OpSpec,
     *args: Any,
     rule: Callable[..., Any] | None = None,
@@ -47,10 +47,10 @@ def run(
     requires nothing of such arguments.
     """
     with jax.numpy_rank_promotion("allow"):  # of users' own code, not of ours
-        return _run(spec, args, kwargs, rule or spec.rule, judged)
+        return _trace(spec, args, kwargs, rule or spec.rule, judged)
 
 
-def _run(
+def _trace(
     spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Any, judged: bool
 ) -> Any:
     given = spec.parameters.bound(args, kwargs)

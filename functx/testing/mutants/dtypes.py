@@ -12,7 +12,7 @@ from jax import lax
 
 from functx._core.numbers.weak_types import is_weak
 from functx._core.operators.call import compiled
-from functx._core.operators.tracing import run
+from functx._core.operators.tracing import trace_operator
 from functx.testing.calls import Calls, Given
 from functx.testing.dtypes import HALVES
 
@@ -130,7 +130,7 @@ def _of_weak_arrays(subject: Subject) -> Iterator[Mutant]:
 
     def unguarded(_: Calls, given: Given) -> Any:
         arguments = {name: x for name, x in given.items() if name != "device"}
-        return compiled(spec, ft.partial(run, spec))(**arguments)
+        return compiled(spec, ft.partial(trace_operator, spec))(**arguments)
 
     def weak(op: Calls, given: Given) -> Any:
         return jax.tree.map(lambda y: _weak(y) if _typed(y) else y, op(given))
