@@ -48,8 +48,8 @@ from .numbers.promotion import (
 from .numbers.wide_integers import refuse_wide as refuse_wide
 from .operators.block_splitting import (
     check_number_of_pieces as check_number_of_pieces,
-    cut as cut,
-    Cuts as Cuts,
+    split_at as split_at,
+    Splits as Splits,
 )
 from .operators.catalog import (
     Autocast as Autocast,

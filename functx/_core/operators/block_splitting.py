@@ -32,7 +32,7 @@ _MOST_IN_A_PROGRAM = 2**14
 _MOST = 2**24
 
 
-class Cuts(NamedTuple):
+class Splits(NamedTuple):
     """Where the pieces of an array begin along `dim`, how long each is, whether `dim` stays."""
 
     starts: Sequence[int]
@@ -47,9 +47,9 @@ def check_number_of_pieces(n: int) -> None:
         refuse(f"{n} results are more arrays than memory holds", error=MemoryError)
 
 
-def cut(input: jax.Array, cuts: Cuts) -> tuple[jax.Array, ...]:
+def split_at(input: jax.Array, splits: Splits) -> tuple[jax.Array, ...]:
     """The pieces, in a program being recorded."""
-    starts, sizes, dim, keepdim = cuts
+    starts, sizes, dim, keepdim = splits
     if len(sizes) > _MOST_IN_A_PROGRAM:
         refuse(
             f"{len(sizes)} results in one program, each of which XLA compiles by itself",
@@ -73,8 +73,8 @@ def _piece(input: jax.Array, start: Size, size: Size, dim: int) -> jax.Array:
     return jnp.take(input, jnp.arange(size) + start, dim, mode="clip")
 
 
-def in_blocks(
-    spec: OpSpec, call: Callable[..., Any], cuts: Callable[..., Cuts]
+def split_in_blocks(
+    spec: OpSpec, call: Callable[..., Any], splits: Callable[..., Splits]
 ) -> Callable[..., Any]:
     """`call`, but block by block where an eager call has many results."""
     first = spec.parameters.positional[0]
@@ -85,18 +85,18 @@ def in_blocks(
     def pieces_of(x: jax.Array, n: int, dim: int, keepdim: bool) -> tuple[jax.Array, ...]:
         size = x.shape[dim] // n
         starts = [i * size for i in range(n)]
-        return cut(x, Cuts(starts, (size,) * n, dim, keepdim))
+        return split_at(x, Splits(starts, (size,) * n, dim, keepdim))
 
     block_of.__name__ = pieces_of.__name__ = spec.name
     block = jax.jit(block_of, static_argnames=("size", "dim"))
     pieces = jax.jit(pieces_of, static_argnames=("n", "dim", "keepdim"))
 
     @ft.lru_cache
-    def planned(shape: tuple[int, ...], args: tuple[Any, ...], kwargs: Any) -> Cuts | None:
+    def planned(shape: tuple[int, ...], args: tuple[Any, ...], kwargs: Any) -> Splits | None:
         like = jax.ShapeDtypeStruct(shape, np.float32)
         given = spec.parameters.bound((like, *args), dict(kwargs))
         canonicalize(spec, given)
-        where = cuts(**spec.parameters.defaults | given)
+        where = splits(**spec.parameters.defaults | given)
         return where if len(where.sizes) > BLOCK else None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
@@ -122,9 +122,9 @@ def in_blocks(
     return operator
 
 
-def _blocks(cuts: Cuts) -> Iterator[tuple[int, int, int]]:
+def _blocks(splits: Splits) -> Iterator[tuple[int, int, int]]:
     """The start of each block, the size of its pieces, and how many: `BLOCK`, or one."""
-    i, (starts, sizes) = 0, cuts[:2]
+    i, (starts, sizes) = 0, splits[:2]
     while i < len(sizes):
         size, end = sizes[i], i + BLOCK
         whole = end <= len(sizes) and all(

@@ -29,7 +29,7 @@ from functx._core.randomness.ambient_generator import drawable
 from functx._core.randomness.generators import as_key, Draw
 from functx._core.shapes.symbolic_sizes import known
 
-from .block_splitting import in_blocks
+from .block_splitting import split_in_blocks
 from .catalog import OpSpec
 from .concrete_values import agreed_size, peek, peek_on_cpu
 from .parameters import Parameters
@@ -43,8 +43,8 @@ Call = Callable[..., Any]
 
 def _program(spec: OpSpec) -> Call:
     call = compiled(spec, ft.partial(trace_operator, spec))
-    if spec.cuts is not None:
-        call = in_blocks(spec, call, spec.cuts)
+    if spec.splits is not None:
+        call = split_in_blocks(spec, call, spec.splits)
     if spec.requires is not None and spec.on_request:
         call = _judged_on_request(call, _judged(spec, call))
     elif spec.requires is not None:

@@ -47,7 +47,7 @@ class OpSpec:
     measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
     requires: Requirements | None  # what values must satisfy
     on_request: bool  # whether eager calls check it in functx.debug.checking alone
-    cuts: Callable[..., Any] | None  # where it cuts its first argument into pieces
+    splits: Callable[..., Any] | None  # where it splits its first argument into pieces
     form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
     one_array: bool  # whether not all that decide the dtype may be Python numbers
     ranked: bool  # whether 0-d arrays promote less than those with dimensions

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from functx._core.numbers.dtypes import Accepts
 from functx._core.numbers.promotion import Promote
 
-from .block_splitting import Cuts
+from .block_splitting import Splits
 from .call import public_call
 from .catalog import Autocast, Form, OpSpec, register, torch_path
 from .roles import check_annotations
@@ -39,7 +39,7 @@ def operator(
     measured: Mapping[str, Callable[..., Any]] | None = None,
     requires: Requirements | None = None,
     on_request: bool = False,
-    cuts: Callable[..., Cuts] | None = None,
+    splits: Callable[..., Splits] | None = None,
     form: Form | None = None,
     one_array: bool = False,
     ranked: bool = True,
@@ -64,7 +64,7 @@ def operator(
       CPU, and inside `functx.debug.checked`.
     - `on_request`: whether eager calls check that in a region of `functx.debug.checking` alone,
       because it costs as much as the operator, whose result shows it.
-    - `cuts`: of an operator that cuts its first argument into pieces, a function of all arguments
+    - `splits`: of an operator that splits its first argument into pieces, a function of all arguments
       by name, in canonical form, that says where. Eager calls with many results need few programs.
     - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
     - `one_array`: of the arguments that decide the dtype, not all may be Python numbers.
@@ -94,7 +94,7 @@ def operator(
             measured=measured or _NOTHING,
             requires=requires,
             on_request=on_request,
-            cuts=cuts,
+            splits=splits,
             form=form,
             one_array=one_array,
             ranked=ranked,

@@ -14,8 +14,6 @@ from functx._core import (
     ArrayLike,
     category,
     check_number_of_pieces,
-    cut,
-    Cuts,
     describe,
     Dim,
     operator,
@@ -23,6 +21,8 @@ from functx._core import (
     Promote,
     refuse,
     slice_bounds,
+    split_at,
+    Splits,
 )
 
 
@@ -41,7 +41,7 @@ _POSITIONS: dict[str, str] = dict.fromkeys(("sections", "indices"), "indices_or_
 _Pieces: TypeAlias = tuple[Array, ...]
 
 
-def _split_cuts(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Cuts:
+def _split_splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Splits:
     size = _size(tensor, dim)
     if isinstance(split_size_or_sections, tuple):
         return _of_sizes(split_size_or_sections, size, dim, "split_size_or_sections")
@@ -51,7 +51,7 @@ def _split_cuts(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim:
     return _behind_one_another(_equal(size, step) or (0,), dim)
 
 
-@operator(promote=Promote.NO_OPMATH, cuts=_split_cuts, aliases=("split_copy",))
+@operator(promote=Promote.NO_OPMATH, splits=_split_splits, aliases=("split_copy",))
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
@@ -62,15 +62,15 @@ def split(
     >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
     """
-    return cut(tensor, _split_cuts(tensor, split_size_or_sections, dim))
+    return split_at(tensor, _split_splits(tensor, split_size_or_sections, dim))
 
 
-def _split_with_sizes_cuts(input: Any, split_sizes: tuple[int, ...], dim: int) -> Cuts:
+def _split_with_sizes_splits(input: Any, split_sizes: tuple[int, ...], dim: int) -> Splits:
     return _of_sizes(split_sizes, _size(input, dim), dim, "split_sizes")
 
 
 @operator(
-    promote=Promote.NO_OPMATH, cuts=_split_with_sizes_cuts, aliases=("split_with_sizes_copy",)
+    promote=Promote.NO_OPMATH, splits=_split_with_sizes_splits, aliases=("split_with_sizes_copy",)
 )
 def split_with_sizes(
     input: ArrayLike, split_sizes: tuple[int, ...], dim: Dim = 0
@@ -80,10 +80,10 @@ def split_with_sizes(
     >>> [x.shape for x in functx.split_with_sizes(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
     """
-    return cut(input, _split_with_sizes_cuts(input, split_sizes, dim))
+    return split_at(input, _split_with_sizes_splits(input, split_sizes, dim))
 
 
-def _chunk_cuts(input: Any, chunks: int, dim: int) -> Cuts:
+def _chunk_splits(input: Any, chunks: int, dim: int) -> Splits:
     size = _size(input, dim)
     if chunks <= 0:
         refuse(f"`chunks` must be positive, got {chunks}")
@@ -93,14 +93,14 @@ def _chunk_cuts(input: Any, chunks: int, dim: int) -> Cuts:
     return _behind_one_another(_equal(size, -(-size // chunks)), dim)
 
 
-@operator(promote=Promote.NO_OPMATH, cuts=_chunk_cuts)
+@operator(promote=Promote.NO_OPMATH, splits=_chunk_splits)
 def chunk(input: ArrayLike, chunks: int, dim: Dim = 0) -> tuple[Array, ...]:
     r"""Pieces of size $\lceil n / \mathrm{chunks} \rceil$: at most `chunks`, maybe fewer.
 
     >>> [x.shape for x in functx.chunk(jnp.zeros(6, "float32"), 4)]
     [(2,), (2,), (2,)]
     """
-    return cut(input, _chunk_cuts(input, chunks, dim))
+    return split_at(input, _chunk_splits(input, chunks, dim))
 
 
 def _positions_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -135,7 +135,9 @@ def _ints(positions: Any) -> Any:
     return tuple(lanes[0].tolist()) if positions.ndim else int(lanes[0])
 
 
-def _tensor_split_cuts(input: Any, indices_or_sections: int | tuple[int, ...], dim: int) -> Cuts:
+def _tensor_split_splits(
+    input: Any, indices_or_sections: int | tuple[int, ...], dim: int
+) -> Splits:
     size = _size(input, dim)
     if not isinstance(indices_or_sections, tuple):
         sections = indices_or_sections
@@ -147,7 +149,7 @@ def _tensor_split_cuts(input: Any, indices_or_sections: int | tuple[int, ...], d
         return _behind_one_another(sizes, dim)
     cuts = zip((None, *indices_or_sections), (*indices_or_sections, None), strict=True)
     bounds = [slice_bounds(start, stop, size) for start, stop in cuts]
-    return Cuts([a for a, _ in bounds], [core.max_dim(b - a, 0) for a, b in bounds], dim)
+    return Splits([a for a, _ in bounds], [core.max_dim(b - a, 0) for a, b in bounds], dim)
 
 
 @overload
@@ -163,7 +165,7 @@ def tensor_split(
 @operator(
     promote=Promote.NO_OPMATH,
     form=_positions_form,
-    cuts=_tensor_split_cuts,
+    splits=_tensor_split_splits,
     synonyms=_POSITIONS | {"tensor_indices_or_sections": "indices_or_sections"},
 )
 def tensor_split(
@@ -179,10 +181,10 @@ def tensor_split(
     >>> [x.shape for x in functx.tensor_split(jnp.zeros(5, "float32"), (1, 3))]
     [(1,), (2,), (2,)]
     """
-    return cut(input, _tensor_split_cuts(input, indices_or_sections, dim))
+    return split_at(input, _tensor_split_splits(input, indices_or_sections, dim))
 
 
-def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Cuts:
+def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Splits:
     """Equal pieces, or those between positions, of an array with at least so many dimensions."""
     if input.ndim < least:
         refuse(f"`input` must have at least {least} dimensions, got {describe(input)}")
@@ -190,10 +192,10 @@ def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Cuts:
     sections = indices_or_sections
     if not isinstance(sections, tuple) and (sections <= 0 or size % sections):
         refuse(f"`indices_or_sections` must divide {size}, got {sections}")
-    return _tensor_split_cuts(input, indices_or_sections, dim)
+    return _tensor_split_splits(input, indices_or_sections, dim)
 
 
-def _hsplit_cuts(input: Any, indices_or_sections: int | tuple[int, ...]) -> Cuts:
+def _hsplit_splits(input: Any, indices_or_sections: int | tuple[int, ...]) -> Splits:
     return _across(input, 1, 0 if input.ndim == 1 else 1, indices_or_sections)
 
 
@@ -203,7 +205,9 @@ def hsplit(input: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -
 def hsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
 @overload
 def hsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
-@operator(promote=Promote.NO_OPMATH, form=_positions_form, cuts=_hsplit_cuts, synonyms=_POSITIONS)
+@operator(
+    promote=Promote.NO_OPMATH, form=_positions_form, splits=_hsplit_splits, synonyms=_POSITIONS
+)
 def hsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
     """Equal pieces side by side, along dimension 1, or those between positions.
 
@@ -213,10 +217,10 @@ def hsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pie
     >>> [x.shape for x in functx.hsplit(jnp.zeros((2, 4), "float32"), 2)]
     [(2, 2), (2, 2)]
     """
-    return cut(input, _hsplit_cuts(input, indices_or_sections))
+    return split_at(input, _hsplit_splits(input, indices_or_sections))
 
 
-def _vsplit_cuts(input: Any, indices_or_sections: int | tuple[int, ...]) -> Cuts:
+def _vsplit_splits(input: Any, indices_or_sections: int | tuple[int, ...]) -> Splits:
     return _across(input, 2, 0, indices_or_sections)
 
 
@@ -226,7 +230,9 @@ def vsplit(input: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -
 def vsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
 @overload
 def vsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
-@operator(promote=Promote.NO_OPMATH, form=_positions_form, cuts=_vsplit_cuts, synonyms=_POSITIONS)
+@operator(
+    promote=Promote.NO_OPMATH, form=_positions_form, splits=_vsplit_splits, synonyms=_POSITIONS
+)
 def vsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
     """Equal pieces on top of one another, along dimension 0, or those between positions.
 
@@ -235,10 +241,10 @@ def vsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pie
     >>> [x.shape for x in functx.vsplit(jnp.zeros((4, 3), "float32"), (1,))]
     [(1, 3), (3, 3)]
     """
-    return cut(input, _vsplit_cuts(input, indices_or_sections))
+    return split_at(input, _vsplit_splits(input, indices_or_sections))
 
 
-def _dsplit_cuts(input: Any, indices_or_sections: int | tuple[int, ...]) -> Cuts:
+def _dsplit_splits(input: Any, indices_or_sections: int | tuple[int, ...]) -> Splits:
     return _across(input, 3, 2, indices_or_sections)
 
 
@@ -248,7 +254,9 @@ def dsplit(input: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -
 def dsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
 @overload
 def dsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
-@operator(promote=Promote.NO_OPMATH, form=_positions_form, cuts=_dsplit_cuts, synonyms=_POSITIONS)
+@operator(
+    promote=Promote.NO_OPMATH, form=_positions_form, splits=_dsplit_splits, synonyms=_POSITIONS
+)
 def dsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
     """Equal pieces behind one another, along dimension 2, or those between positions.
 
@@ -257,25 +265,25 @@ def dsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pie
     >>> [x.shape for x in functx.dsplit(jnp.zeros((1, 2, 4), "float32"), 2)]
     [(1, 2, 2), (1, 2, 2)]
     """
-    return cut(input, _dsplit_cuts(input, indices_or_sections))
+    return split_at(input, _dsplit_splits(input, indices_or_sections))
 
 
-def _unbind_cuts(input: Any, dim: int) -> Cuts:
+def _unbind_splits(input: Any, dim: int) -> Splits:
     if not input.ndim:
         refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
     n = input.shape[dim]
     check_number_of_pieces(n)
-    return Cuts(range(n), (1,) * n, dim, keepdim=False)
+    return Splits(range(n), (1,) * n, dim, keepdim=False)
 
 
-@operator(promote=Promote.NO_OPMATH, cuts=_unbind_cuts, aliases=("unbind_copy",))
+@operator(promote=Promote.NO_OPMATH, splits=_unbind_splits, aliases=("unbind_copy",))
 def unbind(input: ArrayLike, dim: Dim = 0) -> tuple[Array, ...]:
     """The slices along `dim`, without it: as many as its size.
 
     >>> functx.unbind(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1)
     (Array([1., 3.], dtype=float32), Array([2., 4.], dtype=float32))
     """
-    return cut(input, _unbind_cuts(input, dim))
+    return split_at(input, _unbind_splits(input, dim))
 
 
 def _size(input: Any, dim: int) -> int:
@@ -284,7 +292,7 @@ def _size(input: Any, dim: int) -> int:
     return input.shape[dim]
 
 
-def _of_sizes(sizes: tuple[int, ...], size: int, dim: int, name: str) -> Cuts:
+def _of_sizes(sizes: tuple[int, ...], size: int, dim: int, name: str) -> Splits:
     if sum(sizes) != size or min(sizes, default=0) < 0:
         refuse(
             f"`{name}` must hold non-negative sizes that add up to {size}, "
@@ -298,5 +306,5 @@ def _equal(size: int, step: int) -> tuple[int, ...]:
     return tuple(min(step, size - start) for start in range(0, size, step)) if size else ()
 
 
-def _behind_one_another(sizes: Sequence[int], dim: int) -> Cuts:
-    return Cuts([0, *itertools.accumulate(sizes)][:-1], sizes, dim)
+def _behind_one_another(sizes: Sequence[int], dim: int) -> Splits:
+    return Splits([0, *itertools.accumulate(sizes)][:-1], sizes, dim)
