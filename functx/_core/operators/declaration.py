@@ -64,8 +64,8 @@ def operator(
       CPU, and inside `functx.debug.checked`.
     - `on_request`: whether eager calls check that in a region of `functx.debug.checking` alone,
       because it costs as much as the operator, whose result shows it.
-    - `splits`: of an operator that splits its first argument into pieces, a function of all arguments
-      by name, in canonical form, that says where. Eager calls with many results need few programs.
+    - `splits`: of an operator that splits its first argument, a function of all arguments by name,
+      in canonical form, that says where. Eager calls with many results need few programs.
     - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
     - `one_array`: of the arguments that decide the dtype, not all may be Python numbers.
     - `ranked`: false if 0-d arrays promote as arrays with dimensions do, because PyTorch expands

@@ -41,7 +41,7 @@ _POSITIONS: dict[str, str] = dict.fromkeys(("sections", "indices"), "indices_or_
 _Pieces: TypeAlias = tuple[Array, ...]
 
 
-def _split_splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Splits:
+def _equal_splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Splits:
     size = _size(tensor, dim)
     if isinstance(split_size_or_sections, tuple):
         return _of_sizes(split_size_or_sections, size, dim, "split_size_or_sections")
@@ -51,7 +51,7 @@ def _split_splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], di
     return _behind_one_another(_equal(size, step) or (0,), dim)
 
 
-@operator(promote=Promote.NO_OPMATH, splits=_split_splits, aliases=("split_copy",))
+@operator(promote=Promote.NO_OPMATH, splits=_equal_splits, aliases=("split_copy",))
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
@@ -62,16 +62,14 @@ def split(
     >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
     """
-    return split_at(tensor, _split_splits(tensor, split_size_or_sections, dim))
+    return split_at(tensor, _equal_splits(tensor, split_size_or_sections, dim))
 
 
-def _split_with_sizes_splits(input: Any, split_sizes: tuple[int, ...], dim: int) -> Splits:
+def _sized_splits(input: Any, split_sizes: tuple[int, ...], dim: int) -> Splits:
     return _of_sizes(split_sizes, _size(input, dim), dim, "split_sizes")
 
 
-@operator(
-    promote=Promote.NO_OPMATH, splits=_split_with_sizes_splits, aliases=("split_with_sizes_copy",)
-)
+@operator(promote=Promote.NO_OPMATH, splits=_sized_splits, aliases=("split_with_sizes_copy",))
 def split_with_sizes(
     input: ArrayLike, split_sizes: tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
@@ -80,7 +78,7 @@ def split_with_sizes(
     >>> [x.shape for x in functx.split_with_sizes(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
     """
-    return split_at(input, _split_with_sizes_splits(input, split_sizes, dim))
+    return split_at(input, _sized_splits(input, split_sizes, dim))
 
 
 def _chunk_splits(input: Any, chunks: int, dim: int) -> Splits:
@@ -135,9 +133,7 @@ def _ints(positions: Any) -> Any:
     return tuple(lanes[0].tolist()) if positions.ndim else int(lanes[0])
 
 
-def _tensor_split_splits(
-    input: Any, indices_or_sections: int | tuple[int, ...], dim: int
-) -> Splits:
+def _tensor_splits(input: Any, indices_or_sections: int | tuple[int, ...], dim: int) -> Splits:
     size = _size(input, dim)
     if not isinstance(indices_or_sections, tuple):
         sections = indices_or_sections
@@ -165,7 +161,7 @@ def tensor_split(
 @operator(
     promote=Promote.NO_OPMATH,
     form=_positions_form,
-    splits=_tensor_split_splits,
+    splits=_tensor_splits,
     synonyms=_POSITIONS | {"tensor_indices_or_sections": "indices_or_sections"},
 )
 def tensor_split(
@@ -181,7 +177,7 @@ def tensor_split(
     >>> [x.shape for x in functx.tensor_split(jnp.zeros(5, "float32"), (1, 3))]
     [(1,), (2,), (2,)]
     """
-    return split_at(input, _tensor_split_splits(input, indices_or_sections, dim))
+    return split_at(input, _tensor_splits(input, indices_or_sections, dim))
 
 
 def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Splits:
@@ -192,7 +188,7 @@ def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Split
     sections = indices_or_sections
     if not isinstance(sections, tuple) and (sections <= 0 or size % sections):
         refuse(f"`indices_or_sections` must divide {size}, got {sections}")
-    return _tensor_split_splits(input, indices_or_sections, dim)
+    return _tensor_splits(input, indices_or_sections, dim)
 
 
 def _hsplit_splits(input: Any, indices_or_sections: int | tuple[int, ...]) -> Splits:

@@ -157,7 +157,7 @@ def _chosen(who: str, argnums: Any, count: int) -> set[int]:
 
 
 def warn_of_low_precision(point: Point) -> None:
-    """Warns who called a check, `without_grad_mode`, of inputs whose differences are too inexact."""
+    """Warns who called a check of inputs whose differences will be too inexact."""
     for j, (name, x) in enumerate(zip(point.names, point.inputs, strict=True)):
         if x.dtype not in (np.float64, np.complex128):
             warnings.warn(
