@@ -1,10 +1,37 @@
 """The path of a call, from the user to the operator's compiled program.
 
-Arguments are renamed, brought into the declared signature and frozen, in this order, for every
-operator; the program then binds them and makes them canonical, once for each signature. `add`
-needs none of it, and pays for a bare `try`. Where something has to be done before the program runs
-or after (a key drawn, a size counted, values judged, a result placed), one more function each does
-it, and an operator wears those that its declaration asks for.
+The arguments of a call pass these stages, in this order. At every call, in `public_call`, each only
+if the operator and the arguments need it:
+
+- given: as the user wrote them.
+- renamed: keywords have their declared names, `dim` for NumPy's `axis` (`Parameters.renamed`).
+- strong: weakly typed arrays have their own dtype (`weak_types.strong_sequence`).
+- formed: a call in another of PyTorch's signatures is one in the declared signature (`form=`).
+- settled: static lists are tuples; Python numbers in place of arrays are refused
+  (`Parameters.settled`).
+- checked: integers that the dtype of the arrays cannot hold are refused
+  (`python_integers.number_check`, `wide_integers.refuse_wide`).
+
+JAX then looks the program up by the types of traced arguments and the values of static ones. Where
+it cannot, because one is not hashable or no argument of JAX's, the call is tried once more:
+
+- mended: all static arguments are hashable (`Parameters.frozen`), sequences of arrays of a user's
+  class are plain ones (`Parameters.mended`).
+
+While JAX traces, so once for each signature, in `tracing.trace_operator`:
+
+- bound: by name, in the order of the declaration, what was left out still left out
+  (`Parameters.bound`); their kinds are checked.
+- promoted: arrays that decide the dtype are in the dtype of computation, and coefficients too.
+- canonical: dimensions are not negative, shapes are tuples, dtypes NumPy's, keys typed
+  (`tracing.canonicalize`).
+
+The rule receives them so. What must hold of values (`requires=`) is asked of arguments that are
+bound and canonical, before promotion.
+
+`add` needs nothing of the first part, and pays for a bare `try`. Where something has to be done
+before the program runs or after (a key drawn, a size counted, values judged, a result placed), one
+more function each does it, and an operator wears those that its declaration asks for.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _POSITIONS: dict[str, str] = dict.fromkeys(("sections", "indices"), "indices_or_
 _Pieces: TypeAlias = tuple[Array, ...]
 
 
-def _equal_splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Splits:
+def _splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int) -> Splits:
     size = _size(tensor, dim)
     if isinstance(split_size_or_sections, tuple):
         return _of_sizes(split_size_or_sections, size, dim, "split_size_or_sections")
@@ -51,7 +51,7 @@ def _equal_splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], di
     return _behind_one_another(_equal(size, step) or (0,), dim)
 
 
-@operator(promote=Promote.NO_OPMATH, splits=_equal_splits, aliases=("split_copy",))
+@operator(promote=Promote.NO_OPMATH, splits=_splits, aliases=("split_copy",))
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
@@ -62,7 +62,7 @@ def split(
     >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
     """
-    return split_at(tensor, _equal_splits(tensor, split_size_or_sections, dim))
+    return split_at(tensor, _splits(tensor, split_size_or_sections, dim))
 
 
 def _sized_splits(input: Any, split_sizes: tuple[int, ...], dim: int) -> Splits:
