@@ -218,7 +218,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
             return out
         verdict = peek(held) if spec.on_request else peek_on_cpu(held)
         if verdict is not None and not (verdict.all() if verdict.ndim else verdict):
-            enforce(_required(spec, args, kwargs, _value))
+            enforce(_required(spec, spec.parameters.bound(args, kwargs), _value))
         return out
 
     return operator
@@ -247,9 +247,9 @@ def _judged_if_given(parameters: Parameters, *, plain: Call, judged: Call) -> Ca
 
 
 def _required(
-    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
+    spec: OpSpec, bound: dict[str, Any], known: Callable[[Any], Any]
 ) -> Iterable[Requirement]:
-    return requirements(spec, *required_of(spec, args, kwargs, known))
+    return requirements(spec, *required_of(spec, bound, known))
 
 
 def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -262,7 +262,7 @@ def _enforce_on_constants(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str,
         return
     try:
         with jax.ensure_compile_time_eval():
-            enforce(_required(spec, args, kwargs, _constant))
+            enforce(_required(spec, given, _constant))
     except (TypeError, AttributeError, NotImplementedError):
         # It depends on values of more than constants, or on symbolic sizes.
         return

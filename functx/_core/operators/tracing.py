@@ -98,17 +98,16 @@ def requirements(
 
 
 def required_of(
-    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[[Any], Any]
+    spec: OpSpec, bound: dict[str, Any], known: Callable[[Any], Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of a call as they came and in canonical form, arrays passed through `known`."""
-    came = spec.parameters.bound(args, kwargs)
-    came = {name: _settled(spec, name, value, known) for name, value in came.items()}
+    """Bound arguments as they came and in canonical form, arrays passed through `known`."""
+    came = {name: _known_value(spec, name, value, known) for name, value in bound.items()}
     given = dict(came)
     canonicalize(spec, given)
     return came, given
 
 
-def _settled(spec: OpSpec, name: str, value: Any, known: Callable[[Any], Any]) -> Any:
+def _known_value(spec: OpSpec, name: str, value: Any, known: Callable[[Any], Any]) -> Any:
     role = spec.parameters.roles[name]
     return jax.tree.map(known, value) if role.traced and role.kind is not Kind.KEY else value
 
