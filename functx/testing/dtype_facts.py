@@ -49,7 +49,7 @@ NUMBERS = (True, 2, 2.5, 2j)
 
 
 @dataclasses.dataclass(frozen=True)
-class Case:
+class DtypeCase:
     """A call and what it is called in the table.
 
     A mixture knows the call it came from and what promotes in it, arrays and numbers.
@@ -103,12 +103,12 @@ def dtype_named(x: Any) -> str | None:
     return x if isinstance(x, str) and x in ALL_DTYPES else None
 
 
-def cases(info: OpInfo, dtype: str) -> Iterator[Case]:
+def cases(info: OpInfo, dtype: str) -> Iterator[DtypeCase]:
     """An entry's calls in one dtype: one of each kind among its samples, and their mixtures."""
     found: set[str] = set()
     mixed: set[str] = set()
     for sample in info.samples(info.make(dtype)):
-        case = Case(sample)
+        case = DtypeCase(sample)
         key = case.key(info, dtype, values=True)
         if key not in found:
             found.add(key)
@@ -117,7 +117,7 @@ def cases(info: OpInfo, dtype: str) -> Iterator[Case]:
         yield from _mixtures(info, sample, dtype, mixed)
 
 
-def _of_other_dtypes(info: OpInfo, sample: Sample, done: set[str]) -> Iterator[Case]:
+def _of_other_dtypes(info: OpInfo, sample: Sample, done: set[str]) -> Iterator[DtypeCase]:
     """The first call without a `dtype=`, with each."""
     assert info.spec is not None
     given = info.spec.arguments(sample.args, sample.kwargs)
@@ -126,10 +126,10 @@ def _of_other_dtypes(info: OpInfo, sample: Sample, done: set[str]) -> Iterator[C
             done.add(name)
             for other in OTHERS:
                 kwargs = {**sample.kwargs, name: other}
-                yield Case(dataclasses.replace(sample, kwargs=kwargs), varied=True)
+                yield DtypeCase(dataclasses.replace(sample, kwargs=kwargs), varied=True)
 
 
-def _mixtures(info: OpInfo, sample: Sample, dtype: str, done: set[str]) -> Iterator[Case]:
+def _mixtures(info: OpInfo, sample: Sample, dtype: str, done: set[str]) -> Iterator[DtypeCase]:
     """The first call with given promoting arrays, with each of them in other dtypes."""
     assert info.spec is not None
     where, arrays = promoting(info, sample), sample.arrays()
@@ -153,7 +153,7 @@ def _mixtures(info: OpInfo, sample: Sample, dtype: str, done: set[str]) -> Itera
         for new in mixed:
             operands = tuple(new if j == i else arrays[j] for j in where)
             varied = [new if j == i else y for j, y in enumerate(arrays)]
-            yield Case(sample.with_arrays(varied), sample, operands, varied=True)
+            yield DtypeCase(sample.with_arrays(varied), sample, operands, varied=True)
 
 
 def annotated(info: OpInfo, note: str) -> list[str]:
@@ -200,7 +200,7 @@ def recorded() -> dict[str, dict[str, dict[str, str]]]:
     return table
 
 
-def known(info: OpInfo, case: Case, dtype: str) -> str | None:
+def known(info: OpInfo, case: DtypeCase, dtype: str) -> str | None:
     """PyTorch's answer to a case, or None if it was not recorded."""
     rows = recorded().get(info.name, {})
     for values in (True, False):

@@ -20,7 +20,7 @@ from functx._core import available, category, Promote
 from .checks.cases import differentiable_case, random_like, sized, stacked, whole_function
 from .checks.compare import assert_close, closeness, DERIVATIVES, magnitude, PRODUCTS
 from .checks.forward import check_jit
-from .checks.programs import Program, Steps
+from .checks.programs import CheckProgram, CheckSteps
 from .checks.running import run_together, Running
 from .drawing.call import Call
 from .options import names_among
@@ -29,7 +29,7 @@ from .options import names_among
 Property = Callable[[Call], Any]
 
 
-def linear_jvp(call: Call) -> Steps:
+def linear_jvp(call: Call) -> CheckSteps:
     """`jvp` is linear in the tangent: that of `2 t - u` is twice that of `t` less that of `u`."""
     case = differentiable_case(call.info, call.sample)
     if case is None:
@@ -52,7 +52,7 @@ def linear_jvp(call: Call) -> Steps:
     return True
 
 
-def adjoint_vjp(call: Call) -> Steps:
+def adjoint_vjp(call: Call) -> CheckSteps:
     """`vjp` is the adjoint of `jvp`: `<w, J t> = <J* w, t>`, of complex numbers the real part."""
     case = differentiable_case(call.info, call.sample)
     if case is None:
@@ -73,7 +73,7 @@ def adjoint_vjp(call: Call) -> Steps:
     return True
 
 
-def maps_commute(call: Call) -> Steps:
+def maps_commute(call: Call) -> CheckSteps:
     """Of two nested `vmap`s either may be the outer one, and `chunk_size` changes nothing."""
     sample = sized(call.info, call.sample)
     f, arrays = whole_function(call.info, sample)
@@ -91,14 +91,14 @@ def maps_commute(call: Call) -> Steps:
             functx.vmap(outer, 1, 1, chunk_size=2)(*grid),
         )
 
-    [(want, turned, chunked)] = yield [Program(every_way)(*grid)]
+    [(want, turned, chunked)] = yield [CheckProgram(every_way)(*grid)]
     what, close = f"vmap(vmap({call.info.id})){sample!r}", closeness(call.info, sample)
     assert_close(turned, want, what=f"{what}, the maps exchanged", close=close)
     assert_close(chunked, want, what=f"{what}, in chunks of 2", close=close)
     return True
 
 
-def jit_is_eager(call: Call) -> Steps:
+def jit_is_eager(call: Call) -> CheckSteps:
     """Under `jax.jit` the values are those of the eager call."""
     return (yield from check_jit(call.info, call.sample))
 

@@ -13,11 +13,11 @@ import numpy as np
 SMALL = 1e-3  # below, an absolute tolerance of single precision sees nothing
 HIGH = 4  # the rank from which leading dimensions are as many as anybody has
 
-Arrays: TypeAlias = dict[str, Any]  # of a call, by name
-Vary: TypeAlias = Callable[[Arrays], Iterator[Arrays]]
+NamedArrays: TypeAlias = dict[str, Any]  # of a call, by name
+Vary: TypeAlias = Callable[[NamedArrays], Iterator[NamedArrays]]
 
 
-def flattened(arrays: Arrays) -> Iterator[Arrays]:
+def flattened(arrays: NamedArrays) -> Iterator[NamedArrays]:
     """Of rank 0: all of them, or the first alone."""
     points = {name: _put(np.ravel(x)[0]) for name, x in arrays.items() if x.size}
     first = next(iter(points), None)
@@ -26,7 +26,7 @@ def flattened(arrays: Arrays) -> Iterator[Arrays]:
         yield {first: points[first]}
 
 
-def raised(arrays: Arrays) -> Iterator[Arrays]:
+def raised(arrays: NamedArrays) -> Iterator[NamedArrays]:
     """Of rank 4 or more: the first alone, or all that have as many dimensions as it."""
     high = {
         name: _put(np.asarray(x).reshape((1,) * (HIGH - x.ndim) + x.shape))
@@ -39,7 +39,7 @@ def raised(arrays: Arrays) -> Iterator[Arrays]:
         yield {name: high[name] for name, x in arrays.items() if x.ndim == alike}
 
 
-def emptied(arrays: Arrays) -> Iterator[Arrays]:
+def emptied(arrays: NamedArrays) -> Iterator[NamedArrays]:
     """With a dimension of size 0, in all arrays that have it as the first one has."""
     first = next(iter(arrays.values()), np.zeros(()))
     for axis in range(first.ndim):
@@ -50,7 +50,7 @@ def emptied(arrays: Arrays) -> Iterator[Arrays]:
         }
 
 
-def narrowed(arrays: Arrays) -> Iterator[Arrays]:
+def narrowed(arrays: NamedArrays) -> Iterator[NamedArrays]:
     """One array with a first dimension of size 1, or without it."""
     for name, x in arrays.items():
         if len(arrays) > 1 and x.ndim and x.shape[0] > 1:

@@ -27,9 +27,9 @@ from functx.testing import ALL_DTYPES, opdb, OpInfo, Sample
 from functx.testing.dtype_facts import (
     annotated,
     answer,
-    Case,
     cases,
     dtype_named,
+    DtypeCase,
     in_dtype,
     INFERRED,
     not_pytorchs,
@@ -110,7 +110,7 @@ def merge(row: dict[str, str], dtype: str, got: str) -> None:
         row[dtype] = got
 
 
-def asked(info: OpInfo, case: Case) -> str:
+def asked(info: OpInfo, case: DtypeCase) -> str:
     """PyTorch's answer to one case, as the table writes it."""
     itself = lambda info, case: case.sample
     attempts = [("", itself, "cpu"), (INFERRED, itself, "meta")]
@@ -122,7 +122,7 @@ def asked(info: OpInfo, case: Case) -> str:
     return REFUSED
 
 
-def promoted(info: OpInfo, case: Case) -> Sample:
+def promoted(info: OpInfo, case: DtypeCase) -> Sample:
     """A mixture with its arrays already in the dtype that PyTorch's promotion gives them."""
     where = promoting(info, case.plain)
     operands = [tensor(x) if hasattr(x, "dtype") else x for x in case.operands]

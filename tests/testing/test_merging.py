@@ -8,7 +8,7 @@ from jax.extend.backend import get_backend
 
 from functx.testing import call, OpInfo, run_cells
 from functx.testing.checks import programs
-from functx.testing.checks.programs import _share, _Traced, Program, run_requests
+from functx.testing.checks.programs import _share, _Traced, CheckProgram, run_requests
 
 
 def counted(f):
@@ -23,7 +23,7 @@ def counted(f):
 
 def test_a_program_asked_for_twice_is_traced_once():
     f, traces = counted(jnp.sin)
-    program = Program(f)
+    program = CheckProgram(f)
     first, second = run_requests([program(np.ones(2)), program(np.zeros(2))])
     assert len(traces) == 1
     assert float(first[0]) == np.sin(1.0) and float(second[0]) == 0
@@ -33,7 +33,7 @@ def test_a_program_that_fails_fails_alone():
     def fails(x):
         raise ZeroDivisionError("by design")
 
-    programs = [Program(jnp.sin), Program(fails), Program(jnp.cos)]
+    programs = [CheckProgram(jnp.sin), CheckProgram(fails), CheckProgram(jnp.cos)]
     sine, error, cosine = run_requests([p(np.zeros(())) for p in programs])
     assert float(sine) == 0 and float(cosine) == 1
     assert isinstance(error, ZeroDivisionError)
@@ -44,20 +44,20 @@ def test_a_program_that_fails_while_it_runs_fails_alone():
         raise ZeroDivisionError("by design")
 
     called_back = lambda x: jax.pure_callback(raises, x, x)
-    programs = [Program(f) for f in (jnp.sin, jnp.tan, called_back, jnp.cos)]
+    programs = [CheckProgram(f) for f in (jnp.sin, jnp.tan, called_back, jnp.cos)]
     sine, _, error, cosine = run_requests([p(np.zeros(())) for p in programs])
     assert float(sine) == 0 and float(cosine) == 1
     assert "by design" in str(error)
 
 
 def test_a_program_may_run_with_64_bit_off():
-    program = Program(lambda x: x + 1, x64=False)
-    [narrow], wide = run_requests([program(np.ones(1)), Program(lambda x: x + 1)(np.ones(1))])
+    program = CheckProgram(lambda x: x + 1, x64=False)
+    [narrow], wide = run_requests([program(np.ones(1)), CheckProgram(lambda x: x + 1)(np.ones(1))])
     assert (narrow.dtype, wide.dtype) == (np.float32, np.float64)
 
 
 def test_time_is_shared_by_equations():
-    small, large = Program(jnp.sin), Program(lambda x: jnp.sin(jnp.sin(jnp.sin(x))))
+    small, large = CheckProgram(jnp.sin), CheckProgram(lambda x: jnp.sin(jnp.sin(jnp.sin(x))))
     requests = [small(np.ones(1)), large(np.ones(1)), large(np.zeros(1))]
     traced = [_Traced(requests[:1]), _Traced(requests[1:])]
     before = [request.seconds for request in requests]

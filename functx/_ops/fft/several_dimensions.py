@@ -255,10 +255,10 @@ def ihfft2(
     return half_fourier(input, _some(input, s, dim), norm, inverse=True)
 
 
-Sizes: TypeAlias = tuple[int, ...] | None
+OptionalInts: TypeAlias = tuple[int, ...] | None
 
 
-def _some(input: Array, s: Sizes, dim: Sizes, *, from_half: bool = False) -> Signal:
+def _some(input: Array, s: OptionalInts, dim: OptionalInts, *, from_half: bool = False) -> Signal:
     dims = _dims(input, s, dim)
     if not dims:
         refuse(f"`dim` must name at least 1 dimension, got {dim} for {describe(input)}")
@@ -266,15 +266,15 @@ def _some(input: Array, s: Sizes, dim: Sizes, *, from_half: bool = False) -> Sig
     return signal_of(input, dims, lengths, "s", from_half=from_half)
 
 
-def _half(input: Array, s: Sizes, dim: Sizes) -> Signal:
+def _half(input: Array, s: OptionalInts, dim: OptionalInts) -> Signal:
     return _some(input, s, dim, from_half=True)
 
 
-def _signal(input: Array, s: Sizes, dim: Sizes) -> Signal:
+def _signal(input: Array, s: OptionalInts, dim: OptionalInts) -> Signal:
     return _some(input, s, dim) if _dims(input, s, dim) else Signal((), ())
 
 
-def _dims(input: Array, s: Sizes, dim: Sizes) -> tuple[int, ...]:
+def _dims(input: Array, s: OptionalInts, dim: OptionalInts) -> tuple[int, ...]:
     if dim is None:
         count = input.ndim if s is None else len(s)
         if count > input.ndim:

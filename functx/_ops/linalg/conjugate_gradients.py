@@ -30,7 +30,7 @@ class Search(NamedTuple):
     steps: int
 
 
-class _State(NamedTuple):
+class _Iterate(NamedTuple):
     step: Array
     vectors: Array  # orthonormal, but for zeros where the subspace is too small
     before: Array  # the step that led to them
@@ -73,27 +73,27 @@ def _of_one(
     size = _norm(start)
     sizes = _norm(product(A, start)) / size, _norm(_times(B, start)) / size
 
-    def look(step: Array, subspace: Array, n: int) -> _State:
+    def look(step: Array, subspace: Array, n: int) -> _Iterate:
         values, turn = _least(A, B, subspace, n)
         vectors = _made_exact(B, product(subspace, turn))
         moved = jnp.where(jnp.arange(len(turn))[:, None] < n, 0, turn)
         residual = product(A, vectors) - _times(B, vectors) * values.astype(A.dtype)
         error = _norm(residual, 0) / (_norm(vectors, 0) * (sizes[0] + jnp.abs(values) * sizes[1]))
         worst = jnp.max(error[: search.k])
-        return _State(step + 1, vectors, product(subspace, moved), residual, values, worst)
+        return _Iterate(step + 1, vectors, product(subspace, moved), residual, values, worst)
 
-    def again(state: _State) -> _State:
+    def again(state: _Iterate) -> _Iterate:
         more = jnp.concatenate([_times(inverse, state.residual), state.before], 1)
         more = _orthonormal(B, more, beside=state.vectors)
         subspace = jnp.concatenate([state.vectors, more], 1)
         return look(state.step, subspace, start.shape[1])
 
-    def going(state: _State) -> Array:
+    def going(state: _Iterate) -> Array:
         bounded = state.step < search.steps if search.steps >= 0 else True
         return (state.error >= tol) & bounded  # of NaN, no more
 
     first = look(jnp.zeros((), "int32"), _orthonormal(B, start), start.shape[1])
-    end = lax.while_loop(going, again, _State(*equally_varying([*first])))
+    end = lax.while_loop(going, again, _Iterate(*equally_varying([*first])))
     return sign * end.values[: search.k], end.vectors[:, : search.k]
 
 

@@ -19,10 +19,7 @@ import numpy as np
 from jax import Array
 
 
-Function = Callable[[Array], Array]
-
-
-def divided_difference(function: Function, *points: Array) -> Array:
+def divided_difference(function: Callable[[Array], Array], *points: Array) -> Array:
     """`function[x_0, ..., x_n]` of real points, elementwise; they broadcast, in any order.
 
     JAX must be able to differentiate `function` n + 1 times.
@@ -72,11 +69,11 @@ def _eps(x: Array) -> float:
     return float(jnp.finfo(x.dtype).eps)
 
 
-def _derivative(function: Function) -> Function:
+def _derivative(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))[1]
 
 
-def _mean(function: Function, corners: Array, nodes: int) -> Array:
+def _mean(function: Callable[[Array], Array], corners: Array, nodes: int) -> Array:
     """The integral of `function` over the simplex with these corners, which lead."""
     places, weights = _simplex(len(corners) - 1, nodes)
     x = jnp.tensordot(jnp.asarray(places, corners.dtype), corners, 1, precision="highest")

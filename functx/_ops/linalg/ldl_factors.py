@@ -32,7 +32,7 @@ _GROWTH = (1 + math.sqrt(17)) / 8  # from which element on a pivot is large enou
 _PANEL = 16  # columns that are eliminated before the others are touched
 
 
-class Blocks(NamedTuple):
+class UnpackedFactors(NamedTuple):
     """What packed factors hold, in the order into which all exchanges bring the rows."""
 
     L: Array  # unit lower triangular, and 0 within blocks
@@ -54,7 +54,7 @@ def transposed(x: Array, of_hermitian: bool) -> Array:
     return adjoint(x) if of_hermitian else x.mT
 
 
-def blocks(factors: Array, pivots: Array, *, of_hermitian: bool) -> Blocks:
+def blocks(factors: Array, pivots: Array, *, of_hermitian: bool) -> UnpackedFactors:
     """The factors in matrices of their own."""
     rows, order = _positions(pivots)
     first, within = _first_of_two(pivots), _within(pivots)
@@ -66,7 +66,7 @@ def blocks(factors: Array, pivots: Array, *, of_hermitian: bool) -> Blocks:
     one = jnp.eye(factors.shape[-1], dtype=factors.dtype)
     D = low + transposed(low, of_hermitian) + one * diagonal[..., None, :]
     L = one + jnp.where(within, 0, jnp.tril(jnp.take_along_axis(below, rows, -2), -1))
-    return Blocks(L, D, _inverse(D, first), order, within, rows)
+    return UnpackedFactors(L, D, _inverse(D, first), order, within, rows)
 
 
 def _lower_half(A: Array) -> Array:
@@ -156,7 +156,7 @@ def _beside_diagonal(D: Array) -> Array:
     return jnp.diagonal(jnp.roll(jnp.tril(D, -1), -1, -2), axis1=-2, axis2=-1)
 
 
-class _State(NamedTuple):
+class _Elimination(NamedTuple):
     """An elimination that is done up to step `k`, in a panel of columns that began at `begin`.
 
     What is left is `A - L.T @ C`, with `C` conjugated where matrices are Hermitian: the panel's
@@ -189,14 +189,14 @@ def _eliminated_one(A: Array, of_hermitian: bool) -> tuple[Array, Array, Array]:
     index, zero = jnp.arange(n, dtype=jnp.int32), jnp.int32(0)
     none = jnp.zeros((width + 1, n), A.dtype)  # a block of two may begin in the last column
     packed = jnp.zeros((n + width + 1, n), A.dtype)
-    start = _State(zero, zero, index, index, none, none, none, jnp.zeros_like(index), zero)
+    start = _Elimination(zero, zero, index, index, none, none, none, jnp.zeros_like(index), zero)
     state, A, packed = jax.tree.unflatten(
         jax.tree.structure((start, A, packed)),
         equally_varying(jax.tree.leaves((start, A, packed))),
     )
     none, size, columns = state.L, as_number(n, zero.dtype), as_number(width, zero.dtype)
 
-    def panel(given: tuple[_State, Array, Array]) -> tuple[_State, Array, Array]:
+    def panel(given: tuple[_Elimination, Array, Array]) -> tuple[_Elimination, Array, Array]:
         state, A, packed = given
         state = lax.while_loop(
             lambda state: (state.k < size) & (state.k < state.begin + columns),
@@ -214,7 +214,7 @@ def _conjugated(x: Array, of_hermitian: bool) -> Array:
     return jnp.conj(x) if of_hermitian else x
 
 
-def _step(state: _State, A: Array, of_hermitian: bool) -> _State:
+def _step(state: _Elimination, A: Array, of_hermitian: bool) -> _Elimination:
     k, order, place = state.k, state.order, state.place
     index = jnp.arange(A.shape[0], dtype=k.dtype)
     pair, other, two, zero = _choice(state, A, of_hermitian)
@@ -238,7 +238,7 @@ def _step(state: _State, A: Array, of_hermitian: bool) -> _State:
     )
 
 
-def _choice(state: _State, A: Array, of_hermitian: bool) -> tuple[Array, Array, Array, Array]:
+def _choice(state: _Elimination, A: Array, of_hermitian: bool) -> tuple[Array, Array, Array, Array]:
     """Two columns, the row to exchange, whether they are a block, and whether nothing is left."""
     k, order = state.k, state.order
     index = jnp.arange(A.shape[0], dtype=k.dtype)

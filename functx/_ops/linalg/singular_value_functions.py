@@ -13,15 +13,15 @@ from functx._core.errors import describe
 from functx._core.rules.custom_derivatives import derivative_rules
 
 from .matrix_arguments import adjoint, nan_beside_infinities
-from .spectral_frames import BLOCKS, Blocks, inner, like_primal, Sides
+from .spectral_frames import BLOCKS, inner, like_primal, OffDiagonalBlocks, RowsAndColumns
 from .spectral_functions import (
     by_parameter,
     by_value,
-    Function,
     given_function,
     given_matrix,
     given_parameters,
     spectral_derivative,
+    SpectralFunction,
 )
 
 
@@ -99,17 +99,17 @@ def singular_value_sum(A: ArrayLike, function: Callable[..., Any], *parameters: 
 
 def _given(
     name: str, A: ArrayLike, function: Callable[..., Any], parameters: Sequence[ArrayLike]
-) -> tuple[Blocks, Array, Sides, tuple[Array, ...], Function]:
+) -> tuple[OffDiagonalBlocks, Array, RowsAndColumns, tuple[Array, ...], SpectralFunction]:
     A = given_matrix(name, A)
     if A.ndim < 2:
         fail(name, f"`A` must be [..., m, n], got {describe(A)}", error=RuntimeError)
     U, S, Vh = lax.linalg.svd(nan_beside_infinities(lax.stop_gradient(A)), full_matrices=False)
     known = given_parameters(name, parameters, S.dtype)
     of_values = given_function(name, function, S, known, "singular value")
-    return Blocks(A, adjoint(A)), S, Sides(U, adjoint(Vh)), known, of_values
+    return OffDiagonalBlocks(A, adjoint(A)), S, RowsAndColumns(U, adjoint(Vh)), known, of_values
 
 
-def _odd(function: Function) -> Function:
+def _odd(function: SpectralFunction) -> SpectralFunction:
     """`function` of sizes, continued to negative numbers; constant where it would jump."""
 
     def continued(values: Array, *parameters: Array) -> Array:
@@ -121,17 +121,19 @@ def _odd(function: Function) -> Function:
     return continued
 
 
-def _sum(function: Function) -> Callable[..., Array]:
+def _sum(function: SpectralFunction) -> Callable[..., Array]:
     """The sum of `function` of the singular values, under its rules."""
     slopes = spectral_derivative(_SUM, BLOCKS, _odd(by_value(function)), 0)
 
-    def forward(A: Blocks, values: Array, vectors: Sides, parameters: Sequence[Array]) -> Array:
+    def forward(
+        A: OffDiagonalBlocks, values: Array, vectors: RowsAndColumns, parameters: Sequence[Array]
+    ) -> Array:
         return jnp.sum(function(values, *parameters), -1)
 
-    def gradient(primals: Any) -> Blocks:
+    def gradient(primals: Any) -> OffDiagonalBlocks:
         A, values, vectors, parameters = primals
         upper, lower = slopes(A, values, vectors, (), parameters)
-        return Blocks(lower.mT / 2, upper.mT / 2)
+        return OffDiagonalBlocks(lower.mT / 2, upper.mT / 2)
 
     def in_parameter(primals: Any, number: int) -> Array:
         return _sum(by_parameter(function, number))(*primals)
@@ -154,6 +156,6 @@ def _sum(function: Function) -> Callable[..., Array]:
             like_primal(p, inner(cotangent, in_parameter(primals, i)))
             for i, p in enumerate(parameters)
         )
-        return Blocks(*pulled), None, None, to_parameters
+        return OffDiagonalBlocks(*pulled), None, None, to_parameters
 
     return derivative_rules(forward, jvp=jvp, vjp=vjp, name=_SUM)

@@ -12,7 +12,7 @@ from functx._core import decided
 from .full_precision import product
 from .matrix_arguments import adjoint, nan_beside_infinities
 from .phases import with_free_phase
-from .spectral_frames import BLOCKS, Blocks, Sides
+from .spectral_frames import BLOCKS, OffDiagonalBlocks, RowsAndColumns
 from .spectral_values import ruled_values
 from .unused_vectors import divisor, with_vectors
 
@@ -37,17 +37,17 @@ def singular_values(
 ) -> Array:
     """The singular values, for which the vectors are computed only under differentiation."""
 
-    def forward(A: Blocks, known: tuple[()]) -> Array:
+    def forward(A: OffDiagonalBlocks, known: tuple[()]) -> Array:
         matrix = nan_beside_infinities(A.upper)
         return lax.linalg.svd(matrix, compute_uv=False, algorithm=algorithm)
 
-    def decomposition(A: Blocks, known: tuple[()]) -> tuple[Array, Sides]:
+    def decomposition(A: OffDiagonalBlocks, known: tuple[()]) -> tuple[Array, RowsAndColumns]:
         matrix = nan_beside_infinities(A.upper)
         U, S, Vh = lax.linalg.svd(matrix, full_matrices=False, algorithm=algorithm)
-        return S, Sides(U, adjoint(Vh))
+        return S, RowsAndColumns(U, adjoint(Vh))
 
     values = ruled_values("linalg.svdvals", BLOCKS, forward, decomposition)
-    return values(Blocks(A, adjoint(A)), ())
+    return values(OffDiagonalBlocks(A, adjoint(A)), ())
 
 
 def completed(U: Array) -> Array:

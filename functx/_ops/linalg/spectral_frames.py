@@ -62,7 +62,7 @@ HERMITIAN = Frame(
 )
 
 
-class Blocks(NamedTuple):
+class OffDiagonalBlocks(NamedTuple):
     """A matrix with two blocks of zeros on its diagonal.
 
     As a function of both of the others, of which one may move alone, what is complex is linear.
@@ -72,14 +72,14 @@ class Blocks(NamedTuple):
     lower: Array  # [..., n, m]
 
 
-class Sides(NamedTuple):
+class RowsAndColumns(NamedTuple):
     """The parts of vectors that meet the rows and the columns of the upper block."""
 
     rows: Array  # [..., m, k]
     columns: Array  # [..., n, k]
 
 
-def _inside_blocks(vectors: Sides, directions: Sequence[Blocks]) -> Any:
+def _inside_blocks(vectors: RowsAndColumns, directions: Sequence[OffDiagonalBlocks]) -> Any:
     """Both eigenvectors of each pair of singular vectors, and of the others what is reached."""
     rows, columns = vectors
     more_rows = _reached(rows, [x for E in directions for x in (E.upper, adjoint(E.lower))])
@@ -88,7 +88,7 @@ def _inside_blocks(vectors: Sides, directions: Sequence[Blocks]) -> Any:
     nothing = [(0, 0)] * (rows.ndim - 1)
     more_rows = jnp.pad(more_rows, [*nothing, (0, last)])
     more_columns = jnp.pad(more_columns, [*nothing, (first, 0)])
-    every = Sides(
+    every = RowsAndColumns(
         jnp.concatenate([half * rows, half * rows, more_rows], -1),
         jnp.concatenate([half * columns, -half * columns, more_columns], -1),
     )
@@ -113,13 +113,15 @@ def _reached(vectors: Array, images: Sequence[Array]) -> Array:
     return lax.linalg.qr(together, full_matrices=False)[0][..., k:]
 
 
-def _outside_blocks(left: Sides, vectors: Sides) -> Blocks:
-    return Blocks(
+def _outside_blocks(left: RowsAndColumns, vectors: RowsAndColumns) -> OffDiagonalBlocks:
+    return OffDiagonalBlocks(
         product(left.rows, adjoint(vectors.columns)), product(left.columns, adjoint(vectors.rows))
     )
 
 
-BLOCKS = Frame(_inside_blocks, _outside_blocks, lambda C: Blocks(C.lower.mT, C.upper.mT), share=0.5)
+BLOCKS = Frame(
+    _inside_blocks, _outside_blocks, lambda C: OffDiagonalBlocks(C.lower.mT, C.upper.mT), share=0.5
+)
 
 
 def inner(first: Matrix, second: Matrix) -> Array:

@@ -21,15 +21,15 @@ from .full_precision import product
 from .spectral_frames import Frame, inner, like_primal, Matrix, summed, Vectors
 
 
-Function: TypeAlias = Callable[..., Array]
-Derivative: TypeAlias = Callable[
+SpectralFunction: TypeAlias = Callable[..., Array]
+SpectralDerivative: TypeAlias = Callable[
     [Matrix, Array, Vectors, Sequence[Matrix], Sequence[Array]], Matrix
 ]
 
 
 def given_function(
     name: str, function: Callable[..., Any], values: Array, known: Any, what: str
-) -> Function:
+) -> SpectralFunction:
     """`function` of `values` and the parameters `known`, with results of their precision.
 
     Refuses one whose derivatives would miss what it closes over. `what` is one of the values.
@@ -76,7 +76,7 @@ def given_parameters(name: str, parameters: Sequence[ArrayLike], dtype: Any) -> 
     return tuple(x if kept else x.astype(dtype) for x, kept in zip(known, own, strict=True))
 
 
-def by_value(function: Function) -> Function:
+def by_value(function: SpectralFunction) -> SpectralFunction:
     """The derivative of `function` in the values that it takes."""
 
     def derivative(values: Array, *parameters: Array) -> Array:
@@ -86,7 +86,7 @@ def by_value(function: Function) -> Function:
     return derivative
 
 
-def by_parameter(function: Function, number: int) -> Function:
+def by_parameter(function: SpectralFunction, number: int) -> SpectralFunction:
     """The derivative of `function` in one of its parameters."""
 
     def derivative(values: Array, *parameters: Array) -> Array:
@@ -102,7 +102,9 @@ def by_parameter(function: Function, number: int) -> Function:
     return derivative
 
 
-def spectral_derivative(name: str, frame: Frame, function: Function, order: int) -> Derivative:
+def spectral_derivative(
+    name: str, frame: Frame, function: SpectralFunction, order: int
+) -> SpectralDerivative:
     """$L_n$ of the matrix, its eigenvalues and vectors (constants), directions and parameters."""
 
     def forward(

@@ -11,10 +11,10 @@ from jax import Array
 from .correlation_parts import Geometry, padded, Part, put_back, seen_by, total
 
 
-Program = Callable[[Part, Geometry, Array, Array], Array]
+CorrelationProgram = Callable[[Part, Geometry, Array, Array], Array]
 
 
-def by_planes(program: Program, wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+def by_planes(program: CorrelationProgram, wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, from the two others, by a program for one dimension less.
 
     Each plane of the kernel is correlated with the planes of all images that it meets, which form a

@@ -14,7 +14,7 @@ import numpy as np
 from functx._core import category, decided, known, Size
 from functx._core.rules.custom_derivatives import derivative_rules
 
-from .taps import average_taps, Taps
+from .taps import average_taps, ResamplingTaps
 
 
 _FEW = 32  # taps that are written out one by one
@@ -42,7 +42,7 @@ def resample(x: jax.Array, axis: int, positions: Any, weights: Any) -> jax.Array
     )(x)
 
 
-def _weighed(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
+def _weighed(x: jax.Array, axis: int, taps: ResamplingTaps) -> jax.Array:
     """The weighted sum, with a gather for each of few taps: XLA fuses them, and the innermost loop
     runs along rows.
     """
@@ -61,7 +61,7 @@ def _weighed(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
     return total
 
 
-def _weighed_at_once(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
+def _weighed_at_once(x: jax.Array, axis: int, taps: ResamplingTaps) -> jax.Array:
     positions, weights = taps
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     # jaxlib 0.10.2 and 0.11.0 crash on CPUs where a product of seven dimensions is summed, as
@@ -72,7 +72,7 @@ def _weighed_at_once(x: jax.Array, axis: int, taps: Taps) -> jax.Array:
     return out.reshape(*before, positions.shape[0], *after)
 
 
-def _transposed(taps: Taps, n: int) -> Taps:
+def _transposed(taps: ResamplingTaps, n: int) -> ResamplingTaps:
     """The taps of the transpose: the amounts that each of the `n` inputs gives, and the outputs
     that get them.
     """

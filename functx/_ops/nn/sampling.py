@@ -33,7 +33,7 @@ class Reading(NamedTuple):
     align_corners: bool
 
 
-Taps = tuple[Array, "Array | None", Array]  # positions, whether they are inside, weights
+PointTaps = tuple[Array, "Array | None", Array]  # positions, whether they are inside, weights
 _FEW = 6  # channels
 _NARROW = 8  # channels; up to these, one scatter of joined rows is quicker than several
 _LOOPS = 4  # scatters of wider rows at most, since each compiles for long
@@ -177,7 +177,7 @@ def _taps(reading: Reading, points: Array) -> tuple[list[Array], Any]:
     return weights, (at, inside)
 
 
-def _along(coordinate: Array, n: Size, reading: Reading) -> list[Taps]:
+def _along(coordinate: Array, n: Size, reading: Reading) -> list[PointTaps]:
     """The taps of one dimension of `n` elements, for coordinates between -1 and 1."""
     size = as_number(n, coordinate.dtype)
     x = coordinate + 1
@@ -198,7 +198,7 @@ def _along(coordinate: Array, n: Size, reading: Reading) -> list[Taps]:
     ]
 
 
-def _cubic_taps(x: Array, n: Size, reading: Reading) -> list[Taps]:
+def _cubic_taps(x: Array, n: Size, reading: Reading) -> list[PointTaps]:
     """The four taps of one dimension. The image goes on beyond its edges, so the taps are clipped
     or reflected, not the point.
     """
@@ -207,7 +207,7 @@ def _cubic_taps(x: Array, n: Size, reading: Reading) -> list[Taps]:
     far = lambda t: ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
     near = lambda t: ((a + 2) * t - (a + 3)) * t * t + 1
     weights = (far(t + 1), near(t), near(1 - t), far(2 - t))
-    taps: list[Taps] = []
+    taps: list[PointTaps] = []
     for k, weight in enumerate(weights, -1):
         at = left if reading.padding == "zeros" else _padded(left + k, n, reading)
         taps.append((*_position(at, k if reading.padding == "zeros" else 0, n, reading), weight))

@@ -19,7 +19,7 @@ from functx._ops.quotients import quotient
 
 
 # Positions and weights, `[outputs, taps]`; positions beyond the inputs read zeros.
-Taps = tuple[Any, Any]
+ResamplingTaps = tuple[Any, Any]
 
 
 class Grid(NamedTuple):
@@ -98,7 +98,7 @@ def nearest_positions(grid: Grid, *, exact: bool) -> Any:
     return grid.xp.minimum(at.astype(int), grid.before - 1)
 
 
-def linear_taps(grid: Grid) -> Taps:
+def linear_taps(grid: Grid) -> ResamplingTaps:
     """The two neighbours of each output."""
     xp = grid.xp
     at = xp.maximum(grid.coordinates, 0)
@@ -108,7 +108,7 @@ def linear_taps(grid: Grid) -> Taps:
     return xp.stack([left, right], 1), xp.stack([1 - weight, weight], 1)
 
 
-def cubic_taps(grid: Grid) -> Taps:
+def cubic_taps(grid: Grid) -> ResamplingTaps:
     """The four neighbours of each output. Beyond the edge, the edge is repeated."""
     xp, at = grid.xp, grid.coordinates
     left = xp.minimum(xp.floor(at).astype(int), grid.before - 1)
@@ -118,7 +118,7 @@ def cubic_taps(grid: Grid) -> Taps:
     return xp.clip(left[:, None] + taps, 0, grid.before - 1), weights
 
 
-def filtered_taps(grid: Grid, mode: str) -> Taps:
+def filtered_taps(grid: Grid, mode: str) -> ResamplingTaps:
     """All neighbours that lie under a filter as wide as an output."""
     xp, (reach, kernel) = grid.xp, _FILTERS[mode]
     scale, half = grid.step, grid.dtype.type(0.5)
@@ -138,7 +138,7 @@ def filtered_taps(grid: Grid, mode: str) -> Taps:
     return xp.where(positions < end[:, None], positions, grid.before), weights.astype(grid.dtype)
 
 
-def kept_where_same(grid: Grid, taps: Taps) -> Taps:
+def kept_where_same(grid: Grid, taps: ResamplingTaps) -> ResamplingTaps:
     """Taps that read each input alone where there are as many outputs, which symbolic sizes may
     leave open.
     """
@@ -162,7 +162,7 @@ def adaptive_windows(n: Size, m: Size) -> tuple[Any, Any, Size]:
     return start, end, -(-n // max_dim(m, 1)) + 1
 
 
-def average_taps(n: Size, m: Size) -> Taps:
+def average_taps(n: Size, m: Size) -> ResamplingTaps:
     """The elements of each window of adaptive average pooling."""
     xp = numbers_of(n, m)
     start, end, longest = adaptive_windows(n, m)

@@ -21,7 +21,6 @@ from functx._ops.polynomials import horner
 from functx._ops.two_parts import constant, parted, PI, TwoParts
 
 
-Map = Callable[[Array], Array]
 # $\log_2((1 + z) / (1 - z)) / z$ by powers of $z^2$, for arguments of the logarithm between
 # $\sqrt{1/2}$ and $\sqrt 2$: Chebyshev's interpolant, to 2e-16.
 _LOGARITHM = (
@@ -53,7 +52,12 @@ def logarithm(x: Array) -> Array:
     return out * np.float64(math.log(2))
 
 
-def by_precision(x: Array, in_double: Map, in_two_parts: Map, general: Map) -> Array:
+def by_precision(
+    x: Array,
+    in_double: Callable[[Array], Array],
+    in_two_parts: Callable[[Array], Array],
+    general: Callable[[Array], Array],
+) -> Array:
     """One of three ways: the last where double precision is slow, or has no bits to look at."""
     if x.dtype == np.float32:
         return platform_dependent(x, cpu=in_double, default=general)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 
 
-Form = Callable[[Array, Array, Array], Array]
+ChebyshevForm = Callable[[Array, Array, Array], Array]
 
 _RECURRENT = 8  # the degrees that are computed as they are defined
 _FAR = 2.0**520  # whose square is infinite

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools as ft
 import math
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,7 @@ from functx._ops.pointwise.log_gamma import log_gamma
 from functx._ops.pointwise.operands import check_floating
 
 from . import incomplete_gamma
-from .slopes import with_slopes
+from .slopes import PointwiseFunction, with_slopes
 from .wide import widened
 
 
@@ -86,15 +85,12 @@ def mvlgamma(input: ArrayOnly, p: int) -> Array:
     return _multivariate(p)(input)
 
 
-Function = Callable[..., Array]
-
-
 def _arguments(x: Array, p: int) -> Array:
     return x[..., None] - np.arange(p, dtype=x.dtype) / 2
 
 
 @ft.lru_cache
-def _multivariate(p: int) -> Function:
+def _multivariate(p: int) -> PointwiseFunction:
     def forward(x: Array) -> Array:
         terms = log_gamma(_arguments(x, p))
         return p * (p - 1) / 4 * math.log(math.pi) + jnp.sum(terms, axis=-1)
@@ -108,7 +104,7 @@ def _multivariate(p: int) -> Function:
 
 # Functions of $a$ and $x$: of each order, the derivatives of $P(a, x)$ in $a$.
 @ft.lru_cache
-def _lower(order: int) -> Function:
+def _lower(order: int) -> PointwiseFunction:
     def slopes(a: Array, x: Array, output: Array) -> tuple[Array, Array]:
         return _lower(order + 1)(a, x), _density(order, 0)(a, x)
 
@@ -119,7 +115,7 @@ def _lower(order: int) -> Function:
 
 
 @ft.lru_cache
-def _upper() -> Function:
+def _upper() -> PointwiseFunction:
     def slopes(a: Array, x: Array, output: Array) -> tuple[Array, Array]:
         return -_lower(1)(a, x), -_density(0, 0)(a, x)
 
@@ -127,7 +123,7 @@ def _upper() -> Function:
 
 
 @ft.lru_cache
-def _density(order: int, lowered: int) -> Function:
+def _density(order: int, lowered: int) -> PointwiseFunction:
     r"""The derivatives of $x^{a-m-1} e^{-x} / \Gamma(a - m)$ in $a$."""
 
     def slopes(a: Array, x: Array, output: Array) -> tuple[Array, Array]:

@@ -16,8 +16,6 @@ import numpy as np
 from jax import Array
 
 
-Map = Callable[[Array], Array]
-
 _TERMS = 10  # that are summed one by one
 # $B_{2k} / (2k)!$. With ten terms before them, these leave less than 1e-17 of the sum.
 _COEFFICIENTS = (
@@ -76,7 +74,13 @@ def polygamma_sum(n: int, x: Array) -> Array:
     return _everywhere(x, jnp.full(x.shape, n % 2 == 0), exponent, power, above)
 
 
-def _everywhere(q: Array, odd: Array, s: Array, power: Map, above: Map) -> Array:
+def _everywhere(
+    q: Array,
+    odd: Array,
+    s: Array,
+    power: Callable[[Array], Array],
+    above: Callable[[Array], Array],
+) -> Array:
     """For positive and negative $q$, of the power and the sum for positive ones; $s$ is whole."""
     whole = jnp.round(q)
     left = (q < 0) & (q != whole)

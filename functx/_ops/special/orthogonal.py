@@ -10,16 +10,16 @@ from jax import Array
 
 from functx._core.rules.custom_derivatives import derivative_rules
 
-from .chebyshev_forms import first_kind, Form, fourth_kind, second_kind, third_kind
+from .chebyshev_forms import ChebyshevForm, first_kind, fourth_kind, second_kind, third_kind
 from .recurrences import hermite, jacobi, laguerre
 from .wide import widened
 
 
-Function = Callable[[Array, Array], Array]
+PolynomialOfDegree = Callable[[Array, Array], Array]
 
 # Of Jacobi's polynomials on [-1, 1]: the parameters, the values at 1, whether they are `2 n + 1`,
 # `n + 1` or 1, and what computes those of any degree, and those of $-x$.
-_CHEBYSHEV: dict[str, tuple[Form, Form]] = {
+_CHEBYSHEV: dict[str, tuple[ChebyshevForm, ChebyshevForm]] = {
     "t": (first_kind, first_kind),
     "u": (second_kind, second_kind),
     "v": (third_kind, fourth_kind),
@@ -35,7 +35,9 @@ _PARAMETERS = {
 
 
 @ft.lru_cache
-def jacobi_polynomial(kind: str, name: str, *, shifted: bool = False, order: int = 0) -> Function:
+def jacobi_polynomial(
+    kind: str, name: str, *, shifted: bool = False, order: int = 0
+) -> PolynomialOfDegree:
     """That of Chebyshev (t, u, v, w) or Legendre (p), or its derivative of this order."""
 
     def forward(x: Array, n: Array) -> Array:
@@ -78,7 +80,7 @@ def _derivative(kind: str, order: int, flipped: Array, n: Array, size: Array, le
 
 
 @ft.lru_cache
-def laguerre_polynomial(name: str, order: int = 0) -> Function:
+def laguerre_polynomial(name: str, order: int = 0) -> PolynomialOfDegree:
     """Laguerre's, or its derivative of this order."""
 
     def forward(x: Array, n: Array) -> Array:
@@ -93,7 +95,7 @@ def laguerre_polynomial(name: str, order: int = 0) -> Function:
 
 
 @ft.lru_cache
-def hermite_polynomial(scale: float, name: str, order: int = 0) -> Function:
+def hermite_polynomial(scale: float, name: str, order: int = 0) -> PolynomialOfDegree:
     """Hermite's, of physics for a scale of 2, of probability for 1, or its derivative."""
 
     def forward(x: Array, n: Array) -> Array:
@@ -106,7 +108,9 @@ def hermite_polynomial(scale: float, name: str, order: int = 0) -> Function:
     return _ruled(forward, ft.partial(hermite_polynomial, scale, name, order + 1), name)
 
 
-def _ruled(forward: Function, derivative: Callable[[], Function], name: str) -> Function:
+def _ruled(
+    forward: PolynomialOfDegree, derivative: Callable[[], PolynomialOfDegree], name: str
+) -> PolynomialOfDegree:
     """`forward` of $x$ and the degree, of which the result is no smooth function."""
     return derivative_rules(
         widened(forward),

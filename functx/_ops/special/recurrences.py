@@ -20,7 +20,7 @@ _FAR = 2.0**520  # from where on all polynomials are infinite, but those of degr
 _HUGE = 2.0**400  # where numbers are scaled, by a power of 2 beyond what a step may add
 _EXPONENT = 560
 
-Step = Callable[[Array, Array, Array], tuple[Array, Array]]
+RecurrenceStep = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 def jacobi(alpha: Array, beta: Array, n: Array, x: Array, less: Array) -> Array:
@@ -72,7 +72,7 @@ def hermite(scale: float, n: Array, x: Array) -> Array:
     return jnp.where(n == 1, scale * x, out)
 
 
-def _from_second(step: Step, n: Array, first: Array, second: Array) -> Array:
+def _from_second(step: RecurrenceStep, n: Array, first: Array, second: Array) -> Array:
     """The polynomials of degrees `n`, from those of degree 1; `step` goes to degree `k`."""
     end = jnp.max(jnp.where(n <= HIGHEST, n, 0), initial=0)
     first, second, none = equally_varying([first, second, jnp.zeros_like(second)])

@@ -11,12 +11,12 @@ from jax import Array
 from functx._core.rules.custom_derivatives import derivative_rules
 
 
-Function = Callable[..., Array]
+PointwiseFunction = Callable[..., Array]
 
 
 def with_slopes(
-    function: Function, slopes: Callable[..., tuple[Array, ...]], name: str
-) -> Function:
+    function: PointwiseFunction, slopes: Callable[..., tuple[Array, ...]], name: str
+) -> PointwiseFunction:
     """`function`, whose partial derivatives are what `slopes` makes of arguments and result.
 
     What is not differentiated adds nothing, though its slope be infinite or NaN.

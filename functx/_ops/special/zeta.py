@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable
 from typing import Any, overload
 
 import jax.numpy as jnp
@@ -14,7 +13,7 @@ from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.pointwise.gamma_slopes import digamma_function
 
 from .hurwitz import polygamma_sum, zeta_in_exponent
-from .slopes import with_slopes
+from .slopes import PointwiseFunction, with_slopes
 from .wide import widened
 
 
@@ -76,11 +75,8 @@ def polygamma(n: int, input: ArrayOnly) -> Array:
     return _polygamma(n)(input) if n else digamma_function(input)
 
 
-Function = Callable[..., Array]
-
-
 @ft.lru_cache
-def _zeta(order: int, offset: int) -> Function:
+def _zeta(order: int, offset: int) -> PointwiseFunction:
     """The derivative of this order in the exponent, to which `offset` is added."""
 
     def slopes(s: Array, q: Array, output: Array) -> tuple[Array, Array]:
@@ -95,7 +91,7 @@ def _zeta(order: int, offset: int) -> Function:
 
 
 @ft.lru_cache
-def _polygamma(n: int) -> Function:
+def _polygamma(n: int) -> PointwiseFunction:
     """For $n > 0$."""
 
     def forward(x: Array) -> Array:

@@ -12,32 +12,32 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, Function, sized, stacked, whole_function, whole_program
+from .cases import ArrayFunction, ArrayList, sized, stacked, whole_function, whole_program
 from .compare import assert_close, Closeness, closeness
 from .own_rules import own_parts
-from .programs import equations_of, Program, Steps
+from .programs import CheckProgram, CheckSteps, equations_of
 
 
 InDims = tuple[int | None, ...]
 
 
-def check_vmap(info: OpInfo, sample: Sample) -> Steps:
+def check_vmap(info: OpInfo, sample: Sample) -> CheckSteps:
     """`vmap(op)` equals a loop over the lanes, for every array batched alone, and for all."""
     return (yield from _check_vmap(info, sample, few_batchings))
 
 
-def check_vmap_once(info: OpInfo, sample: Sample) -> Steps:
+def check_vmap_once(info: OpInfo, sample: Sample) -> CheckSteps:
     """The same; one alone where JAX derives the batching of the whole program."""
     own = "batching" in own_parts(info, sample)
     return (yield from _check_vmap(info, sample, few_batchings if own else two_batchings))
 
 
-def check_vmap_every_dim(info: OpInfo, sample: Sample) -> Steps:
+def check_vmap_every_dim(info: OpInfo, sample: Sample) -> CheckSteps:
     """`vmap(op)` equals a loop over the lanes, for every batching of the arguments."""
     return (yield from _check_vmap(info, sample, all_batchings))
 
 
-def _check_vmap(info: OpInfo, sample: Sample, choose: Callable[[int], list[InDims]]) -> Steps:
+def _check_vmap(info: OpInfo, sample: Sample, choose: Callable[[int], list[InDims]]) -> CheckSteps:
     sample = sized(info, sample)
     one, _ = whole_program(info, sample)
     lanes = [lane.arrays() for lane in sample.lanes]
@@ -60,15 +60,15 @@ def check_vmap_eager(info: OpInfo, sample: Sample) -> bool:
 
 
 def hold_batchings(
-    one: Program,
-    lanes: Sequence[Arrays],
+    one: CheckProgram,
+    lanes: Sequence[ArrayList],
     what: str,
     close: Closeness,
     batchings: Sequence[InDims],
-) -> Steps:
+) -> CheckSteps:
     """A program maps `one` over every batching; itself, called lane by lane, is the truth."""
 
-    def mapped(stacks: dict[int, Arrays], first: Arrays) -> list[Any]:
+    def mapped(stacks: dict[int, ArrayList], first: ArrayList) -> list[Any]:
         return [
             functx.vmap(one.f, in_dims)(
                 *(
@@ -80,7 +80,7 @@ def hold_batchings(
         ]
 
     stacks = {d: stacked(lanes, d) for d in (0, -1)}
-    asked = [Program(mapped)(stacks, lanes[0])]
+    asked = [CheckProgram(mapped)(stacks, lanes[0])]
     for in_dims in batchings:
         for lane in lanes:
             parts = zip(in_dims, lane, lanes[0], strict=True)
@@ -133,7 +133,7 @@ def check_no_loop(info: OpInfo, sample: Sample) -> bool:
     return True
 
 
-def assert_no_loop(f: Function, arrays: Arrays, what: str) -> None:
+def assert_no_loop(f: ArrayFunction, arrays: ArrayList, what: str) -> None:
     """The number of equations of `vmap(f)` does not depend on the number of lanes."""
     sizes = [
         count_equations(
@@ -144,6 +144,6 @@ def assert_no_loop(f: Function, arrays: Arrays, what: str) -> None:
     assert sizes[0] == sizes[1], f"{what}: {sizes[0]} equations for 2 lanes, {sizes[1]} for 5"
 
 
-def count_equations(f: Function, *args: Any) -> int:
+def count_equations(f: ArrayFunction, *args: Any) -> int:
     """How many primitive calls `f` makes, those inside of calls included."""
     return equations_of(jax.make_jaxpr(f)(*args).jaxpr)

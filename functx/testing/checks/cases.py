@@ -17,25 +17,25 @@ from functx._core import available, category
 from functx.testing.dtype_facts import dtype_named
 from functx.testing.opinfo import OpInfo, Sample
 
-from .programs import compiled, Program, Request
+from .programs import CheckProgram, compiled, ProgramCall
 
 
-Function = Callable[..., Any]
-Arrays = list[Any]
+ArrayFunction = Callable[..., Any]
+ArrayList = list[Any]
 
 
-def vjp_of(f: Function, n: int) -> Function:
+def vjp_of(f: ArrayFunction, n: int) -> ArrayFunction:
     """`(inputs, cotangents) -> cotangents of the inputs`; `f` takes `n` arrays."""
     return lambda *args: functx.vjp(f, *args[:n])[1](tuple(args[n:]))
 
 
-def jvp_of(f: Function, n: int) -> Function:
+def jvp_of(f: ArrayFunction, n: int) -> ArrayFunction:
     """`(inputs, tangents) -> tangents of the outputs`; `f` takes `n` arrays."""
     return lambda *args: functx.jvp(f, tuple(args[:n]), tuple(args[n:]))[1]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Case:
+class DifferentiableCase:
     """`f` takes the sample's floating and complex arrays and gives those of the output.
 
     `lanes` holds the same arrays under other seeds. What is not differentiable (indices,
@@ -43,11 +43,11 @@ class Case:
     checks that ask for them.
     """
 
-    f: Function
-    xs: Arrays
-    lanes: list[Arrays]
+    f: ArrayFunction
+    xs: ArrayList
+    lanes: list[ArrayList]
     what: str
-    at: Callable[..., Request]  # all outputs of the sample's own program, of the inputs
+    at: Callable[..., ProgramCall]  # all outputs of the sample's own program, of the inputs
     outputs_kept: list[int]  # those of them that `f` gives
 
     @ft.cached_property
@@ -55,30 +55,30 @@ class Case:
         return list(jax.eval_shape(self.f, *self.xs))
 
     @ft.cached_property
-    def tangents(self) -> Arrays:
+    def tangents(self) -> ArrayList:
         return random_like(self.xs, seed=13)
 
     @ft.cached_property
-    def cotangents(self) -> Arrays:
+    def cotangents(self) -> ArrayList:
         return random_like(self.outputs, seed=11)
 
-    def kept(self, outputs: Sequence[Any]) -> Arrays:
+    def kept(self, outputs: Sequence[Any]) -> ArrayList:
         """Of all outputs, those that `f` gives."""
         return [outputs[i] for i in self.outputs_kept]
 
     @ft.cached_property
-    def pushed(self) -> Program:
+    def pushed(self) -> CheckProgram:
         """Tangents of the outputs, of inputs and their tangents."""
-        return Program(jvp_of(self.f, len(self.xs)))
+        return CheckProgram(jvp_of(self.f, len(self.xs)))
 
     @ft.cached_property
-    def pulled(self) -> Program:
+    def pulled(self) -> CheckProgram:
         """Cotangents of the inputs, of inputs and cotangents of the outputs."""
-        return Program(vjp_of(self.f, len(self.xs)))
+        return CheckProgram(vjp_of(self.f, len(self.xs)))
 
 
 @ft.lru_cache(maxsize=128)
-def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
+def differentiable_case(info: OpInfo, sample: Sample) -> DifferentiableCase | None:
     """The case of a sample, or None if nothing in it carries a tangent."""
     if sample.values_only:
         return None
@@ -93,7 +93,7 @@ def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
     if not kept or not any(y.size for y in shapes):
         return None
 
-    def moved(arrays: Arrays, xs: Sequence[Any]) -> Arrays:
+    def moved(arrays: ArrayList, xs: Sequence[Any]) -> ArrayList:
         given = dict(zip(moving, xs, strict=True))
         return [given.get(i, x) for i, x in enumerate(arrays)]
 
@@ -105,10 +105,10 @@ def differentiable_case(info: OpInfo, sample: Sample) -> Case | None:
     lanes = [[lane.arrays()[i] for i in moving] for lane in sample.lanes or (sample,)]
     at = lambda *xs: program(*moved(arrays, xs))
     xs, what = [arrays[i] for i in moving], f"{info.id}{sample!r}"
-    return Case(over_moving, xs, lanes, what, at, kept)
+    return DifferentiableCase(over_moving, xs, lanes, what, at, kept)
 
 
-def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
+def whole_function(info: OpInfo, sample: Sample) -> tuple[ArrayFunction, ArrayList]:
     """The operator as a function of all the sample's arrays, and these; outputs as a tuple.
 
     Random operators get a fixed key; outputs pass through the entry's gauge.
@@ -124,10 +124,10 @@ def whole_function(info: OpInfo, sample: Sample) -> tuple[Function, Arrays]:
 
 
 @ft.lru_cache(maxsize=256)
-def whole_program(info: OpInfo, sample: Sample) -> tuple[Program, Arrays]:
+def whole_program(info: OpInfo, sample: Sample) -> tuple[CheckProgram, ArrayList]:
     """The operator as one program of all the sample's arrays, for all checks; and these."""
     f, arrays = whole_function(info, sample)
-    return Program(f), arrays
+    return CheckProgram(f), arrays
 
 
 @ft.lru_cache(maxsize=256)
@@ -158,7 +158,7 @@ def widened(sample: Sample, wider: Mapping[str, str]) -> Sample:
     return dataclasses.replace(new, args=args, kwargs=kwargs)
 
 
-def random_like(shapes: Sequence[Any], seed: int) -> Arrays:
+def random_like(shapes: Sequence[Any], seed: int) -> ArrayList:
     """Normal arrays of given shapes and dtypes: tangents and cotangents."""
     rng = np.random.default_rng(seed)
 
@@ -171,7 +171,7 @@ def random_like(shapes: Sequence[Any], seed: int) -> Arrays:
     return [one(x) for x in shapes]
 
 
-def stacked(lanes: Sequence[Sequence[Any]], dim: int = 0) -> Arrays:
+def stacked(lanes: Sequence[Sequence[Any]], dim: int = 0) -> ArrayList:
     """Lanes of arrays as arrays with the lanes along `dim`."""
     return [np.stack([np.asarray(x) for x in xs], dim) for xs in zip(*lanes, strict=True)]
 

@@ -18,10 +18,10 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .batching import assert_no_loop, few_batchings, hold_batchings
 from .cases import (
-    Arrays,
-    Case,
+    ArrayFunction,
+    ArrayList,
     differentiable_case,
-    Function,
+    DifferentiableCase,
     inner,
     jvp_of,
     random_like,
@@ -30,10 +30,10 @@ from .cases import (
 )
 from .compare import assert_close, DERIVATIVES, PRODUCTS
 from .own_rules import own_parts
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
-def scalarised(f: Function) -> Function:
+def scalarised(f: ArrayFunction) -> ArrayFunction:
     """A real scalar whose gradient sees every output."""
 
     def loss(*xs: jax.Array) -> jax.Array:
@@ -48,30 +48,34 @@ def scalarised(f: Function) -> Function:
     return loss
 
 
-def grad_of(f: Function, n: int) -> Function:
+def grad_of(f: ArrayFunction, n: int) -> ArrayFunction:
     """The gradient of the scalarised `f` in every argument."""
     return functx.grad(scalarised(f), tuple(range(n)))
 
 
-Step = Callable[[Function, Arrays], tuple[Function, list[Any]]]
+TransformStep = Callable[[ArrayFunction, ArrayList], tuple[ArrayFunction, list[Any]]]
 
 
-def _vjp_step(f: Function, xs: Sequence[Any], seed: int = 11) -> tuple[Function, list[Any]]:
+def _vjp_step(
+    f: ArrayFunction, xs: Sequence[Any], seed: int = 11
+) -> tuple[ArrayFunction, list[Any]]:
     return vjp_of(f, len(xs)), [*xs, *random_like(jax.eval_shape(f, *xs), seed)]
 
 
-def _jvp_step(f: Function, xs: Sequence[Any], seed: int = 13) -> tuple[Function, list[Any]]:
+def _jvp_step(
+    f: ArrayFunction, xs: Sequence[Any], seed: int = 13
+) -> tuple[ArrayFunction, list[Any]]:
     return jvp_of(f, len(xs)), [*xs, *random_like(xs, seed)]
 
 
-def _grad_step(f: Function, xs: Sequence[Any]) -> tuple[Function, list[Any]]:
+def _grad_step(f: ArrayFunction, xs: Sequence[Any]) -> tuple[ArrayFunction, list[Any]]:
     return grad_of(f, len(xs)), list(xs)
 
 
-STEPS: dict[str, Step] = {"vjp": _vjp_step, "jvp": _jvp_step, "grad": _grad_step}
+STEPS: dict[str, TransformStep] = {"vjp": _vjp_step, "jvp": _jvp_step, "grad": _grad_step}
 
 
-def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
+def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> CheckSteps:
     """The outermost derivative against the other mode: `<w, J t> = <J* w, t>` for random `w, t`.
 
     `("vjp", "jvp")` checks `vjp(jvp(op))`.
@@ -89,7 +93,7 @@ def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) 
     wrap = (lambda y: (y,)) if outer == "grad" else (lambda y: y)
     g = lambda *xs: wrap(f(*xs))
 
-    def products(xs: Arrays) -> tuple[Any, ...]:
+    def products(xs: ArrayList) -> tuple[Any, ...]:
         out, pushed = functx.jvp(g, tuple(xs), tuple(tangents))
         if outer == "grad":
             weights = [jnp.ones_like(out[0])]
@@ -104,7 +108,7 @@ def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) 
         ]
         return inner(weights, pushed), inner(tangents, pulled), jnp.maximum(*sizes)
 
-    [found] = yield [Program(products)(xs)]
+    [found] = yield [CheckProgram(products)(xs)]
     pushed, pulled, scale = map(float, found)
     dtype = case.xs[0].dtype
     tolerance = PRODUCTS.within(dtype)[0] * float(jnp.finfo(dtype).eps)
@@ -113,7 +117,7 @@ def check_projection(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) 
     )
 
 
-def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
+def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> CheckSteps:
     """`vmap` of the composition equals a loop over lanes, which is itself, called lane by lane.
 
     Each array is batched alone, and all are; of two and more derivatives, the inputs or all.
@@ -121,14 +125,16 @@ def check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> 
     return (yield from _check_batched(info, sample, transforms, alone=len(transforms) == 1))
 
 
-def check_batched_once(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
+def check_batched_once(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> CheckSteps:
     """The same; each array alone where a rule of the operator's own may be batched wrongly."""
     return (
         yield from _check_batched(info, sample, transforms, alone=bool(own_parts(info, sample)))
     )
 
 
-def _check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...], alone: bool) -> Steps:
+def _check_batched(
+    info: OpInfo, sample: Sample, transforms: tuple[str, ...], alone: bool
+) -> CheckSteps:
     case = differentiable_case(info, sample)
     if case is None:
         return False
@@ -140,12 +146,12 @@ def _check_batched(info: OpInfo, sample: Sample, transforms: tuple[str, ...], al
             [*args[: len(xs)], *random_like(args[len(xs) :], seed=20 + i)]
             for i, ((_, args), xs) in enumerate(zip(stepped, lanes, strict=True))
         ]
-    shared: dict[tuple[str, ...], Program] = {("vjp",): case.pulled, ("jvp",): case.pushed}
+    shared: dict[tuple[str, ...], CheckProgram] = {("vjp",): case.pulled, ("jvp",): case.pushed}
     n = len(lanes[0])
     whole = [tuple(0 if i < k else None for i in range(n)) for k in (len(case.xs), n)]
     batchings = few_batchings(n) if alone else list(dict.fromkeys(whole))
     what = name_of(("vmap", *transforms), case)
-    one = shared.get(transforms) or Program(f)
+    one = shared.get(transforms) or CheckProgram(f)
     yield from hold_batchings(one, lanes, what, DERIVATIVES, batchings)
     return True
 
@@ -162,31 +168,31 @@ def check_batching_rule(info: OpInfo, sample: Sample, transforms: tuple[str, ...
     return True
 
 
-def check_batched_cotangents(info: OpInfo, sample: Sample) -> Steps:
+def check_batched_cotangents(info: OpInfo, sample: Sample) -> CheckSteps:
     """Many cotangents through one pullback equal one after the other."""
     case = differentiable_case(info, sample)
     if case is None:
         return False
     lanes = [random_like(case.outputs, seed=30 + i) for i in range(3)]
 
-    def at_once(xs: Arrays, cotangents: Arrays) -> Any:
+    def at_once(xs: ArrayList, cotangents: ArrayList) -> Any:
         _, pull = functx.vjp(case.f, *xs)
         return functx.vmap(lambda *cts: pull(cts))(*cotangents)
 
     each = [case.pulled(*case.xs, *cts) for cts in lanes]
-    got, *rows = yield [Program(at_once)(case.xs, stacked(lanes)), *each]
+    got, *rows = yield [CheckProgram(at_once)(case.xs, stacked(lanes)), *each]
     want = jax.tree.map(lambda *ys: np.stack([np.asarray(y) for y in ys]), *rows)
     assert_close(got, want, what=name_of(("vmap", "pullback"), case), close=DERIVATIVES)
 
 
-def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> Steps:
+def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -> CheckSteps:
     """A composition over `vmap` (innermost) equals the same with loops in place of `vmap`."""
     case = differentiable_case(info, sample)
     if case is None:
         return False
 
-    def build(mapped: Callable[[Function], Function]) -> tuple[Function, list[Any]]:
-        f: Function = case.f
+    def build(mapped: Callable[[ArrayFunction], ArrayFunction]) -> tuple[ArrayFunction, list[Any]]:
+        f: ArrayFunction = case.f
         xs: list[Any] = []
         for name in reversed(transforms):
             if name == "vmap":
@@ -197,11 +203,11 @@ def check_over_vmap(info: OpInfo, sample: Sample, transforms: tuple[str, ...]) -
         return f, xs
 
     (fast, xs), (slow, _) = build(functx.vmap), build(looped)
-    got, want = yield [Program(fast)(*xs), Program(slow)(*xs)]
+    got, want = yield [CheckProgram(fast)(*xs), CheckProgram(slow)(*xs)]
     assert_close(got, want, what=name_of(transforms, case), close=DERIVATIVES)
 
 
-def looped(f: Function) -> Function:
+def looped(f: ArrayFunction) -> ArrayFunction:
     """What `vmap(f)` means."""
 
     def loop(*xs: jax.Array) -> Any:
@@ -211,7 +217,7 @@ def looped(f: Function) -> Function:
     return loop
 
 
-def name_of(transforms: Sequence[str], case: Case) -> str:
+def name_of(transforms: Sequence[str], case: DifferentiableCase) -> str:
     """`vmap(vjp(sin))(f32[2,3])`."""
     return (
         "(".join((*transforms, case.what.partition("(")[0]))

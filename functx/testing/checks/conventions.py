@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,19 +15,19 @@ from functx._core import available, category
 from functx._core.context.user_contexts import showing_singular
 from functx.testing.opinfo import Convention, OpInfo, Sample
 
-from .programs import Program, Steps
+from .cases import ArrayFunction
+from .programs import CheckProgram, CheckSteps
 
 
-Function: TypeAlias = Callable[..., Any]
-MODES: dict[str, Function] = {"forward": jax.jacfwd, "reverse": jax.jacrev}
+MODES: dict[str, ArrayFunction] = {"forward": jax.jacfwd, "reverse": jax.jacrev}
 
 
-def check_conventions(info: OpInfo, sample: Sample) -> Steps:
+def check_conventions(info: OpInfo, sample: Sample) -> CheckSteps:
     """At kinks, ties, zeros and NaN, values and derivatives are the ones that the entry states."""
     return (yield from _check_conventions(info, every_nest=True))
 
 
-def check_conventions_once(info: OpInfo, sample: Sample) -> Steps:
+def check_conventions_once(info: OpInfo, sample: Sample) -> CheckSteps:
     """The same; at second order either mode once inside and once outside, rather than four nests.
 
     A given rule is differentiated as the inner one, and JAX's own derivatives in both modes.
@@ -35,10 +35,10 @@ def check_conventions_once(info: OpInfo, sample: Sample) -> Steps:
     return (yield from _check_conventions(info, every_nest=False))
 
 
-def _check_conventions(info: OpInfo, every_nest: bool) -> Steps:
+def _check_conventions(info: OpInfo, every_nest: bool) -> CheckSteps:
     stated = list(info.conventions(info.make(convention_dtype(info))))
     op = info.with_key(jax.random.key(7)) if info.random else info.op
-    programs = {_asked(c): Program(_program(op, c, every_nest)) for c in stated}
+    programs = {_asked(c): CheckProgram(_program(op, c, every_nest)) for c in stated}
     found = yield [programs[_asked(c)](*c.sample.arrays()) for c in stated]
     wrong = [f"{info.id}, {c.what}: {said}" for c in stated for said in _not_refused(op, c)]
     wrong += [
@@ -65,7 +65,7 @@ def _asked(c: Convention) -> Hashable:
     return tree, given, wanted, finite, c.through, c.holds, c.like
 
 
-def _program(op: Function, c: Convention, every_nest: bool) -> Function:
+def _program(op: ArrayFunction, c: Convention, every_nest: bool) -> ArrayFunction:
     """What is asked of a convention, by name, as a function of the sample's arrays."""
 
     def program(*arrays: jax.Array) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _nests(order: int, every_nest: bool) -> list[tuple[str, ...]]:
 
 
 def _derivatives(
-    f: Function, point: jax.Array, nests: Sequence[tuple[str, ...]], what: str
+    f: ArrayFunction, point: jax.Array, nests: Sequence[tuple[str, ...]], what: str
 ) -> dict[str, jax.Array]:
     """The derivative tensor in these nests of modes."""
     found = {}
@@ -121,7 +121,7 @@ def _derivatives(
     return found
 
 
-def _not_refused(op: Function, c: Convention) -> Iterator[str]:
+def _not_refused(op: ArrayFunction, c: Convention) -> Iterator[str]:
     if not c.refused:
         return
     scalar, point = _scalar(op, c, c.sample.arrays())
@@ -135,7 +135,9 @@ def _not_refused(op: Function, c: Convention) -> Iterator[str]:
             yield f"differentiated in {mode} mode, expected an error"
 
 
-def _scalar(op: Function, c: Convention, arrays: Sequence[jax.Array]) -> tuple[Function, jax.Array]:
+def _scalar(
+    op: ArrayFunction, c: Convention, arrays: Sequence[jax.Array]
+) -> tuple[ArrayFunction, jax.Array]:
     """The sum of what is differentiated, over the real numbers that the arrays are made of."""
     moving = [i for i, x in enumerate(arrays) if category(x.dtype) >= 2]
     call = c.sample.over_arrays(op)
@@ -173,7 +175,7 @@ def _rebuilt(point: jax.Array, likes: Sequence[jax.Array]) -> Iterator[jax.Array
         yield parts[0] if len(parts) == 1 else jax.lax.complex(*parts)
 
 
-def _tangents(op: Function, c: Convention, arrays: Sequence[jax.Array]) -> Function:
+def _tangents(op: ArrayFunction, c: Convention, arrays: Sequence[jax.Array]) -> ArrayFunction:
     """Forward mode where derivatives are infinite or NaN: one array at a time, along ones.
 
     The tangents of other elements would be 0 times that.

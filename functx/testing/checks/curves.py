@@ -15,17 +15,17 @@ import functx
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, differentiable_case, random_like
+from .cases import ArrayList, differentiable_case, random_like
 from .compare import assert_close, beside, DERIVATIVES, moved
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
-Along = Callable[[jax.Array], Any]
+Curve = Callable[[jax.Array], Any]
 
 ORDER = 3
 
 
-def check_jet(info: OpInfo, sample: Sample) -> Steps:
+def check_jet(info: OpInfo, sample: Sample) -> CheckSteps:
     """Derivatives along curves by `jet`, to third order, are those of nested `jvp`."""
     case = differentiable_case(_ruled(info), sample)
     if case is None:
@@ -33,21 +33,21 @@ def check_jet(info: OpInfo, sample: Sample) -> Steps:
     f, xs = case.f, case.xs
     series = [random_like(xs, seed=40 + k) for k in range(ORDER)]
 
-    def by_jet(xs: Arrays, series: list[Arrays]) -> Any:
+    def by_jet(xs: ArrayList, series: list[ArrayList]) -> Any:
         values, terms = jet(f, tuple(xs), [list(terms) for terms in zip(*series, strict=True)])
         return [[y, *dys] for y, dys in zip(values, terms, strict=True)]
 
-    def by_jvp(xs: Arrays, series: list[Arrays]) -> Any:
-        along: Along = lambda t: f(*(_curve(t, c) for c in zip(xs, *series, strict=True)))
+    def by_jvp(xs: ArrayList, series: list[ArrayList]) -> Any:
+        along: Curve = lambda t: f(*(_curve(t, c) for c in zip(xs, *series, strict=True)))
         ys = [along(jnp.zeros(()))]
         for _ in range(ORDER):
             along = _slope(along)
             ys.append(along(jnp.zeros(())))
         return [list(dys) for dys in zip(*ys, strict=True)]
 
-    slow, rng = Program(by_jvp), np.random.default_rng(47)
+    slow, rng = CheckProgram(by_jvp), np.random.default_rng(47)
     [got, want, other] = yield [
-        Program(by_jet)(xs, series),
+        CheckProgram(by_jet)(xs, series),
         slow(xs, series),
         slow([beside(x, rng) for x in xs], series),
     ]
@@ -77,5 +77,5 @@ def _curve(t: jax.Array, coefficients: tuple[Any, ...]) -> jax.Array:
     return x
 
 
-def _slope(along: Along) -> Along:
+def _slope(along: Curve) -> Curve:
     return lambda t: functx.jvp(along, (t,), (jnp.ones_like(t),))[1]

@@ -20,10 +20,10 @@ from functx._core import category, Device
 from functx.testing.calls import Calls
 from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.variations import (
-    Arrays,
     emptied,
     flattened,
     HIGH,
+    NamedArrays,
     narrowed,
     poked,
     raised,
@@ -42,7 +42,7 @@ TELLING = {"int64": (2**24 + 1, 2**40 + 12345), "uint8": (200, 255)}
 WILD = (np.nan, np.inf, 3e4, -np.inf, -0.0, -3e4, 1e6)
 _TRIED = 8  # calls, until one tells something
 
-Holds = Callable[[Arrays], bool]
+Holds = Callable[[NamedArrays], bool]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +86,7 @@ def derived(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Sample]:
             yield sample
 
 
-def _wanted(info: OpInfo, dtype: str, given: list[Arrays]) -> Iterator[Wanted]:
+def _wanted(info: OpInfo, dtype: str, given: list[NamedArrays]) -> Iterator[Wanted]:
     narrow = dtype == sample_dtype(info)
     if narrow:
         yield from _SHAPES
@@ -100,7 +100,7 @@ def _wanted(info: OpInfo, dtype: str, given: list[Arrays]) -> Iterator[Wanted]:
         yield from _integers(info, dtype, given)
 
 
-def _filled(sample: Sample, arrays: Arrays, new: Arrays) -> Sample:
+def _filled(sample: Sample, arrays: NamedArrays, new: NamedArrays) -> Sample:
     """The call with other arrays in some places, each where it was: by position or by name."""
     other = {id(x): new[name] for name, x in arrays.items() if name in new}
     filled = sample.with_arrays([other.get(id(x), x) for x in sample.arrays()])
@@ -138,14 +138,14 @@ _SHAPES = [
 ]
 
 
-def _floating(given: list[Arrays]) -> list[str]:
+def _floating(given: list[NamedArrays]) -> list[str]:
     """The floating-point arrays that are given, by name; of a sequence, the first and the last."""
     names = list(dict.fromkeys(n for a in given for n, x in a.items() if category(x.dtype) == 2))
     last = {name.partition("[")[0]: name for name in names if "[" in name}
     return [n for n in names if "[" not in n or n.endswith("[0]") or n in last.values()]
 
 
-def _all_small(arrays: Arrays, name: str) -> bool:
+def _all_small(arrays: NamedArrays, name: str) -> bool:
     sizes = np.abs(np.asarray(arrays.get(name, ())))
     with np.errstate(invalid="ignore"):  # halves warn of NaN
         return sizes.size > 0 and bool(((sizes < SMALL) & (sizes > 0)).all())
@@ -155,7 +155,7 @@ def _small(names: list[str]) -> Iterator[Wanted]:
     """All arrays at once, since small numbers may drown beside large ones; then each."""
 
     def those_of(names: list[str]) -> Vary:
-        def vary(arrays: Arrays) -> Iterator[Arrays]:
+        def vary(arrays: NamedArrays) -> Iterator[NamedArrays]:
             given = {name: arrays[name] for name in names if name in arrays}
             if given and all(x.size and np.asarray(x).all() for x in given.values()):
                 yield {name: shrunk(x, SMALL / 2) for name, x in given.items()}
@@ -178,7 +178,7 @@ def _wild(names: list[str]) -> Iterator[Wanted]:
 def _subnormal(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Wanted]:
     """In all arrays at once: subnormal numbers and both zeros, many of them equal."""
 
-    def vary(arrays: Arrays) -> Iterator[Arrays]:
+    def vary(arrays: NamedArrays) -> Iterator[NamedArrays]:
         inexact = {name: x for name, x in arrays.items() if category(x.dtype) >= 2}
         if any(x.size > 2 for x in inexact.values()):
             # Each in another order, so that they meet each other; then, where an argument's signs
@@ -194,14 +194,14 @@ def _subnormal(info: OpInfo, dtype: str, drawn: list[Sample]) -> Iterator[Wanted
 
 
 def _poking(name: str, values: Sequence[float], least: int = 1) -> Vary:
-    def vary(arrays: Arrays) -> Iterator[Arrays]:
+    def vary(arrays: NamedArrays) -> Iterator[NamedArrays]:
         if np.size(arrays.get(name, ())) >= least:
             yield {name: poked(arrays[name], values)}
 
     return vary
 
 
-def _integers(info: OpInfo, dtype: str, given: list[Arrays]) -> Iterator[Wanted]:
+def _integers(info: OpInfo, dtype: str, given: list[NamedArrays]) -> Iterator[Wanted]:
     """In each array that takes part in promotion, rather than to index."""
     promoting, values = () if info.spec is None else info.spec.promoting, TELLING[dtype]
     names = dict.fromkeys(n for arrays in given for n, x in arrays.items() if x.dtype == dtype)

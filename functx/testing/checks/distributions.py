@@ -11,7 +11,7 @@ import scipy.stats
 from functx.testing.opinfo import OpInfo, Sample
 
 from .forward import expected
-from .programs import Steps
+from .programs import CheckSteps
 from .randomness import columns, DRAWS, draws_of, errors, SIGMAS
 
 
@@ -20,7 +20,7 @@ from .randomness import columns, DRAWS, draws_of, errors, SIGMAS
 APART = float(np.sqrt(np.log(2e9) / DRAWS))
 
 
-def check_distribution(info: OpInfo, sample: Sample) -> Steps:
+def check_distribution(info: OpInfo, sample: Sample) -> CheckSteps:
     """Elements, alone and in pairs, are distributed as those of a NumPy sampler."""
     assert info.sampler is not None
     [drawn] = yield [draws_of(info, sample)]

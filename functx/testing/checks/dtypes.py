@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from functx._core import default_float, Promote, result_dtype
 from functx.testing.dtype_facts import (
     answer,
-    Case,
     cases,
     CODES,
+    DtypeCase,
     INFERRED,
     known,
     OR,
@@ -26,7 +26,7 @@ from functx.testing.dtype_facts import (
 from functx.testing.dtypes import HALVES
 from functx.testing.opinfo import OpInfo, OwnDtypes, Sample
 
-from .cases import Case as Differentiable, differentiable_case
+from .cases import differentiable_case, DifferentiableCase
 from .coverage import telling_of_options
 
 
@@ -65,7 +65,7 @@ def _check_gradients(info: OpInfo, dtype: str) -> None:
             )
 
 
-def _cotangents(case: Differentiable) -> Iterator[tuple[Any, Any]]:
+def _cotangents(case: DifferentiableCase) -> Iterator[tuple[Any, Any]]:
     def pulled(*xs: Any) -> Any:
         outputs, pullback = jax.vjp(case.f, *xs)
         return pullback(outputs)
@@ -79,7 +79,7 @@ def _has_facts(info: OpInfo) -> bool:
     return info.spec.rule.__module__.startswith("functx.") or info.name in recorded()
 
 
-def complaint(info: OpInfo, case: Case, dtype: str, fact: str | None) -> str:
+def complaint(info: OpInfo, case: DtypeCase, dtype: str, fact: str | None) -> str:
     """What is wrong of a call's result dtypes, where PyTorch's are `fact`; or nothing."""
     key = case.key(info, dtype)
     own = _own(info, key, dtype)
@@ -117,7 +117,7 @@ def _own(info: OpInfo, key: str, dtype: str) -> OwnDtypes | None:
     return None
 
 
-def _with_number(info: OpInfo, case: Case) -> str | None:
+def _with_number(info: OpInfo, case: DtypeCase) -> str | None:
     """The answer where PyTorch takes arrays only: a Python number promotes, or is cast to them."""
     assert info.spec is not None
     given = info.spec.arguments(case.sample.args, case.sample.kwargs)
@@ -130,7 +130,7 @@ def _with_number(info: OpInfo, case: Case) -> str | None:
     return CODES[common.name]
 
 
-def _own_answer(info: OpInfo, own: OwnDtypes, case: Case, key: str, dtype: str) -> str:
+def _own_answer(info: OpInfo, own: OwnDtypes, case: DtypeCase, key: str, dtype: str) -> str:
     found = re.search(own.cases, key)
     assert found is not None
     answer = found.expand(own.answer).replace("*", CODES[dtype])

@@ -20,10 +20,10 @@ import functx
 from functx._core import Autocast, category
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, Case, differentiable_case, widened
+from .cases import ArrayList, differentiable_case, DifferentiableCase, widened
 from .compare import magnitude
 from .forward import expected
-from .programs import Program, Request, Steps
+from .programs import CheckProgram, CheckSteps, ProgramCall
 
 
 # What becomes of the sizes of elements, in turns; 1 leaves an element as it is.
@@ -64,7 +64,7 @@ def of_wide_range(info: OpInfo) -> bool:
     return reduces or bool(stated) or info.spec.autocast is Autocast.FLOAT32
 
 
-def check_extremal(info: OpInfo, sample: Sample) -> Steps:
+def check_extremal(info: OpInfo, sample: Sample) -> CheckSteps:
     """At extreme arguments float32 agrees with float64, and reverse mode with forward mode."""
     narrow = differentiable_case(info, sample)
     wide = differentiable_case(info, widened(sample, DOUBLED))
@@ -108,7 +108,7 @@ class Views:
     forward: np.ndarray
 
 
-def extreme_points(xs: Arrays) -> tuple[list[str], Arrays]:
+def extreme_points(xs: ArrayList) -> tuple[list[str], ArrayList]:
     """What the points are called, and the arrays at all of them, stacked: one array by one.
 
     Of several at once, products would leave the range of any dtype; zeros are in all of them too.
@@ -132,7 +132,7 @@ def resized(x: Any, sizes: Sequence[float]) -> np.ndarray:
     return np.where(turns == 1, x, new).astype(x.dtype)
 
 
-def _views(points: Arrays) -> Arrays:
+def _views(points: ArrayList) -> ArrayList:
     """The arguments, with zeros for subnormal numbers, and each an ulp up or down."""
     rng = np.random.default_rng(17)
 
@@ -146,11 +146,11 @@ def _views(points: Arrays) -> Arrays:
         return list(map(views, points))
 
 
-def _jacobians(case: Case, points: Arrays) -> Request:
+def _jacobians(case: DifferentiableCase, points: ArrayList) -> ProgramCall:
     """At each point all values, and some rows and columns of the Jacobian, by either mode."""
     rows, columns = _directions(case.outputs), _directions(case.xs)
 
-    def at(xs: Arrays) -> Any:
+    def at(xs: ArrayList) -> Any:
         out, pull = functx.vjp(case.f, *xs)
         pulled = functx.vmap(lambda *cotangents: pull(cotangents))(*rows)
         pushed = functx.vmap(lambda *ts: functx.jvp(case.f, tuple(xs), ts)[1])(*columns)
@@ -161,14 +161,14 @@ def _jacobians(case: Case, points: Arrays) -> Request:
             forward[:, _picked(forward.shape[1])].T,
         )
 
-    return Program(lambda *xs: lax.map(at, list(xs)))(*points)
+    return CheckProgram(lambda *xs: lax.map(at, list(xs)))(*points)
 
 
 def _picked(size: int) -> np.ndarray:
     return np.unique(np.linspace(0, size - 1, min(MOST, size)).astype(int))
 
 
-def _directions(shapes: Sequence[Any]) -> Arrays:
+def _directions(shapes: Sequence[Any]) -> ArrayList:
     """Ones at some elements of arrays of these shapes, stacked."""
     sizes = [int(np.prod(x.shape)) for x in shapes]
     ones = np.eye(sum(sizes))[_picked(sum(sizes))]
@@ -186,7 +186,7 @@ def _flat(arrays: Sequence[Any], kept: int, *, both: bool = False) -> jax.Array:
 
 
 def _by_reference(
-    info: OpInfo, sample: Sample, case: Case, points: Arrays
+    info: OpInfo, sample: Sample, case: DifferentiableCase, points: ArrayList
 ) -> Callable[[int], np.ndarray]:
     """What the reference says of the values at a point, NaN where it says nothing.
 

@@ -17,10 +17,10 @@ from functx.testing.opinfo import OpInfo, Sample
 from .cases import sized, whole_function, whole_program
 from .compare import assert_close, closeness
 from .program_text import text_of
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
-def check_reference(info: OpInfo, sample: Sample) -> Steps:
+def check_reference(info: OpInfo, sample: Sample) -> CheckSteps:
     """The operator agrees with its NumPy reference, computed in double precision."""
     assert info.reference is not None
     arrays, what = sample.arrays(), f"{info.id}{sample!r}"
@@ -30,7 +30,7 @@ def check_reference(info: OpInfo, sample: Sample) -> Steps:
         [got] = yield [whole_program(info, sample)[0](*arrays)]
     want = expected(info, info.reference, sample)
     if info.gauge is not None:
-        [want] = yield [Program(info.gauge)(want)]
+        [want] = yield [CheckProgram(info.gauge)(want)]
     want = jax.tree.leaves(want)
     assert len(got) == len(want), f"{what}: {len(got)} outputs, expected {len(want)}"
     narrowed = [_narrow(w, g) for g, w in zip(got, want, strict=True)]
@@ -81,7 +81,7 @@ def sample_dtype(info: OpInfo) -> str:
     return "float32" if "float32" in info.accepted else info.accepted[-1]
 
 
-def check_jit(info: OpInfo, sample: Sample) -> Steps:
+def check_jit(info: OpInfo, sample: Sample) -> CheckSteps:
     """Under `jit`, the values are those of the eager call."""
     eager, arrays = whole_function(info, sample)
     want = eager(*arrays)
@@ -92,7 +92,7 @@ def check_jit(info: OpInfo, sample: Sample) -> Steps:
     assert_close(got, want, what=f"jit({info.id}){sample!r}", close=closeness(info, sample))
 
 
-def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
+def check_x64_off(info: OpInfo, sample: Sample) -> CheckSteps:
     """With 64 bit off the results are the same in 32 bits, and nothing warns."""
     if not fits_32_bits((sample.args, dict(sample.kwargs))):
         return False
@@ -106,7 +106,7 @@ def check_x64_off(info: OpInfo, sample: Sample) -> Steps:
             warnings.simplefilter("error")
             return g(*arrays)
 
-    narrowed = Program(without_warnings, x64=False)
+    narrowed = CheckProgram(without_warnings, x64=False)
     with jax.enable_x64(False):
         narrowed_text = text_of(narrowed.trace(*narrow).jaxpr)
     if narrowed_text == text_of(program.trace(*arrays).jaxpr):

@@ -14,7 +14,7 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import differentiable_case, widened
 from .compare import assert_close, beside, Closeness, moved
-from .programs import Steps
+from .programs import CheckSteps
 
 
 ROUNDED = Closeness(3, 3)  # what is computed in float32 and rounded, or in few steps in a half
@@ -27,7 +27,7 @@ def in_a_half(info: OpInfo, dtype: str) -> bool:
     return plain and dtype in HALVES and "float32" in info.accepted
 
 
-def check_halves(info: OpInfo, sample: Sample) -> Steps:
+def check_halves(info: OpInfo, sample: Sample) -> CheckSteps:
     """In halves, tangents and cotangents are those of float32, rounded."""
     half = differentiable_case(info, sample)
     single = differentiable_case(info, widened(sample, dict.fromkeys(HALVES, "float32")))

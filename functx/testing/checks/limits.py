@@ -20,9 +20,9 @@ import numpy as np
 from functx._core import category
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, differentiable_case, Function, random_like
+from .cases import ArrayFunction, ArrayList, differentiable_case, random_like
 from .own_rules import has_own_rules
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
 # Places beside a point, of two sizes: both lead to a limit, by a parabola through three.
@@ -38,14 +38,14 @@ _NESTS = {
 }
 
 
-def check_limits(info: OpInfo, sample: Sample) -> Steps:
+def check_limits(info: OpInfo, sample: Sample) -> CheckSteps:
     """At zeros, ones and equal elements, derivatives are the limits of those beside, if any."""
     case = None if sample.held else differentiable_case(info, sample)
     if case is None:
         return False
     along, nested = (
-        Program(_along(case.f, 3 if has_own_rules(info) else 2)),
-        Program(_nested(case.f)),
+        CheckProgram(_along(case.f, 3 if has_own_rules(info) else 2)),
+        CheckProgram(_nested(case.f)),
     )
     wrong: list[str] = []
     for name, xs in _points(case.xs):
@@ -72,7 +72,7 @@ def check_limits(info: OpInfo, sample: Sample) -> Steps:
     return True
 
 
-def _flat(f: Function) -> Function:
+def _flat(f: ArrayFunction) -> ArrayFunction:
     """All outputs as one vector of real numbers."""
 
     def flat(*xs: Any) -> jax.Array:
@@ -84,12 +84,12 @@ def _flat(f: Function) -> Function:
     return flat
 
 
-def _along(f: Function, order: int) -> Function:
+def _along(f: ArrayFunction, order: int) -> ArrayFunction:
     """At each of the places along a line, the values and the derivatives, forward."""
 
-    def along(xs: Arrays, line: Arrays) -> jax.Array:
+    def along(xs: ArrayList, line: ArrayList) -> jax.Array:
         def at(place: jax.Array) -> jax.Array:
-            moved: Function = lambda t: [
+            moved: ArrayFunction = lambda t: [
                 x + t.astype(x.dtype) * d.astype(x.dtype) for x, d in zip(xs, line, strict=True)
             ]
             g, found = lambda t: _flat(f)(*moved(t)), []
@@ -103,11 +103,11 @@ def _along(f: Function, order: int) -> Function:
     return along
 
 
-def _nested(f: Function) -> Function:
+def _nested(f: ArrayFunction) -> ArrayFunction:
     """Derivatives along a line of a weighted sum, in the other nests of modes."""
 
-    def nested(xs: Arrays, line: Arrays, weights: Any) -> dict[str, jax.Array]:
-        def back(g: Function) -> Function:
+    def nested(xs: ArrayList, line: ArrayList, weights: Any) -> dict[str, jax.Array]:
+        def back(g: ArrayFunction) -> ArrayFunction:
             def value(*xs: Any) -> Any:
                 slopes = jax.grad(g, tuple(range(len(xs))))(*xs)
                 products = [jnp.real(s * d) for s, d in zip(slopes, line, strict=True)]
@@ -118,7 +118,7 @@ def _nested(f: Function) -> Function:
         steps = {"r": back, "f": lambda g: lambda *xs: jax.jvp(g, xs, tuple(line))[1]}
         found: dict[str, jax.Array] = {}
         for name, nest in (item for nests in _NESTS.values() for item in nests.items()):
-            g: Function = lambda *xs: jnp.sum(_flat(f)(*xs) * weights)
+            g: ArrayFunction = lambda *xs: jnp.sum(_flat(f)(*xs) * weights)
             for mode in reversed(nest):
                 g = steps[mode](g)
             found[name] = g(*xs)
@@ -127,7 +127,7 @@ def _nested(f: Function) -> Function:
     return nested
 
 
-def _points(xs: Arrays) -> Iterator[tuple[str, Arrays]]:
+def _points(xs: ArrayList) -> Iterator[tuple[str, ArrayList]]:
     """Where rules choose, by name."""
     xs = list(map(np.asarray, xs))
     yield "zeros", [np.zeros_like(x) for x in xs]
@@ -142,7 +142,7 @@ def _points(xs: Arrays) -> Iterator[tuple[str, Arrays]]:
             yield f"array {i} as array 0", others(xs[0])
 
 
-def _lines(info: OpInfo, xs: Arrays) -> list[Arrays]:
+def _lines(info: OpInfo, xs: ArrayList) -> list[ArrayList]:
     """Directions, and the sum and the difference of each two of them.
 
     Few directions may all lie where one piece of a function holds, as of a median of three.

@@ -11,10 +11,10 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import differentiable_case
 from .compare import assert_close, DERIVATIVES
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
-def check_pullback_at_zero(info: OpInfo, sample: Sample) -> Steps:
+def check_pullback_at_zero(info: OpInfo, sample: Sample) -> CheckSteps:
     """A pullback is linear: its own derivative, at a cotangent of zero too, is the pullback."""
     case = differentiable_case(info, sample)
     if case is None:
@@ -27,5 +27,5 @@ def check_pullback_at_zero(info: OpInfo, sample: Sample) -> Steps:
         return functx.jvp(pullback, zeros, tuple(args[n:]))[1]
 
     args = [*case.xs, *case.cotangents]
-    got, want = yield [Program(at_zero)(*args), case.pulled(*args)]
+    got, want = yield [CheckProgram(at_zero)(*args), case.pulled(*args)]
     assert_close(got, want, what=f"pullback at zero of {case.what}", close=DERIVATIVES)

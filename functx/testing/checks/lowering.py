@@ -14,7 +14,15 @@ from jax.extend.core import jaxprs_in_params
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Case, differentiable_case, Function, jvp_of, sized, vjp_of, whole_function
+from .cases import (
+    ArrayFunction,
+    differentiable_case,
+    DifferentiableCase,
+    jvp_of,
+    sized,
+    vjp_of,
+    whole_function,
+)
 
 
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -60,7 +68,7 @@ def _composed_program(info: OpInfo, sample: Sample) -> Any:
     return jax.jit(composed).trace(*arrays, *([] if case is None else case.xs))
 
 
-def _derivatives(case: Case) -> list[Function]:
+def _derivatives(case: DifferentiableCase) -> list[ArrayFunction]:
     """In one direction: of the function forwards, of its pullback in both modes."""
     pullback, n = vjp_of(case.f, len(case.xs)), len(case.xs)
     gradient = lambda *xs: pullback(*xs, *case.cotangents)

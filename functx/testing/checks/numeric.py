@@ -15,9 +15,9 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, differentiable_case, Function, random_like
+from .cases import ArrayFunction, ArrayList, differentiable_case, random_like
 from .own_rules import own_parts
-from .programs import Program, Request, Steps
+from .programs import CheckProgram, CheckSteps, ProgramCall
 
 
 STEP = 1e-5  # central differences are off by about STEP**2 and eps / STEP
@@ -25,7 +25,7 @@ TOLERANCE = 2e-5
 NOISE = 1e-9  # of the values that are subtracted: some ulps over STEP
 
 
-def check_gradient(info: OpInfo, sample: Sample) -> Steps:
+def check_gradient(info: OpInfo, sample: Sample) -> CheckSteps:
     """First derivatives, forward and reverse, equal central differences."""
     case = None if sample.held else differentiable_case(info, sample)
     if case is None:
@@ -48,7 +48,7 @@ Nests: TypeAlias = Mapping[str, tuple[str, ...]]  # by the inner mode, the outer
 NESTS: Nests = {"vjp": ("jvp", "vjp"), "jvp": ("jvp", "vjp")}
 
 
-def check_second_gradient(info: OpInfo, sample: Sample) -> Steps:
+def check_second_gradient(info: OpInfo, sample: Sample) -> CheckSteps:
     """Second derivatives, in the four nests of modes, equal differences of first ones."""
     return (yield from _check_second_gradient(info, sample, NESTS))
 
@@ -56,7 +56,7 @@ def check_second_gradient(info: OpInfo, sample: Sample) -> Steps:
 FORWARD: Nests = {"vjp": ("jvp",), "jvp": ("jvp",)}
 
 
-def check_second_gradient_once(info: OpInfo, sample: Sample) -> Steps:
+def check_second_gradient_once(info: OpInfo, sample: Sample) -> CheckSteps:
     """Second derivatives in the nests in which they may differ equal differences of first ones.
 
     Where a reverse rule is given, it and the forward rule are differentiated forward: in reverse,
@@ -67,17 +67,17 @@ def check_second_gradient_once(info: OpInfo, sample: Sample) -> Steps:
     return (yield from _check_second_gradient(info, sample, nests))
 
 
-def check_second_gradient_ruled(info: OpInfo, sample: Sample) -> Steps:
+def check_second_gradient_ruled(info: OpInfo, sample: Sample) -> CheckSteps:
     """The same; in all nests where a reverse rule is given."""
     nests = NESTS if "reverse" in own_parts(info, sample) else {"vjp": ("jvp",)}
     return (yield from _check_second_gradient(info, sample, nests))
 
 
-def _check_second_gradient(info: OpInfo, sample: Sample, nests: Nests) -> Steps:
+def _check_second_gradient(info: OpInfo, sample: Sample, nests: Nests) -> CheckSteps:
     case = None if sample.held else differentiable_case(info, sample)
     if case is None:
         return False
-    outer: dict[str, tuple[Program, Arrays]] = {
+    outer: dict[str, tuple[CheckProgram, ArrayList]] = {
         "vjp": (case.pulled, [*case.xs, *case.cotangents]),
         "jvp": (case.pushed, [*case.xs, *case.tangents]),
     }
@@ -87,7 +87,7 @@ def _check_second_gradient(info: OpInfo, sample: Sample, nests: Nests) -> Steps:
         directions, weights = random_like(xs, seed=1), random_like(_shapes(program, xs), seed=2)
         n = len(case.xs)
         directions = [*_allowed(info, directions[:n], xs[:n]), *directions[n:]]
-        both = Program(_tangent_and_cotangent(program.f, modes))
+        both = CheckProgram(_tangent_and_cotangent(program.f, modes))
         given.append((both, xs, directions, weights))
         asked += [program(*xs), *_around(program, xs, directions), both(xs, directions, weights)]
     results = yield asked
@@ -100,21 +100,21 @@ def _check_second_gradient(info: OpInfo, sample: Sample, nests: Nests) -> Steps:
         _hold(f"{name}({case.what})", weights, (above, below), tangent, pulled, directions)
 
 
-def _allowed(info: OpInfo, directions: Arrays, at: Arrays) -> Arrays:
+def _allowed(info: OpInfo, directions: ArrayList, at: ArrayList) -> ArrayList:
     return directions if info.directions is None else list(map(info.directions, directions, at))
 
 
-def _tangent_and_cotangent(f: Function, modes: Sequence[str]) -> Function:
+def _tangent_and_cotangent(f: ArrayFunction, modes: Sequence[str]) -> ArrayFunction:
     """In the modes that are asked for, None for the other."""
 
-    def both(xs: Arrays, directions: Arrays, weights: Arrays) -> Any:
+    def both(xs: ArrayList, directions: ArrayList, weights: ArrayList) -> Any:
         tangent = functx.jvp(f, tuple(xs), tuple(directions))[1] if "jvp" in modes else None
         return tangent, functx.vjp(f, *xs)[1](tuple(weights)) if "vjp" in modes else None
 
     return both
 
 
-def _shapes(program: Program, xs: Arrays) -> Sequence[Any]:
+def _shapes(program: CheckProgram, xs: ArrayList) -> Sequence[Any]:
     return jax.eval_shape(program.f, *xs)
 
 
@@ -122,23 +122,25 @@ def _finite(out: Sequence[Any]) -> bool:
     return all(np.isfinite(y).all() for y in out)
 
 
-def _around(program: Callable[..., Request], xs: Arrays, directions: Arrays) -> Iterator[Request]:
+def _around(
+    program: Callable[..., ProgramCall], xs: ArrayList, directions: ArrayList
+) -> Iterator[ProgramCall]:
     for sign in (1, -1):
         moved = zip(xs, directions, strict=True)
         yield program(*(np.asarray(x) + sign * STEP * t for x, t in moved))
 
 
-def _where_finite(weights: Arrays, out: Sequence[Any]) -> Arrays:
+def _where_finite(weights: ArrayList, out: Sequence[Any]) -> ArrayList:
     return [np.where(np.isfinite(y), w, 0) for w, y in zip(weights, out, strict=True)]
 
 
 def _hold(
     what: str,
-    weights: Arrays,
+    weights: ArrayList,
     moved: tuple[Any, Any],
     tangent: Sequence[Any] | None,
     pulled: Sequence[Any] | None,
-    directions: Arrays,
+    directions: ArrayList,
 ) -> None:
     above, below = (map(np.asarray, outputs) for outputs in moved)
     with np.errstate(invalid="ignore"):  # infinities, whose weights are zero

@@ -25,11 +25,11 @@ from .cases import sized, whole_function, whole_program
 _RULES = {"function_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
 _CUTS = {"stop_gradient", "custom_linear_solve"}  # where a derivative is not that of the values
 
-Part: TypeAlias = Literal["derivative", "reverse", "batching"]
+OwnPart: TypeAlias = Literal["derivative", "reverse", "batching"]
 
 
 @ft.lru_cache(maxsize=1024)
-def own_parts(info: OpInfo, sample: Sample) -> frozenset[Part]:
+def own_parts(info: OpInfo, sample: Sample) -> frozenset[OwnPart]:
     """What JAX does not derive from a sample's program: it may be wrong where the values are right.
 
     A derivative is its own where a rule gives it or something cuts it; a reverse one, where a
@@ -39,18 +39,18 @@ def own_parts(info: OpInfo, sample: Sample) -> frozenset[Part]:
         program, arrays = whole_program(info, sized(info, sample))
         jaxpr = program.trace(*arrays).jaxpr.jaxpr
     except Exception:  # the check that looks at the sample fails with it
-        return frozenset[Part]({"derivative", "reverse", "batching"})
-    return frozenset[Part]().union(*map(_parts, _equations(jaxpr)))
+        return frozenset[OwnPart]({"derivative", "reverse", "batching"})
+    return frozenset[OwnPart]().union(*map(_parts, _equations(jaxpr)))
 
 
-def _parts(eqn: Any) -> frozenset[Part]:
+def _parts(eqn: Any) -> frozenset[OwnPart]:
     if eqn.primitive.name == "function_call":
         return frozenset({"derivative", "reverse"} if _given_in_reverse(eqn) else {"derivative"})
     return _parts_of(eqn.primitive)
 
 
 @ft.cache
-def _parts_of(primitive: Any) -> frozenset[Part]:
+def _parts_of(primitive: Any) -> frozenset[OwnPart]:
     if primitive.name in _CUTS:
         return frozenset({"derivative"})
     if primitive.name in _RULES:

@@ -22,7 +22,7 @@ from jax.extend.backend import get_backend
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, jaxprs_in_params
 
 
-class Program:
+class CheckProgram:
     """A function of arrays to be compiled; calling it makes a request.
 
     A trace is kept, so that what is asked of it several times is traced once.
@@ -32,8 +32,8 @@ class Program:
         self.f, self.x64 = f, x64
         self._traces: dict[Any, Trace] = {}
 
-    def __call__(self, *args: Any) -> Request:
-        return Request(self, args)
+    def __call__(self, *args: Any) -> ProgramCall:
+        return ProgramCall(self, args)
 
     def trace(self, *args: Any) -> Trace:
         """Its equations for arguments of these shapes and dtypes."""
@@ -54,10 +54,10 @@ class Trace:
 
 
 @dataclasses.dataclass(eq=False)
-class Request:
+class ProgramCall:
     """A program and what to call it with."""
 
-    program: Program
+    program: CheckProgram
     args: tuple[Any, ...]
     #: its share of the time that tracing, compiling and running took: of what is compiled together,
     #: by the number of equations
@@ -65,17 +65,17 @@ class Request:
 
 
 # Yields requests and receives their results; returns False if there was nothing to check.
-Steps: TypeAlias = Generator[Sequence[Request], list[Any], bool | None]
+CheckSteps: TypeAlias = Generator[Sequence[ProgramCall], list[Any], bool | None]
 
 LARGEST = 4000  # equations compiled as one: beyond, XLA's time grows faster than they
 
 
-def run_requests(requests: Sequence[Request]) -> list[Any]:
+def run_requests(requests: Sequence[ProgramCall]) -> list[Any]:
     """The result of each request, or the exception that its program raised."""
-    points: dict[Program, list[Request]] = {}
+    points: dict[CheckProgram, list[ProgramCall]] = {}
     for request in requests:
         points.setdefault(request.program, []).append(request)
-    results: dict[Request, Any] = {}
+    results: dict[ProgramCall, Any] = {}
     for x64 in (True, False):
         with jax.enable_x64(x64 and jax.config.read("jax_enable_x64")):
             traced: list[_Traced] = []
@@ -94,7 +94,7 @@ def run_requests(requests: Sequence[Request]) -> list[Any]:
 class _Traced:
     """A program as equations, and the requests for it."""
 
-    def __init__(self, asked: list[Request]):
+    def __init__(self, asked: list[ProgramCall]):
         self.asked = asked
         began = time.perf_counter()
         self._trace = asked[0].program.trace(*asked[0].args)
@@ -136,7 +136,7 @@ def _share(seconds: float, programs: Sequence[_Traced]) -> None:
         program.share(seconds * (1 + program.size) / equations)
 
 
-def _run(programs: list[_Traced]) -> dict[Request, Any]:
+def _run(programs: list[_Traced]) -> dict[ProgramCall, Any]:
     """Of programs that fail together, halves: the error belongs to one of them."""
     try:
         return _merged(programs)
@@ -147,8 +147,8 @@ def _run(programs: list[_Traced]) -> dict[Request, Any]:
     return _run(programs[:middle]) | _run(programs[middle:])
 
 
-def _merged(programs: list[_Traced]) -> dict[Request, Any]:
-    results: dict[Request, Any] = {}
+def _merged(programs: list[_Traced]) -> dict[ProgramCall, Any]:
+    results: dict[ProgramCall, Any] = {}
     step = compiled(lambda every: [p(args) for p, args in zip(programs, every, strict=True)])
     for k in range(max(len(p.asked) for p in programs)):
         now = [p.asked[k] if k < len(p.asked) else p.asked[0] for p in programs]

@@ -15,14 +15,14 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .compare import assert_close, closeness
 from .forward import expected
-from .programs import Program, Request, Steps
+from .programs import CheckProgram, CheckSteps, ProgramCall
 
 
 DRAWS = 20_000
 SIGMAS = 6.0  # a right sampler fails one in 5e8 elements
 
 
-def check_keys(info: OpInfo, sample: Sample) -> Steps:
+def check_keys(info: OpInfo, sample: Sample) -> CheckSteps:
     """Equal keys give equal numbers; `jit` and `vmap` over keys change none."""
 
     def draw(key: Any) -> Any:
@@ -33,8 +33,8 @@ def check_keys(info: OpInfo, sample: Sample) -> Steps:
             return info.determined(info.op(*sample.args, **sample.kwargs))
 
     what, seeds = f"{info.id}{sample!r}", np.arange(3, 6)
-    seeded = lambda f: Program(lambda seed: f(jax.random.key(seed)))
-    mapped = Program(lambda seeds: functx.vmap(draw)(jax.vmap(jax.random.key)(seeds)))
+    seeded = lambda f: CheckProgram(lambda seed: f(jax.random.key(seed)))
+    mapped = CheckProgram(lambda seeds: functx.vmap(draw)(jax.vmap(jax.random.key)(seeds)))
     one = seeded(draw)
     again = [seeded(ambient)(seeds[0]) for _ in "ab"]
     *rows, lanes, first, second = yield [*map(one, seeds), mapped(seeds), *again]
@@ -46,7 +46,7 @@ def check_keys(info: OpInfo, sample: Sample) -> Steps:
     assert_close(second, first, what=f"{what} from the same generator", close=close)
 
 
-def check_lanes(info: OpInfo, sample: Sample) -> Steps:
+def check_lanes(info: OpInfo, sample: Sample) -> CheckSteps:
     """`vmap(randomness=)` governs ambient draws, and chunking changes nothing."""
     what = f"{info.id}{sample!r}"
 
@@ -59,7 +59,7 @@ def check_lanes(info: OpInfo, sample: Sample) -> Steps:
                 lanes = functx.vmap(draw, randomness=randomness, chunk_size=chunk_size)
                 return lanes(jnp.zeros(3))
 
-        return Program(program)(np.asarray(5))
+        return CheckProgram(program)(np.asarray(5))
 
     same, different, chunked = yield [mapped("same"), mapped("different"), mapped("different", 2)]
     same = np.asarray(jax.tree.leaves(same)[0])
@@ -76,7 +76,7 @@ def check_lanes(info: OpInfo, sample: Sample) -> Steps:
         assert not draws, f'{what}: drew inside vmap(randomness="error")'
 
 
-def check_moments(info: OpInfo, sample: Sample) -> Steps:
+def check_moments(info: OpInfo, sample: Sample) -> CheckSteps:
     """Means and standard deviations of many draws are those of the distribution."""
     assert info.moments is not None
     [drawn] = yield [draws_of(info, sample)]
@@ -97,15 +97,15 @@ def check_moments(info: OpInfo, sample: Sample) -> Steps:
     )
 
 
-def draws_of(info: OpInfo, sample: Sample) -> Request:
+def draws_of(info: OpInfo, sample: Sample) -> ProgramCall:
     """A request for many draws, along a new first dimension."""
     return _drawing(info, sample)(np.asarray(1))
 
 
 @ft.lru_cache(maxsize=32)  # one for all checks that look at a sample: it is compiled once
-def _drawing(info: OpInfo, sample: Sample) -> Program:
+def _drawing(info: OpInfo, sample: Sample) -> CheckProgram:
     draw = lambda key: info.with_key(key)(*sample.args, **sample.kwargs)
-    return Program(lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS)))
+    return CheckProgram(lambda seed: jax.vmap(draw)(jax.random.split(jax.random.key(seed), DRAWS)))
 
 
 def errors(info: OpInfo, sample: Sample, drawn: Any) -> Any:

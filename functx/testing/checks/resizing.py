@@ -24,9 +24,9 @@ from .cases import sized
 
 
 # A dimension of an array by its number, or an entry of an option that is a shape; None: all of it.
-Place = tuple[int | str, int | None]
-Places = frozenset[Place]
-Sizes = Mapping[Place, Size]
+SizePlace = tuple[int | str, int | None]
+SizePlaces = frozenset[SizePlace]
+ChosenSizes = Mapping[SizePlace, Size]
 
 
 class Resizable:
@@ -45,7 +45,7 @@ class Resizable:
         names = {id(x): name for name, x in self._calls.arrays(self._given).items()}
         self._names = [names.get(id(x), "").partition("[")[0] for x in self.arrays]
 
-    def _places(self) -> Iterator[tuple[Place, int]]:
+    def _places(self) -> Iterator[tuple[SizePlace, int]]:
         for i, x in enumerate(self.arrays):
             yield from (((i, d), n) for d, n in enumerate(x.shape))
         for name, role in () if self.info.spec is None else self.info.spec.roles.items():
@@ -56,14 +56,14 @@ class Resizable:
                 elif _is_size(value):
                     yield (name, None), value
 
-    def shapes(self, sizes: Sizes) -> list[jax.ShapeDtypeStruct]:
+    def shapes(self, sizes: ChosenSizes) -> list[jax.ShapeDtypeStruct]:
         """The arrays' types, with other sizes in some places."""
         return [
             jax.ShapeDtypeStruct([sizes.get((i, d), n) for d, n in enumerate(x.shape)], x.dtype)
             for i, x in enumerate(self.arrays)
         ]
 
-    def function(self, sizes: Sizes) -> Callable[..., tuple[jax.Array, ...]]:
+    def function(self, sizes: ChosenSizes) -> Callable[..., tuple[jax.Array, ...]]:
         """The operator as a function of the arrays, with other sizes in some options."""
         op = self.info.with_key(jax.random.key(7)) if self.info.random else self.info.op
         sample, given = self.sample, dict(self._given)
@@ -80,7 +80,7 @@ class Resizable:
         call = sample.over_arrays(op)
         return lambda *arrays: tuple(jax.tree.leaves(self.info.determined(call(*arrays))))
 
-    def values(self, sizes: Mapping[Place, int]) -> list[np.ndarray]:
+    def values(self, sizes: Mapping[SizePlace, int]) -> list[np.ndarray]:
         """The arrays with other sizes in some places: cut off, or repeated from the start.
 
         Of integers the last ones are repeated, so that ends that do not decrease still do not.
@@ -95,7 +95,7 @@ class Resizable:
                 arrays[which] = np.take(x, at, dim)
         return arrays
 
-    def takes(self, sizes: Sizes) -> bool:
+    def takes(self, sizes: ChosenSizes) -> bool:
         """Whether other sizes in some places are no mistake, and do not change ranks of results."""
         try:
             ranks = self._ranks(sizes)
@@ -105,53 +105,53 @@ class Resizable:
             return False
         return bool(sizes) and ranks == self._own_ranks
 
-    def _ranks(self, sizes: Sizes) -> list[int]:
+    def _ranks(self, sizes: ChosenSizes) -> list[int]:
         return [y.ndim for y in jax.eval_shape(self.function(sizes), *self.shapes(sizes))]
 
     @ft.cached_property
     def _own_ranks(self) -> list[int]:
         return self._ranks({})
 
-    def may_change(self, places: Iterable[Place]) -> bool:
+    def may_change(self, places: Iterable[SizePlace]) -> bool:
         """Whether sizes that are larger by one there are no mistake."""
         return self.takes({place: self.sizes[place] + 1 for place in places})
 
-    def groups(self) -> list[Places]:
+    def groups(self) -> list[SizePlaces]:
         """The places whose sizes may change: each by itself, or together with what it is tied to.
 
         All may change at once. An array of one element broadcasts, and an empty one is empty:
         these sizes stay as they are.
         """
-        found: list[Places] = []
+        found: list[SizePlaces] = []
         for place, n in self.sizes.items():
             if n > 1 and not any(place in group for group in found):
-                taken = frozenset[Place]().union(*found)
+                taken = frozenset[SizePlace]().union(*found)
                 alike = [p for p, m in self.sizes.items() if m == n and p != place]
                 group = self._smallest(place, [p for p in alike if p not in taken])
                 if group and (not found or self.may_change(taken | group)):
                     found.append(group)
         return found
 
-    def _smallest(self, place: Place, alike: list[Place]) -> Places:
+    def _smallest(self, place: SizePlace, alike: list[SizePlace]) -> SizePlaces:
         """Of the sets with `place` and others of its size, one from which none can be left out."""
         few = [frozenset([place]), *(frozenset([place, other]) for other in alike)]
         every = frozenset([place, *alike])
         arrays = frozenset(p for p in every if isinstance(p[0], int) or p == place)
         sets = dict.fromkeys([*few, every, arrays])
-        found = next((s for s in sets if self.may_change(s)), frozenset[Place]())
+        found = next((s for s in sets if self.may_change(s)), frozenset[SizePlace]())
         for other in found - {place} if len(found) > 2 else ():
             if self.may_change(found - {other}):
                 found -= {other}
         return found
 
-    def least_sizes(self, groups: Sequence[Places]) -> list[int]:
+    def least_sizes(self, groups: Sequence[SizePlaces]) -> list[int]:
         """For each group 1, or its own size where the operator refuses 1."""
         if self.takes({place: 1 for places in groups for place in places}):
             return [1] * len(groups)
         one = lambda places: dict.fromkeys(places, 1)
         return [1 if self.takes(one(p)) else self.sizes[min(p, key=str)] for p in groups]
 
-    def fixed(self, fixed: FixedSizes) -> Places:
+    def fixed(self, fixed: FixedSizes) -> SizePlaces:
         """The places that an entry says cannot be symbols."""
         return frozenset(place for place in self.sizes if self._is_fixed(place, fixed))
 
@@ -159,7 +159,7 @@ class Resizable:
         spec = self.info.spec
         return self._given.get(name, spec.parameters.defaults.get(name) if spec else None)
 
-    def _is_fixed(self, place: Place, fixed: FixedSizes) -> bool:
+    def _is_fixed(self, place: SizePlace, fixed: FixedSizes) -> bool:
         which, at = place
         if any(self._option(name) != value for name, value in fixed.given.items()):
             return False

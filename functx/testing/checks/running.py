@@ -16,7 +16,7 @@ from functx.testing.options import names_of
 
 from .derived import looked_at
 from .names import require_checks, require_dtypes, require_entries, require_profile
-from .programs import Request, run_requests
+from .programs import ProgramCall, run_requests
 from .registry import CHECKS, Profile, PROFILES
 
 
@@ -48,7 +48,7 @@ class Running:
         run: Callable[[OpInfo, Sample], Any] | None = None,
     ):
         self.check, self.sample = check, sample
-        self.asked: Sequence[Request] = ()
+        self.asked: Sequence[ProgramCall] = ()
         self.error: Exception | None = None
         self.something = True
         self.done = False

@@ -12,20 +12,20 @@ import numpy as np
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import Arrays, differentiable_case, inner, random_like
+from .cases import ArrayList, differentiable_case, inner, random_like
 from .compare import assert_close, beside, DERIVATIVES, magnitude, moved
 from .composition import scalarised
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
-def check_hessian_in_scan(info: OpInfo, sample: Sample) -> Steps:
+def check_hessian_in_scan(info: OpInfo, sample: Sample) -> CheckSteps:
     """A Hessian-vector product through two scanned steps equals that of the unrolled loop."""
     case = differentiable_case(info, sample)
     if case is None:
         return False
     f, xs, tangents = scalarised(case.f), case.xs, random_like(case.xs, seed=17)
 
-    def step(xs: Arrays) -> Arrays:
+    def step(xs: ArrayList) -> ArrayList:
         value = f(*xs)
         return [x * (1 + 0.1 * (value / (1 + abs(value))).astype(x.dtype)) for x in xs]
 
@@ -37,14 +37,14 @@ def check_hessian_in_scan(info: OpInfo, sample: Sample) -> Steps:
         last = step(step(list(xs)))
         return inner(last, last)
 
-    def both(xs: Arrays) -> Any:
+    def both(xs: ArrayList) -> Any:
         args = tuple(range(len(xs)))
         return [
             functx.jvp(functx.grad(g, args), tuple(xs), tuple(tangents))[1]
             for g in (scanned, unrolled)
         ]
 
-    program, halves = Program(both), jnp.finfo(xs[0].dtype).bits == 16
+    program, halves = CheckProgram(both), jnp.finfo(xs[0].dtype).bits == 16
     rng = np.random.default_rng(23)
     points = [xs, [beside(x, rng) for x in xs]] if halves else [xs]
     [(got, want), *others] = yield list(map(program, points))

@@ -12,17 +12,17 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import (
-    Arrays,
-    Case,
+    ArrayFunction,
+    ArrayList,
     differentiable_case,
-    Function,
+    DifferentiableCase,
     sized,
     stacked,
     vjp_of,
     whole_function,
 )
 from .compare import assert_close, Closeness, closeness, DERIVATIVES
-from .programs import compiled, Program, Steps
+from .programs import CheckProgram, CheckSteps, compiled
 
 
 DEVICES = 8  # that lanes are split over
@@ -37,21 +37,21 @@ def check_varying(info: OpInfo, sample: Sample) -> None:
         jax.eval_shape(_pullback_on_one_device(case), *case.xs)
 
 
-def check_shard_map(info: OpInfo, sample: Sample) -> Steps:
+def check_shard_map(info: OpInfo, sample: Sample) -> CheckSteps:
     """Inside `shard_map` (over one device), values and pullbacks are those outside."""
     f, arrays = whole_function(info, sized(info, sample))
-    want, got = yield [Program(f)(*arrays), Program(_on_one_device(f))(*arrays)]
+    want, got = yield [CheckProgram(f)(*arrays), CheckProgram(_on_one_device(f))(*arrays)]
     what = f"shard_map({info.id}){sample!r}"
     assert_close(got, want, what=what, close=closeness(info, sample))
     case = differentiable_case(info, sample)
     if case is None:
         return
-    inside = Program(_pullback_on_one_device(case))
+    inside = CheckProgram(_pullback_on_one_device(case))
     want, got = yield [case.pulled(*case.xs, *case.cotangents), inside(*case.xs)]
     assert_close(got, want, what=f"shard_map(vjp({case.what}))", close=DERIVATIVES)
 
 
-def _pullback_on_one_device(case: Case) -> Callable[..., Any]:
+def _pullback_on_one_device(case: DifferentiableCase) -> Callable[..., Any]:
     pullback = vjp_of(case.f, len(case.xs))
     return _on_one_device(lambda *xs: pullback(*xs, *case.cotangents))
 
@@ -74,7 +74,7 @@ def enough_devices() -> bool:
     return len(jax.devices()) >= DEVICES
 
 
-def check_sharded(info: OpInfo, sample: Sample) -> Steps:
+def check_sharded(info: OpInfo, sample: Sample) -> CheckSteps:
     """With lanes split over eight devices, or arrays on all of them, results are those of one.
 
     Dimensions are not split: there what XLA makes of plain JAX is not right itself. It takes the
@@ -96,11 +96,11 @@ def check_sharded(info: OpInfo, sample: Sample) -> Steps:
 
 
 def _hold_split(
-    f: Function, xs: Arrays, lanes: Sequence[Arrays], what: str, close: Closeness
-) -> Steps:
+    f: ArrayFunction, xs: ArrayList, lanes: Sequence[ArrayList], what: str, close: Closeness
+) -> CheckSteps:
     given = xs, stacked(list(itertools.islice(itertools.cycle(lanes), DEVICES)))
     both = lambda xs, lanes: (f(*xs), jax.vmap(f)(*lanes))
-    [want] = yield [Program(both)(*given)]
+    [want] = yield [CheckProgram(both)(*given)]
     devices = jax.devices()[:DEVICES]
     mesh = jax.make_mesh((DEVICES,), ("lanes",), axis_types=(AxisType.Auto,), devices=devices)
     layouts = [NamedSharding(mesh, spec) for spec in (PartitionSpec(), PartitionSpec("lanes"))]

@@ -15,7 +15,7 @@ from functx.testing.calls import Calls
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import sized, whole_function
-from .programs import Program, Steps
+from .programs import CheckProgram, CheckSteps
 
 
 STORED = (np.dtype(jnp.float8_e4m3fn), np.dtype(jnp.int4))
@@ -23,7 +23,7 @@ REFUSED = "only stores numbers"
 CONVERTED = "x.astype(y.dtype) converts"
 
 
-def check_storage(info: OpInfo, sample: Sample) -> Steps:
+def check_storage(info: OpInfo, sample: Sample) -> CheckSteps:
     """Elements of float8 and int4 arrays are moved as they are, or refused in functx's words."""
     assert info.spec is not None
     sample = sized(info, sample)
@@ -41,7 +41,7 @@ def check_storage(info: OpInfo, sample: Sample) -> Steps:
         if _takes_numbers(info, sample) and _is_refused(f, stored, what):
             continue
         single = [x.astype("float32") if x.dtype == dtype else x for x in stored]
-        got, want = yield [Program(f)(*stored), Program(f)(*single)]
+        got, want = yield [CheckProgram(f)(*stored), CheckProgram(f)(*single)]
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             moved = np.asarray(w).astype(dtype) if g.dtype == dtype else np.asarray(w)
             assert g.dtype == dtype or g.dtype == w.dtype, f"{what}: output {i} is {g.dtype}"

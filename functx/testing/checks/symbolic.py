@@ -20,8 +20,8 @@ from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
 from .compare import assert_close, closeness, DERIVATIVES
 from .own_rules import codes_within, functions_within
-from .programs import Program, Steps
-from .resizing import is_sized, Place, Places, Resizable, Sizes
+from .programs import CheckProgram, CheckSteps
+from .resizing import ChosenSizes, is_sized, Resizable, SizePlace, SizePlaces
 
 
 _SYMBOLS = "bs" + "".join(c for c in string.ascii_lowercase if c not in "bs")
@@ -84,20 +84,20 @@ def check_symbolic(info: OpInfo, sample: Sample) -> bool:
     return found
 
 
-def _never(call: Resizable, fixed: FixedSizes) -> list[Places]:
+def _never(call: Resizable, fixed: FixedSizes) -> list[SizePlaces]:
     """The sizes that the entry says cannot be symbols, where all of them may change.
 
     Where some may not, or arrays are empty, the others may be free of what is said.
     """
     places, groups = call.fixed(fixed), call.groups()
-    free = frozenset[Place]().union(*groups)
+    free = frozenset[SizePlace]().union(*groups)
     empty = any(x.size == 0 for x in call.arrays)
     if empty or any(call.sizes[place] != 1 for place in places - free):
         return []
     return [group for group in groups if group & places]
 
 
-def _exports(call: Resizable, groups: Sequence[Places]) -> bool:
+def _exports(call: Resizable, groups: Sequence[SizePlaces]) -> bool:
     try:
         exported(call, groups)
     except AssertionError:
@@ -105,23 +105,23 @@ def _exports(call: Resizable, groups: Sequence[Places]) -> bool:
     return True
 
 
-def symbols(call: Resizable) -> list[Places]:
+def symbols(call: Resizable) -> list[SizePlaces]:
     """The sizes that may be symbols: places for each of them."""
-    fixed = frozenset[Place]().union(*map(call.fixed, call.info.fixed_sizes))
+    fixed = frozenset[SizePlace]().union(*map(call.fixed, call.info.fixed_sizes))
     return [places for places in call.groups() if not places & fixed]
 
 
-def check_symbolic_values(info: OpInfo, sample: Sample) -> Steps:
+def check_symbolic_values(info: OpInfo, sample: Sample) -> CheckSteps:
     """A program exported with symbolic sizes gives what the operator gives, at several sizes."""
     call = Resizable(info, sample)
     groups = symbols(call)
     if not groups:
         return False
-    program, asked = Program(exported(call, groups).call), []
+    program, asked = CheckProgram(exported(call, groups).call), []
     for sizes in _sizes_to_try(call, groups):
         carriers = [np.zeros(x.shape, x.dtype) for x in _carriers(groups, sizes)]
         arrays = [*call.values(sizes), *carriers]
-        asked += [program(*arrays), Program(_whole(call, sizes))(*arrays)]
+        asked += [program(*arrays), CheckProgram(_whole(call, sizes))(*arrays)]
     results = yield asked
     for request, got, want in zip(asked[::2], results[::2], results[1::2], strict=True):
         for result in (got, want):
@@ -134,7 +134,7 @@ def check_symbolic_values(info: OpInfo, sample: Sample) -> Steps:
     return True
 
 
-def _sizes_to_try(call: Resizable, groups: Sequence[Places]) -> Iterator[dict[Place, int]]:
+def _sizes_to_try(call: Resizable, groups: Sequence[SizePlaces]) -> Iterator[dict[SizePlace, int]]:
     """Even sizes near the sample's own; and 1, or where that is refused, an odd one."""
     own = {place: call.sizes[place] for places in groups for place in places}
     even = {place: n + n % 2 for place, n in own.items()}
@@ -143,7 +143,7 @@ def _sizes_to_try(call: Resizable, groups: Sequence[Places]) -> Iterator[dict[Pl
     yield from (sizes for sizes in (even, odd) if call.takes(sizes))
 
 
-def exported(call: Resizable, groups: Sequence[Places]) -> jax.export.Exported:
+def exported(call: Resizable, groups: Sequence[SizePlaces]) -> jax.export.Exported:
     """The values and the pullback of a call, with a symbol for each group of sizes."""
     names, least = _SYMBOLS[: len(groups)], call.least_sizes(groups)
     bounds = [f"{name} >= {n}" for name, n in zip(names, least, strict=True) if n > 1]
@@ -157,13 +157,13 @@ def exported(call: Resizable, groups: Sequence[Places]) -> jax.export.Exported:
         raise AssertionError(f"{what} does not export: {type(error).__name__}: {error}") from error
 
 
-def _carriers(groups: Sequence[Places], sizes: Sizes) -> list[Any]:
+def _carriers(groups: Sequence[SizePlaces], sizes: ChosenSizes) -> list[Any]:
     """Arguments that carry sizes: of those that no array has, an array each."""
     new = [min(places, key=str) for places in groups if all(isinstance(i, str) for i, _ in places)]
     return [jax.ShapeDtypeStruct((sizes[place],), np.bool_) for place in new]
 
 
-def _whole(call: Resizable, sizes: Sizes) -> Callable[..., Any]:
+def _whole(call: Resizable, sizes: ChosenSizes) -> Callable[..., Any]:
     """The outputs, and the cotangents of the floating inputs for cotangents of any numbers."""
     f, n = call.function(sizes), len(call.arrays)
     moving = [i for i, x in enumerate(call.arrays) if category(x.dtype) >= 2]

@@ -11,7 +11,7 @@ import dataclasses
 import functools as ft
 import importlib.util
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -22,10 +22,9 @@ import functx
 from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.tail import Tail
 
-from .programs import Program, Request, Steps
+from .cases import ArrayFunction
+from .programs import CheckProgram, CheckSteps, ProgramCall
 
-
-Function = Callable[[Any], Any]
 
 # Sizes, from where all is smooth to where squares leave the range. No whole numbers, which may be
 # poles, and no multiples of each other.
@@ -53,7 +52,7 @@ def has_tails(info: OpInfo, dtype: str) -> bool:
     return bool(info.tails) and dtype in ("float32", "float64") and there
 
 
-def check_tails(info: OpInfo, sample: Sample) -> Steps:
+def check_tails(info: OpInfo, sample: Sample) -> CheckSteps:
     """Far out, values and derivatives have their digits, however small they are."""
     points = [points_of(tail, sample.drawn) for tail in info.tails]
     found = yield [_asked(info, t, x) for t, x in zip(info.tails, points, strict=True)]
@@ -77,7 +76,7 @@ def points_of(tail: Tail, dtype: str) -> np.ndarray:
     return points[(points > low) & (points < high)]
 
 
-def _asked(info: OpInfo, tail: Tail, points: np.ndarray) -> Request:
+def _asked(info: OpInfo, tail: Tail, points: np.ndarray) -> ProgramCall:
     function = ft.partial(tail.of, info.op) if tail.of is not None else info.op
 
     def results(xs: Any) -> dict[str, Any]:
@@ -87,20 +86,20 @@ def _asked(info: OpInfo, tail: Tail, points: np.ndarray) -> Request:
             if len(nest) <= tail.order
         }
 
-    return Program(results)(points)
+    return CheckProgram(results)(points)
 
 
-def _nested(function: Function, nest: str) -> Function:
+def _nested(function: ArrayFunction, nest: str) -> ArrayFunction:
     for mode in reversed(nest):
         function = {"f": _forward, "r": _reverse}[mode](function)
     return function
 
 
-def _forward(f: Function) -> Function:
+def _forward(f: ArrayFunction) -> ArrayFunction:
     return lambda x: functx.jvp(f, (x,), (jnp.ones_like(x),))[1]
 
 
-def _reverse(f: Function) -> Function:
+def _reverse(f: ArrayFunction) -> ArrayFunction:
     return lambda x: functx.vjp(f, x)[1](jnp.ones_like(x))[0]
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from functx import jvp, vjp
 
 from .numerical import along, empty_block, real_parts, units
-from .point import Arrays, Point
+from .point import ArrayTuple, Point
 
 
-Pull = Callable[[tuple[Any, ...]], Arrays]
+Pull = Callable[[tuple[Any, ...]], ArrayTuple]
 
 
 def pullback(point: Point) -> Pull:

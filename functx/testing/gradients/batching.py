@@ -14,7 +14,7 @@ from functx._transforms.arguments import kind_of
 
 from .analytical import Pull
 from .comparison import failed, failed_by, Tolerances
-from .point import Arrays, Point
+from .point import ArrayTuple, Point
 
 
 LANES = 2
@@ -54,7 +54,7 @@ def hold_batched_forward(point: Point, which: Sequence[int], tolerances: Toleran
             _require_same(point.who, i, j, result, expected, tolerances, " with forward-mode AD")
 
 
-def _tangents(point: Point, j: int, which: Sequence[int], tangent: Any) -> Arrays:
+def _tangents(point: Point, j: int, which: Sequence[int], tangent: Any) -> ArrayTuple:
     """Of the outputs `which`, where only input `j` moves."""
     xs = point.inputs
     tangents = jvp(lambda x: point(*xs[:j], x, *xs[j + 1 :]), (xs[j],), (tangent,))[1]
@@ -71,7 +71,7 @@ def normal_like(x: Any, random: np.random.Generator, *lanes: int) -> Any:
 
 
 def _both_ways(
-    who: str, linear: Callable[[Any], Arrays], lanes: Any, failure: str, hint: str
+    who: str, linear: Callable[[Any], ArrayTuple], lanes: Any, failure: str, hint: str
 ) -> tuple[list[np.ndarray], Sequence[Any]]:
     looped = zip(*[linear(lane) for lane in lanes], strict=True)
     try:

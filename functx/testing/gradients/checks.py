@@ -11,7 +11,7 @@ from .batching import hold_batched_forward, hold_batched_reverse
 from .comparison import failed, Tolerances
 from .dependence import differentiable_outputs
 from .point import Point
-from .sides import Sides
+from .sides import JacobianSides
 from .undefined import hold_undefined_cotangents, hold_undefined_tangents, hold_zero_cotangents
 
 
@@ -37,7 +37,7 @@ class Checks:
         which = differentiable_outputs(point)
         if every and which:
             which = point.inexact
-        sides = Sides(point, self.tolerances, self.eps, self.fast_mode)
+        sides = JacobianSides(point, self.tolerances, self.eps, self.fast_mode)
         if not which:
             sides.hold_no_derivative()
             return

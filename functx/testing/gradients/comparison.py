@@ -38,7 +38,7 @@ Slowly = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Pair:
+class JacobianBlock:
     """A block of output `i` and input `j`, one real part of it, in one of the modes."""
 
     point: Point

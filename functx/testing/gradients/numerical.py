@@ -16,7 +16,7 @@ import numpy as np
 from functx._core import describe, fail
 from functx._transforms.arguments import kind_of
 
-from .point import Arrays, Point
+from .point import ArrayTuple, Point
 
 
 def basis(x: Any) -> np.ndarray:
@@ -69,7 +69,7 @@ def empty_block(output: Any, columns: int, x: Any) -> np.ndarray:
     return np.zeros((output.size, len(units(output)), columns, len(units(x))))
 
 
-def _moved(point: Point, j: int, step: np.ndarray) -> Arrays:
+def _moved(point: Point, j: int, step: np.ndarray) -> ArrayTuple:
     inputs = list(point.inputs)
     inputs[j] = inputs[j] + step
     outputs, structure = point.evaluated(inputs)

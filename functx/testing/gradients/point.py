@@ -17,7 +17,7 @@ from functx._transforms.arguments import kind_of, numbered, require_callable
 from functx._transforms.outputs import require_arrays
 
 
-Arrays = tuple[Array, ...]
+ArrayTuple = tuple[Array, ...]
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
@@ -36,11 +36,11 @@ class Point:
     tree: Any
     slots: tuple[int, ...]
     names: tuple[str, ...]
-    outputs: Arrays = ()
+    outputs: ArrayTuple = ()
     structure: Any = None
 
     @property
-    def inputs(self) -> Arrays:
+    def inputs(self) -> ArrayTuple:
         """The leaves by which the function is differentiated."""
         return tuple(self.leaves[slot] for slot in self.slots)
 
@@ -54,7 +54,7 @@ class Point:
         """The outputs that are real or complex."""
         return [i for i, y in enumerate(self.outputs) if inexact(y)]
 
-    def evaluated(self, inputs: Sequence[Any]) -> tuple[Arrays, Any]:
+    def evaluated(self, inputs: Sequence[Any]) -> tuple[ArrayTuple, Any]:
         """The leaves of the output at `inputs`, and its structure."""
         leaves = list(self.leaves)
         for slot, x in zip(self.slots, inputs, strict=True):
@@ -65,7 +65,7 @@ class Point:
             require_arrays(self.who, output)
         return tuple(y if hasattr(y, "dtype") else jnp.asarray(y) for y in outputs), structure
 
-    def __call__(self, *inputs: Any) -> Arrays:
+    def __call__(self, *inputs: Any) -> ArrayTuple:
         return self.evaluated(inputs)[0]
 
     def cotangents(self, given: dict[int, Any]) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from functx._transforms.tangents import matched
 
 from .checks import Checks, require_one_of, require_option
 from .comparison import Tolerances, verdict
-from .point import Arrays, Point, point_of, warn_of_low_precision
+from .point import ArrayTuple, Point, point_of, warn_of_low_precision
 
 
 @without_grad_mode
@@ -90,7 +90,7 @@ def _gradient_point(point: Point, given: dict[int, Any]) -> Point:
     """The gradient at `point`, as a function of its inputs and of cotangents, there `given`."""
     count = len(point.inputs)
 
-    def gradient(*leaves: Any) -> Arrays:
+    def gradient(*leaves: Any) -> ArrayTuple:
         cotangents = dict(zip(given, leaves[count:], strict=True))
         return vjp(point, *leaves[:count])[1](point.cotangents(cotangents))
 

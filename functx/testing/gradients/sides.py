@@ -7,7 +7,7 @@ import numpy as np
 from functx._core import describe
 
 from .analytical import forward_blocks, Pull, reverse_blocks
-from .comparison import failed, Pair, Tolerances
+from .comparison import failed, JacobianBlock, Tolerances
 from .numerical import basis, numerical_blocks, projection, units
 from .point import Point
 
@@ -15,7 +15,7 @@ from .point import Point
 Block = np.ndarray
 
 
-class Sides:
+class JacobianSides:
     """Both sides of the Jacobians at a point: by differences, computed once, and by the rules."""
 
     def __init__(self, point: Point, tolerances: Tolerances, eps: float, fast_mode: bool) -> None:
@@ -50,10 +50,12 @@ class Sides:
             self._require_repetition(i, analytical, again)
             for part in reversed(range(len(units(point.outputs[i])))):
                 for j, numerical in enumerate(self.numerical):
-                    self._hold_rows(pull, Pair(point, i, j, False, part), analytical, numerical)
+                    self._hold_rows(
+                        pull, JacobianBlock(point, i, j, False, part), analytical, numerical
+                    )
 
     def _hold_rows(
-        self, pull: Pull, pair: Pair, analytical: list[Block], numerical: dict[int, Block]
+        self, pull: Pull, pair: JacobianBlock, analytical: list[Block], numerical: dict[int, Block]
     ) -> None:
         point, i, j = self.point, pair.i, pair.j
         a, n = analytical[j], numerical[i]
@@ -80,7 +82,7 @@ class Sides:
                             forward_blocks(point, j, basis(point.inputs[j]), [i])[i],
                             self._slow_block(i, j),
                         )
-                    pair = Pair(point, i, j, True, part)
+                    pair = JacobianBlock(point, i, j, True, part)
                     pair.hold(self.tolerances, analytical[i], numerical[i], scale, slowly)
 
     def _slow_block(self, i: int, j: int) -> Block:

@@ -16,11 +16,11 @@ from functx._core import category
 from functx._core.rules.custom_derivatives import derivative_rules
 
 
-Spoil = Callable[[Any], jax.Array]  # the identity, as far as values go
+WrongIdentity = Callable[[Any], jax.Array]  # the identity, as far as values go
 
 
 @ft.cache
-def scaled(forward: float, reverse: float) -> Spoil:
+def scaled(forward: float, reverse: float) -> WrongIdentity:
     """Tangents are off by the factor `forward`, cotangents by `reverse`."""
     return derivative_rules(
         lambda x: x,
@@ -31,7 +31,7 @@ def scaled(forward: float, reverse: float) -> Spoil:
 
 
 @ft.cache
-def bent(forward: float, reverse: float) -> Spoil:
+def bent(forward: float, reverse: float) -> WrongIdentity:
     """Right at first order. The rule's own derivative is off: that of `1 + k (x - x0)` at `x0`."""
 
     def off(x: jax.Array, k: float) -> jax.Array:
@@ -46,7 +46,7 @@ def bent(forward: float, reverse: float) -> Spoil:
 
 
 @ft.cache
-def beside_1(mode: str) -> Spoil:
+def beside_1(mode: str) -> WrongIdentity:
     """Of tangents or cotangents, what is left beside 1: few digits if they are small."""
     exact = lambda t: t
     coarse = lambda t: lax.optimization_barrier(t + jnp.ones((), t.dtype)) - jnp.ones((), t.dtype)
@@ -60,7 +60,7 @@ def beside_1(mode: str) -> Spoil:
 
 
 @ft.cache
-def flat_at_zero() -> Spoil:
+def flat_at_zero() -> WrongIdentity:
     """Right but for the reverse rule's derivative at a cotangent of zero, which is zero."""
     return derivative_rules(
         lambda x: x,

@@ -12,16 +12,14 @@ from functx.testing.calls import Given, is_array, replaced
 from functx.testing.opinfo import Sample
 
 from .batching import mixes_lanes
-from .derivatives import bent, inexact, scaled
+from .derivatives import bent, inexact, scaled, WrongIdentity
 from .mutant import anyhow, Mutant, planted, touching, Way, When, wrong
 from .plain import on_leaves
 from .subject import Subject
 
 
-Spoil = Callable[[Any], Any]
-
 # Of every differentiable array at once.
-SPOILS: dict[str, tuple[Spoil, str]] = {
+SPOILS: dict[str, tuple[WrongIdentity, str]] = {
     "one value: gradient, reverse": (scaled(1.0, 2.0), "gradient"),
     "one value: gradient, forward": (scaled(2.0, 1.0), "gradient"),
     "one value: second order": (bent(1.0, 1.0), "second_gradient"),
@@ -126,7 +124,7 @@ def _off(subject: Subject) -> Any:
 
 
 def _spoiled(
-    subject: Subject, kind: str, target: str, spoil: Spoil, check: str, when: When, way: Way
+    subject: Subject, kind: str, target: str, spoil: WrongIdentity, check: str, when: When, way: Way
 ) -> Iterator[Mutant]:
     """If there is a sample of which derivatives are asked, and one is not zero."""
     calls, wide = subject.calls, subject.wide
@@ -142,7 +140,7 @@ def _spoiled(
         yield Mutant(kind, target, op, cells, moved, True)
 
 
-def _spoiling(spoil: Spoil, chosen: Callable[[Any], bool] = lambda x: True) -> Any:
+def _spoiling(spoil: Callable[[Any], Any], chosen: Callable[[Any], bool] = lambda x: True) -> Any:
     def mistake(op: Any, given: Given) -> Any:
         for place, x in op.arrays(given).items():
             given = replaced(given, place, spoil(x)) if chosen(x) else given

@@ -11,7 +11,7 @@ from functx.testing.calls import Calls, Given, replaced
 from functx.testing.checks.tails import has_tails
 
 from .batching import Fault, mixes_lanes, mixes_tangents
-from .derivatives import bent, beside_1, flat_at_zero, inexact, scaled, Spoil
+from .derivatives import bent, beside_1, flat_at_zero, inexact, scaled, WrongIdentity
 from .mutant import Mistake, Mutant, planted, touching, When
 from .subject import Subject
 
@@ -39,7 +39,7 @@ def _present(calls: Calls, target: str) -> When:
     return when
 
 
-def spoiled(calls: Calls, target: str, spoil: Spoil) -> Mistake:
+def spoiled(calls: Calls, target: str, spoil: WrongIdentity) -> Mistake:
     """A mistake: the operator of an array that went through `spoil`."""
     return lambda op, given: op(replaced(given, target, spoil(calls.arrays(given)[target])))
 

@@ -24,15 +24,15 @@ from .subject import Subject
 
 LARGE, OFF = 1e4, 1.001
 
-Mask = Callable[[Any], Any]
+ElementMask = Callable[[Any], Any]
 # Where an element counts, and values to put into a sample so that the mistake must show.
-EDGES: dict[str, tuple[Mask, Sequence[float]]] = {
+EDGES: dict[str, tuple[ElementMask, Sequence[float]]] = {
     "NaN to 0": (lambda x: x != x, [math.nan]),
     "inf to 0": (lambda x: x == math.inf, [math.inf]),
     "-inf to 0": (lambda x: x == -math.inf, [-math.inf]),
 }
 BELOW, ABOVE = "0.1 % off below 0.001", "0.1 % off above 10000"
-NEAR: dict[str, tuple[Mask, Sequence[float]]] = {
+NEAR: dict[str, tuple[ElementMask, Sequence[float]]] = {
     BELOW: (
         lambda x: (abs(x) < SMALL) & (x != 0),
         [3e-4, -3e-4, 1e-5, -1e-6],
@@ -115,7 +115,7 @@ def _leaves(change: Callable[[Any], Any], out: Any) -> Any:
     return on_leaves(lambda y: change(y) if inexact(y) else y, out)
 
 
-def _zeroed(target: str, mask: Mask) -> Any:
+def _zeroed(target: str, mask: ElementMask) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
         at = mask(_array(op, given, target))
         return on_leaves(lambda y: where(at, constant(0, y), y), op(given))
@@ -123,7 +123,7 @@ def _zeroed(target: str, mask: Mask) -> Any:
     return mistake
 
 
-def _heard_as_zero(target: str, mask: Mask) -> Any:
+def _heard_as_zero(target: str, mask: ElementMask) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
         x = _array(op, given, target)
         return op(replaced(given, target, where(mask(x), constant(0, x), x)))
@@ -131,7 +131,7 @@ def _heard_as_zero(target: str, mask: Mask) -> Any:
     return mistake
 
 
-def _scaled(target: str, mask: Mask, *, all_small: bool = False) -> Any:
+def _scaled(target: str, mask: ElementMask, *, all_small: bool = False) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
         at = mask(_array(op, given, target))
         at = at.all() & (at.size > 0) if all_small else at

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import jax
 
 from functx._core import available, describe
-from functx.testing.checks.cases import Case, differentiable_case
+from functx.testing.checks.cases import differentiable_case, DifferentiableCase
 from functx.testing.checks.compare import assert_close, closeness
 from functx.testing.checks.lowering import PLATFORMS
-from functx.testing.checks.programs import Request, run_requests
+from functx.testing.checks.programs import ProgramCall, run_requests
 from functx.testing.checks.registry import CHECKS, IN_DOUBLE
 from functx.testing.checks.running import run_together, Running
 from functx.testing.checks.sharding import DEVICES, enough_devices
@@ -22,8 +22,8 @@ from functx.testing.gradients.second_order import gradgradcheck
 from .target import is_inexact, Target
 
 
-Modes: TypeAlias = tuple[str, ...]
-Outcome: TypeAlias = Exception | bool  # what went wrong; False if there was nothing to check
+DerivativeModes: TypeAlias = tuple[str, ...]
+ErrorOrSkipped: TypeAlias = Exception | bool  # what went wrong; False if there was nothing to check
 
 # Of functx's operators, of meshes, of settings, of exports and of platforms that not everybody has.
 _LOWERED = tuple(f"{kind}lowers_{p}" for p in PLATFORMS[1:] for kind in ("", "composed_"))
@@ -89,7 +89,7 @@ def inapplicable(target: Target, names: Iterable[str]) -> dict[str, str]:
     return {name: why[name] for name in names if name in why}
 
 
-def composed(target: Target, names: Sequence[str]) -> dict[str, Outcome]:
+def composed(target: Target, names: Sequence[str]) -> dict[str, ErrorOrSkipped]:
     """What comes of checks of the registry, their programs compiled together."""
     info, sample = target.info(), target.sample()
     running = [Running(name, info, sample) for name in names]
@@ -97,7 +97,7 @@ def composed(target: Target, names: Sequence[str]) -> dict[str, Outcome]:
     return {r.check: r.error if r.error is not None else r.something for r in running}
 
 
-def outcome_of(target: Target, check: str, modes: Modes) -> Outcome:
+def outcome_of(target: Target, check: str, modes: DerivativeModes) -> ErrorOrSkipped:
     """What comes of one check, whichever it is."""
     if check in CHECKS:
         return composed(target, [check])[check]
@@ -108,7 +108,7 @@ def outcome_of(target: Target, check: str, modes: Modes) -> Outcome:
     return True
 
 
-def check_call(target: Target, modes: Modes) -> None:
+def check_call(target: Target, modes: DerivativeModes) -> None:
     """The function takes its arguments and returns an array."""
     if not target(*target.arrays):
         args, kwargs = target.call(target.arrays)
@@ -116,7 +116,7 @@ def check_call(target: Target, modes: Modes) -> None:
         raise AssertionError(f"{target.name} must return at least one array of numbers, got {got}")
 
 
-def check_repeat(target: Target, modes: Modes) -> None:
+def check_repeat(target: Target, modes: DerivativeModes) -> None:
     """Called twice, it gives the same."""
     first, second = (target(*target.arrays) for _ in "ab")
     # What is drawn anew moves with the arguments, too, and must not excuse itself.
@@ -124,21 +124,21 @@ def check_repeat(target: Target, modes: Modes) -> None:
     assert_close(second, first, what=f"{target.written()}, called again", close=close)
 
 
-def check_forward(target: Target, modes: Modes) -> None:
+def check_forward(target: Target, modes: DerivativeModes) -> None:
     """It has tangents."""
     case = _case(target)
     if case is not None:
         _result(case.pushed(*case.xs, *case.tangents))
 
 
-def check_reverse(target: Target, modes: Modes) -> None:
+def check_reverse(target: Target, modes: DerivativeModes) -> None:
     """It has gradients."""
     case = _case(target)
     if case is not None:
         _result(case.pulled(*case.xs, *case.cotangents))
 
 
-def _result(request: Request) -> Any:
+def _result(request: ProgramCall) -> Any:
     """Compiled: JAX refuses some derivatives no earlier."""
     [result] = run_requests([request])
     if isinstance(result, Exception):
@@ -146,7 +146,7 @@ def _result(request: Request) -> Any:
     return result
 
 
-def _case(target: Target) -> Case | None:
+def _case(target: Target) -> DifferentiableCase | None:
     return differentiable_case(target.info(), target.sample())
 
 
@@ -159,7 +159,7 @@ def refusal_to_trace(target: Target) -> Exception | None:
     return None
 
 
-def check_gradcheck(target: Target, modes: Modes) -> None:
+def check_gradcheck(target: Target, modes: DerivativeModes) -> None:
     """Derivatives are those of the values, element by element."""
     forward, reverse = ("forward" in modes), ("reverse" in modes)
     gradcheck(
@@ -172,7 +172,7 @@ def check_gradcheck(target: Target, modes: Modes) -> None:
     )
 
 
-def check_gradgradcheck(target: Target, modes: Modes) -> None:
+def check_gradgradcheck(target: Target, modes: DerivativeModes) -> None:
     """Second derivatives are those of the gradient, element by element."""
     gradgradcheck(
         target,
@@ -187,7 +187,7 @@ def _many(target: Target) -> bool:
     return sum(x.size for x in target.arrays if is_inexact(x)) > _WHOLE
 
 
-_OWN: dict[str, Callable[[Target, Modes], None]] = {
+_OWN: dict[str, Callable[[Target, DerivativeModes], None]] = {
     "call": check_call,
     "repeat": check_repeat,
     "forward": check_forward,

@@ -16,7 +16,7 @@ from functx.testing.options import named_arguments, names_among, require_count, 
 from . import making
 from .differences import in_double, no_slope
 from .failures import alike, in_words, is_disagreement, said_of
-from .making import BY_DIFFERENCES, FIRST, Modes, NAMES, Outcome, PROBES
+from .making import BY_DIFFERENCES, DerivativeModes, ErrorOrSkipped, FIRST, NAMES, PROBES
 from .remedies import remedy_for
 from .report import OpcheckLine, OpcheckReport, SmallestCase
 from .shrinking import shrunk
@@ -88,7 +88,9 @@ def opcheck(
 class _Opcheck:
     """One call being checked; `lines` and `errors` fill up."""
 
-    def __init__(self, target: Target, checks: tuple[str, ...] | None, modes: Modes) -> None:
+    def __init__(
+        self, target: Target, checks: tuple[str, ...] | None, modes: DerivativeModes
+    ) -> None:
         self.target, self.checks, self.modes = target, checks, modes
         self.lines: list[OpcheckLine] = []
         self.errors: dict[str, tuple[Exception, Target]] = {}
@@ -165,7 +167,7 @@ class _Opcheck:
     def _enter(
         self,
         check: str,
-        outcome: Outcome,
+        outcome: ErrorOrSkipped,
         *,
         at: Target | None = None,
         note: str = "",

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 _ROWS = 6  # of a message, besides the first: more is in `said`, and of small arrays in `smallest`
 
-Verdict: TypeAlias = Literal["passed", "failed", "left out"]
+LineVerdict: TypeAlias = Literal["passed", "failed", "left out"]
 
 
 class OpcheckError(AssertionError):
@@ -39,7 +39,7 @@ class OpcheckLine:
     """
 
     check: str
-    verdict: Verdict
+    verdict: LineVerdict
     said: str = ""
     remedy: str = ""
 

@@ -9,10 +9,12 @@ import numpy as np
 from functx._core import category
 
 
-Arrays = list[np.ndarray]
+NumpyArrays = list[np.ndarray]
 
 
-def shrunk(arrays: Sequence[object], holds: Callable[[Arrays], bool], attempts: int) -> Arrays:
+def shrunk(
+    arrays: Sequence[object], holds: Callable[[NumpyArrays], bool], attempts: int
+) -> NumpyArrays:
     """The smallest and simplest arrays found for which `holds`, in at most so many `attempts`.
 
     It holds of `arrays`. Dimensions of one size are shortened together, since they may have to
@@ -32,11 +34,11 @@ def shrunk(arrays: Sequence[object], holds: Callable[[Arrays], bool], attempts: 
     return best
 
 
-def _key(arrays: Arrays) -> tuple[object, ...]:
+def _key(arrays: NumpyArrays) -> tuple[object, ...]:
     return tuple((x.shape, x.tobytes()) for x in arrays)
 
 
-def _shorter_alike(arrays: Arrays) -> Iterator[Arrays]:
+def _shorter_alike(arrays: NumpyArrays) -> Iterator[NumpyArrays]:
     for size in sorted({n for x in arrays for n in x.shape}, reverse=True):
         for new in (1, 2):
             if new < size:
@@ -45,7 +47,7 @@ def _shorter_alike(arrays: Arrays) -> Iterator[Arrays]:
                 ]
 
 
-def _shorter(arrays: Arrays) -> Iterator[Arrays]:
+def _shorter(arrays: NumpyArrays) -> Iterator[NumpyArrays]:
     for i, x in enumerate(arrays):
         for dim, size in enumerate(x.shape):
             for new in (1, 2):
@@ -57,7 +59,7 @@ def _cut(x: np.ndarray, sizes: dict[int, int]) -> np.ndarray:
     return x[tuple(slice(sizes.get(d)) for d in range(x.ndim))]
 
 
-def _simpler(arrays: Arrays) -> Iterator[Arrays]:
+def _simpler(arrays: NumpyArrays) -> Iterator[NumpyArrays]:
     for i, x in enumerate(arrays):
         for values in _values(x):
             if np.array_equal(values, x, equal_nan=category(x.dtype) >= 2):

@@ -28,8 +28,6 @@ _SHOWN = 16  # elements of an array that a report writes out
 # How far values may be off that are computed in two ways: functions are of many steps.
 _ULPS, _ULPS_OF_HALVES = 64.0, 4.0
 
-Arrays = tuple[Any, ...]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Target:
@@ -40,7 +38,7 @@ class Target:
 
     func: Callable[..., Any]
     name: str
-    arrays: Arrays
+    arrays: tuple[Any, ...]
     paths: tuple[str, ...]
     leaves: tuple[Any, ...]
     slots: tuple[int, ...]  # of the arrays among the leaves
@@ -136,7 +134,7 @@ class Target:
         """The dtype that the call is checked in: that of its first floating or complex array."""
         return call(*self.arrays).dtype
 
-    def _others(self, seed: int) -> Arrays:
+    def _others(self, seed: int) -> tuple[Any, ...]:
         """Arrays of the same shapes with other values, which the function takes if it can be."""
         rng = np.random.default_rng([seed, len(self.arrays)])
         finite = _finite(self, self.arrays)

@@ -18,7 +18,7 @@ from functx.testing.options import named_arguments, require_ulps
 from .derivatives import gradients_of, tangents_of
 from .parting import Alignment
 from .report import Comparison, ComparisonLine
-from .sides import as_ours, Sides, sides_of
+from .sides import as_ours, BothFunctions, sides_of
 from .steps import Original, Port
 
 
@@ -34,7 +34,7 @@ class _Derivatives(NamedTuple):
     what: str
     given: list[Any]
     names: list[str]
-    theirs: Callable[[Sides, list[int], list[Any]], tuple[Original, list[Any]]]
+    theirs: Callable[[BothFunctions, list[int], list[Any]], tuple[Original, list[Any]]]
     ours: Callable[[list[int], list[Any], list[int]], list[Any]]
     locate: Locate
 
@@ -94,7 +94,7 @@ def compare(
 class _Comparing:
     """One call being compared; `lines` fills up."""
 
-    def __init__(self, sides: Sides, ulps: float | None) -> None:
+    def __init__(self, sides: BothFunctions, ulps: float | None) -> None:
         self.sides, self.target, self.ulps = sides, sides.target, ulps
         self.lines: list[ComparisonLine] = []
         self._scale = magnitude([x for x in self.target.arrays if is_inexact(x)])

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .sides import as_ours, as_tensor, Sides
+from functx.testing.checks.cases import ArrayList
+
+from .sides import as_ours, as_tensor, BothFunctions
 from .steps import Original
 
 
-Arrays = list[Any]
-
-
-def gradients_of(sides: Sides, kept: Sequence[int], cotangents: Arrays) -> tuple[Original, Arrays]:
+def gradients_of(
+    sides: BothFunctions, kept: Sequence[int], cotangents: ArrayList
+) -> tuple[Original, ArrayList]:
     """PyTorch's steps with the cotangents of what they return, and those of the arguments."""
     torch, moving = sides.torch, sides.moving
     with torch.enable_grad():
@@ -51,7 +52,9 @@ def gradients_of(sides: Sides, kept: Sequence[int], cotangents: Arrays) -> tuple
     return called, [_or_zeros(g, x) for g, x in zip(values, arrays, strict=False)]
 
 
-def tangents_of(sides: Sides, kept: Sequence[int], directions: Arrays) -> tuple[Original, Arrays]:
+def tangents_of(
+    sides: BothFunctions, kept: Sequence[int], directions: ArrayList
+) -> tuple[Original, ArrayList]:
     """PyTorch's steps with the tangents of what they return, and those of the results."""
     torch, forward = sides.torch, sides.torch.autograd.forward_ad
     given = dict(zip(sides.moving, directions, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 
 from functx.testing.opchecking.target import is_inexact
 
-from .steps import Step
+from .steps import OperatorStep
 
 
 _MOST = 200_000  # pairs whose values are held against each other; beyond, names decide
@@ -18,7 +18,7 @@ _MOST = 200_000  # pairs whose values are held against each other; beyond, names
 Close = Callable[[Any, Any], bool]
 
 
-class Pair(NamedTuple):
+class StepPair(NamedTuple):
     """A call of PyTorch's and a step of functx's, by number, and whether they give the same."""
 
     theirs: int
@@ -26,7 +26,9 @@ class Pair(NamedTuple):
     same: bool
 
 
-def paired(theirs: Sequence[Step], ours: Sequence[Step], close: Close) -> list[Pair]:
+def paired(
+    theirs: Sequence[OperatorStep], ours: Sequence[OperatorStep], close: Close
+) -> list[StepPair]:
     """The alignment of both in which most agrees: names and values, else values, else names."""
     m, n = len(theirs), len(ours)
     by_value = m * n <= _MOST
@@ -47,7 +49,7 @@ def paired(theirs: Sequence[Step], ours: Sequence[Step], close: Close) -> list[P
     pairs, i, j = [], 0, 0
     while i < m and j < n:
         if worth[i, j] and best[i, j] == best[i + 1, j + 1] + worth[i, j]:
-            pairs.append(Pair(i, j, bool(same[i, j])))
+            pairs.append(StepPair(i, j, bool(same[i, j])))
             i, j = i + 1, j + 1
         elif best[i, j] == best[i + 1, j]:
             i += 1
@@ -56,7 +58,7 @@ def paired(theirs: Sequence[Step], ours: Sequence[Step], close: Close) -> list[P
     return pairs
 
 
-def _same(t: Step, f: Step, close: Close) -> bool:
+def _same(t: OperatorStep, f: OperatorStep, close: Close) -> bool:
     """Whether all that PyTorch's call returns is what the step returns; JAX's may return more."""
     if len(t.outputs) > len(f.outputs) or not any(math.prod(y.shape) for y in t.outputs):
         return False

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .matching import Close, paired
-from .steps import argument, Made, Step
+from .steps import argument, Made, OperatorStep
 
 
 _MANY = 4  # calls that a report names
@@ -42,7 +42,7 @@ class Alignment:
         goes_in = "what goes in agrees" if same else "what goes in differs"
         return step.name, f"they part at {step}; functx: {other}; {goes_in}"
 
-    def _otherwise(self, theirs: Sequence[Step], ours: Sequence[Step]) -> str:
+    def _otherwise(self, theirs: Sequence[OperatorStep], ours: Sequence[OperatorStep]) -> str:
         """They call different operators from there on where they agreed."""
         good = {p.theirs: p.theirs for p in self.pairs if p.same}
         if not theirs:
@@ -127,6 +127,6 @@ def _suspects(made: Made, good: set[int], wrong: Sequence[int]) -> list[int]:
     return sorted(found & moving or found)
 
 
-def _several(steps: Sequence[Step]) -> str:
+def _several(steps: Sequence[OperatorStep]) -> str:
     shown = ", ".join(map(str, steps[:_MANY]))
     return f"{shown}, ..." if len(steps) > _MANY else shown

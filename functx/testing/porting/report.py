@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 
-from functx.testing.opchecking.report import Verdict
+from functx.testing.opchecking.report import LineVerdict
 
 
 class ComparisonError(AssertionError):
@@ -25,7 +25,7 @@ class ComparisonLine:
     """
 
     what: str
-    verdict: Verdict
+    verdict: LineVerdict
     said: str = ""
     operator: str = ""
     parting: str = ""

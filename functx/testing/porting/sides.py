@@ -33,7 +33,7 @@ def pytorch(who: str) -> Torch:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Sides:
+class BothFunctions:
     """Both functions, as functions of the arrays in the call; `target` is functx's."""
 
     torch: Torch
@@ -69,7 +69,7 @@ class Sides:
 
 def sides_of(
     who: str, f_torch: Any, f_functx: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Sides:
+) -> BothFunctions:
     """Both sides of a call; tensors among the arguments become arrays first."""
     torch = pytorch(who)
     for name, f in (("f_torch", f_torch), ("f_functx", f_functx)):
@@ -79,7 +79,7 @@ def sides_of(
     args, named = jax.tree.map(plain, (args, dict(kwargs)))
     target = target_of(who, f_functx, args, named, None)
     ours = lambda *args, **kwargs: _by_key(f_functx(*args, **kwargs))
-    return Sides(torch, f_torch, dataclasses.replace(target, func=ours))
+    return BothFunctions(torch, f_torch, dataclasses.replace(target, func=ours))
 
 
 def _by_key(tree: Any) -> Any:

@@ -18,22 +18,21 @@ import functx
 from functx._core import describe
 from functx._transforms.graphs.nodes import Edge, is_call, nodes_of
 from functx._transforms.taps.replay import bind, run
+from functx.testing.checks.cases import ArrayList
 from functx.testing.checks.programs import compiled
 from functx.testing.opchecking.target import described, is_array, is_inexact, Target
 
 from .names import key_of_call, key_of_step
-from .sides import as_ours, Sides, tensors_in, Torch
+from .sides import as_ours, BothFunctions, tensors_in, Torch
 
 
 # What says nothing of values.
 _NO_STEPS = {"detach", "clone", "contiguous", "requires_grad_", "retain_grad", "fill_", "zero_"}
 _FUNCTX = str(Path(functx.__file__).parent)
 
-Arrays = list[Any]
-
 
 @dataclasses.dataclass(eq=False)
-class Step:
+class OperatorStep:
     """One operator: its name and key, where it is called, what goes in and what comes out.
 
     `cotangents` are those of the outputs, `tangents` theirs, where they are known; None stands for
@@ -45,12 +44,12 @@ class Step:
     key: str
     call: str
     line: str
-    inputs: Arrays
-    outputs: Arrays
+    inputs: ArrayList
+    outputs: ArrayList
     sources: list[int]
     tensors: list[tuple[Any, int]] = dataclasses.field(default_factory=list)
-    cotangents: Arrays | None = None
-    tangents: Arrays | None = None
+    cotangents: ArrayList | None = None
+    tangents: ArrayList | None = None
 
     def __str__(self) -> str:
         return f"{self.call} at {self.line}" if self.line else self.call
@@ -64,15 +63,15 @@ def argument(i: int) -> int:
 class Made(Protocol):
     """Steps, and which of them, or of the arguments, the results are; None of constants."""
 
-    steps: list[Step]
+    steps: list[OperatorStep]
     results: list[int | None]
 
 
 class Original:
     """PyTorch's calls, seen as they are made, in the order in which they return."""
 
-    def __init__(self, sides: Sides, tensors: Sequence[Any]) -> None:
-        self.torch, self.steps = sides.torch, list[Step]()
+    def __init__(self, sides: BothFunctions, tensors: Sequence[Any]) -> None:
+        self.torch, self.steps = sides.torch, list[OperatorStep]()
         self._made = {id(x): argument(i) for i, x in enumerate(tensors)}
         self._alive = list(tensors)
         with self._mode()():
@@ -82,13 +81,13 @@ class Original:
     def _mode(self) -> Any:
         original, base = self, self.torch.overrides.TorchFunctionMode
 
-        class Seen(base):
+        class Recording(base):
             def __torch_function__(
                 self, func: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
                 return original._called(func, args, kwargs or {})
 
-        return Seen
+        return Recording
 
     def _called(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         given = tensors_in(self.torch, (args, kwargs))
@@ -104,7 +103,9 @@ class Original:
             outputs = [as_ours(self.torch, x) for x in made]
             call = _written(self.torch, name, args, kwargs)
             versions = [(x, x._version) for x in made]
-            step = Step(name, key_of_call(name), call, _line(), before, outputs, known, versions)
+            step = OperatorStep(
+                name, key_of_call(name), call, _line(), before, outputs, known, versions
+            )
             self.steps.append(step)
         elif made and given and id(given[0]) in self._made:
             self._alive += made
@@ -150,7 +151,7 @@ class Port:
             return numbers[edge.source] if isinstance(edge.source, str) else edge.source
 
         self.results: list[int | None] = [*map(source, graph.outputs)]
-        self.steps: list[Step] = []
+        self.steps: list[OperatorStep] = []
         for node, (inputs, outputs) in zip(graph.nodes, found, strict=True):
             sources = [s for s in map(source, node.inputs) if s is not None]
             line = f"{Path(node.line.file).name}:{node.line.line}" if node.line else ""
@@ -158,19 +159,19 @@ class Port:
             key = key_of_step(node.name, node.kind)
             arrays = [np.asarray(y) if y is not None and is_array(y) else None for y in outputs]
             given = [x for x in inputs if is_array(x)]
-            self.steps.append(Step(node.name, key, call, line, given, arrays, sources))
+            self.steps.append(OperatorStep(node.name, key, call, line, given, arrays, sources))
 
     def _observed(
         self, arrays: Sequence[Any], moved: Callable[[Any, int], Any] = lambda y, i: y
-    ) -> tuple[Arrays, list[tuple[Arrays, Arrays]]]:
+    ) -> tuple[ArrayList, list[tuple[ArrayList, ArrayList]]]:
         """The results of the program; what goes into its steps and comes out.
 
         `moved` gets each result of a step, counted.
         """
-        found: list[tuple[Arrays, Arrays]] = []
+        found: list[tuple[ArrayList, ArrayList]] = []
         count = itertools.count()
 
-        def step(eqn: JaxprEqn, operands: Arrays) -> Arrays:
+        def step(eqn: JaxprEqn, operands: ArrayList) -> ArrayList:
             if is_call(eqn):
                 return run(eqn.params["jaxpr"], operands, step)
             each = zip(bind(eqn, operands), count, strict=False)
@@ -186,7 +187,7 @@ class Port:
                 if not _cut(y):
                     yield s, k, y
 
-    def tangents(self, moving: Sequence[int], given: Arrays, kept: Sequence[int]) -> Arrays:
+    def tangents(self, moving: Sequence[int], given: ArrayList, kept: Sequence[int]) -> ArrayList:
         """Those of the results `kept`; each step has its own from then on."""
 
         def pushed(*xs: Any) -> Any:
@@ -199,7 +200,7 @@ class Port:
         self._keep("tangents", inner)
         return results
 
-    def cotangents(self, moving: Sequence[int], given: Arrays, kept: Sequence[int]) -> Arrays:
+    def cotangents(self, moving: Sequence[int], given: ArrayList, kept: Sequence[int]) -> ArrayList:
         """Those of the arguments, of results `kept`; each step has its own from then on."""
         slots = list(self._slots())
         outputs = [(s, k) for s, step in enumerate(self.steps) for k in range(len(step.outputs))]
@@ -218,7 +219,7 @@ class Port:
         self._keep("cotangents", inner)
         return list(gradients)
 
-    def _whole(self, moving: Sequence[int], xs: Sequence[Any]) -> Arrays:
+    def _whole(self, moving: Sequence[int], xs: Sequence[Any]) -> ArrayList:
         arrays = list(self.target.arrays)
         for i, x in zip(moving, xs, strict=True):
             arrays[i] = x

@@ -15,7 +15,7 @@ import numpy as np
 from functx._core import category
 from functx._core.operators.roles import Kind
 from functx.testing import Departure, OpInfo
-from functx.testing.dtype_facts import Case, REFUSED
+from functx.testing.dtype_facts import DtypeCase, REFUSED
 
 from .draws import Call, to_call
 from .elements import (
@@ -77,7 +77,7 @@ def _own_dtypes(call: Call, finding: Finding) -> str | None:
         if finding.kind not in kinds[own.answer == REFUSED]:
             continue
         for name in names & set(own.dtypes) if own.dtypes else names:
-            if re.search(own.cases, Case(call.sample).key(call.info, name)):
+            if re.search(own.cases, DtypeCase(call.sample).key(call.info, name)):
                 return own.reason
     return None
 

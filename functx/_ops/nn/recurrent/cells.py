@@ -18,7 +18,7 @@ from functx._core import (
     refuse,
 )
 
-from .steps import gates, Kind, State, stepped
+from .steps import gates, RecurrentKind, State, stepped
 
 
 __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
@@ -155,7 +155,7 @@ def rnn_relu_cell(
 
 
 def _step(
-    kind: Kind,
+    kind: RecurrentKind,
     x: Array,
     state: State,
     w_ih: Array,

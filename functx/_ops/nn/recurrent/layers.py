@@ -14,13 +14,13 @@ from functx._core.devices.manual_axes import equally_varying, varying_like
 from functx._ops.nn.dropped import dropped
 from functx._ops.nn.ends import ended
 
-from .steps import gates, Kind, State, stepped
+from .steps import gates, RecurrentKind, State, stepped
 
 
 class Network(NamedTuple):
     """The description of a network, without its arrays."""
 
-    kind: Kind
+    kind: RecurrentKind
     has_biases: bool
     num_layers: int
     bidirectional: bool
@@ -93,7 +93,13 @@ def _weights(network: Network, states: State, params: Sequence[Array]) -> list[W
 
 
 def _one_way(
-    kind: Kind, x: Array, start: State, weights: Weights, kept: Array | None, *, reverse: bool
+    kind: RecurrentKind,
+    x: Array,
+    start: State,
+    weights: Weights,
+    kept: Array | None,
+    *,
+    reverse: bool,
 ) -> tuple[Array, State]:
     wide, size = accumulator(x.dtype), start[-1].shape[-1]
     of_x = gates(kind, x, weights.w_ih, weights.b_ih, size, "ih")  # one product for all steps

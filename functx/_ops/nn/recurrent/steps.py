@@ -18,13 +18,13 @@ from functx._ops.nn.affine_maps import mapped
 from functx._ops.sigmoids import hyperbolic_tangent, sigmoid
 
 
-Kind = Literal["lstm", "gru", "rnn_tanh", "rnn_relu"]
+RecurrentKind = Literal["lstm", "gru", "rnn_tanh", "rnn_relu"]
 GATES: dict[str, int] = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 State = tuple[Array, ...]  # `h` and `c` of an LSTM, `h` of the others
 
 
-def stepped(kind: Kind, x: Array, h: Array, state: State) -> State:
+def stepped(kind: RecurrentKind, x: Array, h: Array, state: State) -> State:
     """The state after a step, from the contributions of the input, `x`, and of the hidden state,
     `h`, to the gates.
     """
@@ -44,7 +44,9 @@ def _relu(x: Array) -> Array:
     return jnp.where(x <= 0, 0, x)
 
 
-def gates(kind: Kind, x: Array, weight: Array, bias: Array | None, size: int, name: str) -> Array:
+def gates(
+    kind: RecurrentKind, x: Array, weight: Array, bias: Array | None, size: int, name: str
+) -> Array:
     """`x W^T + b` for each gate of a state of this size."""
     rows = GATES[kind] * size
     if weight.shape != (rows, x.shape[-1]):

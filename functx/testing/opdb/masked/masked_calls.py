@@ -14,7 +14,7 @@ from functx.testing.opdb.reductions.rows import far, not_finite
 from functx.testing.opinfo import call, Convention, Departure, edge, OwnDtypes, Refusal, Sample
 
 
-Draw = Callable[..., jax.Array]
+DrawArray = Callable[..., jax.Array]
 
 
 def some_in_each_row(make: Make, *shape: int, least: int = 1) -> jax.Array:
@@ -24,7 +24,7 @@ def some_in_each_row(make: Make, *shape: int, least: int = 1) -> jax.Array:
     return make.put(places < make.rng.integers(least, max(n, least + 1), (*shape[:-1], 1)), bool)
 
 
-def over_several(make: Make, draw: Draw | None = None, *before: Any) -> Iterator[Sample]:
+def over_several(make: Make, draw: DrawArray | None = None, *before: Any) -> Iterator[Sample]:
     """Calls of what reduces any dimensions; `before` are arguments between `input` and `dim`."""
     draw = draw or make
     yield from over_one(make, draw, *before)
@@ -33,7 +33,7 @@ def over_several(make: Make, draw: Draw | None = None, *before: Any) -> Iterator
     yield call(draw(2, 2, 3), *before, dim=(1, 2), mask=make.mask(2, 1, 3))
 
 
-def over_one(make: Make, draw: Draw | None = None, *before: Any) -> Iterator[Sample]:
+def over_one(make: Make, draw: DrawArray | None = None, *before: Any) -> Iterator[Sample]:
     """Calls of what reduces one dimension, or all."""
     draw = draw or make
     yield call(draw(2, 3), *before, 1, mask=some_in_each_row(make, 2, 3, least=2))

@@ -10,11 +10,20 @@ import scipy.special
 import functx
 from functx.testing.floors import SHARES, SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import (
+    call,
+    Convention,
+    Departure,
+    edge,
+    Gap,
+    OpInfo,
+    Refusal,
+    Sample,
+    Samples,
+)
 
 
 windows = functx.signal.windows
-Samples = Callable[[Make], Iterator[Sample]]
 
 
 def lengths(make: Make, **options: Any) -> Iterator[Sample]:

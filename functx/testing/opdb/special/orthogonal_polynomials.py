@@ -25,8 +25,8 @@ from .operands import no_complex, pairs_in_double
 
 
 # The polynomial of degree 1 as a slope and an offset, and the step from two degrees to the next.
-Step = Callable[[int, Any, Any, Any], Any]
-FAMILIES: dict[str, tuple[tuple[int, int], Step]] = {
+DegreeStep = Callable[[int, Any, Any, Any], Any]
+FAMILIES: dict[str, tuple[tuple[int, int], DegreeStep]] = {
     "t": ((1, 0), lambda k, x, q, p: 2 * x * q - p),
     "u": ((2, 0), lambda k, x, q, p: 2 * x * q - p),
     "v": ((2, -1), lambda k, x, q, p: 2 * x * q - p),

@@ -11,7 +11,7 @@ import numpy as np
 from functx.testing.opinfo import call, Make, Refusal
 
 
-Along = list[list[int]]  # of one dimension, the positions in each of the windows
+WindowPositions = list[list[int]]  # of one dimension, the positions in each of the windows
 
 
 def positions(
@@ -23,7 +23,7 @@ def positions(
     ceil_mode: bool,
     *,
     n: int,
-) -> list[Along]:
+) -> list[WindowPositions]:
     """Of each of the `n` dimensions of an image, the positions in and beside it."""
     stride = kernel_size if stride is None else stride
     options = (np.broadcast_to(v, n).tolist() for v in (kernel_size, stride, padding, dilation))
@@ -33,7 +33,9 @@ def positions(
     ]
 
 
-def _along(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool) -> Along:
+def _along(
+    size: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool
+) -> WindowPositions:
     reach = dilation * (kernel - 1)
     beyond = size + 2 * padding - reach - 1  # how far the first window can move
     starts = [stride * i - padding for i in range(beyond // stride + 1)]
@@ -42,7 +44,7 @@ def _along(size: int, kernel: int, stride: int, padding: int, dilation: int, cei
     return [list(range(start, start + reach + 1, dilation)) for start in starts]
 
 
-def adaptive(x: np.ndarray, output_size: Any, *, n: int) -> list[Along]:
+def adaptive(x: np.ndarray, output_size: Any, *, n: int) -> list[WindowPositions]:
     """As `positions`, of as many windows as asked for."""
     several = isinstance(output_size, (tuple, list))
     sizes = output_size if several else (output_size,) * n
@@ -54,7 +56,7 @@ def adaptive(x: np.ndarray, output_size: Any, *, n: int) -> list[Along]:
     ]
 
 
-def boxes(along: list[Along]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
+def boxes(along: list[WindowPositions]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
     """The index of each window, and the places in it."""
     for index in np.ndindex(*map(len, along)):
         rows = (windows[i] for windows, i in zip(along, index, strict=True))
@@ -70,7 +72,7 @@ def inside(places: list[tuple[int, ...]], sizes: tuple[int, ...]) -> list[tuple[
     ]
 
 
-def greatest(x: np.ndarray, along: list[Along]) -> tuple[np.ndarray, np.ndarray]:
+def greatest(x: np.ndarray, along: list[WindowPositions]) -> tuple[np.ndarray, np.ndarray]:
     """The greatest element of each window, and its position in the flattened image."""
     n = len(along)
     sizes = x.shape[-n:]
