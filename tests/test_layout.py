@@ -114,6 +114,33 @@ def test_no_function_is_written_twice():
                     written[code] = here
 
 
+# Only the rooms whose names are sorted out: `_core`, `_transforms` and `cli` are to follow.
+ROOMS_OF_UNIQUE_NAMES = ("_ops", "testing")
+# Two operators of PyTorch's, `svd` and `linalg.svd`, show users results of one name.
+PYTORCHS_NAMES = {"SVDResult"}
+CAMEL_CASE = re.compile(r"_*[A-Z]\w*[a-z]\w*")
+
+
+def classes_and_aliases(path: Path) -> list[str]:
+    """The names of a file's classes, nested ones too, and of its aliases of types."""
+    tree = ast.parse(path.read_text())
+    names = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names += [t.id for t in targets if isinstance(t, ast.Name) and CAMEL_CASE.fullmatch(t.id)]
+    return names
+
+
+def test_a_class_name_has_one_meaning():
+    written: dict[str, str] = {}
+    for path in FILES:
+        here = path.relative_to(ROOT)
+        for name in classes_and_aliases(path) if here.parts[0] in ROOMS_OF_UNIQUE_NAMES else ():
+            if name not in PYTORCHS_NAMES:
+                assert name not in written, f"{here} and {written[name]} both define `{name}`"
+                written[name] = str(here)
+
+
 def test_private_jax_lives_in_one_file():
     found = [path.name for path in FILES if "jax._src" in path.read_text()]
     assert found == ["jax_compat.py"]
