@@ -1,6 +1,6 @@
 """The one file that may lean on what is private to JAX, each use with its reason.
 
-Supported: JAX 0.10 to 0.12.
+`pyproject.toml` says which releases of JAX are supported.
 """
 
 from __future__ import annotations
