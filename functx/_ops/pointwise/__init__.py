@@ -1,1 +1,1 @@
-"""Operators that work element by element, broadcasting."""
+"""Operators that compute each element of the result from the elements at the same place."""

@@ -1,4 +1,4 @@
-"""Inverse trigonometric functions, of real numbers by the angle of a point, and of complex ones."""
+"""Inverse trigonometric functions: real ones by the angle of a point, and complex ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def arc_tangent(x: Array) -> Array:
 def _sine_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
         return two_sided(lax.asin, x)
-    return jnp.where(x == 0, x, direction(x, other_leg(x)))  # -0.0, and what is flushed
+    return jnp.where(x == 0, x, direction(x, other_leg(x)))  # keeps -0.0 and subnormals
 
 
 def _cosine_forward(x: Array) -> Array:
@@ -41,12 +41,12 @@ def _cosine_forward(x: Array) -> Array:
 
 def _tangent_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
-        out = lax.atan(x)  # which far from 0 forgets the sign of a zero
+        out = lax.atan(x)  # far from 0 it forgets the sign of a zero
         return lax.complex(jnp.copysign(lax.real(out), lax.real(x)), lax.imag(out))
     return jnp.where(x == 0, x, direction(x, jnp.ones_like(x)))
 
 
-# Its derivative is $x s^3$, which is infinite where the slope $s$ is.
+# The slope $s$ of the inverse sine has the derivative $x s^3$, which is infinite where $s$ is.
 _slope = derivative_rules(
     lambda x: 1 / other_leg(x),
     jvp=lambda primals, output, tangents: tangents[0] * (primals[0] * output) * output * output,
@@ -62,7 +62,7 @@ _cosine = derivative_rules(
     jvp=lambda primals, output, tangents: -tangents[0] * _slope(primals[0]),
     name="acos",
 )
-# $-2 x s^2$, of which no part leaves the range.
+# The slope $s$ of the inverse tangent has the derivative $-2 x s^2$; no factor leaves the range.
 _tangent_slope = derivative_rules(
     lambda x: 1 / (1 + x * x),
     jvp=lambda primals, output, tangents: tangents[0] * (-2 * (primals[0] * output) * output),

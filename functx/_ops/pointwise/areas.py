@@ -38,7 +38,7 @@ def _sine_forward(x: Array) -> Array:
     square = near * near
     above = lax.log1p(near + square / (1 + lax.sqrt(1 + square)))
     out = jnp.where(far, lax.log(size) + math.log(2), above)
-    return jnp.where(x == 0, x, jnp.copysign(out, x))  # -0.0, and what is flushed
+    return jnp.where(x == 0, x, jnp.copysign(out, x))  # keeps -0.0 and subnormal numbers
 
 
 def _cosine_forward(x: Array) -> Array:
@@ -51,13 +51,13 @@ def _cosine_forward(x: Array) -> Array:
 
 
 def _far(x: Array) -> float:
-    """From here on, 1 is nothing beside the square."""
+    """The number from which on 1 is lost beside the square of `x` in its dtype."""
     return 2.0 ** (jnp.finfo(x.dtype).nmant // 2 + 2)
 
 
 def _tangent_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
-        out = lax.atanh(x)  # which far from 0 forgets the sign of a zero
+        out = lax.atanh(x)  # far from 0 it forgets the sign of a zero
         return lax.complex(lax.real(out), jnp.copysign(lax.imag(out), lax.imag(x)))
     size = lax.abs(x)
     out = 0.5 * lax.log1p(2 * size / (1 - size))
@@ -82,8 +82,8 @@ def _cosine_slope_forward(x: Array) -> Array:
     return 1 / (square_root(below) * square_root(above))
 
 
-# Of slopes, squares would leave the range: they have the derivatives $-x s^3$, or $2 x s^2$, which
-# are infinite where they are.
+# The slopes $s$ have the derivatives $-x s^3$, or $2 x s^2$, which are infinite where $s$ is. They
+# are written as products because squares would leave the range.
 _sine_slope = derivative_rules(
     _sine_slope_forward,
     jvp=lambda primals, output, tangents: -tangents[0] * (primals[0] * output) * output * output,

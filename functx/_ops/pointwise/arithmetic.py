@@ -55,10 +55,14 @@ __all__ = [
 
 @operator()
 def add(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
-    r"""Adds `other`, scaled: $y = x + \alpha \cdot \mathrm{other}$, broadcasting.
+    r"""Adds `other` $z$, scaled by `alpha`, to `input` $x$: $y = x + \alpha z$.
 
-    Dtypes: promotes to the common dtype; `alpha` takes no part in it, and must be an integer where
-    arrays hold integers. Bools give their OR.
+    - `alpha`: a number or a 0-d array that takes no part in promotion, and must be an integer where
+      the arrays hold integers; 1 by default.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Bools give their OR.
+    Errors: TypeError for a floating `alpha` beside integers.
 
     >>> functx.add(jnp.asarray([1, 2]), 0.5, alpha=2)
     Array([2., 3.], dtype=float32)
@@ -68,9 +72,14 @@ def add(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
 
 @operator(accepts=Accepts.NUMBER, aliases=("subtract",))
 def sub(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
-    r"""Subtracts `other`, scaled: $y = x - \alpha \cdot \mathrm{other}$, broadcasting.
+    r"""Subtracts `other` $z$, scaled by `alpha`, from `input` $x$: $y = x - \alpha z$.
 
-    Dtypes: promotes to the common dtype; bools are refused.
+    - `alpha`: a number or a 0-d array that takes no part in promotion, and must be an integer where
+      the arrays hold integers; 1 by default.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools, and for a floating `alpha` beside integers.
 
     >>> functx.sub(jnp.asarray([1.0, 2.0], "float32"), 1, alpha=2)
     Array([-1.,  0.], dtype=float32)
@@ -90,9 +99,14 @@ def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array: ...
 def rsub(input: ArrayOnly, other: Scalar, alpha: Alike) -> Array: ...
 @operator(accepts=Accepts.NUMBER, form=_alpha_after_number)
 def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array:
-    r"""Subtracts `input`, scaled, from `other`: $y = \mathrm{other} - \alpha x$, broadcasting.
+    r"""Subtracts `input` $x$, scaled by `alpha`, from `other` $z$: $y = z - \alpha x$.
 
-    Dtypes: promotes to the common dtype; bools are refused.
+    - `alpha`: a number or a 0-d array that takes no part in promotion, and must be an integer where
+      the arrays hold integers; 1 by default.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools, and for a floating `alpha` beside integers.
 
     >>> functx.rsub(jnp.asarray([1.0, 2.0], "float32"), 1, alpha=2)
     Array([-1., -3.], dtype=float32)
@@ -106,10 +120,13 @@ def _scaled(other: Array, alpha: Any) -> Array:
 
 @operator(aliases=("multiply",))
 def mul(input: ArrayLike, other: ArrayOrFactor) -> Array:
-    r"""Product of elements: $y = x \cdot \mathrm{other}$, broadcasting. Bools give their AND.
+    """Product of the elements $x$ of `input` and $z$ of `other`: $y = x z$.
 
-    Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`
-    without dimensions is rounded to them first, as in PyTorch.
+    Beside float16 and bfloat16 arrays, an `other` without dimensions keeps the digits that these
+    dtypes lack; an `input` without dimensions is rounded to them first, as in PyTorch.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Bools give their AND.
 
     >>> functx.mul(jnp.asarray([1.0, 2.0], "float32"), 3)
     Array([3., 6.], dtype=float32)
@@ -119,7 +136,9 @@ def mul(input: ArrayLike, other: ArrayOrFactor) -> Array:
 
 @operator(accepts=Accepts.NUMBER, aliases=("negative",))
 def neg(input: ArrayLike) -> Array:
-    """Negative of each element; unsigned integers wrap.
+    """Negative of each element $x_i$ of `input`: $-x_i$. Unsigned integers wrap.
+
+    Errors: TypeError for bools.
 
     >>> functx.neg(jnp.asarray([1.0, -2.0], "float32"))
     Array([-1.,  2.], dtype=float32)
@@ -129,10 +148,12 @@ def neg(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.NUMBER, aliases=("absolute",))
 def abs(input: ArrayLike) -> Array:
-    r"""Absolute value of each element, $|x_i|$.
+    """Absolute value of each element $x_i$ of `input`, $|x_i|$.
 
-    Dtypes: complex arrays give real ones. The gradient at zero, and at NaN, is 0. At zero the
-    second derivative is, too: of the square write `functx.square(x)`, or `(z * z.conj()).real`.
+    The gradient at zero, and at NaN, is 0. The second derivative at zero is 0 too: for that of the
+    square write `functx.square(x)`, or `(z * z.conj()).real`.
+
+    Dtypes: complex arrays give real ones. Errors: TypeError for bools.
 
     >>> functx.abs(jnp.asarray([-1.0, 2.0], "float32"))
     Array([1., 2.], dtype=float32)
@@ -146,7 +167,9 @@ def abs(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL)
 def sign(input: ArrayLike) -> Array:
-    """Sign of each element: -1, 0 or 1, and 0 for NaN. The gradient is 0.
+    """Sign of each element of `input`: -1, 0 or 1, and 0 for NaN. The gradient is 0.
+
+    Errors: TypeError for complex numbers.
 
     >>> functx.sign(jnp.asarray([-3.0, 0.0, 2.0], "float32"))
     Array([-1.,  0.,  1.], dtype=float32)
@@ -168,9 +191,9 @@ _abs = derivative_rules(
 
 @operator()
 def sgn(input: ArrayLike) -> Array:
-    r"""Sign of each element, of complex ones the direction: $z / |z|$, and 0 at 0.
+    """Direction of each element $z$ of `input`, $z / |z|$, and 0 at 0: the sign of a real number.
 
-    Of real ones it is `sign`. The gradient is that of the direction, 0 on real arrays and at 0.
+    The gradient is that of the direction; it is 0 on real arrays and at 0.
 
     >>> functx.sgn(jnp.asarray([3.0 + 4.0j, 0.0], "complex64"))
     Array([0.6+0.8j, 0. +0.j ], dtype=complex64)
@@ -197,7 +220,7 @@ _direction = derivative_rules(_unit, jvp=_turn, name="sgn")
 
 @operator(accepts=Accepts.NUMBER)
 def positive(input: ArrayLike) -> Array:
-    """Each element as it is. Bools are refused.
+    """Each element of `input` as it is. Errors: TypeError for bools.
 
     >>> functx.positive(jnp.asarray([1.0, -2.0], "float32"))
     Array([ 1., -2.], dtype=float32)
@@ -207,9 +230,13 @@ def positive(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def copysign(input: ArrayOnly, other: ArrayLike) -> Array:
-    r"""Magnitude of `input` with the sign of `other`, that of zeros and NaN too, broadcasting.
+    """Magnitude of `input` with the sign of `other`; zeros and NaN in `other` have signs too.
 
-    The gradient goes to `input`, by 1 or -1; where it is 0, the gradient is 0, at NaN it is NaN.
+    The gradient goes to `input`, times 1 or -1. Where `input` is 0 the gradient is 0, where it is
+    NaN the gradient is NaN.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.copysign(jnp.asarray([1.0, -2.0], "float32"), jnp.asarray([-0.0, 3.0], "float32"))
     Array([-1.,  2.], dtype=float32)
@@ -239,16 +266,23 @@ _copysign = derivative_rules(_with_sign, jvp=_copysign_tangent, name="copysign")
 def addcmul(
     input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: Factor = 1
 ) -> Array:
-    r"""Adds a scaled product: $y = x + \mathrm{value} \cdot t_1 \cdot t_2$, broadcasting.
+    """Adds the product of `tensor1` and `tensor2`, scaled by `value`, to `input`.
 
-    Dtypes: promotes to the common dtype, which must not be bool.
+    This is $y = x + v a b$, with $x$ for `input`, $v$ for `value`, $a$ for `tensor1`, $b$ for
+    `tensor2`.
+
+    - `value`: a number or a 0-d array, which beside integers loses its fraction; 1 by default.
+
+    Shapes: `input`, `tensor1` and `tensor2` broadcast.
+    Dtypes: the arrays promote to their common dtype.
+    Errors: TypeError for bools alone.
 
     >>> functx.addcmul(jnp.ones(2, "float32"), jnp.ones(2, "float32"), 3.0, value=2)
     Array([7., 7.], dtype=float32)
     """
     if category(input.dtype) == 0:
         refuse("expected arrays of numbers, got bools alone", error=TypeError)
-    # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
+    # Otherwise a slope multiplies the sum over broadcast elements: infinity times 0 of no elements.
     input, tensor1, tensor2 = jnp.broadcast_arrays(input, tensor1, tensor2)
     return input + _scaled(tensor1, value) * tensor2
 
@@ -265,11 +299,15 @@ def _weight_fits(*, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(promote=Promote.SAME, accepts=Accepts.INEXACT, requires=_weight_fits)
 def lerp(input: ArrayLike, end: ArrayLike, weight: Other) -> Array:
-    r"""Interpolates linearly: $y = x + w \cdot (\mathrm{end} - x)$, broadcasting.
+    r"""Interpolates linearly from `input` $x$ to `end` $z$ by `weight` $w$: $y = x + w (z - x)$.
 
-    From $|w| = \tfrac12$ on it is computed from the other end, so that both ends are exact.
+    Where $|w| \ge \tfrac12$ the result is computed from `end`, so that both ends are exact.
 
-    Dtypes: all arrays must have the same; `weight` may be a number or a 0-d array.
+    - `weight`: an array, a number or a 0-d array; 0 gives `input` and 1 gives `end`.
+
+    Shapes: `input`, `end` and `weight` broadcast.
+    Dtypes: all arrays must have the same floating or complex dtype.
+    Errors: TypeError for arrays of different dtypes, and for bools and integers.
 
     >>> functx.lerp(jnp.zeros(2, "float32"), jnp.asarray([1.0, 2.0], "float32"), 0.25)
     Array([0.25, 0.5 ], dtype=float32)
@@ -299,5 +337,5 @@ def _lerp_vjp(primals: Any, output: Array, cotangent: Array) -> tuple[Array, Arr
     return cotangent * (1 - weight), cotangent * weight, cotangent * (end - input)
 
 
-# The derivative of a choice adds 0 times the other side's, which may be infinite.
+# The derivative of a choice adds 0 times that of the other side, which may be infinite.
 _lerp = derivative_rules(_between, vjp=_lerp_vjp, name="lerp")

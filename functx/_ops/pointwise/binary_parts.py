@@ -1,4 +1,4 @@
-"""Numbers as a mantissa times a power of two, taken apart and put together without rounding."""
+"""Numbers as mantissas times powers of two, taken apart and put together without rounding."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from functx._core.numbers.bitwise_comparison import bits, from_bits
 
 
 def mantissa_and_exponent(x: Array) -> tuple[Array, Array]:
-    """$x = m 2^e$ with $|m|$ in $[1/2, 1)$, and `e` of int32; `x` and 0 of 0, infinities and NaN.
+    """The `m` and `e` of $x = m 2^e$ with $|m|$ in $[1/2, 1)$; `e` has the dtype int32.
 
-    Subnormal numbers too, which XLA's programs for CPUs take for zeros.
+    Zeros, infinities and NaN are their own mantissas, with the exponent 0. Subnormal numbers are
+    taken apart too, which XLA's programs for CPUs take for zeros.
     """
     info = jnp.finfo(x.dtype)
     signed = bits(x)
@@ -34,7 +35,7 @@ def mantissa_and_exponent(x: Array) -> tuple[Array, Array]:
 
 
 def scaled(x: Array, exponent: Array) -> Array:
-    """$x 2^e$ of floating or complex numbers and integers of one shape; linear in `x`."""
+    """$x 2^e$ of floating or complex `x` and an integer `exponent` $e$ of one shape."""
     part = jnp.finfo(x.dtype)
     rest = exponent
     for _ in range(3):  # from the greatest number to the least
@@ -45,7 +46,7 @@ def scaled(x: Array, exponent: Array) -> Array:
 
 
 def power_of_two(exponent: Array, dtype: np.dtype) -> Array:
-    """$2^e$ of integers, where it is a normal number."""
+    """$2^e$ in `dtype` for an integer `exponent` $e$, where the power is a normal number."""
     info = jnp.finfo(dtype)
     integers = np.dtype(f"int{8 * dtype.itemsize}")
     of = integers.type

@@ -1,4 +1,4 @@
-"""Logic and shifts of bits."""
+"""Logical operations on bits, and shifts of bits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ __all__ = [
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False)
 def bitwise_not(input: ArrayLike) -> Array:
-    """The other bits of integers, and the other of bools.
+    """Each bit of the integers `input` inverted, or the negation of each bool.
+
+    Errors: TypeError for floating and complex numbers.
 
     >>> functx.bitwise_not(jnp.asarray([0, 1, -3], "int32"))
     Array([-1, -2,  2], dtype=int32)
@@ -31,7 +33,11 @@ def bitwise_not(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
-    """AND of the bits of integers, or of bools, broadcasting.
+    """AND of the bits of `input` and `other`, which are integers or bools.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for floating and complex numbers.
 
     >>> functx.bitwise_and(jnp.asarray([1, 2, 3], "int32"), 2)
     Array([0, 2, 2], dtype=int32)
@@ -42,7 +48,11 @@ def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_or(input: ArrayLike, other: ArrayLike) -> Array:
-    """OR of the bits of integers, or of bools, broadcasting.
+    """OR of the bits of `input` and `other`, which are integers or bools.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for floating and complex numbers.
 
     >>> functx.bitwise_or(jnp.asarray([1, 2, 3], "int32"), 2)
     Array([3, 2, 3], dtype=int32)
@@ -53,7 +63,11 @@ def bitwise_or(input: ArrayLike, other: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_xor(input: ArrayLike, other: ArrayLike) -> Array:
-    """Exclusive OR of the bits of integers, or of bools, broadcasting.
+    """Exclusive OR of the bits of `input` and `other`, which are integers or bools.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for floating and complex numbers.
 
     >>> functx.bitwise_xor(jnp.asarray([1, 2, 3], "int32"), 2)
     Array([3, 0, 1], dtype=int32)
@@ -64,9 +78,14 @@ def bitwise_xor(input: ArrayLike, other: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_left_shift(input: ArrayLike, other: ArrayLike) -> Array:
-    """Bits of integers moved left by `other` places, broadcasting.
+    """Moves the bits of the integers `input` left by `other` places.
 
-    What is moved out is lost; a negative number of places, or too many, gives 0.
+    Bits that leave the integer are lost. A negative number of places, or as many as the integer has
+    bits, gives 0.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools alone, and for floating and complex numbers.
 
     >>> functx.bitwise_left_shift(jnp.asarray([1, 2, 3], "int32"), 2)
     Array([ 4,  8, 12], dtype=int32)
@@ -78,10 +97,14 @@ def bitwise_left_shift(input: ArrayLike, other: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
 def bitwise_right_shift(input: ArrayLike, other: ArrayLike) -> Array:
-    """Bits of integers moved right by `other` places, broadcasting; the sign stays.
+    """Moves the bits of the integers `input` right by `other` places; the sign stays.
 
-    What is moved out is lost; a negative number of places, or too many, leaves the sign alone: 0,
-    or -1 of negative integers.
+    Bits that leave the integer are lost. A negative number of places, or as many as the integer has
+    bits, leaves the sign alone: 0, or -1 for negative integers.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools alone, and for floating and complex numbers.
 
     >>> functx.bitwise_right_shift(jnp.asarray([4, 9, -9], "int32"), 2)
     Array([ 1,  2, -3], dtype=int32)
@@ -105,5 +128,5 @@ def _inside(places: Array) -> Array:
 
 
 def _check_integral(x: Array) -> None:
-    if category(x.dtype) > 1:  # a Python number made it so
+    if category(x.dtype) > 1:  # a Python float promotes integers
         refuse(f"expected integers, got a common dtype of {x.dtype.name}", error=TypeError)

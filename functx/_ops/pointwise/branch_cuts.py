@@ -1,6 +1,6 @@
 """Functions of complex numbers on both sides of their branch cuts along the real axis.
 
-XLA takes an imaginary part of -0.0 for 0.0, and so the other side.
+XLA takes an imaginary part of -0.0 for 0.0, and so gives the value on the other side of the cut.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from functx._core import category
 
 
 def two_sided(function: Callable[[Array], Array], z: Array) -> Array:
-    """`function` of complex numbers, which maps conjugates to conjugates."""
+    """`function(z)`, also right at imaginary parts of -0.0, if it maps conjugates to conjugates."""
     below = jnp.signbit(lax.imag(z)) & (lax.imag(z) == 0)
     out = function(jnp.where(below, lax.conj(z), z))
     return jnp.where(below, lax.conj(out), out)
 
 
 def square_root(x: Array) -> Array:
-    """Of floating or complex numbers; of these the one with a real part that is not negative."""
+    """Square root of floating or complex `x`; the real part of a complex root is not negative."""
     return lax.sqrt(x) if category(x.dtype) < 3 else two_sided(lax.sqrt, x)
 
 
 def other_leg(x: Array) -> Array:
-    r"""$\sqrt{1 - x^2}$ of floating or complex numbers, without rounding beside 1."""
+    r"""$\sqrt{1 - x^2}$ of floating or complex numbers, without loss of digits near 1."""
     if category(x.dtype) < 3:
         return lax.sqrt((1 - x) * (1 + x))
     # Each zero in an imaginary part keeps its sign, which decides on the cut.
@@ -36,5 +36,5 @@ def other_leg(x: Array) -> Array:
 
 
 def turned(z: Array) -> Array:
-    """$i z$, with the signs of zeros."""
+    """$i z$, in which zeros keep their signs."""
     return lax.complex(-lax.imag(z), lax.real(z))

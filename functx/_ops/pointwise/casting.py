@@ -1,4 +1,4 @@
-"""Numbers as integers of 8 bits."""
+"""Casts of numbers to integers of 8 bits, as PyTorch's `byte` and `char` do them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["byte", "char"]
 
 @operator(promote=Promote.NONE, differentiable=False, takes_storage=True)
 def byte(input: ArrayLike) -> Array:
-    """The elements as uint8: without their fractions, modulo 256, of complex numbers the real part.
+    """Each element of `input` as uint8: without its fraction, modulo 256.
 
-    What is not finite, or beyond 64 bits, becomes 0.
+    Complex numbers give their real parts. Numbers that are not finite, or do not fit into 64 bits,
+    become 0.
 
     >>> functx.byte(jnp.asarray([1.5, -1.0, 300.0], "float32"))
     Array([  1, 255,  44], dtype=uint8)
@@ -26,9 +27,10 @@ def byte(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NONE, differentiable=False, takes_storage=True)
 def char(input: ArrayLike) -> Array:
-    """The elements as int8: without their fractions, modulo 256, of complex numbers the real part.
+    """Each element of `input` as int8: without its fraction, modulo 256.
 
-    What is not finite, or beyond 64 bits, becomes 0.
+    Complex numbers give their real parts. Numbers that are not finite, or do not fit into 64 bits,
+    become 0.
 
     >>> functx.char(jnp.asarray([1.5, -1.0, 300.0], "float32"))
     Array([ 1, -1, 44], dtype=int8)
@@ -41,7 +43,7 @@ def _wrapped(x: Array, dtype: type[np.integer]) -> Array:
         x = lax.real(x)
     if category(x.dtype) == 2:
         wide = as_dtype(LONG)
-        x = x if x.dtype.itemsize > 2 else x.astype(np.float32)  # which holds the end of `wide`
+        x = x if x.dtype.itemsize > 2 else x.astype(np.float32)  # float32 holds the end of `wide`
         within = lax.abs(x) < np.asarray(-float(np.iinfo(wide).min), x.dtype)
         x = jnp.where(within, x, np.zeros((), x.dtype)).astype(wide)
     return lax.convert_element_type(x, dtype)

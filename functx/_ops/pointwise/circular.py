@@ -1,8 +1,8 @@
 """Sine, cosine and tangent; in single precision on CPUs by polynomials in double precision.
 
-XLA calls the C library there for each element, at eight times the cost. Rounded from double
-precision, results are within 0.501 ulp (0.56 from the library), and whether the compiler fuses a
-product with a sum does not show. What an element becomes depends on itself alone.
+XLA calls the C library there for each element, at eight times the cost. Results that are rounded
+from double precision are within 0.501 ulp (0.56 from the library), and do not show whether the
+compiler fuses a product with a sum. Each result depends on its own element alone.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.polynomials import horner
 
 
-_LARGE = np.float32(2**20)  # from here on, the library: fewer digits of pi would be left
-_FEW = 256  # elements, for which the library is not worth a branch
-# $(\sin(r) / r - 1) / r^2$ by powers of $r^2$, to a half of pi: Chebyshev's interpolant; what it is
-# short of makes less than 2e-10 of the sine.
+_LARGE = np.float32(2**20)  # beyond it the library computes: too few digits of pi would be left
+_FEW = 256  # for so few elements a branch costs more than calls of the library
+# $(\sin(r) / r - 1) / r^2$ by powers of $r^2$, up to $\pi / 2$: Chebyshev's interpolant, whose
+# error is less than 2e-10 of the sine.
 _SINE = (
     *(-0.16666666663867363, 0.008333332766508383, -0.00019841086016215184),
     *(2.7536422355454945e-06, -2.4079236990903226e-08),
 )
-# To a quarter of pi.
+# Taylor's series, used up to $\pi / 4$.
 _SINE_SERIES = [(-1) ** k / math.factorial(2 * k + 1) for k in range(6)]
 _COSINE_SERIES = [(-1) ** k / math.factorial(2 * k) for k in range(7)]
-# Half of pi in two parts; products of the first, of 33 bits, with 20 bits are exact.
+# $\pi / 2$ in two parts; products of the first, which has 33 bits, with 20 bits are exact.
 _HALF_PI = 1.57079632673412561417, 6.07710050650619224932e-11
 
 
@@ -62,7 +62,7 @@ def _elementwise(name: str) -> Callable[[Array], Array]:
 
     @function.def_vmap
     def in_lanes(size: int, batched: list[bool], x: Array) -> tuple[Array, bool]:
-        return function(x), True  # all lanes together decide whether the library is needed
+        return function(x), True  # the whole batch decides whether the library is needed
 
     def on_cpu(x: Array) -> Array:
         both = lambda x: jnp.where(lax.abs(x) > _LARGE, library(x), polynomial(x))
@@ -74,21 +74,25 @@ def _elementwise(name: str) -> Callable[[Array], Array]:
 
 
 def _any_large(x: Array) -> Array:
-    """Whether a magnitude is above `_LARGE`, or NaN: integers order like it, in one quick pass."""
+    """Whether any magnitude is above `_LARGE`, or NaN.
+
+    The bits of floating numbers, read as integers, are in the same order, which takes one quick
+    pass.
+    """
     magnitude = lax.bitcast_convert_type(x, np.int32) & np.int32(0x7FFFFFFF)
     least, greatest = min_max(magnitude)
-    return (greatest > _LARGE.view(np.int32)) | (least < 0)  # of the two, neither is dropped
+    return (greatest > _LARGE.view(np.int32)) | (least < 0)  # a use of both keeps them in one pass
 
 
 def _polynomial(name: str, x: Array) -> Array:
     with jax.enable_x64(True):
         wide = lax.convert_element_type(x, np.float64)
         out = _ratio(wide) if name == "tan" else _wave(wide, shifted=name == "cos")
-    return out if name == "cos" else jnp.where(x == 0, x, out)  # -0.0, and what is flushed
+    return out if name == "cos" else jnp.where(x == 0, x, out)  # keeps -0.0 and subnormals
 
 
 def _wave(x: Array, *, shifted: bool) -> Array:
-    """Sine, or cosine if `shifted`, by the distance from the nearest zero."""
+    """Sine of `x`, or its cosine if `shifted`, by the distance from the nearest zero."""
     shift = np.float64(0.5 * shifted)
     turns = _nearest(x * np.float64(1 / math.pi) - shift)
     rest = _less(x, (turns + shift) * np.float64(2))
@@ -99,7 +103,7 @@ def _wave(x: Array, *, shifted: bool) -> Array:
 
 
 def _ratio(x: Array) -> Array:
-    """Tangent, by sine and cosine of the distance from the nearest zero or pole."""
+    """Tangent of `x`, by sine and cosine of the distance from the nearest zero or pole."""
     turns = _nearest(x * np.float64(2 / math.pi))
     rest = _less(x, turns)
     square = rest * rest
@@ -114,7 +118,7 @@ def _nearest(x: Array) -> Array:
 
 
 def _less(x: Array, turns: Array) -> Array:
-    """`x` less as many halves of pi."""
+    r"""`x` minus `turns` times $\pi / 2$."""
     for part in _HALF_PI:
         x = x - turns * np.float64(part)
     return x

@@ -1,4 +1,4 @@
-"""Equality of whole arrays, and closeness."""
+"""Whether arrays are equal, or close to each other."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["allclose", "equal", "isclose"]
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def equal(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Whether two arrays have the same shape and equal elements: a 0-d array of bool.
+    """Whether `input` and `other` have the same shape and equal elements: a 0-d array of bool.
 
     PyTorch returns a Python bool, which a compiled program cannot: `bool(...)` makes it one. NaN
     equals nothing.
 
-    Dtypes: any two; elements are compared in the common one.
+    Dtypes: any; elements are compared in the common dtype.
 
     >>> functx.equal(jnp.asarray([1, 2]), jnp.asarray([1.0, 2.0]))
     Array(True, dtype=bool)
@@ -70,15 +70,20 @@ def isclose(
     atol: Other = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    r"""Whether $|x - y| \le \mathrm{atol} + \mathrm{rtol} \cdot |y|$, elementwise, broadcasting.
+    r"""Whether $|x - y| \le \mathrm{atol} + \mathrm{rtol} \cdot |y|$, for each pair of elements.
 
-    `y` is `other`. Infinities are close to themselves alone, NaN to NaN if `equal_nan`, and with
-    both tolerances 0 only equal elements are close.
+    $x$ is an element of `input` and $y$ one of `other`. An infinity is close to itself alone.
 
-    Dtypes: both arrays must have the same. Integers, unless equal, are compared in the
+    - `rtol`: the error allowed for each unit of $|y|$, a number or a 0-d array.
+    - `atol`: the error allowed everywhere, a number or a 0-d array. With `rtol` and `atol` 0, only
+      equal elements are close.
+    - `equal_nan`: whether NaN is close to NaN.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: both arrays must have the same. Integers, unless they are equal, are compared in the
     default dtype.
-
-    Errors: ValueError for a negative tolerance.
+    Errors: TypeError for two dtypes, and for a tolerance that is not a real number; ValueError for
+    a negative tolerance.
 
     >>> functx.isclose(jnp.asarray([1.0, 1.0]), jnp.asarray([1.000001, 1.1]))
     Array([ True, False], dtype=bool)
@@ -99,14 +104,22 @@ def allclose(
     atol: Other = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Whether all elements are close, in the sense of `isclose`: a 0-d array of bool.
+    r"""Whether all elements of `input` and `other` are close: a 0-d array of bool.
 
-    PyTorch returns a Python bool, which a compiled program cannot: `bool(...)` makes it one.
+    Elements $x$ of `input` and $y$ of `other` are close if
+    $|x - y| \le \mathrm{atol} + \mathrm{rtol} \cdot |y|$. PyTorch returns a Python bool, which a
+    compiled program cannot: `bool(...)` makes it one.
 
-    Dtypes: both arrays must have the same. Integers, unless equal, are compared in the
+    - `rtol`: the error allowed for each unit of $|y|$, a number or a 0-d array.
+    - `atol`: the error allowed everywhere, a number or a 0-d array. With `rtol` and `atol` 0, only
+      equal elements are close.
+    - `equal_nan`: whether NaN is close to NaN.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: both arrays must have the same. Integers, unless they are equal, are compared in the
     default dtype.
-
-    Errors: ValueError for a negative tolerance.
+    Errors: TypeError for two dtypes, and for a tolerance that is not a real number; ValueError for
+    a negative tolerance.
 
     >>> functx.allclose(jnp.asarray([1.0, 2.0]), jnp.asarray([1.0, 2.1]), atol=0.2)
     Array(True, dtype=bool)
@@ -132,10 +145,10 @@ def _close(x: Array, y: Array, rtol: Any, atol: Any, equal_nan: bool) -> Array:
 
 
 def _within(x: Array, y: Array, rtol: Array, atol: Array) -> Array:
-    """Whether the error is finite and allowed, told exactly also where it is a subnormal number."""
+    """Whether the error is finite and allowed, exactly decided also for subnormal errors."""
     info = jnp.finfo(x.dtype)
     places = info.nmant + 2
-    limit = 2.0 ** (info.minexp + places)  # between larger numbers there is no such error
+    limit = 2.0 ** (info.minexp + places)  # errors between larger numbers are not subnormal
     small = (_size(x) < limit) & (_size(y) < limit)
     x, y = (jnp.where(small, _grown(z, places), z) for z in (x, y))
     if category(atol.dtype) < 2:
@@ -152,7 +165,7 @@ def _size(x: Array) -> Array:
 
 
 def _grown(x: Array, places: int) -> Array:
-    """Small numbers times $2^{places}$, subnormal ones too."""
+    r"""Small numbers times $2^{\mathrm{places}}$; subnormal numbers are multiplied too."""
     if category(x.dtype) == 3:
         return lax.complex(_grown(lax.real(x), places), _grown(lax.imag(x), places))
     info = jnp.finfo(x.dtype)

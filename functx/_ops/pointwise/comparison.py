@@ -1,4 +1,4 @@
-"""Comparisons, tests of single elements, and the logic of truth values."""
+"""Comparisons, tests of single elements, and logic on truth values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ __all__ = [
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def eq(input: ArrayOnly, other: ArrayLike) -> Array:
-    """Whether elements are equal, broadcasting. Compares in the common dtype.
+    """Whether each element of `input` equals that of `other`. NaN equals nothing.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool; elements are compared in the common dtype.
 
     >>> functx.eq(jnp.asarray([1, 2]), 2)
     Array([False,  True], dtype=bool)
@@ -42,7 +44,9 @@ def eq(input: ArrayOnly, other: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False, aliases=("not_equal",))
 def ne(input: ArrayOnly, other: ArrayLike) -> Array:
-    """Whether elements differ, broadcasting. Compares in the common dtype.
+    """Whether each element of `input` differs from that of `other`. NaN differs from everything.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool; elements are compared in the common dtype.
 
     >>> functx.ne(jnp.asarray([1, 2]), 2)
     Array([ True, False], dtype=bool)
@@ -57,7 +61,10 @@ def ne(input: ArrayOnly, other: ArrayLike) -> Array:
     aliases=("less",),
 )
 def lt(input: ArrayOnly, other: ArrayLike) -> Array:
-    """Whether `input` is less than `other`, elementwise, broadcasting.
+    """Whether each element of `input` is less than that of `other`. Beside NaN it is not.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool; elements are compared in the common dtype.
+    Errors: TypeError for complex numbers.
 
     >>> functx.lt(jnp.asarray([1, 2]), 2)
     Array([ True, False], dtype=bool)
@@ -72,7 +79,10 @@ def lt(input: ArrayOnly, other: ArrayLike) -> Array:
     aliases=("less_equal",),
 )
 def le(input: ArrayOnly, other: ArrayLike) -> Array:
-    """Whether `input` is at most `other`, elementwise, broadcasting.
+    """Whether each element of `input` is at most that of `other`. Beside NaN it is not.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool; elements are compared in the common dtype.
+    Errors: TypeError for complex numbers.
 
     >>> functx.le(jnp.asarray([1, 2, 3]), 2)
     Array([ True,  True, False], dtype=bool)
@@ -87,7 +97,10 @@ def le(input: ArrayOnly, other: ArrayLike) -> Array:
     aliases=("greater",),
 )
 def gt(input: ArrayOnly, other: ArrayLike) -> Array:
-    """Whether `input` is greater than `other`, elementwise, broadcasting.
+    """Whether each element of `input` is greater than that of `other`. Beside NaN it is not.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool; elements are compared in the common dtype.
+    Errors: TypeError for complex numbers.
 
     >>> functx.gt(jnp.asarray([1, 3]), 2)
     Array([False,  True], dtype=bool)
@@ -102,7 +115,10 @@ def gt(input: ArrayOnly, other: ArrayLike) -> Array:
     aliases=("greater_equal",),
 )
 def ge(input: ArrayOnly, other: ArrayLike) -> Array:
-    """Whether `input` is at least `other`, elementwise, broadcasting.
+    """Whether each element of `input` is at least that of `other`. Beside NaN it is not.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool; elements are compared in the common dtype.
+    Errors: TypeError for complex numbers.
 
     >>> functx.ge(jnp.asarray([1, 2, 3]), 2)
     Array([False,  True,  True], dtype=bool)
@@ -112,7 +128,7 @@ def ge(input: ArrayOnly, other: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def isnan(input: ArrayLike) -> Array:
-    """Whether each element is NaN; of a complex one, either part.
+    """Whether each element of `input` is NaN; for a complex number, whether either part is.
 
     >>> functx.isnan(jnp.asarray([1.0, jnp.nan]))
     Array([False,  True], dtype=bool)
@@ -122,7 +138,9 @@ def isnan(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def isfinite(input: ArrayLike) -> Array:
-    """Whether each element is neither infinite nor NaN; of a complex one, both parts.
+    """Whether each element of `input` is finite: not infinite, and not NaN.
+
+    A complex number is finite if both parts are.
 
     >>> functx.isfinite(jnp.asarray([1.0, jnp.inf]))
     Array([ True, False], dtype=bool)
@@ -132,7 +150,7 @@ def isfinite(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def isinf(input: ArrayLike) -> Array:
-    """Whether each element is infinite; of a complex one, either part.
+    """Whether each element of `input` is infinite; for a complex number, whether either part is.
 
     >>> functx.isinf(jnp.asarray([1.0, -jnp.inf, jnp.nan]))
     Array([False,  True, False], dtype=bool)
@@ -142,7 +160,7 @@ def isinf(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
 def isposinf(input: ArrayLike) -> Array:
-    """Whether each element is positive infinity.
+    """Whether each element of `input` is positive infinity. Errors: TypeError for complex numbers.
 
     >>> functx.isposinf(jnp.asarray([jnp.inf, -jnp.inf]))
     Array([ True, False], dtype=bool)
@@ -152,7 +170,7 @@ def isposinf(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
 def isneginf(input: ArrayLike) -> Array:
-    """Whether each element is negative infinity.
+    """Whether each element of `input` is negative infinity. Errors: TypeError for complex numbers.
 
     >>> functx.isneginf(jnp.asarray([jnp.inf, -jnp.inf]))
     Array([False,  True], dtype=bool)
@@ -166,7 +184,7 @@ def _is(infinity: float, x: Array) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def isreal(input: ArrayLike) -> Array:
-    """Whether the imaginary part of each element is zero, as it is of all real ones.
+    """Whether the imaginary part of each element of `input` is zero, as it is for real numbers.
 
     >>> functx.isreal(jnp.asarray([1.0 + 0.0j, 1.0j]))
     Array([ True, False], dtype=bool)
@@ -178,7 +196,9 @@ def isreal(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, accepts=Accepts.REAL, differentiable=False)
 def signbit(input: ArrayLike) -> Array:
-    """Whether the sign of each element is negative, of -0.0 and of NaN with a sign too.
+    """Whether the sign bit of each element of `input` is set: that of -0.0 is, that of NaN may be.
+
+    Errors: TypeError for complex numbers.
 
     >>> functx.signbit(jnp.asarray([-1.0, -0.0, 0.0]))
     Array([ True,  True, False], dtype=bool)
@@ -188,7 +208,9 @@ def signbit(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def logical_and(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Whether both elements are nonzero, broadcasting. NaN is nonzero.
+    """Whether the elements of `input` and `other` are both nonzero. NaN is nonzero.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool.
 
     >>> functx.logical_and(jnp.asarray([0, 1, 2]), jnp.asarray([1, 1, 0]))
     Array([False,  True, False], dtype=bool)
@@ -198,7 +220,9 @@ def logical_and(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def logical_or(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Whether either element is nonzero, broadcasting. NaN is nonzero.
+    """Whether the elements of `input` and `other` are not both zero. NaN is nonzero.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool.
 
     >>> functx.logical_or(jnp.asarray([0, 1, 2]), jnp.asarray([0, 1, 0]))
     Array([False,  True,  True], dtype=bool)
@@ -208,7 +232,9 @@ def logical_or(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def logical_xor(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Whether one element of two is nonzero, broadcasting. NaN is nonzero.
+    """Whether exactly one of the elements of `input` and `other` is nonzero. NaN is nonzero.
+
+    Shapes: `input` and `other` broadcast. Dtypes: bool.
 
     >>> functx.logical_xor(jnp.asarray([0, 1, 2]), jnp.asarray([0, 1, 0]))
     Array([False, False,  True], dtype=bool)
@@ -218,7 +244,7 @@ def logical_xor(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.ALWAYS_BOOL, differentiable=False)
 def logical_not(input: ArrayLike) -> Array:
-    """Whether each element is zero.
+    """Whether each element of `input` is zero. Dtypes: bool.
 
     >>> functx.logical_not(jnp.asarray([0, 1]))
     Array([ True, False], dtype=bool)

@@ -1,6 +1,6 @@
-"""Logarithm of 1 plus a number, and exponential less 1, in double precision.
+r"""$\ln(1 + x)$ and $e^x - 1$ in double precision.
 
-Of their largest terms what rounding takes is added again: they are within 0.6 ulp, and no slower
+What the largest terms lose by rounding is added again: results are within 0.6 ulp, and no slower
 than XLA's, which are within 3.
 """
 
@@ -17,8 +17,8 @@ from functx._ops.polynomials import horner
 from functx._ops.two_parts import parted
 
 
-# $(\ln\frac{1 + s}{1 - s} - 2 s) / s^3$ by powers of $s^2$, and
-# $(e^r - 1 - r - r^2 / 2) / r^3$, to a half of $\ln 2$: Chebyshev's interpolants.
+# $(\ln\frac{1 + s}{1 - s} - 2 s) / s^3$ by powers of $s^2$, and $(e^r - 1 - r - r^2 / 2) / r^3$ by
+# powers of $r$, up to half of $\ln 2$: Chebyshev's interpolants.
 _LOGARITHM = (
     *(0.666666666666667, 0.39999999999899505, 0.28571428625975487, 0.2222221113479508),
     *(0.18182889125261723, 0.15331721600556042, 0.14616449685043406),
@@ -28,7 +28,7 @@ _EXPONENTIAL = (
     *(0.00019841269863171557, 2.4801587317228724e-05, 2.7557268276905696e-06),
     *(2.7557282838800484e-07, 2.5100472505694996e-08, 2.09112987659402e-09),
 )
-_LN2 = 0.693147180559663, 2.8235290563031577e-13  # the first of 41 bits
+_LN2 = 0.693147180559663, 2.8235290563031577e-13  # the first part has 41 bits
 
 
 def logarithm_of_1_plus(x: Array) -> Array:
@@ -40,7 +40,7 @@ def logarithm_of_1_plus(x: Array) -> Array:
     part = first + last
     back = part - first
     lost = (first - (part - back)) + (last - back)
-    # $f - f^2 / 2 + s (f^2 / 2 + R)$, where $s = f / (2 + f)$.
+    # $\ln(1 + f) = f - f^2 / 2 + s (f^2 / 2 + R)$, where $s = f / (2 + f)$.
     square, rest = _half_square(part)
     less = part - square
     ratio = part / (part + 2)
@@ -67,12 +67,12 @@ def exponential_less_1(x: Array) -> Array:
     series = part * part * part * horner(_EXPONENTIAL, part)
     series = series + (((part - more) + square) + (rest + lost * (1 + part)))
     whole = lax.convert_element_type(lax.convert_element_type(power, np.int32), np.int64)
-    # $2^k$ times what is added to 1, and to that the difference of 1 from $2^{-k}$.
+    # $2^k (e^r - 1 + (1 - 2^{-k}))$.
     inverse = power_of_two(-lax.min(whole, np.int64(1000)))
     one = 1 - inverse
     out = more + one
     back = out - more
-    beyond = jnp.where(power > 53, inverse, 0)  # is lost in `one`
+    beyond = jnp.where(power > 53, inverse, 0)  # what `one` lost by rounding
     series = series + (((more - (out - back)) + (one - back)) - beyond)
     half = whole >> np.int64(1)
     out = (out + series) * power_of_two(half) * power_of_two(whole - half)
@@ -80,6 +80,6 @@ def exponential_less_1(x: Array) -> Array:
 
 
 def _half_square(x: Array) -> tuple[Array, Array]:
-    """$x^2 / 2$ in two parts."""
+    """$x^2 / 2$ as a sum of two parts."""
     first, rest = parted(x)
     return 0.5 * first * first, rest * (0.5 * (x + first))

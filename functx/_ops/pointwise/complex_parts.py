@@ -1,4 +1,4 @@
-"""Complex numbers and their parts."""
+"""Complex numbers, made of their parts and taken apart."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ __all__ = ["complex", "conj", "imag", "polar", "real", "view_as_complex", "view_
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL)
 def complex(real: ArrayOnly, imag: ArrayOnly) -> Array:
-    r"""Complex numbers $\mathrm{real} + i \cdot \mathrm{imag}$, broadcasting.
+    r"""Complex numbers with the parts `real` and `imag`: $\mathrm{real} + i \cdot \mathrm{imag}$.
 
+    Shapes: `real` and `imag` broadcast.
     Dtypes: both floating, and the same. float64 gives complex128, narrower ones complex64.
+    Errors: TypeError for other dtypes.
 
     >>> functx.complex(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([0.0, 3.0], "float32"))
     Array([1.+0.j, 2.+3.j], dtype=complex64)
@@ -38,12 +40,15 @@ def complex(real: ArrayOnly, imag: ArrayOnly) -> Array:
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL)
 def polar(abs: ArrayOnly, angle: ArrayOnly) -> Array:
-    r"""Complex numbers $\mathrm{abs} \cdot e^{i \cdot \mathrm{angle}}$, broadcasting.
+    """Complex numbers of the modulus `abs` and the argument `angle`, in radians.
 
-    The gradient for `abs` is that of the product, also where `abs` is not positive (in PyTorch
-    it is 0 at 0, and has the wrong sign below).
+    They are $r e^{it}$, with $r$ for `abs` and $t$ for `angle`. The gradient for `abs` is that of
+    the product, also where `abs` is not positive (in PyTorch it is 0 at 0, and has the wrong sign
+    below).
 
+    Shapes: `abs` and `angle` broadcast.
     Dtypes: both floating, and the same. float64 gives complex128, narrower ones complex64.
+    Errors: TypeError for other dtypes.
 
     >>> functx.polar(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([0.0, 0.0], "float32"))
     Array([1.+0.j, 2.+0.j], dtype=complex64)
@@ -53,7 +58,7 @@ def polar(abs: ArrayOnly, angle: ArrayOnly) -> Array:
 
 
 def _wide_pair(**pair: Array) -> list[Array]:
-    """Two floating arrays of one dtype, in the dtype of the parts of complex numbers."""
+    """Two floating arrays of one dtype, cast to the dtype of the parts of complex numbers."""
     first, second = pair.values()
     if category(first.dtype) != 2 or first.dtype != second.dtype:
         names = " and ".join(f"`{name}`" for name in pair)
@@ -69,7 +74,7 @@ def _wide_pair(**pair: Array) -> list[Array]:
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT)
 def real(input: ArrayLike) -> Array:
-    """Real part of each element; a real array is itself.
+    """Real part of each element of `input`; a real array is returned as it is.
 
     >>> functx.real(jnp.asarray([1.0 + 2.0j], "complex64"))
     Array([1.], dtype=float32)
@@ -79,7 +84,7 @@ def real(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT)
 def imag(input: ArrayLike) -> Array:
-    """Imaginary part of each element. Real arrays are refused.
+    """Imaginary part of each element of `input`. Errors: RuntimeError for real arrays.
 
     >>> functx.imag(jnp.asarray([1.0 + 2.0j], "complex64"))
     Array([2.], dtype=float32)
@@ -90,11 +95,11 @@ def imag(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, aliases=("view_as_real_copy",))
 def view_as_real(input: ArrayOnly) -> Array:
-    """Real and imaginary parts along a new last dimension. Real arrays are refused.
+    """Real and imaginary parts of the complex array `input` along a new last dimension.
 
     Results do not share memory: arrays are immutable.
 
-    Shapes: `[...] -> [..., 2]`.
+    Shapes: `[...] -> [..., 2]`. Errors: RuntimeError for real arrays.
 
     >>> functx.view_as_real(jnp.asarray([1.0 + 2.0j], "complex64"))
     Array([[1., 2.]], dtype=float32)
@@ -110,12 +115,13 @@ def _check_complex(input: Array, hint: str) -> None:
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, aliases=("view_as_complex_copy",))
 def view_as_complex(input: ArrayOnly) -> Array:
-    """Complex numbers from the real and imaginary parts along the last dimension, of size 2.
+    """Complex numbers from the real and imaginary parts along the last dimension of `input`.
 
     Results do not share memory: arrays are immutable.
 
     Shapes: `[..., 2] -> [...]`.
-    Dtypes: float64 gives complex128, narrower ones complex64.
+    Dtypes: floating; float64 gives complex128, narrower ones complex64.
+    Errors: RuntimeError for a last dimension of another size, TypeError for other dtypes.
 
     >>> functx.view_as_complex(jnp.asarray([[1.0, 2.0]], "float32"))
     Array([1.+2.j], dtype=complex64)
@@ -128,7 +134,7 @@ def view_as_complex(input: ArrayOnly) -> Array:
 
 @operator(aliases=("conj_physical",))
 def conj(input: ArrayLike) -> Array:
-    """Complex conjugate of each element; a real array is itself.
+    """Complex conjugate of each element of `input`; a real array is returned as it is.
 
     >>> functx.conj(jnp.asarray([1.0 + 2.0j], "complex64"))
     Array([1.-2.j], dtype=complex64)

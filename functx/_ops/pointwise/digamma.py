@@ -1,7 +1,8 @@
-"""The derivative of the gamma function's logarithm, in more digits than it has: it has roots.
+"""The derivative of the logarithm of the gamma function, whose roots cost digits.
 
-That is in double precision, on CPUs, for results in single precision, and in two parts for those
-in double precision. What an element becomes depends on itself alone.
+It is computed with more digits than the result has: on CPUs in double precision for results in
+single precision, and in two parts for results in double precision. Each result depends on its own
+element alone.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _AT_ROOT = (
 
 
 def digamma(x: Array) -> Array:
-    r"""$\psi(x)$ of floating numbers: at 0 infinite, of the sign of -x, at other poles NaN."""
+    r"""$\psi(x)$ of floating numbers: at 0 infinite with the sign of $-x$, at other poles NaN."""
     return by_precision(x, _in_double, _in_two_parts, _general)
 
 
@@ -52,7 +53,7 @@ def _in_double(x: Array) -> Array:
         mirrored = wide < np.float64(0)
         right = jnp.where(mirrored, one - wide, wide)
         near = right < np.float64(_STEPS)
-        # The factors' logarithmic derivative, a quotient of polynomials.
+        # The logarithmic derivative of the factors is a quotient of polynomials.
         slope, product = one, right
         for k in range(1, _STEPS):
             factor = right + np.float64(k)
@@ -74,7 +75,7 @@ def _in_double(x: Array) -> Array:
 
 def _in_two_parts(x: Array) -> Array:
     y = shifted(x)
-    # Of each factor the derivative is the sum of its ends: `y.middle`.
+    # The derivative of each factor is the sum of its ends: `y.middle`.
     slope, product = _inverses(y.factors)
     below = two_parts.over(two_parts.times(slope, y.middle), product)
     zero = TwoParts(jnp.zeros_like(x), jnp.zeros_like(x))
@@ -101,7 +102,7 @@ def _in_two_parts(x: Array) -> Array:
 
 
 def _inverses(factors: list[TwoParts]) -> tuple[TwoParts, TwoParts]:
-    """The sum of the inverses of rising factors, as a quotient."""
+    """The sum of the inverses of rising factors, as one quotient."""
     first, second, *others = factors
     above, below = two_parts.plus(second, first), two_parts.times(first, second)
     for factor in others:
@@ -115,7 +116,7 @@ def _general(x: Array) -> Array:
 
 
 def _at_ends(x: Array, out: Array) -> Array:
-    """What is infinite there, and what is one inverse."""
+    """`out` with the values at infinity and at poles, and with $-1 / x$ close to 0."""
     size = lax.abs(x)
     out = jnp.where(size < 1e-20, -1 / x, out)
     out = jnp.where((x < 0) & (x == lax.round(x)), np.nan, out)

@@ -1,8 +1,8 @@
 """The angle of a point; in single precision on CPUs by a polynomial in double precision.
 
 XLA calls the C library there for each element, at ten times the cost, and gets subnormal numbers
-wrong. Rounded from double precision, results are within 0.502 ulp (1.25 from the library). What an
-element becomes depends on itself alone.
+wrong. Results that are rounded from double precision are within 0.502 ulp (1.25 from the library).
+Each result depends on its own element alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ARCTANGENT = (
 
 
 def direction(y: Array, x: Array) -> Array:
-    r"""The angle of the points $(x, y)$ in $[-\pi, \pi]$; of equal shapes and floating dtypes."""
+    r"""The angle of the points $(x, y)$, in $[-\pi, \pi]$, for one shape and floating dtype."""
     if x.dtype != np.float32:
         return lax.atan2(y, x)
     return platform_dependent(y, x, cpu=_by_polynomial, default=lax.atan2)
@@ -38,7 +38,7 @@ def _by_polynomial(y: Array, x: Array) -> Array:
         height, width = _magnitude(y), _magnitude(x)
         steep = height > width
         high, low = jnp.where(steep, height, width), jnp.where(steep, width, height)
-        # Equal, they may be zero or infinite. NaN is equal to nothing.
+        # Equal coordinates may be zero or infinite. NaN is equal to nothing.
         diagonal = lax.convert_element_type(high > 0, np.float64)
         slope = jnp.where(high == low, diagonal, low / high)
         square = slope * slope
@@ -53,7 +53,7 @@ def _by_polynomial(y: Array, x: Array) -> Array:
 
 
 def _magnitude(x: Array) -> Array:
-    """$|x|$ in double precision, subnormal numbers too, which the processor takes for zeros."""
+    """$|x|$ in double precision, also of subnormal numbers, which the processor takes for zeros."""
     bits = lax.bitcast_convert_type(x, np.int32) & np.int32(0x7FFFFFFF)
     subnormal = lax.convert_element_type(bits, np.float64) * np.float64(2.0**-149)
     wide = lax.convert_element_type(lax.abs(x), np.float64)

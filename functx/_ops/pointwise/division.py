@@ -53,14 +53,19 @@ def div(
     *,
     rounding_mode: Literal["trunc", "floor"] | None = None,
 ) -> Array:
-    r"""Quotient of elements, $y = x / \mathrm{other}$, broadcasting.
+    """Quotient of the elements $x$ of `input` and $z$ of `other`: $y = x / z$.
 
-    `rounding_mode="trunc"` rounds it towards zero, `"floor"` down; the gradient is then 0.
-    Beside halves an `other` without dimensions keeps the digits that halves lack; an `input`
-    without dimensions is rounded to them first, as in PyTorch.
+    - `rounding_mode`: `None` for the quotient itself; `"trunc"` rounds it towards zero, `"floor"`
+      down, and the gradient is then 0.
 
-    Dtypes: integers are divided as float32, unless the quotient is rounded: then they stay
-    integers, and a zero in `other` is refused where its values are at hand.
+    Beside float16 and bfloat16 arrays, an `other` without dimensions keeps the digits that these
+    dtypes lack; an `input` without dimensions is rounded to them first, as in PyTorch.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: the common dtype. Integers give the default dtype, or integers if the quotient is
+    rounded.
+    Errors: ValueError for another `rounding_mode`, TypeError for bools and complex numbers with
+    one, RuntimeError for a zero in an integer `other` whose values are at hand.
 
     >>> functx.div(jnp.asarray([7, -7], "int32"), 2)
     Array([ 3.5, -3.5], dtype=float32)
@@ -86,10 +91,16 @@ def div(
 
 @operator(accepts=Accepts.REAL, requires=nonzero_divisor)
 def floor_divide(input: ArrayLike, other: ArrayOrFactor) -> Array:
-    r"""Quotient rounded down: $y = \lfloor x / \mathrm{other} \rfloor$, broadcasting.
+    r"""Quotient of the elements of `input` and `other`, rounded down.
 
-    Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
-    `other` is refused where its values are at hand. The gradient is 0 (PyTorch has none).
+    This is $y = \lfloor x / z \rfloor$, with $x$ for `input` and $z$ for `other`.
+
+    The gradient is 0 (PyTorch has none).
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools and complex numbers, RuntimeError for a zero in an integer `other`
+    whose values are at hand.
 
     >>> functx.floor_divide(jnp.asarray([7.0, -7.0], "float32"), 2)
     Array([ 3., -4.], dtype=float32)
@@ -100,12 +111,15 @@ def floor_divide(input: ArrayLike, other: ArrayOrFactor) -> Array:
 
 @operator(accepts=Accepts.REAL, requires=nonzero_divisor, one_array=True)
 def remainder(input: ArrayLike, other: ArrayLike) -> Array:
-    r"""What floored division leaves: $y = x - \mathrm{other} \lfloor x/\mathrm{other} \rfloor$.
+    r"""Remainder of floored division: $y = x - z \lfloor x / z \rfloor$.
 
-    It has the sign of `other`, as Python's `%` has.
+    $x$ is `input` and $z$ is `other`. The remainder has the sign of `other`, as that of Python's
+    `%` has.
 
-    Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
-    `other` is refused where its values are at hand.
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools and complex numbers, RuntimeError for a zero in an integer `other`
+    whose values are at hand.
 
     >>> functx.remainder(jnp.asarray([7.0, -7.0], "float32"), 4)
     Array([3., 1.], dtype=float32)
@@ -116,12 +130,15 @@ def remainder(input: ArrayLike, other: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL, requires=nonzero_divisor)
 def fmod(input: ArrayOnly, other: ArrayLike) -> Array:
-    r"""What truncated division leaves: $y = x - o \cdot \mathrm{trunc}(x / o)$, broadcasting.
+    r"""Remainder of truncated division: $y = x - z \cdot \mathrm{trunc}(x / z)$.
 
-    $o$ is `other`. It has the sign of `input`, as C's `fmod` has.
+    $x$ is `input` and $z$ is `other`. The remainder has the sign of `input`, as that of C's `fmod`
+    has.
 
-    Dtypes: promotes to the common dtype, which must not be bool; a zero in an integer
-    `other` is refused where its values are at hand.
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools and complex numbers, RuntimeError for a zero in an integer `other`
+    whose values are at hand.
 
     >>> functx.fmod(jnp.asarray([7.0, -7.0], "float32"), 4)
     Array([ 3., -3.], dtype=float32)
@@ -133,7 +150,9 @@ def fmod(input: ArrayOnly, other: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def reciprocal(input: ArrayLike) -> Array:
-    r"""Reciprocal of each element, $1 / x_i$.
+    """Reciprocal of each element $x_i$ of `input`: $1 / x_i$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.reciprocal(jnp.asarray([2, 4], "int32"))
     Array([0.5 , 0.25], dtype=float32)
@@ -149,12 +168,17 @@ def _value_fits(*, value: Any, **operands: Any) -> Iterator[Requirement]:
 # Whether integers are divided shows before they promote, hence `Promote.NONE`.
 @operator(promote=Promote.NONE, requires=_value_fits, autocast=Autocast.WIDEST)
 def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: Other = 1) -> Array:
-    r"""Adds a scaled quotient: $y = x + \mathrm{value} \cdot t_1 / t_2$, broadcasting.
+    """Adds the quotient of `tensor1` by `tensor2`, scaled by `value`, to `input`.
 
-    `value` is a number or a 0-d array.
+    This is $y = x + v a / b$, with $x$ for `input`, $v$ for `value`, $a$ for `tensor1`, $b$ for
+    `tensor2`.
 
-    Dtypes: promotes to the common dtype. Of `tensor1` and `tensor2` one must be floating or
-    complex: integers are not divided.
+    - `value`: a number or a 0-d array, real beside real arrays; 1 by default.
+
+    Shapes: `input`, `tensor1` and `tensor2` broadcast.
+    Dtypes: the arrays promote to their common dtype.
+    Errors: RuntimeError where neither `tensor1` nor `tensor2` is floating or complex, since
+    integers are not divided; TypeError for another `value`.
 
     >>> ones = jnp.ones(2, "float32")
     >>> functx.addcdiv(ones, ones, 4 * ones, value=2)
@@ -174,7 +198,7 @@ def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: 
             f"`value` must be a number or 0-d, and real beside real arrays, got {describe(value)}",
             error=TypeError,
         )
-    # Else the slopes of what is broadcast are multiplied by sums: 0 over nothing, by infinity.
+    # Otherwise a slope multiplies the sum over broadcast elements: infinity times 0 of no elements.
     input, tensor1, tensor2 = jnp.broadcast_arrays(*(promoted(x, result, compute) for x in arrays))
     scaled = converted(value, compute) * tensor1
     return lax.convert_element_type(input + quotient(scaled, tensor2), result)

@@ -21,10 +21,13 @@ __all__ = ["gcd", "lcm"]
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False)
 def gcd(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Greatest common divisor of integers, not negative, broadcasting. $\gcd(0, 0) = 0$.
+    r"""Greatest common divisor of the integers `input` and `other`; $\gcd(0, 0) = 0$.
 
-    Dtypes: promotes to the common dtype, which must not be bool. Where it is the size of the
-    least integer, which the dtype does not hold, it wraps.
+    It is not negative, unless it is the magnitude of the least integer, which wraps.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools alone, and for floating and complex numbers.
 
     >>> functx.gcd(jnp.asarray([12, -8, 0], "int32"), jnp.asarray([18, 6, 5], "int32"))
     Array([6, 2, 5], dtype=int32)
@@ -34,17 +37,20 @@ def gcd(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False)
 def lcm(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Least common multiple of integers, not negative, broadcasting; 0 where either is 0.
+    """Least common multiple of the integers `input` and `other`; 0 where either is 0.
 
-    Dtypes: promotes to the common dtype, which must not be bool. A multiple that it does not
-    hold wraps.
+    It is not negative, unless it exceeds the range of the dtype: then it wraps.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for bools alone, and for floating and complex numbers.
 
     >>> functx.lcm(jnp.asarray([4, -6, 0], "int32"), jnp.asarray([6, 4, 5], "int32"))
     Array([12, 12,  0], dtype=int32)
     """
     x, y = _integers(input, other)
     dtype = x.dtype
-    if dtype.itemsize < 4:  # products of narrow ones are exact, and wrap once they are positive
+    if dtype.itemsize < 4:  # int32 holds products of narrow integers, which wrap after `abs`
         x, y = x.astype(np.int32), y.astype(np.int32)
     divisor = _divisor(x, y)
     product = lax.div(x, jnp.where(divisor == 0, 1, divisor)) * y
@@ -58,11 +64,11 @@ def _integers(input: Array, other: Array) -> list[Array]:
 
 
 def _divisor(x: Array, y: Array) -> Array:
-    """By Euclid's algorithm, on numbers of any signs."""
+    """Greatest common divisor of integers of any signs, by Euclid's algorithm."""
 
     def step(state: tuple[Array, Array]) -> tuple[Array, Array]:
         x, y = state
-        left = y != 0  # of no elements `where` is its first choice, which must vary as the state
+        left = y != 0  # `where` of no elements is its first choice, which must vary as the state
         return jnp.where(left, y, x), jnp.where(left, lax.rem(x, y), 0)
 
     start = tuple(equally_varying([x, y]))

@@ -54,7 +54,9 @@ __all__ = [
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def exp(input: ArrayLike) -> Array:
-    r"""Exponential of each element, $e^{x_i}$.
+    """Exponential of each element $x_i$ of `input`: $e^{x_i}$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.exp(jnp.zeros(2, "int32"))
     Array([1., 1.], dtype=float32)
@@ -64,7 +66,11 @@ def exp(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, aliases=("special.exp2",))
 def exp2(input: ArrayLike) -> Array:
-    r"""Two to the power of each element, $2^{x_i}$; exact where that is a normal number.
+    """Two to the power of each element $x_i$ of `input`: $2^{x_i}$.
+
+    It is exact where $x_i$ is a whole number and the power a normal one.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.exp2(jnp.asarray([0.0, 1.0, -2.0], "float32"))
     Array([1.  , 2.  , 0.25], dtype=float32)
@@ -74,7 +80,11 @@ def exp2(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.expm1",))
 def expm1(input: ArrayLike) -> Array:
-    r"""Exponential of each element less one, $e^{x_i} - 1$, exact for small ones.
+    """Exponential of each element $x_i$ of `input`, minus one: $e^{x_i} - 1$.
+
+    It keeps the digits of small elements.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.expm1(jnp.asarray([0.0, 1e-8], "float32"))
     Array([0.e+00, 1.e-08], dtype=float32)
@@ -84,7 +94,11 @@ def expm1(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def log(input: ArrayLike) -> Array:
-    r"""Natural logarithm of each element, $\ln x_i$; NaN below zero.
+    r"""Natural logarithm of each element $x_i$ of `input`: $\ln x_i$.
+
+    Real numbers below zero give NaN.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.log(jnp.asarray([1.0, 2.0], "float32")).round(3)
     Array([0.   , 0.693], dtype=float32)
@@ -94,7 +108,11 @@ def log(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def log2(input: ArrayLike) -> Array:
-    r"""Logarithm to base 2 of each element; exact for powers of 2, NaN below zero.
+    """Logarithm to base 2 of each element of `input`; exact for powers of 2.
+
+    Real numbers below zero give NaN.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.log2(jnp.asarray([1.0, 8.0], "float32"))
     Array([0., 3.], dtype=float32)
@@ -104,7 +122,11 @@ def log2(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def log10(input: ArrayLike) -> Array:
-    r"""Logarithm to base 10 of each element; exact for powers of 10, NaN below zero.
+    """Logarithm to base 10 of each element of `input`; exact for powers of 10.
+
+    Real numbers below zero give NaN.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.log10(jnp.asarray([1.0, 1000.0], "float32"))
     Array([0., 3.], dtype=float32)
@@ -114,7 +136,11 @@ def log10(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.log1p",))
 def log1p(input: ArrayLike) -> Array:
-    r"""Natural logarithm of one plus each element, $\ln(1 + x_i)$, exact for small ones.
+    r"""Natural logarithm of one plus each element $x_i$ of `input`: $\ln(1 + x_i)$.
+
+    It keeps the digits of small elements. Real numbers below -1 give NaN.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.log1p(jnp.asarray([0.0, 1e-8], "float32"))
     Array([0.e+00, 1.e-08], dtype=float32)
@@ -124,7 +150,9 @@ def log1p(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, aliases=("nn.functional.sigmoid", "special.expit"))
 def sigmoid(input: ArrayLike) -> Array:
-    r"""Logistic function of each element, $1 / (1 + e^{-x_i})$.
+    """Logistic function of each element $x_i$ of `input`, $1 / (1 + e^{-x_i})$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.sigmoid(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.5  , 0.731], dtype=float32)
@@ -145,10 +173,15 @@ def _eps_fits(*, input: Any, eps: Any, **_: Any) -> Iterator[Requirement]:
     aliases=("special.logit",),
 )
 def logit(input: ArrayLike, eps: Scalar | None = None) -> Array:
-    r"""Inverse of `sigmoid`, $\ln(x_i / (1 - x_i))$; outside of $[0, 1]$ NaN, gradients too.
+    r"""Logarithm of the odds of each element $x_i$ of `input`: $\ln(x_i / (1 - x_i))$.
 
-    With `eps` elements are first kept within $[\mathrm{eps}, 1 - \mathrm{eps}]$, and have gradient
-    0 outside. A negative one is none.
+    This is the inverse of `functx.sigmoid`. Elements outside of $[0, 1]$ give NaN, and so do their
+    gradients.
+
+    - `eps`: a number. Elements are first clamped to $[\mathrm{eps}, 1 - \mathrm{eps}]$, and have
+      gradient 0 outside. `None`, the default, and a negative number clamp nothing.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.logit(jnp.asarray([0.0, 0.5, 0.75], "float32")).round(2)
     Array([-inf, 0. , 1.1], dtype=float32)
@@ -163,13 +196,13 @@ def _outside(x: Array, eps: Array) -> tuple[Array, Array]:
 def _log_of_odds(x: Array, eps: Array) -> Array:
     below, above = _outside(x, eps)
     x = jnp.where(below, eps, jnp.where(above, 1 - eps, x))
-    # The odds are near 1 about the middle, where the logarithm has its root.
+    # Near 1/2 the odds are near 1, where the logarithm has its root.
     low = x < 0.25
     away = jnp.where(low, 0, (2 * x - 1) / (1 - x))
     return jnp.where(low, lax.log(x / (1 - x)), logarithm_of_1_plus(away))
 
 
-# $(2x - 1) s^2$, of which no part leaves the range before the whole.
+# The slope $s$ has the derivative $(2x - 1) s^2$; no factor leaves the range before the product.
 _odds_slope = derivative_rules(
     lambda x: 1 / lax.abs(x * (1 - x)),
     jvp=lambda primals, output, tangents: tangents[0] * ((2 * primals[0] - 1) * output * output),
@@ -191,10 +224,13 @@ _logit = derivative_rules(_log_of_odds, jvp=_logit_tangent, name="logit")
 
 @operator(accepts=Accepts.ANY)
 def logaddexp(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Logarithm of a sum of exponentials, $\ln(e^x + e^{\mathrm{other}})$, broadcasting.
+    r"""Logarithm of a sum of exponentials, for `input` $x$ and `other` $z$: $y = \ln(e^x + e^z)$.
 
-    Dtypes: promotes to the common dtype, which must be floating or complex. Where both are
-    the same infinity, the gradient goes to `input`.
+    Where both are the same infinity, the gradient goes to `input`.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype, which must be floating or complex.
+    Errors: TypeError for bools and integers.
 
     >>> functx.logaddexp(jnp.zeros(2, "float32"), jnp.zeros(2, "float32")).round(3)
     Array([0.693, 0.693], dtype=float32)
@@ -205,10 +241,13 @@ def logaddexp(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(accepts=Accepts.REAL)
 def logaddexp2(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Logarithm of a sum of powers of 2, $\log_2(2^x + 2^{\mathrm{other}})$, broadcasting.
+    r"""Logarithm of a sum of powers of 2, for `input` $x$ and `other` $z$: $y = \log_2(2^x + 2^z)$.
 
-    Dtypes: promotes to the common dtype, which must be floating. Where both are the same
-    infinity, the gradient goes to `input`.
+    Where both are the same infinity, the gradient goes to `input`.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype, which must be floating.
+    Errors: TypeError for bools, integers and complex numbers.
 
     >>> functx.logaddexp2(jnp.zeros(2, "float32"), jnp.zeros(2, "float32"))
     Array([1., 1.], dtype=float32)
@@ -225,10 +264,13 @@ def logaddexp2(input: ArrayOnly, other: ArrayOnly) -> Array:
     aliases=("special.xlogy",),
 )
 def xlogy(input: ArrayLike, other: ArrayLike) -> Array:
-    r"""Product with a logarithm, $x \ln \mathrm{other}$, and 0 where $x = 0$, broadcasting.
+    r"""Product of `input` $x$ and the logarithm of `other` $z$: $y = x \ln z$.
 
-    Where $x = 0$ and $\mathrm{other} \le 0$ both gradients are 0 (in PyTorch, at the origin one
-    is NaN). NaN in `other` stays NaN.
+    It is 0 where $x = 0$. Where $x = 0$ and $z \le 0$ both gradients are 0 (in PyTorch, at the
+    origin one is NaN). NaN in `other` stays NaN.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.xlogy(jnp.asarray([0.0, 2.0], "float32"), jnp.asarray([0.0, 1.0], "float32"))
     Array([0., 0.], dtype=float32)

@@ -1,4 +1,4 @@
-"""Half the sum and half the difference of an exponential and its inverse."""
+"""Hyperbolic sine and cosine: half the sum and difference of an exponential and its inverse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hyperbolic_cosine(x: Array) -> Array:
 
 
 def _half_of_exponential(x: Array) -> Array:
-    """Of magnitudes, also where the exponential itself is infinite."""
+    """$e^{|x|} / 2$, also where the exponential itself is infinite."""
     root = lax.exp(0.5 * lax.abs(x))
     return (0.5 * root) * root
 
@@ -33,7 +33,7 @@ def _sine_forward(x: Array) -> Array:
     low = lax.expm1(jnp.where(size < 1, size, 1))
     half = _half_of_exponential(x)
     out = jnp.where(size < 1, 0.5 * (low + low / (low + 1)), half - 0.25 / half)
-    return jnp.where(x == 0, x, jnp.copysign(out, x))  # -0.0, and what is flushed
+    return jnp.where(x == 0, x, jnp.copysign(out, x))  # keeps -0.0 and subnormal numbers
 
 
 def _cosine_forward(x: Array) -> Array:

@@ -1,7 +1,7 @@
 """Powers; in single precision on CPUs by polynomials in double precision.
 
-XLA calls the C library there for each element. Rounded from double precision, results are within
-0.51 ulp, and what an element becomes depends on itself alone. Of complex numbers by logarithms.
+XLA calls the C library there for each element. Results that are rounded from double precision are
+within 0.51 ulp, and each depends on its own element alone. Complex powers go by logarithms.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _EXPONENTIAL = (
     *(0.009618025613318034, 0.0013333478473685416, 0.00015469729214118296),
     1.5303700711365693e-05,
 )
-_BEYOND = np.float64(200)  # logarithms to base 2 of what is infinite or 0 in single precision
+_BEYOND = np.float64(200)  # $2^{200}$ is infinite and $2^{-200}$ is 0 in single precision
 
 
 def power(x: Array, y: Array) -> Array:
-    """$x^y$; of equal shapes and dtypes."""
+    """$x^y$ of two arrays of one shape and dtype."""
     if category(x.dtype) == 3:
         return _by_logarithm(x, y)
     if x.dtype != np.float32:
@@ -42,8 +42,8 @@ def power(x: Array, y: Array) -> Array:
 
 
 def _by_logarithm(x: Array, y: Array) -> Array:
-    # XLA's takes powers of the squared size, which loses digits beside 1; logarithms lose them
-    # far from it.
+    # XLA's power takes powers of the squared modulus, which loses digits where that is near 1;
+    # logarithms lose digits where it is not.
     out, real = logarithm(x), lax.imag(y) == 0
     length, angle = lax.real(out), lax.imag(out)
     size = lax.exp(lax.real(y) * length - lax.imag(y) * angle)
@@ -74,9 +74,9 @@ def _by_polynomials(x: Array, y: Array) -> Array:
 
 
 def _logarithm(x: Array) -> Array:
-    """To base 2, of the magnitude."""
+    """Logarithm to base 2 of the magnitude of `x`."""
     bits = lax.bitcast_convert_type(x, np.int32) & np.int32(0x7FFFFFFF)
-    subnormal = bits < np.int32(0x00800000)  # which the processor takes for 0
+    subnormal = bits < np.int32(0x00800000)  # the processor takes subnormal numbers for 0
     grown = lax.bitcast_convert_type(lax.convert_element_type(bits, np.float32), np.int32)
     normal = jnp.where(subnormal, grown, bits)
     root = np.sqrt(np.float32(0.5)).view(np.int32)
@@ -84,7 +84,7 @@ def _logarithm(x: Array) -> Array:
     part = lax.bitcast_convert_type(normal - (whole << np.int32(23)), np.float32)
     part = lax.convert_element_type(part, np.float64)
     ratio = (part - np.float64(1)) / (part + np.float64(1))
-    # Not the quotient itself: XLA would write to memory what is dear and used twice.
+    # A quotient that is used twice XLA would write to memory; the result of a choice it does not.
     ratio = jnp.where(bits == 0, np.float64(-np.inf), ratio)
     ratio = jnp.where(bits == np.int32(0x7F800000), np.float64(np.inf), ratio)
     whole = whole - jnp.where(subnormal, np.int32(149), np.int32(0))

@@ -1,4 +1,4 @@
-"""The gamma function's logarithm and digamma, with the derivatives that they have everywhere."""
+"""The logarithm of the gamma function, and digamma, with derivatives that are right everywhere."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .trigamma import trigamma_above_zero
 
 
 def _trigamma(x: Array) -> Array:
-    # lax.polygamma is wrong below zero: by reflection, which JAX can differentiate further.
+    # lax.polygamma is wrong below zero; reflection is right, and JAX can differentiate it further.
     below = x < 0.5
     infinite = jnp.isinf(x)
     right = jnp.where(infinite, 1, jnp.where(below, 1 - x, x))
-    near = x - lax.stop_gradient(jnp.round(x))  # sin has few digits far from zero
+    near = x - lax.stop_gradient(jnp.round(x))  # the sine of a large number has few digits
     sine = jnp.sin(jnp.pi * jnp.where(below, near, 0.5))
     summed = trigamma_above_zero(right)
     mirrored = (jnp.pi / sine) ** 2 - summed

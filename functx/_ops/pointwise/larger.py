@@ -1,4 +1,4 @@
-"""The larger of two numbers and the gap to the other, as sums of their exponentials take them."""
+"""The larger of two numbers and its gap to the other, of which sums of exponentials are made."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functx._core import category
 
 
 def log_add_exp(x: Array, y: Array) -> Array:
-    """`log(exp x + exp y)`; where both are the same infinity, the derivative is that of `x`."""
+    r"""$\ln(e^x + e^y)$; where both are the same infinity, the derivative is that of `x`."""
     high, gap = larger_and_gap(x, y)
     return high + lax.log1p(lax.exp(gap))
 
 
 def larger_and_gap(x: Array, y: Array) -> tuple[Array, Array]:
-    """The larger of two numbers, by real parts, and how much the other exceeds it: at most 0."""
+    """The larger of two numbers, by real parts, and the other minus that: at most 0."""
     x, y = jnp.broadcast_arrays(x, y)
     first = lax.real(x) >= lax.real(y) if category(x.dtype) == 3 else x >= y
     high, low = jnp.where(first, x, y), jnp.where(first, y, x)
-    # Swapping is smooth where they are equal: every derivative is right there, unlike |x - y|'s.
+    # Swapping equal numbers is smooth: every derivative is right there, unlike that of |x - y|.
     return high, jnp.where((x == y) & jnp.isinf(x), 0, low - high)

@@ -1,8 +1,9 @@
-"""The logarithm of the gamma function, computed in more digits than it has, which its zeros cost.
+"""The logarithm of the gamma function, whose zeros cost digits.
 
-That is in double precision, on CPUs, for results in single precision: they are within 0.6 ulp, near
-all zeros too, and take a quarter of the time that XLA's take. For those in double precision it is
-in two parts. What an element becomes depends on itself alone.
+It is computed with more digits than the result has. Results in single precision are computed on
+CPUs in double precision: they are within 0.6 ulp, near all zeros too, and take a quarter of the
+time that XLA's take. Results in double precision are computed in two parts. Each result depends on
+its own element alone.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _BETWEEN_ZEROS = {
         *(2.139468423779617e-09, 1.6096107606990072e-09, -7.803891233365677e-10),
     ),
 }
-# $(\sin(r) / r - 1) / r^2$ by powers of $r^2$ to a half of pi: Chebyshev's interpolant, to 7e-16.
+# $(\sin(r) / r - 1) / r^2$ by powers of $r^2$, up to $\pi / 2$: Chebyshev's interpolant, to 7e-16.
 _SINE = (
     *(-0.1666666666666665, 0.008333333333325888, -0.00019841269836445093),
     *(2.755731805103377e-06, -2.5051972517833036e-08, 1.6050956257033143e-10),
@@ -99,7 +100,7 @@ def _in_two_parts(x: Array) -> Array:
     mirrored = x < 0
     reflected = two_parts.over(two_parts.times(scale, _PI), sine(distance(x), 4))
     scale = two_parts.logarithm(two_parts.where(mirrored, reflected, scale))
-    # $(y - \tfrac12) (\ln y - 1)$, and the rest of Stirling's sum.
+    # Stirling's sum is $(y - \tfrac12) (\ln y - 1)$ and a series.
     less = two_parts.raised(two_parts.logarithm(y.far), -1)
     half = jnp.where(y.far.first < 2**26, 0.5, 0)
     factor = two_parts.joined(y.far.first - half, y.far.rest - (0.5 - half))
@@ -123,14 +124,14 @@ def _in_two_parts(x: Array) -> Array:
 _ONE, _PI = constant(1.0), constant(two_parts.PI)
 _SHIFTED = constant(Fraction(4189385332046727417803297364056176398614, 10**40))
 _SERIES = [constant(b / ((2 * k + 2) * (2 * k + 1))) for k, b in enumerate(BERNOULLI)]
-_LARGEST = 2.556348163871691e305  # beyond which it is not finite
-_NEAR = 2.0**-7  # its zeros at 1 and 2
+_LARGEST = 2.556348163871691e305  # the logarithm of a larger number is infinite
+_NEAR = 2.0**-7  # distance from the zeros at 1 and 2 up to which Taylor's series is used
 _EULER = Fraction(5772156649015328606065120900824024310422, 10**40)
 _ZETA = (
     *(1.6449340668482264, 1.2020569031595942, 1.0823232337111381, 1.03692775514337),
     *(1.0173430619844492, 1.008349277381923, 1.0040773561979444),
 )
-# Powers of the distance from them, the first of them left out.
+# Taylor's coefficients at the zeros 1 and 2, without the constant one, which is 0.
 _AT_1, _AT_2 = (
     [constant(c - _EULER), *[constant((-1) ** k * (z - c) / k) for k, z in enumerate(_ZETA, 2)]]
     for c in range(2)
@@ -148,7 +149,7 @@ def _at_zeros(x: Array, elsewhere: Array) -> Array:
 
 
 def _general(x: Array) -> Array:
-    # Near its zeros, lax.lgamma has as many digits as the terms of its sum.
+    # Near its zeros, lax.lgamma loses digits: the terms of its sum cancel.
     near, below, above = (x > 0) & (x < 3.25), x < 0.75, x > 2.25
     base = jnp.where(below, x + 1, jnp.where(above, x - 1, x))
     step = jnp.log(jnp.where(below, x, jnp.where(above, base, 1)))

@@ -1,4 +1,4 @@
-"""Natural logarithms of complex numbers."""
+"""Natural logarithms of complex numbers, without the digits that XLA's loses."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def _forward(z: Array) -> Array:
 
 
 def loses_digits(size: Array) -> Array:
-    """Where XLA's logarithm of a number of this absolute value is off by 120 ulp.
+    """Whether XLA's logarithm of numbers with the absolute value `size` is off by up to 120 ulp.
 
-    It takes the logarithm of one plus a number there, which is below -0.25.
+    XLA takes the logarithm of one plus a number there, which is below -0.25.
     """
     return (size > 0.45) & (size < 0.88)
 

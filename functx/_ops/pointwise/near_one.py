@@ -34,7 +34,7 @@ def _forward(x: Array) -> Array:
 
 
 def _logarithm_by_branches(x: Array) -> Array:
-    # In double precision, XLA's is off by 120 ulp there.
+    # In double precision, XLA's `log1p` is off by up to 120 ulp below -0.25.
     low = x < -0.25
     return jnp.where(low, lax.log(1 + x), lax.log1p(jnp.where(low, 0, x)))
 

@@ -1,4 +1,4 @@
-"""The sine of pi times a number over that, smooth at 0."""
+r"""The normalized sinc function, $\sin(\pi x) / (\pi x)$, smooth at 0."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from functx._ops.polynomials import horner
 from .circular import sine
 
 
-# $\sin(\pi x) / (\pi x)$ by powers of $x^2$, for $|x| \le 1/2$: as many as double precision
-# asks for, in derivatives too.
+# $\sin(\pi x) / (\pi x)$ by powers of $x^2$, for $|x| \le 1/2$: as many terms as the value and
+# its derivatives need in double precision.
 _SERIES = [(-1) ** k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(14)]
 
 
@@ -27,7 +27,7 @@ def normalized_sine(x: Array) -> Array:
     near = lax.abs(x) < 0.5
     series = horner(_SERIES, jnp.where(near, x, 0) ** 2)
     far = jnp.where(near, 1, x)
-    # To the nearest integer there are as many digits as there can be.
+    # The distance to the nearest integer is exact, so its sine loses no digits.
     whole = lax.round(lax.real(far) if category(x.dtype) == 3 else far)
     whole = lax.stop_gradient(whole)
     odd = lax.floor(0.5 * whole) != 0.5 * whole

@@ -1,4 +1,4 @@
-"""What pointwise operators require of their operands."""
+"""Checks of operands that pointwise operators share."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from functx._core import category, is_number, refuse, Requirement, result_dtype,
 
 
 def check_floating(dtype: np.dtype) -> None:
-    """The common dtype of operands that are not taken for floating ones."""
+    """Refuses a common dtype that is neither floating nor complex."""
     if category(dtype) < 2:
         refuse(f"expected a floating common dtype, got {dtype.name}", error=TypeError)
 
 
 def nonzero_divisor(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement]:
-    """Integers have no infinity: a divisor of zero is refused, also one that wraps to zero."""
+    """Requires that an integer divisor is not zero, also after a cast that wraps it to zero."""
     common = result_dtype([input, other])
     if category(common) < 2:
         yield Requirement(
@@ -29,7 +29,7 @@ def nonzero_divisor(*, input: Any, other: Any, **_: Any) -> Iterator[Requirement
 
 
 def numbers_fit(**operands: Any) -> Iterator[Requirement]:
-    """Python numbers, of which arrays decide the dtype, do not overflow it."""
+    """Requires that Python numbers fit into the dtype that arrays decide."""
     given = {name: x for name, x in operands.items() if x is not None}
     common = result_dtype(given.values())
     for name, x in given.items():

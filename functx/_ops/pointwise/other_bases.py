@@ -1,7 +1,6 @@
-"""Exponentials and logarithms to bases 2 and 10, exact where powers of the base are.
+"""Exponentials and logarithms to bases 2 and 10, exact where the power of the base is.
 
-XLA multiplies by the logarithm of the base: where it is large, the last digits of the product are
-those of the exponent.
+XLA multiplies by the logarithm of the base, which loses as many digits as the exponent has.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _to_10_forward(x: Array) -> Array:
 
 
 def _about_1(x: Array) -> tuple[Array, Array]:
-    """A factor between the root of 1/2 and that of 2, and the exponent of 2 that is left."""
+    r"""A factor of `x` between $\sqrt{1/2}$ and $\sqrt 2$, and the exponent of 2 that remains."""
     mantissa, exponent = mantissa_and_exponent(x)
     low = mantissa < math.sqrt(0.5)
     part = jnp.where(low & (lax.abs(mantissa) >= 0.5), 2 * mantissa, mantissa)
@@ -88,7 +87,7 @@ _exponential = derivative_rules(
 )
 _to_2 = derivative_rules(
     _to_2_forward,
-    # The product of a small number and the logarithm may be subnormal.
+    # The quotient comes first: the product of a small number and the logarithm may be subnormal.
     jvp=lambda primals, output, tangents: tangents[0] / primals[0] * (1 / math.log(2)),
     name="log2",
 )

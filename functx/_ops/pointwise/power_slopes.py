@@ -1,4 +1,4 @@
-"""Powers of floating and complex numbers, with their slopes at zeros."""
+"""Powers of floating and complex numbers, with their slopes at zero bases and exponents."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .exponentiation import power
 
 
 def raised(x: Array, y: Array) -> Array:
-    r"""$x^y$; of one dtype, and of equal shapes unless the exponent is 0-d.
+    r"""$x^y$ of arrays of one dtype and of one shape, unless `y` is 0-d.
 
-    Where $x = 0$ the slope in $y$ is 0, or $-\infty$ if $y < 0$. Where $y = 0$ the slope in $x$
-    is 0, at $x = 0$ and at NaN too.
+    Where $x = 0$ the slope in $y$ is 0, or $-\infty$ if $y < 0$. Where $y = 0$ the slope in $x$ is
+    0, at $x = 0$ and at NaN too.
     """
     return _raised(x, y)
 
 
 def _slope_in_base(x: Array, y: Array) -> Array:
-    # Only 0 and NaN are kept from the power: elsewhere y = 0 makes it vanish, smoothly.
+    # Only the bases 0 and NaN need a choice: elsewhere the factor y = 0 makes the slope vanish.
     flat = (y == 0) & ((x == 0) | (x != x))
     return jnp.where(flat, 0, y * _raised(jnp.where(flat, 1, x), y - 1))
 

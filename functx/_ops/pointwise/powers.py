@@ -39,10 +39,12 @@ __all__ = ["float_power", "hypot", "pow", "rsqrt", "sqrt", "square"]
 
 @operator(promote=Promote.INT_TO_FLOAT)
 def sqrt(input: ArrayLike) -> Array:
-    r"""Square root of each element, $\sqrt{x_i}$; NaN below zero.
+    r"""Square root of each element $x_i$ of `input`, $\sqrt{x_i}$; NaN for real numbers below zero.
 
-    Of a complex number, the root with a real part that is not negative. On the branch cut, the
-    negative real axis, the sign of the imaginary part decides, zeros included.
+    The real part of a complex root is not negative. On the branch cut, the negative real axis, the
+    sign of the imaginary part, also of a zero, decides.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.sqrt(jnp.asarray([4, 9], "int32"))
     Array([2., 3.], dtype=float32)
@@ -52,7 +54,9 @@ def sqrt(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def rsqrt(input: ArrayLike) -> Array:
-    r"""Reciprocal square root of each element, $1 / \sqrt{x_i}$.
+    r"""Reciprocal square root of each element $x_i$ of `input`, $1 / \sqrt{x_i}$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.rsqrt(jnp.asarray([4, 16], "int32"))
     Array([0.5 , 0.25], dtype=float32)
@@ -61,7 +65,7 @@ def rsqrt(input: ArrayLike) -> Array:
 
 
 def _inverse_root(x: Array) -> Array:
-    # XLA's own takes five times as long. The barrier keeps it from making that of these two.
+    # XLA's `rsqrt` takes five times as long. The barrier keeps XLA from fusing these two into it.
     return 1 / lax.optimization_barrier(lax.sqrt(x))
 
 
@@ -74,7 +78,7 @@ _rsqrt = derivative_rules(
 
 @operator(promote=Promote.BOOL_TO_LONG)
 def square(input: ArrayLike) -> Array:
-    """Square of each element, without conjugation. Bools give int64.
+    """Square of each element $x_i$ of `input`, $x_i^2$, without conjugation. Bools give int64.
 
     >>> functx.square(jnp.asarray([2.0, -3.0], "float32"))
     Array([4., 9.], dtype=float32)
@@ -84,11 +88,13 @@ def square(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL)
 def hypot(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Length of the hypotenuse, $\sqrt{x^2 + \mathrm{other}^2}$, broadcasting.
+    r"""Length of the hypotenuse over the legs `input` $x$ and `other` $z$: $\sqrt{x^2 + z^2}$.
 
-    Infinite where either is, beside NaN too. The gradient at the origin is NaN.
+    It is infinite where either leg is, even beside NaN. The gradient at the origin is NaN.
 
-    Dtypes: promotes to the common dtype, which must be floating.
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype, which must be floating.
+    Errors: TypeError for bools, integers and complex numbers.
 
     >>> functx.hypot(jnp.asarray([3.0, 1e30], "float32"), jnp.asarray([4.0, 0.0], "float32"))
     Array([5.e+00, 1.e+30], dtype=float32)
@@ -98,7 +104,7 @@ def hypot(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 
 def _length(x: Array, y: Array) -> Array:
-    # Squares may leave the range; the size of complex numbers does without.
+    # Squares may leave the range; XLA's modulus of complex numbers does not take them.
     infinite = jnp.isinf(x) | jnp.isinf(y)
     return jnp.where(infinite, jnp.inf, lax.abs(lax.complex(x, y)))
 
@@ -113,7 +119,7 @@ _hypot = derivative_rules(
 
 
 def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
-    # Of arrays PyTorch gives what truncation leaves; a number it refuses.
+    # PyTorch refuses a negative number; arrays give what truncation leaves.
     dtype = result_dtype([input, exponent])
     if is_number(exponent) and (dtype.itemsize <= 2 or category(dtype) == 1):
         yield value_fits(exponent, dtype, "exponent")
@@ -134,15 +140,16 @@ def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
     one_array=True,
 )
 def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
-    r"""Each element raised to a power: $y = x^e$, broadcasting. $0^0 = 1$.
+    r"""Each element $x$ of `input` raised to the power `exponent`: $y = x^e$. $0^0 = 1$.
 
-    Dtypes: promotes to the common dtype, which must not be bool. Integers wrap; a negative
-    exponent in an array of integers gives what truncation leaves: 0, 1 or -1.
+    Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$; where $x < 0$ it is
+    NaN, since $x^e$ is real for integer $e$ only. Where $e = 0$ the gradient for `input` is 0, at
+    $x = 0$ and at NaN too. Second derivatives are symmetric there (not in PyTorch).
 
-    Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$; where
-    $x < 0$ it is NaN, since $x^e$ is real for integer $e$ only. Where $e = 0$ the gradient
-    for `input` is 0, at $x = 0$ and at NaN too. Second derivatives are symmetric there (not in
-    PyTorch).
+    Shapes: `input` and `exponent` broadcast; either may be a number.
+    Dtypes: both promote to their common dtype. Integers wrap; a negative `exponent` in an array of
+    integers gives what truncation leaves: 0, 1 or -1.
+    Errors: TypeError for bools alone, RuntimeError for a negative number as `exponent` of integers.
 
     >>> functx.pow(jnp.asarray([2.0, 3.0], "float32"), 2)
     Array([4., 9.], dtype=float32)
@@ -157,10 +164,12 @@ def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
 
 @operator(promote=Promote.NONE, one_array=True)
 def float_power(input: ArrayLike, exponent: ArrayLike) -> Array:
-    r"""Each element raised to a power in double precision: $y = x^e$, broadcasting.
+    r"""Each element $x$ of `input` raised to the power `exponent` in double precision: $y = x^e$.
 
-    Gradients are those of `pow`.
+    Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$. Where $e = 0$ the
+    gradient for `input` is 0.
 
+    Shapes: `input` and `exponent` broadcast; either may be a number.
     Dtypes: complex128 if either is complex, else float64, whatever their widths.
 
     >>> functx.float_power(jnp.asarray([2, 4], "int32"), -0.5).round(2)
@@ -175,7 +184,7 @@ def float_power(input: ArrayLike, exponent: ArrayLike) -> Array:
 
 
 def _integer_power(x: Array, y: Array) -> Array:
-    """By squaring, modulo the integers' range."""
+    """$x^y$ of integers by repeated squaring; it wraps at the range of the integers."""
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         power, x, y = state

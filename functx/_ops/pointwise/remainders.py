@@ -1,4 +1,4 @@
-"""What truncated division leaves."""
+"""The remainder of truncated division."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from jax import Array, lax
 from functx._core import platform_dependent
 
 
-_MOST = 2.0**28  # quotients whose products with 24 bit are exact in double precision
+_MOST = 2.0**28  # products of smaller quotients with 24 bits are exact in double precision
 
 
 def truncated_remainder(x: Array, y: Array) -> Array:
-    """`lax.rem`, exact, with the sign of `x`; of equal shapes and dtypes."""
+    """The remainder that `lax.rem` gives, exact, with the sign of `x`; one shape and dtype."""
     if x.dtype != np.float32:
         return lax.rem(x, y)
     return platform_dependent(x, y, cpu=_vectorised, default=lax.rem)
 
 
 def _vectorised(x: Array, y: Array) -> Array:
-    """Where no quotient is large. XLA's `rem` calls the C library for each element on CPUs."""
-    tiny = np.finfo(np.float32).tiny  # a smaller divisor is flushed to 0
+    """The remainder in vectors, where no quotient is large.
+
+    XLA's `rem` calls the C library for each element on CPUs.
+    """
+    tiny = np.finfo(np.float32).tiny  # the processor takes a smaller divisor for 0
     fits = (lax.abs(y) >= tiny) & ~(lax.abs(x) > lax.abs(y) * np.float32(_MOST))
     return lax.cond(jnp.all(fits), _from_doubles, lax.rem, x, y)
 
@@ -30,7 +33,7 @@ def _vectorised(x: Array, y: Array) -> Array:
 def _from_doubles(x: Array, y: Array) -> Array:
     with jax.enable_x64(True):
         wide, divisor = (lax.convert_element_type(v, np.float64) for v in (x, y))
-        # The nearest quotient or one next to it: which, the signs tell afterwards.
+        # This is the nearest quotient or one next to it; the signs tell which.
         quotient = lax.round(wide / divisor, lax.RoundingMethod.TO_NEAREST_EVEN)
         left = wide - quotient * divisor
         size = lax.abs(divisor)
@@ -38,4 +41,4 @@ def _from_doubles(x: Array, y: Array) -> Array:
         left = jnp.where(turned < 0, left + lax.sign(wide) * size, left)
         left = lax.convert_element_type(left, np.float32)
     left = jnp.where(left == 0, jnp.copysign(np.float32(0), x), left)
-    return jnp.where(lax.abs(x) < lax.abs(y), x, left)  # whatever is flushed, or infinite
+    return jnp.where(lax.abs(x) < lax.abs(y), x, left)  # subnormal `x` and infinite `y` too

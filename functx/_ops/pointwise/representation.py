@@ -22,7 +22,7 @@ __all__ = ["frexp", "ldexp", "nextafter"]
 
 
 class FrexpResult(NamedTuple):
-    """Mantissas, and the exponents of 2 that belong to them."""
+    """The mantissas and the exponents of 2 that `frexp` finds."""
 
     mantissa: Array
     exponent: Array
@@ -30,13 +30,14 @@ class FrexpResult(NamedTuple):
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
 def frexp(input: ArrayOnly) -> FrexpResult:
-    r"""Takes numbers apart, $x_i = m_i \cdot 2^{e_i}$: `(mantissa, exponent)`.
+    r"""Takes numbers $x_i$ of `input` apart, $x_i = m_i \cdot 2^{e_i}$: `(mantissa, exponent)`.
 
     $\tfrac12 \le |m_i| < 1$, but zeros, infinities and NaN are their own mantissas, with the
     exponent 0. The gradient of the mantissa is $2^{-e_i}$.
 
     Shapes: both results have the shape of `input`.
-    Dtypes: `exponent` is int32.
+    Dtypes: `input` is floating, and so is `mantissa`; `exponent` is int32.
+    Errors: TypeError for other dtypes.
 
     >>> mantissa, exponent = functx.frexp(jnp.asarray([3.0, -0.25, 0.0], "float32"))
     >>> mantissa, exponent
@@ -54,12 +55,14 @@ _parts = derivative_rules(
 
 @operator(promote=Promote.INT_TO_FLOAT)
 def ldexp(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Scales by a power of two: $y = x \cdot 2^{\mathrm{other}}$, broadcasting.
+    r"""Scales `input` $x$ by a power of two with the exponent `other` $e$: $y = x \cdot 2^e$.
 
     Whole exponents of real numbers scale without rounding, however large the power itself: zeros
     and infinities stay what they are. (In PyTorch they give NaN where the power is out of range.)
 
-    Dtypes: promotes to the common dtype, integers to float32.
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Bools and integers give the default
+    dtype.
 
     >>> functx.ldexp(jnp.asarray([1.0, 3.0], "float32"), jnp.asarray([2, -1], "int32"))
     Array([4. , 1.5], dtype=float32)
@@ -72,7 +75,7 @@ def _times_power_forward(x: Array, exponent: Array) -> Array:
     beyond = np.asarray(4 * jnp.finfo(along.dtype).maxexp, along.dtype)
     finite = lax.is_finite(along)
     along = jnp.where(finite, lax.clamp(-beyond, along, beyond), along)
-    # What is left has the exponent's sign: no product leaves the range before the last one does.
+    # The fraction has the sign of the exponent: no product leaves the range before the last one.
     whole = jnp.where(finite, jnp.trunc(along), 0)
     ln_2 = np.asarray(math.log(2), along.dtype)
     part = lax.exp(ln_2 * (along - whole))
@@ -88,7 +91,7 @@ def _times_power_cotangents(
     primals: tuple[Array, Array], output: Array, cotangent: Array
 ) -> tuple[Array, Array]:
     slope = output * np.asarray(math.log(2), output.dtype)
-    # Not by itself, of which there is no transpose.
+    # `_times_power` itself has no transpose.
     return _times_power_forward(cotangent, primals[1]), cotangent * slope
 
 
@@ -97,12 +100,14 @@ _times_power = derivative_rules(_times_power_forward, vjp=_times_power_cotangent
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def nextafter(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""The number that comes next after each of `input` towards `other`, broadcasting.
+    """The floating number next to each element of `input` in the direction of `other`.
 
-    `other` itself where they are equal. The gradient goes to `input`, and is 0 where they are
-    equal.
+    Where they are equal it is `other` itself, and the gradient is 0; elsewhere the gradient goes to
+    `input`.
 
-    Dtypes: promotes to the common dtype, which must be floating.
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype, which must be floating.
+    Errors: TypeError for bools, integers and complex numbers.
 
     >>> functx.nextafter(jnp.asarray([1.0, 1.0], "float32"), jnp.asarray([2.0, 1.0], "float32")) - 1
     Array([1.1920929e-07, 0.0000000e+00], dtype=float32)
@@ -115,7 +120,7 @@ def _neighbour_forward(x: Array, y: Array) -> Array:
     at, towards = ordered_bits(x), ordered_bits(y)
     of = at.dtype.type
     moved = at + jnp.where(towards > at, of(1), of(-1))
-    # From 0 the sign is that of the step; a step to 0 keeps the sign.
+    # A step from 0 has the sign of the step; a step to 0 keeps the sign.
     negative = (moved < 0) | ((moved == 0) & (bits(x) < 0))
     size = lax.abs(moved)
     out = jnp.where(negative, size | of(np.iinfo(of).min), size)

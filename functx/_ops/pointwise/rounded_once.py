@@ -1,7 +1,7 @@
-"""Logarithm of 1 plus a number, and exponential less 1, in single precision on CPUs.
+r"""$\ln(1 + x)$ and $e^x - 1$ in single precision on CPUs.
 
-By polynomials in double precision, rounded once: they are within 0.51 ulp, and no slower than
-XLA's, which are within 3. What an element becomes depends on itself alone.
+Polynomials in double precision are rounded once: results are within 0.51 ulp, and no slower than
+XLA's, which are within 3. Each result depends on its own element alone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functx._ops.binary_exponents import as_number, nearest_exponent, power_of_t
 from functx._ops.polynomials import horner
 
 
-# $\ln(1 + f) / f$ from $\sqrt{1/2} - 1$ to $\sqrt 2 - 1$, and $(e^r - 1) / r$ to a half of
-# $\ln 2$ on either side: Chebyshev's interpolants, to 2e-10 of themselves.
+# $\ln(1 + f) / f$ from $\sqrt{1/2} - 1$ to $\sqrt 2 - 1$, and $(e^r - 1) / r$ for $|r|$ up to half
+# of $\ln 2$: Chebyshev's interpolants, with relative errors below 2e-10.
 _LOGARITHM = (
     *(1.000000000048012, -0.5000000030845538, 0.3333333084628052, -0.24999936585814816),
     *(0.2000016963794254, -0.16670383652377296, 0.14283798395270253, -0.12410885665961421),

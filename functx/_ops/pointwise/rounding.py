@@ -16,7 +16,12 @@ __all__ = ["ceil", "floor", "frac", "round", "trunc"]
 
 @operator(accepts=Accepts.REAL_NUMBER)
 def floor(input: ArrayLike) -> Array:
-    r"""Largest integer not above each element, $\lfloor x_i \rfloor$.
+    r"""Largest integer not above each element $x_i$ of `input`, $\lfloor x_i \rfloor$.
+
+    The gradient is 0.
+
+    Dtypes: that of `input`; integers stay as they are. Errors: TypeError for bools and complex
+    numbers.
 
     >>> functx.floor(jnp.asarray([1.5, -1.5], "float32"))
     Array([ 1., -2.], dtype=float32)
@@ -29,7 +34,12 @@ def floor(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL_NUMBER)
 def ceil(input: ArrayLike) -> Array:
-    r"""Smallest integer not below each element, $\lceil x_i \rceil$.
+    r"""Smallest integer not below each element $x_i$ of `input`, $\lceil x_i \rceil$.
+
+    The gradient is 0.
+
+    Dtypes: that of `input`; integers stay as they are. Errors: TypeError for bools and complex
+    numbers.
 
     >>> functx.ceil(jnp.asarray([1.5, -1.5], "float32"))
     Array([ 2., -1.], dtype=float32)
@@ -42,7 +52,10 @@ def ceil(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("fix",))
 def trunc(input: ArrayLike) -> Array:
-    """Integer part of each element: rounded towards zero.
+    """Integer part of each element of `input`: rounded towards zero. The gradient is 0.
+
+    Dtypes: that of `input`; integers stay as they are. Errors: TypeError for bools and complex
+    numbers.
 
     >>> functx.trunc(jnp.asarray([1.5, -1.5], "float32"))
     Array([ 1., -1.], dtype=float32)
@@ -52,9 +65,9 @@ def trunc(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.FLOATING)
 def frac(input: ArrayLike) -> Array:
-    r"""What truncation leaves of each element, with its sign: $x_i - \mathrm{trunc}(x_i)$.
+    r"""Fraction of each element $x_i$ of `input`, with its sign: $x_i - \mathrm{trunc}(x_i)$.
 
-    The gradient is 1.
+    The gradient is 1. Errors: TypeError for other than floating dtypes.
 
     >>> functx.frac(jnp.asarray([1.5, -2.25], "float32"))
     Array([ 0.5 , -0.25], dtype=float32)
@@ -64,10 +77,15 @@ def frac(input: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("special.round",))
 def round(input: ArrayLike, *, decimals: int = 0) -> Array:
-    r"""Nearest integer to each element, halves to the even one.
+    r"""Nearest integer to each element $x_i$ of `input`; halves go to the even one.
 
-    `decimals` rounds to so many decimal places, negative ones to powers of ten:
-    $\mathrm{round}(10^d x_i) / 10^d$. Integers take none.
+    - `decimals`: how many decimal places $d$ to keep, $\mathrm{round}(10^d x_i) / 10^d$; negative
+      numbers round to powers of ten.
+
+    The gradient is 0.
+
+    Dtypes: that of `input`; integers stay as they are.
+    Errors: TypeError for bools and complex numbers, and for integers with `decimals`.
 
     >>> functx.round(jnp.asarray([0.5, 1.5, 2.125], "float32"))
     Array([0., 2., 2.], dtype=float32)

@@ -1,4 +1,4 @@
-"""Choosing between values: bounds, extrema of two, conditions, replacements of NaN."""
+"""Choices between values: bounds, the larger or smaller of two, conditions, replacements of NaN."""
 
 from __future__ import annotations
 
@@ -49,9 +49,13 @@ __all__ = [
 
 @operator(accepts=Accepts.REAL)
 def maximum(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Larger of two elements, NaN if either is, broadcasting.
+    """Larger one of the elements of `input` and `other`; NaN if either is.
 
     Where they are equal, each gets half of the gradient.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Errors: TypeError for complex
+    numbers.
 
     >>> functx.maximum(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, 2.0], "float32"))
     Array([3., 5.], dtype=float32)
@@ -61,9 +65,13 @@ def maximum(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(accepts=Accepts.REAL)
 def minimum(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Smaller of two elements, NaN if either is, broadcasting.
+    """Smaller one of the elements of `input` and `other`; NaN if either is.
 
     Where they are equal, each gets half of the gradient.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Errors: TypeError for complex
+    numbers.
 
     >>> functx.minimum(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, 2.0], "float32"))
     Array([1., 2.], dtype=float32)
@@ -73,9 +81,13 @@ def minimum(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(accepts=Accepts.REAL)
 def fmax(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Larger of two elements, where one is NaN the other, broadcasting.
+    """Larger one of the elements of `input` and `other`; where one is NaN, the other.
 
-    The gradient goes to what is chosen; where they are equal, or both NaN, to `input`.
+    The gradient goes to the element that is chosen; where they are equal, or both NaN, to `input`.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Errors: TypeError for complex
+    numbers.
 
     >>> functx.fmax(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, jnp.nan], "float32"))
     Array([3., 5.], dtype=float32)
@@ -86,9 +98,13 @@ def fmax(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(accepts=Accepts.REAL)
 def fmin(input: ArrayOnly, other: ArrayOnly) -> Array:
-    """Smaller of two elements, where one is NaN the other, broadcasting.
+    """Smaller one of the elements of `input` and `other`; where one is NaN, the other.
 
-    The gradient goes to what is chosen; where they are equal, or both NaN, to `input`.
+    The gradient goes to the element that is chosen; where they are equal, or both NaN, to `input`.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype. Errors: TypeError for complex
+    numbers.
 
     >>> functx.fmin(jnp.asarray([1.0, 5.0], "float32"), jnp.asarray([3.0, jnp.nan], "float32"))
     Array([1., 5.], dtype=float32)
@@ -99,12 +115,16 @@ def fmin(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(accepts=Accepts.REAL, requires=numbers_fit, aliases=("clip",))
 def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
-    r"""Each element kept within bounds: $\min(\max(x, \mathrm{min}), \mathrm{max})$.
+    r"""Each element $x$ of `input` clamped to bounds: $\min(\max(x, \mathrm{min}), \mathrm{max})$.
 
-    The bounds are numbers or broadcastable arrays; at least one is needed, and where
-    `min > max`, `max` wins. NaN anywhere gives NaN.
+    - `min`, `max`: numbers or arrays; `None` is no bound, and at least one must be given. Where
+      `min > max`, `max` wins.
 
-    Dtypes: the bounds take part in promotion. At a bound, the gradient goes to `input`.
+    NaN anywhere gives NaN. At a bound, the gradient goes to `input`.
+
+    Shapes: `input`, `min` and `max` broadcast.
+    Dtypes: `input` and the bounds promote to their common dtype.
+    Errors: ValueError without bounds, TypeError for complex numbers.
 
     >>> functx.clamp(jnp.asarray([-2.0, 0.5, 2.0], "float32"), min=-1, max=1)
     Array([-1. ,  0.5,  1. ], dtype=float32)
@@ -121,11 +141,14 @@ def clamp(input: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None 
 
 @operator(accepts=Accepts.REAL, requires=numbers_fit)
 def clamp_max(input: ArrayOnly, max: ArrayLike) -> Array:
-    r"""Each element, at most a bound: $\min(x, \mathrm{max})$, broadcasting.
+    r"""Each element $x$ of `input` clamped from above: $\min(x, \mathrm{max})$.
 
-    NaN anywhere gives NaN.
+    - `max`: the upper bound, a number or an array.
 
-    Dtypes: the bound takes part in promotion. At the bound, the gradient goes to `input`.
+    NaN anywhere gives NaN. At the bound, the gradient goes to `input`.
+
+    Shapes: `input` and `max` broadcast.
+    Dtypes: both promote to their common dtype. Errors: TypeError for complex numbers.
 
     >>> functx.clamp_max(jnp.asarray([-2.0, 2.0], "float32"), 1)
     Array([-2.,  1.], dtype=float32)
@@ -135,11 +158,14 @@ def clamp_max(input: ArrayOnly, max: ArrayLike) -> Array:
 
 @operator(accepts=Accepts.REAL, requires=numbers_fit)
 def clamp_min(input: ArrayOnly, min: ArrayLike) -> Array:
-    r"""Each element, at least a bound: $\max(x, \mathrm{min})$, broadcasting.
+    r"""Each element $x$ of `input` clamped from below: $\max(x, \mathrm{min})$.
 
-    NaN anywhere gives NaN.
+    - `min`: the lower bound, a number or an array.
 
-    Dtypes: the bound takes part in promotion. At the bound, the gradient goes to `input`.
+    NaN anywhere gives NaN. At the bound, the gradient goes to `input`.
+
+    Shapes: `input` and `min` broadcast.
+    Dtypes: both promote to their common dtype. Errors: TypeError for complex numbers.
 
     >>> functx.clamp_min(jnp.asarray([-2.0, 2.0], "float32"), 1)
     Array([1., 2.], dtype=float32)
@@ -187,7 +213,7 @@ _clamp_between = derivative_rules(
 
 
 def _choice_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`Tensor.where(x, condition, other)`, and that a choice has no size to count."""
+    """Reads `where(x, condition, other)` as `where(condition, x, other)`, without a size."""
     if (args[2] if len(args) == 3 else kwargs.get("other")) is not None:
         if len(args) == 3 and _is_bool(args[1]) and not _is_condition(args[0]):
             args = (args[1], args[0], args[2])
@@ -242,14 +268,21 @@ def where(
     size: int | None = None,
     fill_value: Scalar = -1,
 ) -> Array | tuple[Array, ...]:
-    """`input` where `condition` holds, and `other` elsewhere, broadcasting.
+    """Elements of `input` where `condition` holds, and of `other` elsewhere; or positions.
 
-    `where(condition)` alone gives the positions of the nonzero elements, one int64 array of
-    shape `[k]` for each dimension. Under `jit`, pass their number as `size`: what is missing
-    is filled with `fill_value`, what is too much left out.
+    `where(condition)` alone gives the positions of the nonzero elements, one int64 array of shape
+    `[k]` for each dimension. `where(x, condition, other)`, the order of PyTorch's method, is
+    understood if `x` does not hold bools and `condition` does.
 
-    `where(x, condition, other)`, the order of PyTorch's method, is understood if `x` is not of
-    bools and `condition` is.
+    - `condition`: bools; for positions, an array of any dtype.
+    - `input`, `other`: arrays or numbers, both or neither.
+    - `size`: the number of positions, which `jit` needs. Missing ones are filled with `fill_value`,
+      and positions beyond `size` are left out.
+    - `fill_value`: an integer, -1 by default.
+
+    Shapes: `condition`, `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype.
+    Errors: TypeError for a `condition` without bools, and for one of `input` and `other` alone.
 
     >>> functx.where(jnp.asarray([True, False]), jnp.asarray([1.0, 2.0], "float32"), 0)
     Array([1., 0.], dtype=float32)
@@ -275,10 +308,15 @@ def nan_to_num(
     posinf: Other | None = None,
     neginf: Other | None = None,
 ) -> Array:
-    """Replaces NaN by `nan`, and infinities by `posinf` and `neginf`; complex parts each.
+    """Replaces NaN and infinities in `input` by numbers, also in each part of complex numbers.
 
-    Left out, these are the dtype's greatest and least finite values. The gradient is 0 where
-    a value is replaced. Integers stay as they are.
+    - `nan`: replaces NaN, 0 by default and for `None`.
+    - `posinf`: replaces infinity, by default the greatest finite value of the dtype.
+    - `neginf`: replaces minus infinity, by default the least finite value of the dtype.
+
+    The gradient is 0 where a value is replaced. Integers stay as they are.
+
+    Dtypes: that of `input`. Errors: TypeError for replacements that are not real numbers or 0-d.
 
     >>> functx.nan_to_num(jnp.asarray([1.0, jnp.nan], "float32"), nan=2.0)
     Array([1., 2.], dtype=float32)

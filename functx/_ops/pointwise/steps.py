@@ -1,4 +1,4 @@
-"""Functions that jump."""
+"""Step functions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ __all__ = ["heaviside"]
 
 @operator(promote=Promote.SAME, accepts=Accepts.REAL)
 def heaviside(input: ArrayOnly, values: ArrayOnly) -> Array:
-    """Step function of `input`: 0 below zero, 1 above it, and `values` at zero, broadcasting.
+    """Step function of `input`: 0 below zero, 1 above it, and `values` at zero.
 
-    NaN gives 0. The gradient of `input` is 0; that of `values` comes where `input` is zero (PyTorch
-    has none).
+    NaN gives 0. The gradient for `input` is 0; that for `values` is 1 where `input` is zero
+    (PyTorch has none).
 
-    Dtypes: both arrays must have the same.
+    Shapes: `input` and `values` broadcast.
+    Dtypes: both must have the same. Errors: TypeError for two dtypes, and for complex numbers.
 
     >>> functx.heaviside(jnp.asarray([-1.5, 0, 2], "float32"), jnp.asarray([0.5], "float32"))
     Array([0. , 0.5, 1. ], dtype=float32)

@@ -1,6 +1,7 @@
-r"""What the gamma function's logarithm and its derivative are made of, far from 0 and below it.
+"""Parts of the logarithm of the gamma function and of its derivative, far from 0 and below it.
 
-In double precision for results in single precision, and in two parts for those in double.
+Results in single precision are computed in double precision, results in double precision in two
+parts.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ BERNOULLI = (
     *(Fraction(-174611, 330), Fraction(854513, 138), Fraction(-236364091, 2730)),
     *(Fraction(8553103, 6), Fraction(-23749461029, 870)),
 )
-# $\sin(\pi x) / x$ and $\cos \pi x$ by powers of $x^2$, to a half.
+# $\sin(\pi x) / x$ and $\cos \pi x$ by powers of $x^2$, for $|x| \le 1/2$.
 SINE = [constant((-1) ** k * PI ** (2 * k + 1) / math.factorial(2 * k + 1)) for k in range(14)]
 COSINE = [constant((-1) ** k * PI ** (2 * k) / math.factorial(2 * k)) for k in range(14)]
-_STEPS = 10  # up to where Stirling's series is short of 2^-70
+_STEPS = 10  # from here on the error of Stirling's series is below 2^-70
 
 
 def logarithm(x: Array) -> Array:
-    """Of positive numbers in double precision."""
+    """Natural logarithm of positive numbers in double precision."""
     whole = nearest_exponent(x)
     bits = lax.bitcast_convert_type(x, np.int64)
     part = lax.bitcast_convert_type(bits - (whole << np.int64(52)), np.float64)
     ratio = (part - np.float64(1)) / (part + np.float64(1))
-    # Not the quotient itself: XLA would write to memory what is dear and used twice.
+    # A quotient that is used twice XLA would write to memory; the result of a choice it does not.
     ratio = jnp.where(x == np.inf, np.float64(np.inf), ratio)
     out = as_number(whole) + ratio * horner(_LOGARITHM, ratio * ratio)
     return out * np.float64(math.log(2))
@@ -58,24 +59,27 @@ def by_precision(
     in_two_parts: Callable[[Array], Array],
     general: Callable[[Array], Array],
 ) -> Array:
-    """One of three ways: the last where double precision is slow, or has no bits to look at."""
+    """The result of `in_double` or `in_two_parts` by the precision of `x`, or of `general`.
+
+    `general` serves where double precision is slow, or has no bits to look at.
+    """
     if x.dtype == np.float32:
         return platform_dependent(x, cpu=in_double, default=general)
     return platform_dependent(x, tpu=general, default=in_two_parts)
 
 
 class Shifted(NamedTuple):
-    """A positive number, or one less a negative one, and where it is moved to."""
+    """A number above 0, or 1 minus one below 0, and the larger number that it is shifted to."""
 
     right: TwoParts
-    near: Array  # whether it is moved
+    near: Array  # whether `far` differs from `right`
     far: TwoParts
-    factors: list[TwoParts]  # whose product is that of $y, y + 1, \dots$, up to there
-    middle: TwoParts  # $2y$ and the last number that is added, the factors' slope
+    factors: list[TwoParts]  # their product is that of $y, y + 1, \dots$ up to `far`
+    middle: TwoParts  # $2y + 9$, the derivative of each factor
 
 
 def shifted(x: Array) -> Shifted:
-    """The number that reflection leaves, and the steps up from it; finite numbers."""
+    """What reflection makes of a finite `x`, and the larger number that it is shifted to."""
     right = two_parts.where(x < 0, two_parts.exact_sum(-x, np.float64(1)), parted(x))
     near = right.first < _STEPS
     last = two_parts.raised(right, _STEPS - 1)
@@ -90,17 +94,17 @@ def shifted(x: Array) -> Shifted:
 
 
 def distance(x: Array) -> TwoParts:
-    """From the nearest integer."""
+    """The distance of `x` from the nearest integer."""
     return parted(lax.abs(x - lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)))
 
 
 def sine(off: TwoParts, exact: int) -> TwoParts:
-    r"""Of $\pi$ times a distance, with as many terms in two parts."""
+    r"""$\sin(\pi d)$ of a distance `off`, $d$, with the first `exact` terms in two parts."""
     return two_parts.times(_wave(SINE, off, exact), off)
 
 
 def cosine(off: TwoParts, exact: int) -> TwoParts:
-    r"""Of $\pi$ times a distance, with as many terms in two parts."""
+    r"""$\cos(\pi d)$ of a distance `off`, $d$, with the first `exact` terms in two parts."""
     return _wave(COSINE, off, exact)
 
 

@@ -1,4 +1,4 @@
-"""The second derivative of the gamma function's logarithm, by its recurrence and its expansion."""
+"""The second derivative of the logarithm of the gamma function, by recurrence and expansion."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from jax import Array
 
 
-# The even Bernoulli numbers. As many steps up, and as many terms there, as double precision asks
-# for, in derivatives too.
+# Bernoulli numbers $B_2, B_4, \dots$. The numbers of terms, and of steps of the recurrence, are
+# those that the value and its derivatives need.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 _STEPS = {"float32": 6, "float64": 12}
 

@@ -23,7 +23,9 @@ __all__ = ["angle", "atan2", "cos", "deg2rad", "rad2deg", "sin", "sinc", "tan"]
 
 @operator(promote=Promote.INT_TO_FLOAT)
 def sin(input: ArrayLike) -> Array:
-    r"""Sine of each element, in radians: $\sin x_i$.
+    r"""Sine of each element $x_i$ of `input`, in radians: $\sin x_i$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.sin(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 0.841], dtype=float32)
@@ -33,7 +35,9 @@ def sin(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT)
 def cos(input: ArrayLike) -> Array:
-    r"""Cosine of each element, in radians: $\cos x_i$.
+    r"""Cosine of each element $x_i$ of `input`, in radians: $\cos x_i$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.cos(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([1.  , 0.54], dtype=float32)
@@ -43,7 +47,9 @@ def cos(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def tan(input: ArrayLike) -> Array:
-    r"""Tangent of each element, in radians: $\tan x_i$.
+    r"""Tangent of each element $x_i$ of `input`, in radians: $\tan x_i$.
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.tan(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 1.557], dtype=float32)
@@ -58,10 +64,13 @@ def tan(input: ArrayLike) -> Array:
     aliases=("arctan2",),
 )
 def atan2(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Angle of the point $(\mathrm{other}, x)$, in $[-\pi, \pi]$, broadcasting.
+    r"""Angle of the point with the abscissa `other` and the ordinate `input`, in radians.
 
-    Both gradients are 0 at the origin, second derivatives NaN. Gradients are right where squares
-    leave the range, and at infinities (in PyTorch 0 or NaN).
+    The angle lies in $[-\pi, \pi]$. Both gradients are 0 at the origin, second derivatives NaN.
+    Gradients are right where squares leave the range, and at infinities (in PyTorch 0 or NaN).
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.atan2(jnp.asarray([1.0, 0.0], "float32"), jnp.asarray([0.0, -1.0], "float32"))
     Array([1.5707964, 3.1415927], dtype=float32)
@@ -71,9 +80,12 @@ def atan2(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT)
 def angle(input: ArrayLike) -> Array:
-    r"""Argument of each element, in $[-\pi, \pi]$; of real ones, 0, $\pi$ or NaN.
+    r"""Argument of each element of `input`, in radians in $[-\pi, \pi]$.
 
-    The gradient is 0 at the origin and on real arrays.
+    A real number gives 0, $\pi$ if it is negative, or NaN for NaN. The gradient is 0 at the origin
+    and on real arrays.
+
+    Dtypes: complex arrays give real ones; bools and integers give the default dtype.
 
     >>> functx.angle(jnp.asarray([1.0, -1.0, 1.0j], "complex64"))
     Array([0.       , 3.1415927, 1.5707964], dtype=float32)
@@ -86,7 +98,9 @@ def angle(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def deg2rad(input: ArrayLike) -> Array:
-    r"""Angles in radians of angles in degrees, $\tfrac{\pi}{180} x_i$.
+    r"""Angles in radians of the angles $x_i$ of `input` in degrees, $\tfrac{\pi}{180} x_i$.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.deg2rad(jnp.asarray([0, 180], "int32"))
     Array([0.       , 3.1415927], dtype=float32)
@@ -96,7 +110,9 @@ def deg2rad(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def rad2deg(input: ArrayLike) -> Array:
-    r"""Angles in degrees of angles in radians, $\tfrac{180}{\pi} x_i$.
+    r"""Angles in degrees of the angles $x_i$ of `input` in radians, $\tfrac{180}{\pi} x_i$.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.rad2deg(jnp.asarray([0.0, jnp.pi], "float32"))
     Array([  0., 180.], dtype=float32)
@@ -106,9 +122,12 @@ def rad2deg(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, aliases=("special.sinc",))
 def sinc(input: ArrayLike) -> Array:
-    r"""Normalized sinc function of each element, $\sin(\pi x_i) / (\pi x_i)$, and 1 at 0.
+    r"""Normalized sinc function of each element $x_i$ of `input`: $\sin(\pi x_i) / (\pi x_i)$.
 
-    Derivatives are right at 0 and near it, of second order too (in PyTorch NaN at 0).
+    It is 1 at 0. Derivatives are right at 0 and near it, also of second order (in PyTorch NaN at
+    0).
+
+    Dtypes: bools and integers give the default dtype.
 
     >>> functx.sinc(jnp.asarray([0.0, 0.5], "float32")).round(3)
     Array([1.   , 0.637], dtype=float32)
@@ -117,20 +136,20 @@ def sinc(input: ArrayLike) -> Array:
 
 
 def _gradient(y: Array, x: Array) -> tuple[Array, Array]:
-    """`x / (x**2 + y**2)` and `y / (x**2 + y**2)`, 0 at the origin, without squares."""
+    """$x / (x^2 + y^2)$ and $y / (x^2 + y^2)$ without squares, and 0 at the origin."""
     steep = lax.abs(y) > lax.abs(x)
     large, small = jnp.where(steep, y, x), jnp.where(steep, x, y)
     origin = (y == 0) & (x == 0)
     large = jnp.where(origin, 1, large)
     ratio = small / large
-    # By the inverse: XLA merges two divisions into one, by a product that may underflow.
+    # XLA would merge two divisions into one by a product, which may underflow; hence the inverse.
     inverse = 1 / (large + small * ratio)
     other = ratio * inverse
     along_y, along_x = jnp.where(steep, other, inverse), jnp.where(steep, inverse, other)
     return _flat_where(origin, along_y, y, x), _flat_where(origin, along_x, y, x)
 
 
-# 0 at the origin, where the angle has a gradient by convention, but in no sense a second one.
+# At the origin the gradient is 0 by convention, and the second derivative is NaN.
 _flat_where = derivative_rules(
     lambda origin, along, y, x: jnp.where(origin, 0, along),
     jvp=lambda primals, output, tangents: jnp.where(primals[0], jnp.nan, tangents[1]),
