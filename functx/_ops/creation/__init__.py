@@ -1,1 +1,1 @@
-"""New arrays from sizes and numbers."""
+"""Operators that make new arrays from sizes and numbers."""

@@ -1,4 +1,4 @@
-"""The value of new arrays, as callers give it."""
+"""The value with which a new array is filled, as callers give it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functx._core import category, converted, describe, refuse
 
 
 def element(value: Any, dtype: Any, name: str = "fill_value") -> Array:
-    """A number or a 0-d array in `dtype`; of bools, True if it is not zero."""
+    """The number or 0-d array `value` in `dtype`; as a bool, True unless it is zero."""
     value = jnp.asarray(value)
     if value.ndim:
         refuse(f"`{name}` must be a number or 0-d, got {describe(value)}", error=TypeError)

@@ -42,7 +42,14 @@ def zeros(
 ) -> Array: ...
 @operator(form=size_form, differentiable=False, aliases=("empty",), takes_storage=True)
 def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
-    """Zeros, of the default dtype unless said otherwise. `zeros(2, 3)` works as well.
+    """An array of zeros.
+
+    - `size`: the sizes of the dimensions, one tuple or several integers: `zeros(2, 3)`.
+    - `dtype`: the dtype of the result; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `size`. Errors: RuntimeError for a negative size.
 
     >>> functx.zeros(2, 2)
     Array([[0., 0.],
@@ -61,7 +68,14 @@ def ones(
 ) -> Array: ...
 @operator(form=size_form, differentiable=False, takes_storage=True)
 def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
-    """Ones, of the default dtype unless said otherwise. `ones(2, 3)` works as well.
+    """An array of ones.
+
+    - `size`: the sizes of the dimensions, one tuple or several integers: `ones(2, 3)`.
+    - `dtype`: the dtype of the result; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `size`. Errors: RuntimeError for a negative size.
 
     >>> functx.ones((2,), dtype=functx.int32)
     Array([1, 1], dtype=int32)
@@ -80,10 +94,17 @@ def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement
 def full(
     size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """An array of one value, a number or a 0-d array, which may be traced and differentiated.
+    """An array of one value.
 
-    Dtypes: bool, int64 or a default dtype by the kind of `fill_value`, unless `dtype` is
-    given. A value that the dtype cannot hold is refused.
+    - `size`: the sizes of the dimensions, a tuple.
+    - `fill_value`: a number or a 0-d array, which may be traced and differentiated.
+    - `dtype`: the dtype of the result; by default bool, int64 or a default dtype, by the kind of
+      `fill_value`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `size`.
+    Errors: RuntimeError for a negative size, and for a `fill_value` that the dtype cannot hold.
 
     >>> functx.full((2,), 0.5)
     Array([0.5, 0.5], dtype=float32)
@@ -99,9 +120,14 @@ def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
 def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None = None) -> Array:
-    """A number as a 0-d array, of the default dtype unless said otherwise.
+    """A number as a 0-d array.
 
-    A number that the dtype cannot hold is refused.
+    - `s`: a number or a 0-d array.
+    - `dtype`: the dtype of the result; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Errors: RuntimeError for a number that the dtype cannot hold.
 
     >>> functx.scalar_tensor(2)
     Array(2., dtype=float32)
@@ -113,7 +139,11 @@ def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None
 def zeros_like(
     input: ArrayLike, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """Zeros in the shape, and unless `dtype` is given the dtype, of `input`.
+    """An array of zeros in the shape of `input`.
+
+    - `dtype`: the dtype of the result, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
 
     >>> functx.zeros_like(jnp.ones(2, "float32"))
     Array([0., 0.], dtype=float32)
@@ -125,7 +155,11 @@ def zeros_like(
 def ones_like(
     input: ArrayLike, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """Ones in the shape, and unless `dtype` is given the dtype, of `input`.
+    """An array of ones in the shape of `input`.
+
+    - `dtype`: the dtype of the result, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
 
     >>> functx.ones_like(jnp.zeros(2, "float32"))
     Array([1., 1.], dtype=float32)
@@ -137,7 +171,15 @@ def ones_like(
 def eye(
     n: Size, m: Size | None = None, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """The identity matrix, `n` by `n`, or `n` by `m` with ones on its main diagonal.
+    """The identity matrix, or a wider or taller one with ones on its main diagonal.
+
+    - `n`: the number of rows.
+    - `m`: the number of columns, by default `n`.
+    - `dtype`: the dtype of the result; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[n, m]`. Errors: RuntimeError for a negative size.
 
     >>> functx.eye(2)
     Array([[1., 0.],

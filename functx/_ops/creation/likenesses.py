@@ -44,10 +44,14 @@ def full_like(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    """An array of one value in the shape, and unless `dtype` is given the dtype, of `input`.
+    """An array of one value in the shape of `input`.
 
-    `fill_value` is a number or a 0-d array, which may be traced and differentiated. One that
-    the dtype cannot hold is refused.
+    - `fill_value`: a number or a 0-d array, which may be traced and differentiated.
+    - `dtype`: the dtype of the result, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Errors: RuntimeError for a `fill_value` that the dtype cannot hold.
 
     >>> functx.full_like(jnp.zeros(2, "float32"), 0.5)
     Array([0.5, 0.5], dtype=float32)
@@ -64,9 +68,16 @@ def new_full(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    """An array of one value, in the dtype of `input` unless `dtype` is given.
+    """An array of one value in the dtype of `input`.
 
-    `fill_value`: as for `full_like`.
+    - `size`: the sizes of the dimensions, a tuple.
+    - `fill_value`: a number or a 0-d array, which may be traced and differentiated.
+    - `dtype`: the dtype of the result, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `size`.
+    Errors: RuntimeError for a negative size, and for a `fill_value` that the dtype cannot hold.
 
     >>> functx.new_full(jnp.zeros(3, "int32"), (2,), 7)
     Array([7, 7], dtype=int32)
@@ -97,7 +108,14 @@ def new_zeros(
 def new_zeros(
     input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """Zeros, in the dtype of `input` unless `dtype` is given. `new_zeros(x, 2, 3)` works as well.
+    """An array of zeros in the dtype of `input`.
+
+    - `size`: the sizes of the dimensions, one tuple or several integers: `new_zeros(x, 2, 3)`.
+    - `dtype`: the dtype of the result, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `size`. Errors: RuntimeError for a negative size.
 
     >>> functx.new_zeros(jnp.ones(3, "int32"), (2,))
     Array([0, 0], dtype=int32)
@@ -126,7 +144,14 @@ def new_ones(
 def new_ones(
     input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """Ones, in the dtype of `input` unless `dtype` is given. `new_ones(x, 2, 3)` works as well.
+    """An array of ones in the dtype of `input`.
+
+    - `size`: the sizes of the dimensions, one tuple or several integers: `new_ones(x, 2, 3)`.
+    - `dtype`: the dtype of the result, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `size`. Errors: RuntimeError for a negative size.
 
     >>> functx.new_ones(jnp.zeros(3, "int32"), (2,))
     Array([1, 1], dtype=int32)
@@ -141,10 +166,11 @@ def _number_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
 def fill(input: ArrayLike, value: Other) -> Array:
-    """One value in the shape and the dtype of `input`.
+    """An array of one value in the shape and the dtype of `input`.
 
-    `value` is a number, refused where the dtype cannot hold it, or a 0-d array, which is cast.
-    The gradient of such an array is the sum.
+    - `value`: a number, or a 0-d array, which is cast. The gradient of such an array is the sum.
+
+    Errors: RuntimeError for a number that the dtype cannot hold, and for an array with dimensions.
 
     >>> functx.fill(jnp.zeros(2, "float32"), 0.5)
     Array([0.5, 0.5], dtype=float32)

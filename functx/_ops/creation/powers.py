@@ -1,4 +1,4 @@
-"""Powers in a row."""
+"""Consecutive powers of the elements of an array."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from functx._ops.reductions.scanning import running_product
 
 
 def powers_of(x: Array, count: Size) -> Array:
-    """The powers $x^0, x^1, \\dots$ of each element, `count` of them, along a new last dimension.
+    r"""The powers $x^0, x^1, \dots$ of each element, `count` of them, along a new last dimension.
 
-    They are products, whose derivatives are finite at 0 too.
+    The powers are products, whose derivatives are finite at 0 too.
     """
     if not known(count):
         at = lax.broadcasted_iota(np.int32, (*x.shape, count), x.ndim)

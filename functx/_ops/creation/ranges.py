@@ -44,7 +44,7 @@ __all__ = ["arange", "linspace", "logspace"]
 
 
 def _range_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`arange(end)`, and numbers for 0-d arrays: what decides a shape has to be known."""
+    """Reads `arange(end)`, and takes numbers from 0-d arrays, since the shape must be known."""
     if len(args) > 1 and args[1] is None:  # left out, as in NumPy
         args = (0, args[0], *args[2:])
     elif len(args) == 1 and kwargs.get("end") is None:
@@ -101,14 +101,21 @@ def arange(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""The numbers $\mathrm{start} + i \cdot \mathrm{step}$ before `end`.
+    r"""The numbers $\mathrm{start} + i \cdot \mathrm{step}$ before `end`, for $i = 0, 1, \dots$
 
-    `arange(end)` starts at 0.
+    - `start`: the first number; `arange(end)` starts at 0.
+    - `end`: where the numbers stop; it is left out itself.
+    - `step`: the distance between numbers, 1 by default; it may be negative.
+    - `dtype`: the dtype of the result; by default int64 if `start`, `end` and `step` are integers,
+      else the default dtype.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
     Shapes: $[\lceil (\mathrm{end} - \mathrm{start}) / \mathrm{step} \rceil]$.
-    Dtypes: int64 if all three are integers, else the default dtype. An integer `dtype` truncates
-    `step` and `start`: int64 first, the others after counting, as in PyTorch.
-    Raises `RuntimeError` if `step` is zero or leads away from `end`, `OverflowError` for
-    integers that do not fit (32 bits, while 64 bit is off).
+    Dtypes: an integer `dtype` truncates `step` and `start`; int64 truncates them first, narrower
+    integers after counting, as in PyTorch.
+    Errors: RuntimeError if `step` is zero or leads away from `end`, OverflowError for integers that
+    do not fit (into 32 bits, while 64 bit is off), TypeError for a bool or complex `dtype`.
 
     >>> functx.arange(1, 2.5, 0.5)
     Array([1. , 1.5, 2. ], dtype=float32)
@@ -160,12 +167,20 @@ def linspace(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""`steps` numbers from `start` to `end`, both included, evenly spaced.
+    """`steps` numbers from `start` to `end`, both included, evenly spaced.
 
-    The ends are numbers or 0-d arrays, which may be traced and differentiated. Each half is
-    computed from the end next to it, so that both ends are exact.
-    Dtypes: the default one, complex if an end is, unless `dtype` is given. An integer
-    `dtype` truncates the ends first and the results last.
+    - `start`, `end`: numbers or 0-d arrays, which may be traced and differentiated.
+    - `steps`: how many numbers, an integer. One step gives `start`.
+    - `dtype`: the dtype of the result; by default the default dtype, or its complex one if an end
+      is complex. An integer `dtype` truncates the ends first and the results last.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Each half is computed from the end next to it, so that both ends are exact.
+
+    Shapes: `[steps]`.
+    Errors: RuntimeError for negative `steps` and for ends with dimensions, TypeError for bool
+    `dtype`.
 
     >>> functx.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -185,12 +200,21 @@ def logspace(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""`steps` powers of `base`, from $b^{\mathrm{start}}$ to $b^{\mathrm{end}}$, evenly spaced.
+    """`steps` powers of `base`, from `base**start` to `base**end`, with evenly spaced exponents.
 
-    Their exponents are those of `linspace`. The ends and `base` are numbers or 0-d arrays, which
-    may be traced and differentiated; `base` is real.
-    Dtypes: the default one, complex if an end is, unless `dtype` is given. An integer
-    `dtype` truncates the ends first, unless there is one step, and the results last.
+    - `start`, `end`: the exponents of the first and the last power, numbers or 0-d arrays, which
+      may be traced and differentiated.
+    - `steps`: how many powers, an integer. One step gives the first.
+    - `base`: a real number or a 0-d array, which may be traced and differentiated; 10 by default.
+    - `dtype`: the dtype of the result; by default the default dtype, or its complex one if an end
+      is complex. An integer `dtype` truncates the ends first, unless there is one step, and the
+      results last.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[steps]`.
+    Errors: RuntimeError for negative `steps` and for ends with dimensions, TypeError for bool
+    `dtype`.
 
     >>> functx.logspace(0, 3, 4, base=2)
     Array([1., 2., 4., 8.], dtype=float32)
@@ -208,7 +232,10 @@ def logspace(
 
 
 def _truncated_as_c(x: Array, dtype: np.dtype) -> Array:
-    """Wide integers: the least one for what is out of range, as in PyTorch; narrow ones wrap."""
+    """`x` cast to an integer `dtype` as C casts it.
+
+    Numbers out of range give the least wide integer, as in PyTorch; narrow integers wrap.
+    """
     ends = np.iinfo(dtype)
     inside = (x > ends.min - 1.0) & (x < ends.max + 1.0)
     return jnp.where(inside, lax.convert_element_type(jnp.where(inside, x, 0), dtype), ends.min)
@@ -231,7 +258,7 @@ def _ends_and_dtype(start: Any, end: Any, steps: Any, dtype: Any) -> tuple[list[
 
 
 def _between(ends: list[Array], steps: Size, dtype: np.dtype, compute: np.dtype) -> Array:
-    """Evenly spaced numbers in the dtype of computation, between ends that `dtype` truncates."""
+    """Evenly spaced numbers in the dtype `compute`, between ends that `dtype` truncates."""
     if category(dtype) == 1:
         ends = [lax.convert_element_type(x, dtype) for x in ends]
     first, last = (lax.convert_element_type(x, compute) for x in ends)

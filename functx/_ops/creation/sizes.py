@@ -1,4 +1,4 @@
-"""Sizes of new arrays, as callers give them."""
+"""The sizes of new arrays, as callers give them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functx._core import known_sizes, refuse, Size
 
 
 def size_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`zeros(2, 3)` as `zeros((2, 3))`."""
+    """Reads `zeros(2, 3)` as `zeros((2, 3))`."""
     return ((args,) if len(args) > 1 else args), kwargs
 
 
 def size_after_array(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`new_zeros(x, 2, 3)` as `new_zeros(x, (2, 3))`."""
+    """Reads `new_zeros(x, 2, 3)` as `new_zeros(x, (2, 3))`."""
     return ((args[0], args[1:]) if len(args) > 2 else args), kwargs
 
 
 def non_negative(size: tuple[Size, ...], name: str = "size") -> tuple[Size, ...]:
-    """`size`, or a refusal if a size in it is negative."""
+    """`size` as it is; a negative size in it is refused."""
     if min(known_sizes(size), default=0) < 0:
         refuse(f"`{name}` must not be negative, got {list(size)}")
     return size

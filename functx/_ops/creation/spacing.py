@@ -1,4 +1,4 @@
-"""Numbers at even distances."""
+"""Evenly spaced numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from functx._core import (
 
 
 def evenly_spaced(first: Array, last: Array, steps: Size) -> Array:
-    """`steps` numbers from `first` to `last`, each half computed from the end next to it."""
+    """`steps` numbers from `first` to `last`; each half is computed from the end next to it."""
     compute = first.dtype
     step = (last - first) / as_scalar(core.max_dim(steps - 1, 1), compute)
     i = lax.iota(real_of(compute), steps)

@@ -27,8 +27,14 @@ def tril_indices(
 ) -> Array:
     """The rows and columns of the lower triangle of a `row` by `col` matrix, row by row.
 
-    The triangle goes up to and with diagonal `offset`, counted upwards from the main one.
+    - `row`, `col`: the numbers of rows and of columns.
+    - `offset`: the last diagonal of the triangle, counted upwards from the main one, 0.
+    - `dtype`: int64, the default, or int32.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
     Shapes: `[2, number of positions]`.
+    Errors: TypeError for another `dtype`, RuntimeError for negative sizes.
 
     >>> functx.tril_indices(2, 2)
     Array([[0, 1, 1],
@@ -48,8 +54,14 @@ def triu_indices(
 ) -> Array:
     """The rows and columns of the upper triangle of a `row` by `col` matrix, row by row.
 
-    The triangle begins with diagonal `offset`, counted upwards from the main one.
+    - `row`, `col`: the numbers of rows and of columns.
+    - `offset`: the first diagonal of the triangle, counted upwards from the main one, 0.
+    - `dtype`: int64, the default, or int32.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
     Shapes: `[2, number of positions]`.
+    Errors: TypeError for another `dtype`, RuntimeError for negative sizes.
 
     >>> functx.triu_indices(2, 2)
     Array([[0, 0, 1],

@@ -21,12 +21,14 @@ __all__ = ["vander"]
 
 @operator(promote=Promote.INT_TO_LONG)
 def vander(x: ArrayOnly, N: int | None = None, increasing: bool = False) -> Array:
-    r"""Vandermonde matrix, $y_{ij} = x_i^{N - 1 - j}$; with `increasing`, $x_i^j$.
+    """Vandermonde matrix of the numbers `x`: $y_{ij} = x_i^{N - 1 - j}$.
 
-    - `N`: how many powers, by default as many as elements.
+    - `N`: the number of powers, by default the number of elements.
+    - `increasing`: whether the powers increase, $y_{ij} = x_i^j$.
 
     Shapes: `[n] -> [n, N]`. Dtypes: int64 for bools and integers.
-    Derivatives are those of products, exact at 0 (PyTorch has none).
+    Errors: RuntimeError for an `x` without one dimension, and for a negative `N`. Derivatives are
+    those of products, exact at 0 (PyTorch has none).
 
     >>> functx.vander(jnp.asarray([2.0, 3.0], "float32"), 3)
     Array([[4., 2., 1.],

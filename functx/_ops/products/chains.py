@@ -31,11 +31,15 @@ def chain_matmul(*matrices: ArrayOnly) -> Array: ...
 def chain_matmul(matrices: Sequence[ArrayOnly]) -> Array: ...
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, form=listed_form)
 def chain_matmul(matrices: ArraysOnly) -> Array:
-    r"""Product of matrices, $A_1 A_2 \cdots A_n$, in the order with the fewest multiplications.
+    r"""Product of `matrices`, $A_1 A_2 \cdots A_n$, in the order with the fewest multiplications.
 
-    Called `chain_matmul(a, b, c)`. One matrix is its own product.
+    - `matrices`: one sequence, or several arguments: `chain_matmul(a, b, c)`. One matrix is its own
+      product.
 
     Shapes: `[k0, k1], [k1, k2], ... -> [k0, kn]`.
+    Dtypes: the same for all. Errors: TypeError for bools and for different dtypes, RuntimeError for
+    shapes that do not fit.
+    Source: Cormen et al., Introduction to Algorithms, section 14.2.
 
     >>> x = jnp.asarray([[1.0, 2.0]], "float32")
     >>> functx.chain_matmul(x, x.T, x)

@@ -11,7 +11,7 @@ from functx._core import decided, Size
 
 
 def chained(matrices: Sequence[Array]) -> Array:
-    """The product of matrices whose sizes fit; source: Cormen et al., section 14.2."""
+    """The product of matrices in the cheapest order; source: Cormen et al., section 14.2."""
     sizes = [x.shape[0] for x in matrices] + [matrices[-1].shape[1]]
     return _product(matrices, _best_cuts(sizes))
 
@@ -27,7 +27,7 @@ def _product(matrices: Sequence[Array], cuts: dict[tuple[int, int], int]) -> Arr
 
 
 def _best_cuts(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to cut each product `[first, last)` of several matrices in two."""
+    """The cheapest place to cut each product `[first, last)` of several matrices in two."""
     cost = {(i, i + 1): 0 for i in range(len(sizes) - 1)}
     cuts = {}
     for length in range(2, len(sizes)):

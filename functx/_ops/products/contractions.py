@@ -1,4 +1,4 @@
-"""Contractions of arrays of any rank, named by subscripts or by dimensions."""
+"""Contractions of arrays of any rank, with dimensions named by subscripts or by numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order of
 
 
 def _einsum_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`(equation, *operands)` and `(x, [0, 1], y, [1], [0])` as `(equation, [x, y])`."""
+    """Reads `(equation, *operands)` and `(x, [0, 1], y, [1], [0])` as `(equation, [x, y])`."""
     if len(args) == 2 and isinstance(args[1], str):  # PyTorch's operator database says it so
         args = args[::-1]
     if not args or (isinstance(args[0], str) and len(args) == 1 and "operands" not in kwargs):
@@ -79,16 +79,18 @@ def einsum(*operands_and_subscripts: ArrayLike | Sequence[int]) -> Array: ...
 def einsum(equation: str, operands: Arrays) -> Array:
     r"""Sum of products over named subscripts: `"ij,jk->ik"` is $y_{ik} = \sum_j x_{ij} z_{jk}$.
 
-    Called `einsum(equation, x, y, ...)`, `einsum(equation, [x, y, ...])`, or with numbers for
-    subscripts `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
+    - `equation`: one term of subscripts for each operand, and after `->` those of the result.
+    - `operands`: arrays, one sequence or several arguments: `einsum(equation, x, y, ...)`.
+      Subscripts may be numbers, too: `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
 
-    Subscripts are letters. `...` stands for any number of dimensions, which broadcast. A
-    subscript twice in a term takes the diagonal. What is not in the output is summed; without
-    an output, it is `...` and then, sorted, each subscript that occurs once. Dimensions of
-    length 1 broadcast. The order of contraction is chosen to save work.
+    Subscripts are letters. `...` stands for any number of dimensions, which broadcast. A subscript
+    twice in a term takes the diagonal. Subscripts that are not in the output are summed; without an
+    output, it is `...` and then, sorted, each subscript that occurs once. Dimensions of length 1
+    broadcast. The order of contraction is chosen to save work.
 
-    Dtypes: the sum over one operand of integers or bools is int64, as `functx.sum`'s. Products of
-    bools are bools, and are not summed.
+    Dtypes: the same for all operands. The sum over one operand of integers or bools is int64, as
+    that of `functx.sum`. Products of bools are bools, and are not summed.
+    Errors: RuntimeError for an `equation` that does not fit the operands.
 
     >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32")
     >>> functx.einsum("ij,j->i", x, x[0])
@@ -115,7 +117,7 @@ def einsum(equation: str, operands: Arrays) -> Array:
 
 
 def _check_lengths(terms: list[str], operands: Sequence[Array]) -> None:
-    """Dimensions of one name are equally long; 1 broadcasts, but not within a term."""
+    """Refuses dimensions of one name that differ in length; 1 broadcasts, but not within a term."""
     known: dict[str, int] = {}
     for term, x in zip(terms, operands, strict=True):
         here: dict[str, int] = {}
@@ -135,7 +137,7 @@ def _check_lengths(terms: list[str], operands: Sequence[Array]) -> None:
 
 
 def _parsed(equation: str, operands: Sequence[Array]) -> tuple[list[str], str]:
-    """The terms and the output, every dimension named by a letter of its own."""
+    """The terms and the output of `equation`, with a letter of its own for every dimension."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = [_Term(*_split(term)) for term in left.split(",")]
     if len(terms) != len(operands):
@@ -170,7 +172,7 @@ def _parsed(equation: str, operands: Sequence[Array]) -> tuple[list[str], str]:
 
 
 class _Term(NamedTuple):
-    """Subscripts before and after `...`, if it occurs."""
+    """The subscripts before and after `...`, if `...` occurs."""
 
     before: str
     dots: str
@@ -190,13 +192,15 @@ def _split(term: str) -> tuple[str, str, str]:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def tensordot(a: ArrayOnly, b: ArrayOnly, dims: int | Sequence[Sequence[int]] = 2) -> Array:
-    r"""Contracts dimensions of `a` with dimensions of `b`: sums their products.
+    """Sums the products of `a` and `b` over paired dimensions.
 
-    - `dims`: an int n, for the last n of `a` with the first n of `b`; or two lists of
-      dimensions, paired in order.
+    - `dims`: an integer n, for the last n dimensions of `a` with the first n of `b`, 2 by default;
+      or two lists of dimensions, paired in order.
 
-    Shapes: what is left of `a`, then what is left of `b`. Contracted dimensions have the same
-    length, or one of them length 1, which broadcasts.
+    Shapes: the other dimensions of `a`, then those of `b`. Paired dimensions have the same length,
+    or one of them length 1, which broadcasts.
+    Dtypes: the same for both. Errors: TypeError for bools and for two dtypes, RuntimeError for
+    `dims` that are out of range or do not fit.
 
     >>> x = jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32")
     >>> functx.tensordot(x, x, dims=([0], [0]))

@@ -8,7 +8,7 @@ from functx._core import accumulator, describe, refuse
 
 
 def cross_product(input: Array, other: Array, dim: int) -> Array:
-    """The cross product of the vectors along `dim`, which is in range; broadcasting the others."""
+    """The cross product of vectors along `dim`; the other dimensions broadcast."""
     if input.ndim != other.ndim:
         refuse(
             "`input` and `other` must have equally many dimensions, "

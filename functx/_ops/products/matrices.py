@@ -34,10 +34,12 @@ __all__ = ["bmm", "dot", "matmul", "mm", "mv"]
     aliases=("linalg.matmul",),
 )
 def matmul(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Matrix product: $y_{ij} = \sum_k x_{ik} z_{kj}$, batched over leading dimensions.
+    r"""Matrix product of `input` and `other`: $y_{ij} = \sum_k x_{ik} z_{kj}$, batched.
 
-    Shapes: `[*b, m, k], [*b, k, n] -> [*b, m, n]`; the batch dimensions broadcast. A vector
-    on the left is a row, on the right a column, and its dimension is missing in the result.
+    Shapes: `[*b, m, k], [*b, k, n] -> [*b, m, n]`; the batch dimensions broadcast. A vector on the
+    left is a row, on the right a column, and its dimension is missing in the result.
+    Dtypes: the same for both. float16 and bfloat16 accumulate in float32, integers wrap.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> functx.matmul(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array([11.], dtype=float32)
@@ -57,9 +59,11 @@ def matmul(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
 def mm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
-    r"""Product of two matrices: $y_{ij} = \sum_k x_{ik} z_{kj}$.
+    r"""Product of the matrices `input` and `mat2`: $y_{ij} = \sum_k x_{ik} z_{kj}$.
 
     Shapes: `[m, k], [k, n] -> [m, n]`.
+    Dtypes: the same for both. float16 and bfloat16 accumulate in float32, integers wrap.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> functx.mm(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([[3.0], [4.0]], "float32"))
     Array([[11.]], dtype=float32)
@@ -71,9 +75,11 @@ def mm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
 def bmm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
-    r"""Products of a batch of matrices: $y_{bij} = \sum_k x_{bik} z_{bkj}$.
+    r"""Products of matrices in the batches `input` and `mat2`: $y_{bij} = \sum_k x_{bik} z_{bkj}$.
 
     Shapes: `[b, m, k], [b, k, n] -> [b, m, n]`; the batch does not broadcast.
+    Dtypes: the same for both. float16 and bfloat16 accumulate in float32, integers wrap.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> functx.bmm(jnp.ones((2, 1, 3), "float32"), jnp.ones((2, 3, 1), "float32")).shape
     (2, 1, 1)
@@ -91,9 +97,11 @@ def bmm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
 def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
-    r"""Product of a matrix and a vector: $y_i = \sum_k x_{ik} v_k$.
+    r"""Product of the matrix `input` and the vector `vec`: $y_i = \sum_k x_{ik} v_k$.
 
     Shapes: `[m, k], [k] -> [m]`.
+    Dtypes: the same for both. float16 and bfloat16 accumulate in float32, integers wrap.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> functx.mv(jnp.asarray([[1.0, 2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array([11.], dtype=float32)
@@ -105,9 +113,11 @@ def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def dot(input: ArrayOnly, tensor: ArrayOnly) -> Array:
-    r"""Product of two vectors, without conjugation: $y = \sum_k x_k z_k$.
+    r"""Product of the vectors `input` and `tensor`, without conjugation: $y = \sum_k x_k z_k$.
 
     Shapes: `[k], [k] -> []`.
+    Dtypes: the same for both. float16 and bfloat16 accumulate in float32, integers wrap.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> functx.dot(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array(11., dtype=float32)

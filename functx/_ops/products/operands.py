@@ -1,4 +1,4 @@
-"""What products ask of the shapes of matrices and vectors."""
+"""Checks of the shapes of matrices and vectors that products share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functx._core import describe, refuse
 
 
 def check_ranks(**arrays: tuple[Array, int]) -> None:
-    """Each array has the rank that stands beside it."""
+    """Refuses an array that does not have the rank given beside it."""
     for name, (x, ndim) in arrays.items():
         if x.ndim != ndim:
             refuse(
@@ -18,7 +18,7 @@ def check_ranks(**arrays: tuple[Array, int]) -> None:
 
 
 def check_inner(input: Array, other: Array, name: str) -> None:
-    """The rows of `other`, called `name`, are as many as the columns of `input`."""
+    """Refuses an `other`, called `name`, whose rows are not as many as the columns of `input`."""
     if input.shape[-1] != other.shape[-min(other.ndim, 2)]:
         rows = "rows" if other.ndim > 1 else "elements"
         refuse(

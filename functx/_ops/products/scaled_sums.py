@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, added to an array, both scaled."""
+"""Scaled products of matrices and vectors, added to a scaled array."""
 
 from __future__ import annotations
 
@@ -40,9 +40,14 @@ def addmm(
 ) -> Array:
     r"""Scaled matrix product, added to an array: $y = \beta x + \alpha\, (A B)$.
 
+    $x$ is `input`, $A$ is `mat1` and $B$ is `mat2`.
+
+    - `beta`, `alpha`: $\beta$ and $\alpha$, numbers or 0-d arrays, 1 by default. With `beta=0`,
+      infinities and NaNs of `input` count as zero, and with `alpha=0` those of the product.
+
     Shapes: `input` broadcasts to the product, `[m, k], [k, n] -> [m, n]`.
-    With `beta=0`, infinities and NaNs of `input` count as zero, and with `alpha=0` those of the
-    product. Halves are scaled in float32.
+    Dtypes: the same for all arrays. float16 and bfloat16 are scaled in float32.
+    Errors: TypeError for bools and for different dtypes, RuntimeError for shapes that do not fit.
 
     >>> x = jnp.eye(2, dtype="float32")
     >>> functx.addmm(jnp.ones(2, "float32"), x, x, alpha=2)
@@ -66,9 +71,14 @@ def addmv(
 ) -> Array:
     r"""Scaled product of a matrix and a vector, added to an array: $y = \beta x + \alpha\, (A v)$.
 
+    $x$ is `input`, $A$ is `mat` and $v$ is `vec`.
+
+    - `beta`, `alpha`: $\beta$ and $\alpha$, numbers or 0-d arrays, 1 by default. With `beta=0`,
+      infinities and NaNs of `input` count as zero, and with `alpha=0` those of the product.
+
     Shapes: `input` broadcasts to the product, `[m, k], [k] -> [m]`.
-    With `beta=0`, infinities and NaNs of `input` count as zero, and with `alpha=0` those of the
-    product. Halves are scaled in float32.
+    Dtypes: the same for all arrays. float16 and bfloat16 are scaled in float32.
+    Errors: TypeError for bools and for different dtypes, RuntimeError for shapes that do not fit.
 
     >>> x = jnp.eye(2, dtype="float32")
     >>> functx.addmv(jnp.ones(2, "float32"), x, x[0], beta=3)
@@ -91,10 +101,16 @@ def baddbmm(
 ) -> Array:
     r"""Scaled products of a batch of matrices, added to an array: $y = \beta x + \alpha\, (A B)$.
 
-    Shapes: `input` broadcasts to the products, `[b, m, k], [b, k, n] -> [b, m, n]`; the batch
-    does not broadcast.
-    With `beta=0`, infinities and NaNs of `input` count as zero, and with `alpha=0` those of the
-    products (PyTorch lets them pass in small matrices). Halves are scaled in float32.
+    $x$ is `input`, $A$ is `batch1` and $B$ is `batch2`.
+
+    - `beta`, `alpha`: $\beta$ and $\alpha$, numbers or 0-d arrays, 1 by default. With `beta=0`,
+      infinities and NaNs of `input` count as zero, and with `alpha=0` those of the products
+      (PyTorch lets them pass in small matrices).
+
+    Shapes: `input` broadcasts to the products, `[b, m, k], [b, k, n] -> [b, m, n]`; the batch does
+    not broadcast.
+    Dtypes: the same for all arrays. float16 and bfloat16 are scaled in float32.
+    Errors: TypeError for bools and for different dtypes, RuntimeError for shapes that do not fit.
 
     >>> x = jnp.ones((2, 1, 3), "float32")
     >>> functx.baddbmm(jnp.ones(1, "float32"), x, x.mT, alpha=2).ravel()
@@ -116,10 +132,15 @@ def addbmm(
 ) -> Array:
     r"""Scaled sum of matrix products, added to an array: $y = \beta x + \alpha \sum_b (A_b B_b)$.
 
+    $x$ is `input`, $A$ is `batch1` and $B$ is `batch2`.
+
+    - `beta`, `alpha`: $\beta$ and $\alpha$, numbers or 0-d arrays, 1 by default. With `beta=0`,
+      infinities and NaNs of `input` count as zero, and with `alpha=0` those of the sum.
+
     Shapes: `input` broadcasts to the sum, `[b, m, k], [b, k, n] -> [m, n]`; the batch does not
     broadcast.
-    With `beta=0`, infinities and NaNs of `input` count as zero, and with `alpha=0` those of the
-    sum. Halves are scaled in float32.
+    Dtypes: the same for all arrays. float16 and bfloat16 are scaled in float32.
+    Errors: TypeError for bools and for different dtypes, RuntimeError for shapes that do not fit.
 
     >>> x = jnp.ones((2, 1, 3), "float32")
     >>> functx.addbmm(jnp.ones(1, "float32"), x, x.mT, alpha=2)
@@ -141,10 +162,16 @@ def addr(
 ) -> Array:
     r"""Scaled outer product, added to an array: $y_{ij} = \beta x_{ij} + \alpha\, u_i v_j$.
 
+    $x$ is `input`, $u$ is `vec1` and $v$ is `vec2`.
+
+    - `beta`, `alpha`: $\beta$ and $\alpha$, numbers or 0-d arrays, integers where the arrays hold
+      integers; 1 by default. With `beta=0`, infinities and NaNs of `input` count as zero.
+
     Shapes: `input` broadcasts to the product, `[m], [n] -> [m, n]`.
-    With `beta=0`, infinities and NaNs of `input` count as zero.
-    Dtypes: promotes to the common dtype, also that of 0-d arrays. Coefficients are integers
-    where arrays hold integers; bools give the OR of ANDs.
+    Dtypes: promotes to the common dtype, in which 0-d arrays take part fully. Bools give the OR of
+    ANDs.
+    Errors: TypeError for floating `beta` and `alpha` beside integers, RuntimeError for shapes that
+    do not fit.
 
     >>> x = jnp.asarray([1.0, 2.0], "float32")
     >>> functx.addr(jnp.eye(2, dtype="float32"), x, x, alpha=2)
@@ -159,7 +186,7 @@ def addr(
 
 
 def _combined(x: Array, a: Array, b: Array, numbers: Any, beta: Any, alpha: Any) -> Array:
-    """The product of `a` and `b`, and `x`, each with its factor; rounded once."""
+    """The product of `a` and `b` times `alpha`, plus `x` times `beta`; rounded once."""
     if isinstance(alpha, int) and isinstance(beta, int):
         return x + lax.dot_general(a, b, numbers)
     wide = accumulator(x.dtype)
@@ -168,7 +195,7 @@ def _combined(x: Array, a: Array, b: Array, numbers: Any, beta: Any, alpha: Any)
 
 
 def _scaled(x: Array, factor: Any) -> Array:
-    """A product in which nothing is left of infinities and NaNs times 0."""
+    """`x` times `factor`; a factor of 0 makes 0 of infinities and NaNs too."""
     if isinstance(factor, int):
         return x
     factor = lax.convert_element_type(factor, x.dtype)

@@ -26,15 +26,16 @@ from .operands import check_inner, check_ranks
 __all__ = ["cross", "inner", "vdot"]
 
 
-# Beside a 0-d array it is a product of elements, which promotes; hence `Promote.NONE`.
+# With a 0-d array, `inner` is a product of elements, which promotes; hence `Promote.NONE`.
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
 def inner(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Products of vectors along last dimensions, each with each: $y_{ij} = \sum_k x_{ik} z_{jk}$.
+    r"""Products of the vectors along the last dimensions of `input` and `other`, each with each.
 
-    Complex numbers are not conjugated. A 0-d array scales the other one.
+    This is $y_{ij} = \sum_k x_{ik} z_{jk}$, without conjugation. A 0-d array scales the other one.
 
     Shapes: `[..., k], [*c, k] -> [..., *c]`.
-    Dtypes: must agree; a 0-d array promotes as in `functx.mul`.
+    Dtypes: the same for both; a 0-d array promotes as in `functx.mul`.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for last dimensions that differ.
 
     >>> x = jnp.asarray([1.0, 2.0], "float32")
     >>> functx.inner(x, jnp.asarray([[3.0, 4.0], [5.0, 6.0]], "float32"))
@@ -59,9 +60,11 @@ def inner(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def vdot(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Product of two vectors, the first conjugated: $y = \sum_k \bar{x}_k z_k$.
+    r"""Product of the vectors `input`, conjugated, and `other`: $y = \sum_k \bar{x}_k z_k$.
 
     Shapes: `[k], [k] -> []`.
+    Dtypes: the same for both.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> x = jnp.asarray([1 + 2j, 3j], "complex64")
     >>> functx.vdot(x, x)
@@ -74,13 +77,16 @@ def vdot(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def cross(input: ArrayOnly, other: ArrayOnly, dim: Dim | None = None) -> Array:
-    r"""Cross product along `dim`: $y_0 = x_1 z_2 - x_2 z_1$, and so on in a circle.
+    """Cross product of the vectors `input` and `other` along `dim`.
+
+    $y_0 = x_1 z_2 - x_2 z_1$, and so on in a circle. Complex numbers are not conjugated.
 
     - `dim`: by default the first dimension of `input` that has length 3, which is a trap:
       `functx.linalg.cross` takes the last one.
 
     Shapes: both have one rank and length 3 along `dim`; their other dimensions broadcast.
-    Complex numbers are not conjugated. Halves are computed in float32.
+    Dtypes: the same for both. float16 and bfloat16 are computed in float32.
+    Errors: TypeError for bools and for two dtypes, RuntimeError for shapes that do not fit.
 
     >>> x, y = jnp.eye(3, dtype="float32")[:2]
     >>> functx.cross(x, y)

@@ -1,1 +1,1 @@
-"""Random numbers, drawn with a key or from the ambient generator."""
+"""Operators that draw random numbers, with a key or from the ambient generator."""

@@ -58,9 +58,17 @@ def rand(
 def rand(
     size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
-    """Uniform numbers from [0, 1): 0 may occur, 1 does not, in any dtype.
+    """Uniform random numbers from [0, 1): 0 may occur, 1 does not, in any dtype.
 
-    `rand(2, 3)` works as well. The parts of complex numbers are drawn independently.
+    The parts of complex numbers are drawn independently.
+
+    - `size`: the sizes of the dimensions, one tuple or several integers: `rand(2, 3)`.
+    - `dtype`: a floating or complex dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes: `size`. Errors: TypeError for another `dtype`, RuntimeError for a negative size.
 
     >>> x = functx.rand(2, 3, key=jax.random.key(0))
     >>> x.shape, bool((x >= 0).all() and (x < 1).all())
@@ -73,9 +81,16 @@ def rand(
 def rand_like(
     input: ArrayOnly, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
-    """Uniform numbers from [0, 1), as from `rand`, in the shape of an array.
+    """Uniform random numbers from [0, 1) in the shape of `input`: 0 may occur, 1 does not.
 
-    Dtypes: that of `input`, which must be floating or complex unless `dtype` is given.
+    The parts of complex numbers are drawn independently.
+
+    - `dtype`: a floating or complex dtype, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Errors: TypeError for another dtype.
 
     >>> functx.rand_like(jnp.zeros((2, 3), "float16"), key=jax.random.key(0)).dtype
     dtype('float16')
@@ -104,9 +119,17 @@ def randn(
 def randn(
     size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
-    """Normal numbers of mean 0 and variance 1. `randn(2, 3)` works as well.
+    """Normal random numbers of mean 0 and variance 1.
 
     Each part of a complex number has variance 1/2.
+
+    - `size`: the sizes of the dimensions, one tuple or several integers: `randn(2, 3)`.
+    - `dtype`: a floating or complex dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes: `size`. Errors: TypeError for another `dtype`, RuntimeError for a negative size.
 
     >>> functx.randn(2, 3, key=jax.random.key(0)).shape
     (2, 3)
@@ -118,9 +141,16 @@ def randn(
 def randn_like(
     input: ArrayOnly, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
-    """Normal numbers of mean 0 and variance 1, as from `randn`, in the shape of an array.
+    """Normal random numbers of mean 0 and variance 1 in the shape of `input`.
 
-    Dtypes: that of `input`, which must be floating or complex unless `dtype` is given.
+    Each part of a complex number has variance 1/2.
+
+    - `dtype`: a floating or complex dtype, by default that of `input`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Errors: TypeError for another dtype.
 
     >>> functx.randn_like(jnp.zeros((2, 3), "complex64"), key=jax.random.key(0)).dtype
     dtype('complex64')
@@ -144,13 +174,13 @@ def _standard_uniform(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Ar
 
 
 def _standard_normal(key: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-    # Drawn in a half dtype, the tails would end at 2 or 3 standard deviations.
+    # Drawn in float16 or bfloat16, the tails would end at 2 or 3 standard deviations.
     wide = accumulator(dtype)
     return jax.random.normal(key, shape, wide).astype(dtype)
 
 
 def _normal_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`normal(input, mean, std)`, which is `input.normal_(mean, std)`; True is the number 1."""
+    """Reads `normal(input, mean, std)` as `input.normal_(mean, std)`; True is the number 1."""
     if len(args) == 3 and _is_array(args[0]) and isinstance(args[2], (int, float)):
         like, *parameters = args
         args, kwargs = (*parameters, like.shape), kwargs | {"dtype": like.dtype}
@@ -201,14 +231,25 @@ def normal(
     device: Device | None = None,
     key: Key = None,
 ) -> Array:
-    """Normal numbers with a mean and standard deviation for each element, broadcasting.
+    """Normal random numbers with a mean and a standard deviation for each element.
 
-    With two numbers, `size` says how many. `normal(input, mean, std)` with an array and two
-    numbers draws an array like `input`, as `input.normal_(mean, std)` does.
-    Dtypes: that of `mean` if it is an array, else that of `std`; for two numbers, `dtype`. Complex
-    ones lie around `mean`, where PyTorch adds a mean that is a number to the imaginary part too.
+    `normal(input, mean, std)` with an array and two numbers draws an array like `input`, as
+    `input.normal_(mean, std)` does.
 
-    As in PyTorch no derivative reaches `mean` and `std`; `mean + std * randn(...)` has one.
+    - `mean`, `std`: arrays or numbers; `std` is not negative, and 1 by default.
+    - `size`: for two numbers, the shape of the result; beside arrays it must be left out.
+    - `dtype`: for two numbers, the dtype of the result; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    No derivative reaches `mean` and `std`, as in PyTorch; `mean + std * randn(...)` has one.
+
+    Shapes: `size`, or that to which `mean` and `std` broadcast.
+    Dtypes: that of `mean` if it is an array, else that of `std`. Complex numbers lie around `mean`,
+    where PyTorch adds a mean that is a number to the imaginary part too.
+    Errors: RuntimeError for a negative `std`, TypeError for two numbers without `size`, and for
+    `size` or `dtype` beside arrays.
 
     >>> functx.normal(0.0, jnp.asarray([1.0, 2.0], "float32"), key=jax.random.key(0)).shape
     (2,)

@@ -45,9 +45,12 @@ def _is_inside(*, p: Any, **_: Any) -> Iterator[Requirement]:
     differentiable=False,
 )
 def geometric(input: ArrayOnly, p: Other, *, key: Key = None) -> Array:
-    r"""How many trials a first success takes: $P(k) = p (1 - p)^{k - 1}$, `input.geometric_(p)`.
+    """The number of trials until a first success, at random: $P(k) = p (1 - p)^{k - 1}$.
 
-    - `p`: the chance of each trial, a number or a 0-d array.
+    This is PyTorch's `input.geometric_(p)`; the values of `input` do not matter.
+
+    - `p`: the chance of success in each trial, a number or a 0-d array.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
 
     Shapes and dtypes: those of `input`, integer or floating. Counts that an integer dtype does not
     hold are its greatest (PyTorch wraps them).
@@ -62,7 +65,7 @@ def geometric(input: ArrayOnly, p: Other, *, key: Key = None) -> Array:
     wide = accumulator(dtype) if floating else available(np.float64)
     u = inside_unit_interval(key, input.shape, wide)
     trials = jnp.ceil(jnp.log(u) / jnp.log1p(-parameter(p, "p", wide)))
-    trials = jnp.maximum(trials, 1)  # a p that rounds to 1 gives 0
+    trials = jnp.maximum(trials, 1)  # a chance that rounds to 1 gives 0
     if floating:
         return trials.astype(dtype)
     most = highest(dtype)
@@ -84,10 +87,15 @@ def _is_rate(*, input: Any, **_: Any) -> Iterator[Requirement]:
     differentiable=False,
 )
 def poisson(input: ArrayOnly, *, key: Key = None) -> Array:
-    r"""Poisson numbers of the rates `input`: $P(k) = \lambda^k e^{-\lambda} / k!$.
+    r"""Poisson random numbers with the rates `input`.
 
-    Shapes and dtypes: those of `input`, floating. An infinite rate gives infinity (PyTorch gives
-    a negative number, and so it does from $2^{63}$ on). No derivative reaches the rates.
+    Their probabilities are $P(k) = \lambda^k e^{-\lambda} / k!$ for a rate $\lambda$. An infinite
+    rate gives infinity (PyTorch gives a negative number, also from $2^{63}$ on). No derivative
+    reaches the rates.
+
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes and dtypes: those of `input`, floating.
     Errors: RuntimeError for negative rates and NaN.
 
     >>> functx.poisson(jnp.asarray([0.0, 9.0], "float32"), key=jax.random.key(0)).shape
@@ -104,11 +112,20 @@ def poisson(input: ArrayOnly, *, key: Key = None) -> Array:
     differentiable=False,
 )
 def binomial(count: ArrayOnly, prob: ArrayOnly, *, key: Key = None) -> Array:
-    r"""How many of `count` trials succeed: $P(k) = \binom{n}{k} p^k (1 - p)^{n - k}$.
+    r"""The number of successes in `count` trials, at random.
 
-    Shapes: those of `count` and `prob`, broadcast. Dtypes: float32 or float64, of both the same.
-    Chances below 0 count as 0, those above 1 as 1, negative counts as 0, and of a count its whole
-    part (PyTorch adds the fraction where `prob` exceeds a half). NaN gives NaN.
+    The probabilities are $P(k) = \binom{n}{k} p^k (1 - p)^{n - k}$.
+
+    - `count`: the number of trials, $n$. Negative numbers count as 0, and fractions are dropped
+      (PyTorch adds the fraction where `prob` exceeds a half).
+    - `prob`: the chance of success in each trial, $p$. Chances below 0 count as 0, chances above 1
+      as 1.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    NaN gives NaN.
+
+    Shapes: `count` and `prob` broadcast. Dtypes: float32 or float64, the same for both.
+    Errors: TypeError for other dtypes.
 
     >>> count = jnp.asarray([5.0, 7.0], "float32")
     >>> functx.binomial(count, jnp.asarray([0.0, 1.0], "float32"), key=jax.random.key(0))

@@ -66,12 +66,18 @@ def _is_interval(*, input: Any, from_: Any, to: Any, **_: Any) -> Iterator[Requi
     synonyms={"from": "from_"},
 )
 def uniform(input: ArrayOnly, from_: Other = 0.0, to: Other = 1.0, *, key: Key = None) -> Array:
-    r"""Numbers from [from, to), each as likely, in the shape of `input`: `input.uniform_(...)`.
+    """Uniform random numbers from [from, to) in the shape of `input`.
 
-    - `from_`, in PyTorch `from`, and `to`: numbers or 0-d arrays. `to` itself does not occur, in
-      any dtype, unless it equals `from_` (PyTorch rounds some numbers up to it).
+    This is PyTorch's `input.uniform_(from, to)`.
 
-    The parts of complex numbers are drawn independently. Dtypes: that of `input`.
+    - `from_` (in PyTorch `from`), `to`: the bounds, numbers or 0-d arrays; 0 and 1 by default. `to`
+      itself does not occur, in any dtype, unless it equals `from_` (PyTorch rounds some numbers up
+      to it).
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    The parts of complex numbers are drawn independently.
+
+    Dtypes: that of `input`, floating or complex.
     Derivatives: those of $a + u (b - a)$ for fixed $u$; none in the values of `input`.
     Errors: RuntimeError for bounds in the wrong order, or that the dtype does not hold.
 
@@ -89,7 +95,7 @@ def uniform(input: ArrayOnly, from_: Other = 0.0, to: Other = 1.0, *, key: Key =
 
 
 def _between(share: Array, low: Array, high: Array, dtype: np.dtype) -> Array:
-    """`low + share * (high - low)` in `dtype`, of which none is rounded up to `high`."""
+    """`low + share * (high - low)` in `dtype`; no number is rounded up to `high`."""
     exact = low + share * (high - low)
     least, most = low.astype(dtype), high.astype(dtype)
     keys = invertible_keys(most)
@@ -98,7 +104,7 @@ def _between(share: Array, low: Array, high: Array, dtype: np.dtype) -> Array:
     return _rounded(exact, lax.stop_gradient(rounded).astype(exact.dtype)).astype(dtype)
 
 
-# The second array's values, with the derivatives of the first.
+# The result has the values of the second array, and the derivatives of the first.
 _rounded = derivative_rules(
     lambda exact, rounded: rounded, jvp=lambda primals, output, t: t[0], name="rounded"
 )
@@ -108,13 +114,17 @@ _rounded = derivative_rules(
     promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("lambd"), random=True
 )
 def exponential(input: ArrayOnly, lambd: Other = 1.0, *, key: Key = None) -> Array:
-    r"""Positive numbers of density $\lambda e^{-\lambda x}$: `input.exponential_(lambd)`.
+    r"""Exponential random numbers, of density $\lambda e^{-\lambda x}$, in the shape of `input`.
 
-    - `lambd`: $\lambda$, positive, a number or a 0-d array.
+    This is PyTorch's `input.exponential_(lambd)`.
 
-    Shapes and dtypes: those of `input`. 0 does not occur, unless $x$ is too small for the dtype.
+    - `lambd`: $\lambda$, positive, a number or a 0-d array; 1 by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes and dtypes: those of `input`, floating. 0 does not occur, unless $x$ is too small for the
+    dtype.
     Derivatives: those of $-\log(1 - u) / \lambda$ for fixed $u$; none in the values of `input`.
-    Errors: RuntimeError for `lambd`.
+    Errors: RuntimeError for a `lambd` that is not positive.
 
     >>> x = functx.exponential(jnp.zeros(3, "float32"), 2.0, key=jax.random.key(0))
     >>> x.shape, bool((x > 0).all())
@@ -129,21 +139,26 @@ def exponential(input: ArrayOnly, lambd: Other = 1.0, *, key: Key = None) -> Arr
     promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("sigma"), random=True
 )
 def cauchy(input: ArrayOnly, median: Other = 0.0, sigma: Other = 1.0, *, key: Key = None) -> Array:
-    r"""Numbers of density $\sigma / (\pi (\sigma^2 + (x - m)^2))$: `input.cauchy_(median, sigma)`.
+    r"""Cauchy random numbers, of density $\sigma / (\pi (\sigma^2 + (x - m)^2))$.
 
-    - `median`: $m$, and `sigma`: half the distance of the quartiles, positive. Numbers or 0-d
-      arrays.
+    This is PyTorch's `input.cauchy_(median, sigma)`, in the shape of `input`. The distribution has
+    no mean.
 
-    Shapes and dtypes: those of `input`. There is no mean, and numbers that float16 does not hold
-    are infinite.
+    - `median`: $m$, a number or a 0-d array; 0 by default.
+    - `sigma`: $\sigma$, half the distance of the quartiles, positive, a number or a 0-d array; 1 by
+      default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes and dtypes: those of `input`, floating. Numbers that float16 does not hold are infinite.
     Derivatives: those of $m + \sigma \tan(\pi (u - \frac12))$ for fixed $u$; none in the values of
-    `input`. Errors: RuntimeError for `sigma`.
+    `input`.
+    Errors: RuntimeError for a `sigma` that is not positive.
 
     >>> functx.cauchy(jnp.zeros(3, "float32"), 1.0, 0.5, key=jax.random.key(0)).shape
     (3,)
     """
     wide = accumulator(input.dtype)
-    # tan(pi w), by way of its reciprocal where pi w, once rounded, could pass the pole.
+    # This is tan(pi w), by way of its reciprocal where pi w, once rounded, could pass the pole.
     w = inside_unit_interval(key, input.shape, wide) - 0.5
     size = jnp.abs(w)
     inner = size <= 0.25
@@ -155,13 +170,18 @@ def cauchy(input: ArrayOnly, median: Other = 0.0, sigma: Other = 1.0, *, key: Ke
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("std"), random=True)
 def log_normal(input: ArrayOnly, mean: Other = 1.0, std: Other = 2.0, *, key: Key = None) -> Array:
-    r"""Numbers whose logarithms are normal: $e^{\mu + \sigma z}$, `input.log_normal_(mean, std)`.
+    r"""Random numbers with normal logarithms, $e^{\mu + \sigma z}$, in the shape of `input`.
 
-    - `mean`: $\mu$, and `std`: $\sigma$, positive; those of the logarithms. Numbers or 0-d arrays.
+    This is PyTorch's `input.log_normal_(mean, std)`.
 
-    Shapes and dtypes: those of `input`.
+    - `mean`: $\mu$, the mean of the logarithms, a number or a 0-d array; 1 by default.
+    - `std`: $\sigma$, the standard deviation of the logarithms, positive, a number or a 0-d array;
+      2 by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes and dtypes: those of `input`, floating.
     Derivatives: those of the formula for fixed $z$; none in the values of `input`.
-    Errors: RuntimeError for `std`.
+    Errors: RuntimeError for a `std` that is not positive.
 
     >>> x = functx.log_normal(jnp.zeros(3, "float32"), 0.0, 0.5, key=jax.random.key(0))
     >>> x.shape, bool((x > 0).all())

@@ -46,7 +46,7 @@ _MOST_CATEGORIES = 2**24
 
 
 def _randint_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`randint(high, size)`."""
+    """Reads `randint(high, size)` as `randint(0, high, size)`."""
     if len(args) == 2 and "high" not in kwargs and "size" not in kwargs:
         return (0, *args), kwargs
     if len(args) == 1 and "high" not in kwargs:
@@ -85,9 +85,18 @@ def randint(
     device: Device | None = None,
     key: Key = None,
 ) -> Array:
-    """Integers from [low, high), each as likely. `randint(high, size)` starts at 0.
+    """Uniform random integers from [low, high). `randint(high, size)` starts at 0.
 
-    Dtypes: int64, or any but complex ones. A range that does not fit is refused.
+    - `low`, `high`: the bounds, integers; `high` itself does not occur.
+    - `size`: the sizes of the dimensions, a tuple.
+    - `dtype`: the dtype of the result, int64 by default; it must not be complex.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes: `size`.
+    Errors: RuntimeError for an empty range and for one that the dtype does not hold, TypeError for
+    a complex `dtype`.
 
     >>> x = functx.randint(3, (2, 2), key=jax.random.key(0))
     >>> x.shape, bool((x >= 0).all() and (x < 3).all())
@@ -110,7 +119,7 @@ def _integers(key: Array, shape: tuple[int, ...], low: int, high: int, dtype: np
     if low < least or high - 1 > most:
         hint = "functx.enable_x64() gives 64-bit integers" if dtype == np.int32 else ""
         refuse(f"`low` and `high` must fit {dtype.name}, got {low} and {high}", hint=hint)
-    # In 32 bits where they suffice, so that enabling 64 does not change the numbers.
+    # 32 bits are drawn where they suffice, so that enabling 64 bit does not change the numbers.
     narrow = np.iinfo(np.int32)
     draw_in = np.int32 if narrow.min <= low and high <= narrow.max else available(LONG)
     least, most = int(lowest(draw_in)), int(highest(draw_in))
@@ -123,7 +132,7 @@ def _integers(key: Array, shape: tuple[int, ...], low: int, high: int, dtype: np
 
 
 def _randint_like_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`randint_like(input, high)`."""
+    """Reads `randint_like(input, high)` as `randint_like(input, 0, high)`."""
     if len(args) == 2 and "high" not in kwargs:
         return (args[0], 0, args[1]), kwargs
     if len(args) < 2 and "low" not in kwargs:
@@ -160,11 +169,18 @@ def randint_like(
     device: Device | None = None,
     key: Key = None,
 ) -> Array:
-    """Integers from [low, high), as from `randint`, in the shape of an array.
+    """Uniform random integers from [low, high) in the shape of `input`.
 
     `randint_like(input, high)` starts at 0.
-    Dtypes: that of `input` unless `dtype` is given; any but complex ones. A range that does not
-    fit is refused.
+
+    - `low`, `high`: the bounds, integers; `high` itself does not occur.
+    - `dtype`: the dtype of the result, by default that of `input`; it must not be complex.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Errors: RuntimeError for an empty range and for one that the dtype does not hold, TypeError for
+    complex dtypes.
 
     >>> functx.randint_like(jnp.zeros((2, 3), "float32"), 4, key=jax.random.key(0)).dtype
     dtype('float32')
@@ -176,9 +192,18 @@ def randint_like(
 def randperm(
     n: int, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
-    """The integers from 0 to n - 1 in random order, every order as likely.
+    """The integers from 0 to `n` - 1 in random order; all orders have the same chance.
 
-    Dtypes: int64, or any real one that holds `n` integers apart.
+    - `n`: the number of integers.
+    - `dtype`: the dtype of the result, int64 by default; any real one that holds `n` integers
+      apart.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes: `[n]`.
+    Errors: RuntimeError for an `n` that is too large for the dtype, TypeError for bool and complex
+    ones.
 
     >>> functx.sum(functx.randperm(5, key=jax.random.key(0))).item()
     10
@@ -208,9 +233,14 @@ def _are_probabilities(*, input: Any, p: Any, **_: Any) -> Iterator[Requirement]
     differentiable=False,
 )
 def bernoulli(input: Other, p: Other | None = None, *, key: Key = None) -> Array:
-    """1 with the probabilities `input` and 0 otherwise; or with the one probability `p`.
+    """1 at random, with the probabilities `input` or with the one probability `p`, and 0 otherwise.
+
+    - `input`: probabilities in [0, 1]; beside `p`, an array whose values do not matter.
+    - `p`: a probability, a number or a 0-d array; by default `input` holds the probabilities.
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
 
     Shapes and dtypes: those of `input`, which is floating unless `p` is given.
+    Errors: RuntimeError for numbers outside of [0, 1], TypeError for other dtypes.
 
     >>> functx.bernoulli(jnp.asarray([0.0, 1.0], "float32"), key=jax.random.key(0))
     Array([0., 1.], dtype=float32)
@@ -245,12 +275,18 @@ def _is_distribution(*, input: Any, **_: Any) -> Iterator[Requirement]:
 def multinomial(
     input: Other, num_samples: int, replacement: bool = False, *, key: Key = None
 ) -> Array:
-    """Positions drawn with the weights `input`, which need not add up to 1.
+    """Random positions, drawn with the weights `input`, which need not add up to 1.
 
-    Shapes: `[n] -> [num_samples]`, `[m, n] -> [m, num_samples]`: each row on its own.
-    Without replacement the positions of a row differ, in the order drawn; where fewer have a
-    positive weight than are asked for, those of weight zero come last (PyTorch
-    refuses to draw them).
+    - `input`: weights, a vector or a matrix whose rows are drawn from separately.
+    - `num_samples`: how many positions to draw from each row.
+    - `replacement`: whether a position may be drawn again. Otherwise the positions of a row differ,
+      and stand in the order drawn; where fewer have a positive weight than are asked for, positions
+      of weight zero come last (PyTorch refuses to draw them).
+    - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+
+    Shapes: `[n] -> [num_samples]`, `[m, n] -> [m, num_samples]`. Dtypes: int64.
+    Errors: RuntimeError for weights that are negative, not finite, or all zero, and for more
+    samples than positions without `replacement`.
 
     >>> functx.multinomial(jnp.asarray([0.0, 3.0, 0.0]), 2, True, key=jax.random.key(0)).tolist()
     [1, 1]
@@ -301,10 +337,10 @@ _COLUMN = 128
 
 
 def _inverted(key: Array, weights: Array, k: int) -> Array:
-    """Draws by inverting the cumulative sum: there is no array of the size k times n."""
+    """Draws by inversion of the cumulative sum, which makes no array of the size k times n."""
     lanes = weights.reshape(-1, weights.shape[-1])
     uniform = jax.random.uniform(key, (lanes.shape[0], k), weights.dtype)
-    # Sums of blocks are rounded otherwise than those within: they may fall, or rise at a weight 0.
+    # Sums of blocks round otherwise than sums within blocks: they may fall, or rise at a weight 0.
     sums = jnp.where(lanes > 0, running_sum(lanes, 1), 0)
     sums = running_maximum(sums, 1)
     total = sums[:, -1:]

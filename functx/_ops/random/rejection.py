@@ -1,8 +1,9 @@
 """Poisson and binomial numbers: by inversion where few are likely, otherwise by rejection.
 
-W. Hörmann, "The transformed rejection method for generating Poisson random variables", 1993, and
-"The generation of binomial random variates", 1993. Probabilities are C. Loader's ("Fast and
-accurate computation of binomial probabilities", 2000), which large numbers do not cancel.
+Source: W. Hörmann, "The transformed rejection method for generating Poisson random variables",
+1993, and "The generation of binomial random variates", 1993. Probabilities are computed as in C.
+Loader, "Fast and accurate computation of binomial probabilities", 2000, where large numbers do not
+cancel.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from .draws import inside_unit_interval
 
 Propose = Callable[[Array, Array], tuple[Array, Array]]
 
-_FEW = 10.0  # means below it are inverted, as the rejection's constants ask
+_FEW = 10.0  # smaller means are inverted, as the constants of the rejection method ask
 
 
 def poisson_numbers(key: Array, rate: Array) -> Array:
-    """Poisson numbers of rates that are not negative; NaN and infinity are their own."""
+    """Poisson numbers of rates that are not negative; NaN and infinity give themselves."""
     few = rate < _FEW
     many = (rate >= _FEW) & (rate < jnp.inf)
     mean = jnp.where(few, rate, 0)
@@ -50,7 +51,7 @@ def poisson_numbers(key: Array, rate: Array) -> Array:
 
 
 def binomial_numbers(key: Array, count: Array, chance: Array) -> Array:
-    """How many of `count` come true; of one shape. NaN where either is."""
+    """The number of successes in `count` trials, for arrays of one shape; NaN where either is."""
     n = jnp.floor(jnp.maximum(count, 0))
     likely = chance > 0.5
     p = jnp.clip(jnp.where(likely, 1 - chance, chance), 0, 0.5)
@@ -104,7 +105,7 @@ def _inverted(key: Array, none: Array, term: Callable[[Array, Array], Array]) ->
         k, chance, left, found = state
         found = jnp.where(left > 0, k, found)
         chance = term(k, chance)
-        # Rounded sums of chances may end below the number: one too small to be added ends it.
+        # Rounded sums may end below the number; a chance too small to be added ends the loop.
         ended = chance < jnp.finfo(none.dtype).tiny
         return k + 1, chance, jnp.where(ended, 0, left - chance), found
 

@@ -1,1 +1,1 @@
-"""torch.signal.windows: what a signal is multiplied with before its spectrum is taken."""
+"""Window functions, with which a signal is multiplied before its spectrum is taken."""

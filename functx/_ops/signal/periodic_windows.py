@@ -1,4 +1,4 @@
-"""Windows that are one period unless said otherwise, as short-time Fourier transforms want them."""
+"""Windows that are one period by default, as short-time Fourier transforms want them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,16 @@ def bartlett_window(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""Triangle: $w_n = 1 - |2 n / N - 1|$ for $0 \le n < M$, the length, with $N = M$.
+    r"""Triangular window: $w_n = 1 - |2 n / N - 1|$ for $0 \le n < M$.
 
-    `periodic=False` gives the symmetric window, $N = M - 1$.
-    Shapes: `[M]`. Dtypes: float32, or a floating one by `dtype`.
-    Errors: ValueError for a negative length, TypeError for another `dtype`.
+    - `window_length`: the number of points, $M$.
+    - `periodic`: whether the window is one period, $N = M$; otherwise it is symmetric, $N = M - 1$.
+    - `dtype`: a floating dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[window_length]`; one point is 1.
+    Errors: ValueError for a negative `window_length`, TypeError for another `dtype`.
 
     >>> functx.bartlett_window(4)
     Array([0. , 0.5, 1. , 0.5], dtype=float32)
@@ -52,7 +57,16 @@ def hann_window(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""A raised cosine: $w_n = (1 - \cos(2 \pi n / N)) / 2$; see `bartlett_window`.
+    r"""Hann's window, a raised cosine: $w_n = (1 - \cos(2 \pi n / N)) / 2$ for $0 \le n < M$.
+
+    - `window_length`: the number of points, $M$.
+    - `periodic`: whether the window is one period, $N = M$; otherwise it is symmetric, $N = M - 1$.
+    - `dtype`: a floating dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[window_length]`; one point is 1.
+    Errors: ValueError for a negative `window_length`, TypeError for another `dtype`.
 
     >>> functx.hann_window(4).round(3)
     Array([0. , 0.5, 1. , 0.5], dtype=float32)
@@ -70,9 +84,18 @@ def hamming_window(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""A raised cosine: $w_n = \alpha - \beta \cos(2 \pi n / N)$; see `bartlett_window`.
+    r"""Hamming's window: $w_n = \alpha - \beta \cos(2 \pi n / N)$ for $0 \le n < M$.
 
-    `alpha` and `beta` are numbers or 0-d arrays, which may be traced and differentiated.
+    - `window_length`: the number of points, $M$.
+    - `periodic`: whether the window is one period, $N = M$; otherwise it is symmetric, $N = M - 1$.
+    - `alpha`, `beta`: $\alpha$ and $\beta$, numbers or 0-d arrays, which may be traced and
+      differentiated.
+    - `dtype`: a floating dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[window_length]`; one point is 1.
+    Errors: ValueError for a negative `window_length`, TypeError for another `dtype`.
 
     >>> functx.hamming_window(4)[1:].round(3)
     Array([0.54, 1.  , 0.54], dtype=float32)
@@ -89,9 +112,18 @@ def blackman_window(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""Two cosines: $w_n = 0.42 - 0.5 \cos(2 \pi n / N) + 0.08 \cos(4 \pi n / N)$.
+    r"""Blackman's window: $w_n = 0.42 - 0.5 \cos(2 \pi n / N) + 0.08 \cos(4 \pi n / N)$.
 
-    See `bartlett_window`.
+    $n$ runs from 0 to $M - 1$.
+
+    - `window_length`: the number of points, $M$.
+    - `periodic`: whether the window is one period, $N = M$; otherwise it is symmetric, $N = M - 1$.
+    - `dtype`: a floating dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[window_length]`; one point is 1.
+    Errors: ValueError for a negative `window_length`, TypeError for another `dtype`.
 
     >>> functx.blackman_window(4)[1:].round(2)
     Array([0.34, 1.  , 0.34], dtype=float32)
@@ -110,14 +142,24 @@ def kaiser_window(
 ) -> Array:
     r"""Kaiser's window: $w_n = I_0(\beta \sqrt{1 - (2 n / N - 1)^2}) / I_0(\beta)$.
 
-    See `bartlett_window`. `beta` is a number or a 0-d array, which may be traced and
-    differentiated. Large ones do not overflow (PyTorch's give NaN).
+    $n$ runs from 0 to $M - 1$, and $I_0$ is the modified Bessel function.
+
+    - `window_length`: the number of points, $M$.
+    - `periodic`: whether the window is one period, $N = M$; otherwise it is symmetric, $N = M - 1$.
+    - `beta`: $\beta$, a number or a 0-d array, which may be traced and differentiated; 12 by
+      default. Large ones do not overflow (PyTorch's give NaN).
+    - `dtype`: a floating dtype; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[window_length]`; one point is 1.
+    Errors: ValueError for a negative `window_length`, TypeError for another `dtype`.
 
     >>> functx.kaiser_window(4, True, 2.0)[::2].round(3)
     Array([0.439, 1.   ], dtype=float32)
     """
     n, last = places(window_length, not periodic, "window_length")
-    beta = jnp.abs(number(beta, "beta"))  # I_0 is even
+    beta = jnp.abs(number(beta, "beta"))  # $I_0$ is even
     return hump(n, last, beta).astype(result_dtype_of(dtype, _FLOATING))
 
 

@@ -1,4 +1,4 @@
-r"""The curves of window functions, over $0 \le n < M$ of a period or a length $N$."""
+r"""The curves of window functions, for places $0 \le n < M$ within the length $N$."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def result_dtype_of(dtype: Any, allowed: tuple[str, ...] = ("float32", "float64")) -> np.dtype:
-    """The window's dtype, or a refusal."""
+    """The dtype of a window; one that is not `allowed` is refused."""
     out = as_dtype(dtype or default_float())
     if out.name not in allowed:
         refuse(f"`dtype` must be {' or '.join(allowed)}, got {out.name}", error=TypeError)
@@ -34,7 +34,10 @@ def result_dtype_of(dtype: Any, allowed: tuple[str, ...] = ("float32", "float64"
 
 
 def places(count: Size, symmetric: bool, name: str) -> tuple[Array, Any]:
-    """`n` in the dtype of computation, and $N$: `count`, or one less if the window is symmetric."""
+    """The places $n$ in the dtype of computation, and the length $N$.
+
+    $N$ is `count`, or `count` - 1 if the window is `symmetric`.
+    """
     if known(count) and not isinstance(count, int):
         refuse(f"`{name}` must be an int, got {describe(count)}", error=TypeError)
     if decided(lambda: count < 0, otherwise=False):
@@ -47,7 +50,7 @@ def places(count: Size, symmetric: bool, name: str) -> tuple[Array, Any]:
 
 
 def _of_several(curve: Callable[[Any], Array], n: Array, last: Any) -> Array:
-    """`curve(last)`, and 1 for one place alone."""
+    """`curve(last)`, and 1 if there is one place alone."""
     (count,) = n.shape
     if known(count):
         return jnp.ones_like(n) if count < 2 else curve(last)
@@ -55,12 +58,12 @@ def _of_several(curve: Callable[[Any], Array], n: Array, last: Any) -> Array:
 
 
 def triangle(n: Array, last: Any) -> Array:
-    r"""$1 - |2 n / N - 1|$, and 1 for one place alone."""
+    """$1 - |2 n / N - 1|$, and 1 if there is one place alone."""
     return _of_several(lambda last: 2 * jnp.minimum(n, last - n) / last, n, last)
 
 
 def cosines(n: Array, last: Any, coefficients: Array) -> Array:
-    r"""$\sum_i (-1)^i a_i \cos(2 \pi i n / N)$, and 1 for one place alone."""
+    r"""$\sum_i (-1)^i a_i \cos(2 \pi i n / N)$, and 1 if there is one place alone."""
 
     def curve(last: Any) -> Array:
         i = lax.iota(n.dtype, len(coefficients))[:, None]
@@ -81,7 +84,7 @@ def hump(n: Array, last: Any, beta: Array) -> Array:
     return _of_several(curve, n, last)
 
 
-# e^{-x} I_0(x) of what is not negative: the slope at 0 is that of the right side.
+# $e^{-x} I_0(x)$ for $x \ge 0$: the slope at 0 is that of the right side.
 _scaled_i0 = derivative_rules(
     lax.bessel_i0e,
     jvp=lambda primals, output, tangents: (lax.bessel_i1e(*primals) - output) * tangents[0],
@@ -90,7 +93,7 @@ _scaled_i0 = derivative_rules(
 
 
 def number(x: Any, name: str) -> Array:
-    """A real number or a 0-d array in the dtype of computation, or a refusal."""
+    """The real number or 0-d array `x` in the dtype of computation; anything else is refused."""
     x = jnp.asarray(x)
     if x.ndim or category(x.dtype) == 3:
         refuse(f"`{name}` must be a real number or a 0-d array, got {describe(x)}", error=TypeError)

@@ -1,4 +1,4 @@
-"""Windows that are symmetric unless said otherwise, as SciPy has them."""
+"""Windows that are symmetric by default, as SciPy has them."""
 
 from __future__ import annotations
 
@@ -56,11 +56,17 @@ def _positive(name: str) -> Any:
 def bartlett(
     M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    r"""Triangle: $w_n = 1 - |2 n / N - 1|$ for $0 \le n < M$, with $N = M - 1$.
+    r"""Triangular window: $w_n = 1 - |2 n / N - 1|$ for $0 \le n < M$.
 
-    `sym=False` gives one period, $N = M$, for spectral analysis.
-    Shapes: `[M]`. Dtypes: float32, or float64 by `dtype`.
-    Errors: ValueError for a negative `M`, TypeError for another `dtype`.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`; one point is 1. Errors: ValueError for a negative `M`, TypeError for another
+    `dtype`.
 
     >>> functx.signal.windows.bartlett(5)
     Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
@@ -78,11 +84,18 @@ def general_cosine(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""Sum of cosines: $w_n = \sum_i (-1)^i a_i \cos(2 \pi i n / N)$; see `bartlett`.
+    r"""Sum of cosines: $w_n = \sum_i (-1)^i a_i \cos(2 \pi i n / N)$ for $0 \le n < M$.
 
-    - `a`: numbers or 0-d arrays, which may be traced and differentiated.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `a`: the coefficients $a_i$, numbers or 0-d arrays, which may be traced and differentiated.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
 
-    Errors: as `bartlett`; ValueError for no coefficients.
+    Shapes: `[M]`.
+    Errors: ValueError for a negative `M` and for no coefficients, TypeError for another `dtype`.
 
     >>> functx.signal.windows.general_cosine(5, a=[0.5, 0.5]).round(3)
     Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
@@ -99,9 +112,18 @@ def general_hamming(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""A raised cosine: $w_n = \alpha - (1 - \alpha) \cos(2 \pi n / N)$; see `bartlett`.
+    r"""Raised cosine: $w_n = \alpha - (1 - \alpha) \cos(2 \pi n / N)$ for $0 \le n < M$.
 
-    `alpha` is a number or a 0-d array, which may be traced and differentiated.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `alpha`: $\alpha$, a number or a 0-d array, which may be traced and differentiated.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`; one point is 1. Errors: ValueError for a negative `M`, TypeError for another
+    `dtype`.
 
     >>> functx.signal.windows.general_hamming(5, alpha=0.5).round(3)
     Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
@@ -114,7 +136,17 @@ def general_hamming(
 def hamming(
     M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """`functx.signal.windows.general_hamming` with `alpha=0.54`; see `bartlett`.
+    r"""Hamming's window, a raised cosine: $w_n = 0.54 - 0.46 \cos(2 \pi n / N)$ for $0 \le n < M$.
+
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`; one point is 1. Errors: ValueError for a negative `M`, TypeError for another
+    `dtype`.
 
     >>> functx.signal.windows.hamming(3)
     Array([0.08, 1.  , 0.08], dtype=float32)
@@ -126,7 +158,17 @@ def hamming(
 def hann(
     M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """`functx.signal.windows.general_hamming` with `alpha=0.5`; see `bartlett`.
+    r"""Hann's window, a raised cosine: $w_n = (1 - \cos(2 \pi n / N)) / 2$ for $0 \le n < M$.
+
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`; one point is 1. Errors: ValueError for a negative `M`, TypeError for another
+    `dtype`.
 
     >>> functx.signal.windows.hann(4, sym=False).round(3)
     Array([0. , 0.5, 1. , 0.5], dtype=float32)
@@ -138,7 +180,19 @@ def hann(
 def blackman(
     M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """`functx.signal.windows.general_cosine` with `a=[0.42, 0.5, 0.08]`; see `bartlett`.
+    r"""Blackman's window: $w_n = 0.42 - 0.5 \cos(2 \pi n / N) + 0.08 \cos(4 \pi n / N)$.
+
+    $n$ runs from 0 to $M - 1$.
+
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`; one point is 1. Errors: ValueError for a negative `M`, TypeError for another
+    `dtype`.
 
     >>> functx.signal.windows.blackman(4, sym=False)[1:].round(2)
     Array([0.34, 1.  , 0.34], dtype=float32)
@@ -150,10 +204,21 @@ def blackman(
 def nuttall(
     M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    """Four cosines with low side lobes, by Nuttall (1981); see `bartlett`.
+    r"""Nuttall's window, four cosines with low side lobes.
 
-    It is `functx.signal.windows.general_cosine` with
-    `a=[0.3635819, 0.4891775, 0.1365995, 0.0106411]`.
+    $w_n = \sum_i (-1)^i a_i \cos(2 \pi i n / N)$ for $0 \le n < M$, where $a$ is (0.3635819,
+    0.4891775, 0.1365995, 0.0106411).
+
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`; one point is 1. Errors: ValueError for a negative `M`, TypeError for another
+    `dtype`.
+    Source: Nuttall, Some windows with very good sidelobe behavior, 1981.
 
     >>> functx.signal.windows.nuttall(6, sym=False)[3]
     Array(1., dtype=float32)
@@ -174,9 +239,16 @@ def _cosines(M: Size, a: Sequence[Any], sym: bool, dtype: Any) -> Array:
 def cosine(
     M: Size, *, sym: bool = True, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    r"""Half a wave: $w_n = \sin(\pi (n + \frac12) / P)$, where $P$ is `M`; see `bartlett`.
+    r"""Half a wave: $w_n = \sin(\pi (n + \frac12) / P)$ for $0 \le n < M$.
 
-    `sym=False` gives all but the last of $P = M + 1$.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $P = M$; otherwise it is one period without its last
+      point, $P = M + 1$.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
+
+    Shapes: `[M]`. Errors: ValueError for a negative `M`, TypeError for another `dtype`.
 
     >>> functx.signal.windows.cosine(3).round(3)
     Array([0.5, 1. , 0.5], dtype=float32)
@@ -197,14 +269,23 @@ def exponential(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""Two exponentials: $w_n = e^{-|n - c| / \tau}$; see `bartlett`.
+    r"""Two exponentials: $w_n = e^{-|n - c| / \tau}$ for $0 \le n < M$.
 
-    - `center`: $c$, half of $N$ unless said otherwise, which needs `sym=False`.
-    - `tau`: positive.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `center`: $c$, by default $N / 2$; another one needs `sym=False`. At `n = c` the derivative
+      with respect to `center` is 0.
+    - `tau`: $\tau$, positive, 1 by default.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
 
-    Both are numbers or 0-d arrays, which may be traced and differentiated. At `n = c` the
-    derivative with respect to `center` is 0.
-    Errors: as `bartlett`; ValueError for `tau` and for a `center` of a symmetric window.
+    `center` and `tau` are numbers or 0-d arrays, which may be traced and differentiated.
+
+    Shapes: `[M]`.
+    Errors: ValueError for a negative `M`, for a `tau` that is not positive and for a `center` of a
+    symmetric window; TypeError for another `dtype`.
 
     >>> functx.signal.windows.exponential(3, tau=1 / math.log(2)).round(3)
     Array([0.5, 1. , 0.5], dtype=float32)
@@ -229,11 +310,20 @@ def gaussian(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array:
-    r"""A Gaussian: $w_n = e^{-(n - N / 2)^2 / (2 \sigma^2)}$; see `bartlett`.
+    r"""Gaussian window: $w_n = e^{-(n - N / 2)^2 / (2 \sigma^2)}$ for $0 \le n < M$.
 
-    - `std`: $\sigma$, positive, a number or a 0-d array, which may be traced and differentiated.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `std`: $\sigma$, positive, a number or a 0-d array, which may be traced and differentiated; 1
+      by default.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
 
-    Errors: as `bartlett`; ValueError for `std`.
+    Shapes: `[M]`.
+    Errors: ValueError for a negative `M` and for a `std` that is not positive, TypeError for
+    another `dtype`.
 
     >>> functx.signal.windows.gaussian(3, std=0.5 / math.log(2) ** 0.5).round(4)
     Array([0.25, 1.  , 0.25], dtype=float32)
@@ -260,12 +350,19 @@ def kaiser(
 ) -> Array:
     r"""Kaiser's window: $w_n = I_0(\beta \sqrt{1 - (2 n / N - 1)^2}) / I_0(\beta)$.
 
-    See `bartlett`.
+    $n$ runs from 0 to $M - 1$, and $I_0$ is the modified Bessel function.
 
-    - `beta`: not negative, a number or a 0-d array, which may be traced and differentiated.
-      Large ones do not overflow.
+    - `M`: the number of points.
+    - `sym`: whether the window is symmetric, $N = M - 1$; otherwise it is one period, $N = M$, for
+      spectral analysis.
+    - `beta`: $\beta$, not negative, a number or a 0-d array, which may be traced and
+      differentiated; 12 by default. Large ones do not overflow.
+    - `dtype`: float32 or float64; the default dtype if it is `None`.
+    - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
+      decides by default.
 
-    Errors: as `bartlett`; ValueError for `beta`.
+    Shapes: `[M]`.
+    Errors: ValueError for a negative `M` or `beta`, TypeError for another `dtype`.
 
     >>> functx.signal.windows.kaiser(3, beta=2.0).round(3)
     Array([0.439, 1.   , 0.439], dtype=float32)

@@ -1,1 +1,1 @@
-"""Order: sorting, searching, unique values."""
+"""Operators that sort, search in sorted sequences, and find distinct values."""

@@ -1,4 +1,4 @@
-"""Where values belong in a sorted sequence, found by halving it."""
+"""Positions at which values belong into a sorted sequence, found by bisection."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from functx._core.numbers.bitwise_comparison import bits, from_bits, ordered_bit
 def insertion_points(sequence: Array, values: Array, right: bool) -> Array:
     """The first position along the last dimension of `sequence` that is not below each value.
 
-    With `right`, that is beyond it. Both have one dtype; the comparisons, which decide where NaN
-    and the unsorted go, are PyTorch's.
+    With `right` it is the first position above the value. `sequence` and `values` have one dtype.
+    The comparisons, which decide where NaN and unsorted values go, are PyTorch's.
 
     Shapes: `[..., n], [..., m] -> [..., m]`.
     """
     n = sequence.shape[-1]
-    # Halves XLA's CPU would read by way of float32.
+    # XLA on CPUs would read float16 and bfloat16 by way of float32.
     stored = bits(sequence) if sequence.dtype.itemsize == 2 else sequence
     keys = ordered_bits(values)
 
@@ -34,7 +34,7 @@ def insertion_points(sequence: Array, values: Array, right: bool) -> Array:
         low, high = bounds
         middle = low + (high - low) // 2
         at = jnp.take_along_axis(stored, jnp.minimum(middle, n - 1), -1, mode="promise_in_bounds")
-        # A NaN compares with nothing, the one that is sought and the one that is met.
+        # NaN compares with nothing, as a value that is sought and as one in the sequence.
         at = from_bits(at, sequence.dtype)
         met = ordered_bits(at, nan_least=True)
         beyond = met <= keys if right else met < keys

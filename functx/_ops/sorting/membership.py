@@ -1,4 +1,4 @@
-"""Which elements are among others."""
+"""Membership of elements in a set of values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FEW = 64  # with which each element is compared, as sorting them and bisecting 
     accepts=Accepts.REAL,
     differentiable=False,
     one_array=True,
-    # PyTorch's names of what is a number.
+    # PyTorch has other names for an argument that is a number.
     synonyms={"element": "elements", "test_element": "test_elements"},
 )
 def isin(
@@ -41,13 +41,17 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> Array:
-    """Whether each element is among `test_elements`, or with `invert` whether it is not.
+    """Whether each element of `elements` is among `test_elements`.
 
-    No NaN equals another. One of the two may be a number. `assume_unique`, a promise
-    that neither array repeats an element, changes nothing.
+    - `elements`, `test_elements`: arrays, of which one may be a number.
+    - `assume_unique`: a promise that neither array repeats an element; it changes nothing.
+    - `invert`: whether an element is missing from `test_elements`, instead.
+
+    NaN equals nothing.
 
     Shapes: that of `elements`.
-    Dtypes: bool; the arguments are compared in their common dtype, and must not be bools.
+    Dtypes: bool; the arguments are compared in their common dtype.
+    Errors: TypeError for bools and complex numbers.
 
     >>> functx.isin(jnp.asarray([1, 2, 3]), jnp.asarray([3, 1]))
     Array([ True, False,  True], dtype=bool)

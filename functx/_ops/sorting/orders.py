@@ -15,10 +15,10 @@ _LONGEST = np.iinfo(np.int32).max
 
 
 def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
-    """Where in `x` the elements in order along `dim` are; equal ones keep their order."""
+    """The positions that sort `x` along `dim`; equal elements keep their order."""
     keys = ordered_bits(x)
     keys = ~keys if descending else keys
-    # Of a symbolic size, positions may take more than the 32 bit that are packed.
+    # Positions along a symbolic size may take more than the 32 bits that are packed.
     if decided(lambda: x.shape[dim] > _LONGEST, otherwise=True):
         return _beside_positions(keys, dim)
     return platform_dependent(
@@ -36,21 +36,24 @@ def _beside_positions(keys: Array, dim: int) -> Array:
 
 
 def _packed(keys: Array, dim: int) -> Array:
-    """On CPUs, XLA sorts single integers in an eighth of the time that pairs take."""
+    """The stable order of `keys`, found by sorting keys and positions packed into single integers.
+
+    On CPUs, XLA sorts single integers in an eighth of the time that pairs take.
+    """
     last = keys.ndim - 1
     if dim != last:
         return jnp.moveaxis(_packed(jnp.moveaxis(keys, dim, last), last), last, dim)
     if keys.dtype.itemsize < 8:
         return _packed_halves(keys, dim)
     high = (keys >> 32).astype(np.int32)
-    low = keys.astype(np.uint32) ^ np.uint32(2**31)  # in the order of signed integers
+    low = keys.astype(np.uint32) ^ np.uint32(2**31)  # signed integers are in this order
     first = _packed_halves(lax.bitcast_convert_type(low, np.int32), dim)
     then = _packed_halves(_taken(high, first, dim), dim)
     return _taken(first, then, dim)
 
 
 def _packed_halves(keys: Array, dim: int) -> Array:
-    """A key in the upper half of 64 bit, its position in the lower."""
+    """Integers of 64 bits with a key in the upper half and its position in the lower half."""
     with jax.enable_x64(True):
         wide = lax.convert_element_type(keys, np.int64)
         positions = lax.broadcasted_iota(np.dtype("int64"), keys.shape, dim)

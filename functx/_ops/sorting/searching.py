@@ -1,4 +1,4 @@
-"""Finding places in what is sorted."""
+"""Searches in sorted sequences."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _sorter_inside(*, sorted_sequence: Any, sorter: Any, **_: Any) -> Iterator[R
     accepts=Accepts.REAL,
     differentiable=False,
     requires=_sorter_inside,
-    # PyTorch names the second argument `self` if it is a number, and documents `values`.
+    # PyTorch names the second argument `self` if it is a number, and documents it as `values`.
     synonyms={"self": "input", "values": "input"},
 )
 def searchsorted(
@@ -54,15 +54,23 @@ def searchsorted(
     side: Literal["left", "right"] | None = None,
     sorter: Index | None = None,
 ) -> Array:
-    r"""Where to insert values so that the last dimension stays sorted.
+    """The positions at which the values `input` belong into `sorted_sequence`.
 
-    Gives the first position `i` with `sorted_sequence[i] >= value`, or with `right` (or
-    `side="right"`) the first with `sorted_sequence[i] > value`. NaN goes to the end.
-    `sorter` is what `argsort` gives for a sequence that is not sorted.
+    This is the first position `i` with `sorted_sequence[i] >= value`. NaN goes to the end.
 
-    Shapes: `[..., n], [..., m] -> [..., m]`; `[n], [...] -> [...]`, where `input` may be a number.
-    Dtypes: int64, or int32 with `out_int32`; the arguments are compared in their common dtype,
-    which must not be bool.
+    - `sorted_sequence`: numbers in ascending order along the last dimension.
+    - `input`: the values, an array or a number.
+    - `out_int32`: whether positions are int32, instead of int64.
+    - `right`: whether to give the first position with `sorted_sequence[i] > value`, instead.
+    - `side`: `"right"` is `right=True`, `"left"` is `right=False`; `None` leaves it to `right`.
+    - `sorter`: the positions, as `functx.argsort` gives them, that sort a sequence that is not
+      sorted.
+
+    Shapes: `[..., n], [..., m] -> [..., m]`; `[n], [...] -> [...]`.
+    Dtypes: int64 or int32; the arguments are compared in their common dtype, which must not be
+    bool.
+    Errors: ValueError for another `side` and for one that contradicts `right`, RuntimeError for
+    shapes that do not fit, TypeError for complex numbers.
 
     >>> functx.searchsorted(jnp.asarray([1, 3, 5]), jnp.asarray([3, 6]), right=True).tolist()
     [2, 3]
@@ -95,15 +103,21 @@ def searchsorted(
 def bucketize(
     input: ArrayLike, boundaries: ArrayOnly, *, out_int32: bool = False, right: bool = False
 ) -> Array:
-    """Which bucket between sorted boundaries each value belongs to.
+    """The bucket between sorted boundaries to which each value of `input` belongs.
 
-    Gives the first position `i` with `boundaries[i] >= value`, or with `right` the first with
-    `boundaries[i] > value`: bucket `i` ends with `boundaries[i]`, or with `right` before it. NaN
-    goes to the end. This is `searchsorted` with its arguments exchanged.
+    This is the first position `i` with `boundaries[i] >= value`: bucket `i` ends with
+    `boundaries[i]`. NaN goes to the end.
 
-    Shapes: `[...], [n] -> [...]`; `input` may be a number.
-    Dtypes: int64, or int32 with `out_int32`; the arguments are compared in their common dtype,
-    which must not be bool.
+    - `input`: the values, an array or a number.
+    - `boundaries`: a vector of numbers in ascending order.
+    - `out_int32`: whether positions are int32, instead of int64.
+    - `right`: whether to give the first position with `boundaries[i] > value`, instead: bucket `i`
+      then ends before `boundaries[i]`.
+
+    Shapes: `[...], [n] -> [...]`.
+    Dtypes: int64 or int32; the arguments are compared in their common dtype, which must not be
+    bool.
+    Errors: RuntimeError for `boundaries` that are no vector, TypeError for complex numbers.
 
     >>> functx.bucketize(jnp.asarray([3, 6]), jnp.asarray([1, 3, 5])).tolist()
     [1, 3]
@@ -116,7 +130,7 @@ def bucketize(
 
 
 def _comparable(sequence: Array, values: Array) -> tuple[Array, Array]:
-    """Both in their common dtype."""
+    """`sequence` and `values`, both in their common dtype."""
     common = result_dtype([sequence, values])
     if category(common) == 0:
         refuse("expected numbers on one side, got bools on both", error=TypeError)

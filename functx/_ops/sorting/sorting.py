@@ -1,4 +1,4 @@
-"""Ordering along a dimension. NaN counts as greater than every number."""
+"""Sorting along a dimension; NaN counts as greater than every number."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ __all__ = ["argsort", "msort", "sort", "topk"]
 
 
 class SortResult(NamedTuple):
-    """Values in order, and where in the input each one was."""
+    """The values in order, and the position in the input of each."""
 
     values: Array
     indices: Array
 
 
 class TopkResult(NamedTuple):
-    """The extreme values, and where in the input each one was."""
+    """The greatest or least values, and the position in the input of each."""
 
     values: Array
     indices: Array
@@ -54,12 +54,16 @@ def _sorted(input: Array, dim: int, descending: bool) -> SortResult:
 def sort(
     input: ArrayLike, dim: Dim = -1, descending: bool = False, *, stable: bool = False
 ) -> SortResult:
-    """Sorts along `dim`: `(values, indices)`, with `values[i] = input[indices[i]]`.
+    """Sorts `input` along `dim`: `(values, indices)`, with `values[i] = input[indices[i]]`.
 
-    NaN counts as the greatest. `stable` changes nothing: equal elements always keep their order.
+    - `dim`: the dimension to sort along, by default the last.
+    - `descending`: whether the greatest comes first.
+    - `stable`: changes nothing, since equal elements always keep their order.
+
+    NaN counts as the greatest.
 
     Shapes: both results have the shape of `input`.
-    Dtypes: `indices` are int64.
+    Dtypes: `indices` are int64. Errors: TypeError for complex numbers.
 
     >>> values, indices = functx.sort(jnp.asarray([2, 3, 1], "int32"), descending=True)
     >>> values, indices.tolist()
@@ -72,9 +76,15 @@ def sort(
 def argsort(
     input: ArrayLike, dim: Dim = -1, descending: bool = False, *, stable: bool = False
 ) -> Array:
-    """The positions that sort `input` along `dim`: the `indices` of `sort`.
+    """The positions that sort `input` along `dim`.
 
-    `stable` changes nothing: equal elements always keep their order.
+    - `dim`: the dimension to sort along, by default the last.
+    - `descending`: whether the greatest comes first.
+    - `stable`: changes nothing, since equal elements always keep their order.
+
+    NaN counts as the greatest.
+
+    Shapes: that of `input`. Dtypes: int64. Errors: TypeError for complex numbers.
 
     >>> functx.argsort(jnp.asarray([2, 3, 1])).tolist()
     [2, 0, 1]
@@ -84,15 +94,17 @@ def argsort(
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL)
 def msort(input: ArrayLike) -> Array:
-    """The `values` of `functx.sort` along the first dimension, in ascending order.
+    """The elements of `input` in ascending order along the first dimension.
 
-    Equal elements keep their order; NaN counts as the greatest. Of a 0-d array, itself.
+    Equal elements keep their order; NaN counts as the greatest. A 0-d array is returned as it is.
+
+    Errors: TypeError for complex numbers.
 
     >>> functx.msort(jnp.asarray([[3, 1], [2, 4]], "int32"))
     Array([[2, 1],
            [3, 4]], dtype=int32)
     """
-    if input.ndim and category(input.dtype) < 2:  # equal ones cannot be told apart
+    if input.ndim and category(input.dtype) < 2:  # equal elements cannot be told apart
         return lax.sort(input, dimension=0, is_stable=False)
     return _sorted(input, 0, descending=False).values
 
@@ -101,14 +113,19 @@ def msort(input: ArrayLike) -> Array:
 def topk(
     input: ArrayLike, k: int, dim: Dim | None = None, largest: bool = True, sorted: bool = True
 ) -> TopkResult:
-    """The `k` greatest elements along `dim` (by default the last), the greatest first.
+    """The `k` greatest elements of `input` along `dim`, the greatest first: `(values, indices)`.
 
-    With `largest=False` the least, the least first. NaN counts as the greatest. Of equal
-    elements those that come first are taken, in their order. `sorted` changes nothing: the
-    result always is.
+    - `k`: the number of elements.
+    - `dim`: the dimension to choose along, by default the last.
+    - `largest`: whether to give the greatest elements; otherwise the least, the least first.
+    - `sorted`: changes nothing, since the result always is in order.
 
-    Shapes: `[..., n, ...] -> [..., k, ...]`; of a 0-d array 0-d.
+    NaN counts as the greatest. Among equal elements those that come first are taken, in their
+    order.
+
+    Shapes: `[..., n, ...] -> [..., k, ...]` twice; a 0-d array gives 0-d ones.
     Dtypes: `indices` are int64.
+    Errors: ValueError if `k` does not lie in [0, n], TypeError for bools and complex numbers.
 
     >>> values, indices = functx.topk(jnp.asarray([2, 3, 1], "int32"), 2)
     >>> values, indices.tolist()
@@ -135,12 +152,12 @@ def topk(
 
 
 def _rising(x: Array, largest: bool) -> Array:
-    """Keys that `lax.top_k` orders as asked: its total order tells zeros and NaNs apart."""
+    """Keys that `lax.top_k` orders as asked; its own total order tells zeros and NaNs apart."""
     x = lax.stop_gradient(x)
     if category(x.dtype) < 2:
         return x if largest else ~x
     keys = ordered_bits(x)
-    # Of floats XLA's CPU sorts no more than it must; float32 holds the keys of halves.
+    # XLA on CPUs sorts no more floats than it must; float32 holds the keys of float16 and bfloat16.
     halves = x.dtype.itemsize == 2
     x = keys.astype(np.float32) if halves else from_keys(keys, x.dtype)
     return x if largest else -x

@@ -1,4 +1,4 @@
-"""Values without their repetitions."""
+"""Distinct values of arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["unique", "unique_consecutive"]
 
 
 def _lines(input: Array, dim: int | None) -> Array:
-    """What is compared as rows `[n, m]`: elements, or slices across `dim`."""
+    """The elements, or slices across `dim`, that are compared, as rows of a matrix `[n, m]`."""
     if dim is None:
         return input.reshape(-1, 1)
     if input.ndim == 0:
@@ -43,7 +43,7 @@ def _lines(input: Array, dim: int | None) -> Array:
 
 
 def _order(lines: Array) -> Array:
-    """The positions that sort rows lexicographically, equal ones in their order."""
+    """The positions that sort rows lexicographically; equal rows keep their order."""
     last = lines.shape[1] - 1
     order = lax.iota(as_dtype(LONG), lines.shape[0])
 
@@ -59,7 +59,7 @@ def _order(lines: Array) -> Array:
 
 
 def _group_starts(lines: Array, order: Array | None) -> Array:
-    """Whether a row differs from the one before it, in `order`."""
+    """Whether each row differs from the row before it, in the order `order`."""
     ordered = lines if order is None else lines[order]
     changes = jnp.any(~equal(ordered[1:], ordered[:-1]), axis=1)
     return jnp.concatenate([jnp.ones(min(1, lines.shape[0]), bool), changes])
@@ -112,15 +112,23 @@ def unique(
     size: int | None = None,
     fill_value: Scalar = 0,
 ) -> Array | tuple[Array, ...]:
-    """The distinct elements of `input`, or with `dim` the distinct slices across it.
+    """The distinct elements of `input`, or with `dim` its distinct slices across `dim`, in order.
 
-    Gives the values alone, or a tuple of them and what else was asked for: `inverse`, where
-    in the values each element of `input` is, and `counts`, how often each value occurs.
-    No NaN equals another. `sorted` changes nothing: they always are, slices lexicographically.
+    The result is the array of values, or a tuple of it and what else was asked for.
+
+    - `sorted`: changes nothing, since values always are in order, slices lexicographically.
+    - `return_inverse`: whether to give the position in the values of each element of `input`, too.
+    - `return_counts`: whether to give the number of times that each value occurs, too.
+    - `dim`: the dimension across which slices are compared; `None` compares elements.
+    - `size`: the number `m` of values, which `jit` needs. Missing values are `fill_value` with the
+      count 0, and values beyond `size` are left out.
+    - `fill_value`: a number, 0 by default.
+
+    NaN equals nothing.
 
     Shapes: values `[m]`, inverse as `input`, counts `[m]`; with `dim` of size `n`, values
-    `[..., m, ...]`, inverse `[n]`. Under `jit` pass `size=m`: missing values are `fill_value`
-    with count 0, and what is too many is left out.
+    `[..., m, ...]`, inverse `[n]`. Dtypes: inverse and counts are int64. Errors: TypeError for
+    complex numbers.
     Gradients: that of a value goes to its first occurrence. PyTorch has none.
 
     >>> functx.unique(jnp.asarray([3, 1, 3], "int32"))
@@ -170,15 +178,23 @@ def unique_consecutive(
     size: int | None = None,
     fill_value: Scalar = 0,
 ) -> Array | tuple[Array, ...]:
-    """The first of each run of equal elements, or with `dim` of equal slices across it.
+    """The first of each run of equal elements of `input`, or with `dim` of equal slices across it.
 
-    Gives the values alone, or a tuple of them and what else was asked for: `inverse`, to which
-    run each element of `input` belongs, and `counts`, how long each run is. Elements stay in
-    their order. No NaN equals another.
+    The result is the array of values, or a tuple of it and what else was asked for. Values stay in
+    their order.
+
+    - `return_inverse`: whether to give the number of the run of each element of `input`, too.
+    - `return_counts`: whether to give the length of each run, too.
+    - `dim`: the dimension across which slices are compared; `None` compares elements.
+    - `size`: the number `m` of runs, which `jit` needs. Missing values are `fill_value` with the
+      count 0, and runs beyond `size` are left out.
+    - `fill_value`: a number, 0 by default.
+
+    NaN equals nothing.
 
     Shapes: values `[m]`, inverse as `input`, counts `[m]`; with `dim` of size `n`, values
-    `[..., m, ...]`, inverse `[n]`. Under `jit` pass `size=m`: missing values are `fill_value`
-    with count 0, and what is too many is left out.
+    `[..., m, ...]`, inverse `[n]`. Dtypes: inverse and counts are int64. Errors: TypeError for
+    complex numbers.
     Gradients: that of a value goes to the first of its run. PyTorch has none.
 
     >>> functx.unique_consecutive(jnp.asarray([1, 1, 3, 1], "int32"))
@@ -198,10 +214,10 @@ def _groups(
     size: int,
     fill_value: Scalar,
 ) -> tuple[Array, Array, Array]:
-    """The first of each group of elements in `order`, the inverse and the counts."""
+    """The first of each group of elements in `order`, the inverse, and the counts."""
     long, count = as_dtype(LONG), starts.shape[0]
     group = jnp.cumsum(starts, dtype=long) - 1
-    # Where in `input` each value occurs first: the sort is stable.
+    # The place in `input` where each value occurs first, since the sort is stable.
     slot = jnp.where(starts, group, size)
     places = lax.iota(long, count) if order is None else order.astype(long)
     first = jnp.full(size, count, long).at[slot].set(places, mode="drop")
