@@ -1,1 +1,1 @@
-"""torch.special: functions that are not elementary, and the classical polynomials."""
+"""Operators of torch.special: functions that are not elementary, and classical polynomials."""

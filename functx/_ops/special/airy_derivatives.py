@@ -1,7 +1,7 @@
-r"""Derivatives of Airy's function Ai, of float64 arrays.
+r"""Derivatives of the Airy function Ai, for float64 arrays.
 
-Below -4.5 by modulus and phase (Abramowitz and Stegun 10.4.69 and 10.4.70), from there to 2 by
-polynomials, and from 2 on by $e^{-\zeta}$ and a rational function; $\zeta = \tfrac23 |x|^{3/2}$.
+Below -4.5 they go by modulus and phase (Abramowitz and Stegun 10.4.69 and 10.4.70), from there to 2
+by polynomials, and from 2 on by $e^{-\zeta}$ and a rational function; $\zeta = \tfrac23 |x|^{3/2}$.
 """
 
 from __future__ import annotations
@@ -144,15 +144,15 @@ _FAR = ((_P0, _Q0), (_P1, _Q1))
 _MODULUS, _PHASE = (_M0, _M1), (_S0, _S1)
 _SHIFTS = ((-5 / 72, 3.0839528461809902e-18), (7 / 72, -1.5419764230904951e-18))
 _TWO_THIRDS = (2 / 3, 3.700743415417188e-17)
-# Below, the phase's error is more than float32's; all is 0.
+# Below it the error of the phase is more than that of float32, and the result is 0.
 _LEAST = -(2.0**52)
 
 
 def airy(k: int, x: Array) -> Array:
-    """The `k`-th derivative: by $Ai'' = x Ai$ it is $p Ai + q Ai'$, with polynomials."""
+    """The `k`-th derivative of Ai: $p Ai + q Ai'$ with polynomials, by $Ai'' = x Ai$."""
     factors = _factors(k)
     at = jnp.clip(x, _LEAST, 200)
-    # $\zeta$ in two parts, of what is beyond the polynomials.
+    # $\zeta$ in two parts, for numbers beyond the polynomials.
     size = jnp.where(at < 0, jnp.maximum(-at, 4.5), jnp.maximum(at, 2))
     zeta, error = _zeta(size)
     total = jnp.zeros_like(at)
@@ -167,7 +167,7 @@ def airy(k: int, x: Array) -> Array:
 
 
 def _factors(k: int) -> tuple[list[int], list[int]]:
-    """Of Ai and of Ai' in the `k`-th derivative, the lowest powers first."""
+    """The factors of Ai and of Ai' in the `k`-th derivative, with the lowest powers first."""
     p, q = np.poly1d([1]), np.poly1d([0])
     x = np.poly1d([1, 0])
     for _ in range(k):
@@ -206,7 +206,7 @@ def _with_zeros(out: Array, x: Array, zeros: tuple[tuple[float, float], ...]) ->
 
 
 def _positive(m: int, x: Array, zeta: Array) -> Array:
-    r"""The same without $e^{-\zeta}$, and below 2 without $e^{-x}$."""
+    r"""$e^\zeta$ times Ai or Ai', as `m` is 0 or 1, where $x \ge 2$; below 2, $e^x$ times it."""
     near = horner(_RIGHT[m], jnp.clip(x, 0, 2) - 1)
     inverse = 1 / zeta
     numerator, denominator = _FAR[m]

@@ -18,11 +18,15 @@ __all__ = ["bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def bessel_j0(input: ArrayLike) -> Array:
-    r"""Bessel function $J_0(x_i) = \tfrac1\pi \int_0^\pi \cos(x_i \sin t)\,dt$.
+    r"""Bessel function of the first kind and order 0 of each element of `input`.
 
-    0 at both infinities, where PyTorch has NaN. Errors are less than 5 ulps, near zeros of the
-    amplitude $\sqrt{J_0^2 + Y_0^2}$, at the greatest arguments too; PyTorch's are up to 4e-7 near
-    5. Has derivatives, of which PyTorch has none.
+    This is $J_0(x_i) = \tfrac1\pi \int_0^\pi \cos(x_i \sin t)\,dt$, and 0 at both infinities, where
+    PyTorch has NaN. Errors are less than 5 ulps, near zeros of the amplitude
+    $\sqrt{J_0^2 + Y_0^2}$, at the greatest arguments too; PyTorch's are up to 4e-7 near 5. The
+    function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.bessel_j0(jnp.asarray([0.0, 1.0], "float32"))
     Array([1.       , 0.7651977], dtype=float32)
@@ -32,11 +36,15 @@ def bessel_j0(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def bessel_j1(input: ArrayLike) -> Array:
-    r"""Bessel function $J_1(x_i) = \tfrac1\pi \int_0^\pi \cos(t - x_i \sin t)\,dt$.
+    r"""Bessel function of the first kind and order 1 of each element of `input`.
 
-    0 at both infinities, where PyTorch has NaN. Errors are less than 5 ulps, near zeros of the
-    amplitude $\sqrt{J_1^2 + Y_1^2}$, at the greatest arguments too; PyTorch's are up to 5e-7 near
-    5. Has derivatives, of which PyTorch has none.
+    This is $J_1(x_i) = \tfrac1\pi \int_0^\pi \cos(t - x_i \sin t)\,dt$, and 0 at both infinities,
+    where PyTorch has NaN. Errors are less than 5 ulps, near zeros of the amplitude
+    $\sqrt{J_1^2 + Y_1^2}$, at the greatest arguments too; PyTorch's are up to 5e-7 near 5. The
+    function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.bessel_j1(jnp.asarray([0.0, 1.0], "float32"))
     Array([0.        , 0.44005057], dtype=float32)
@@ -46,11 +54,15 @@ def bessel_j1(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def bessel_y0(input: ArrayLike) -> Array:
-    r"""Bessel function of the second kind $Y_0(x_i)$.
+    r"""Bessel function of the second kind and order 0, $Y_0$, of each element of `input`.
 
-    Minus infinity at 0, NaN below; 0 at infinity, where PyTorch has NaN. Errors are less than 5
-    ulps, near zeros of the amplitude $\sqrt{J_0^2 + Y_0^2}$, at the greatest arguments too;
-    PyTorch's are up to 2e-7 near 5. Has derivatives, of which PyTorch has none.
+    It solves $x^2 y'' + x y' + x^2 y = 0$. It is minus infinity at 0, NaN below, and 0 at infinity,
+    where PyTorch has NaN. Errors are less than 5 ulps, near zeros of the amplitude
+    $\sqrt{J_0^2 + Y_0^2}$, at the greatest arguments too; PyTorch's are up to 2e-7 near 5. The
+    function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.bessel_y0(jnp.asarray([0.0, 1.0], "float32"))
     Array([      -inf, 0.08825696], dtype=float32)
@@ -60,11 +72,15 @@ def bessel_y0(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def bessel_y1(input: ArrayLike) -> Array:
-    r"""Bessel function of the second kind $Y_1(x_i)$.
+    r"""Bessel function of the second kind and order 1, $Y_1$, of each element of `input`.
 
-    Minus infinity at 0, NaN below; 0 at infinity, where PyTorch has NaN. Errors are less than 5
-    ulps, near zeros of the amplitude $\sqrt{J_1^2 + Y_1^2}$, at the greatest arguments too;
-    PyTorch's are up to 9e-7 near 5. Has derivatives, of which PyTorch has none.
+    It is $-Y_0'$, minus infinity at 0, NaN below, and 0 at infinity, where PyTorch has NaN. Errors
+    are less than 5 ulps, near zeros of the amplitude $\sqrt{J_1^2 + Y_1^2}$, at the greatest
+    arguments too; PyTorch's are up to 9e-7 near 5. The function has derivatives, of which PyTorch
+    has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.bessel_y1(jnp.asarray([0.0, 1.0], "float32"))
     Array([      -inf, -0.7812128], dtype=float32)
@@ -74,9 +90,12 @@ def bessel_y1(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def spherical_bessel_j0(input: ArrayLike) -> Array:
-    r"""Spherical Bessel function $j_0(x_i) = \sin(x_i) / x_i$, 1 at 0.
+    r"""Spherical Bessel function of order 0 of each element $x_i$ of `input`: $\sin(x_i) / x_i$.
 
-    Has derivatives, of which PyTorch has none.
+    It is 1 at 0. The function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.spherical_bessel_j0(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([1.   , 0.841], dtype=float32)

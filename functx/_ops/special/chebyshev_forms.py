@@ -1,8 +1,9 @@
-r"""Chebyshev polynomials of any degree at once, of float64 arrays.
+r"""Chebyshev polynomials of all degrees at once, for float64 arrays.
 
-By powers of $e^{i\theta}$, where $\cos\theta$ is $|x|$, and by their recurrence up to degree 8.
-Functions of degrees, of $|x|$, and of its distance below 1, which is exact where it is small.
-All are off by no more than if the last digits of $|x|$ and of that distance were.
+High degrees go by powers of $e^{i\theta}$, where $\cos\theta$ is $|x|$, degrees up to 8 by
+recurrence. The functions take degrees `n`, $|x|$ as `size`, and $1 - |x|$ as `less`, which is exact
+where it is small. Errors are no more than those that a change of the last digits of $|x|$ and of
+$1 - |x|$ makes.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from jax import Array
 
 ChebyshevForm = Callable[[Array, Array, Array], Array]
 
-_RECURRENT = 8  # the degrees that are computed as they are defined
-_FAR = 2.0**520  # whose square is infinite
-_ROOTED = 2.0**500  # whose square is not, but the power of any high degree
-_ENDLESS = 1000.0  # a power of $e$ that is infinite
+_RECURRENT = 8  # degrees up to it are computed by recurrence
+_FAR = 2.0**520  # its square is infinite
+_ROOTED = 2.0**500  # its square is finite, but its power of any high degree is infinite
+_ENDLESS = 1000.0  # $e$ to this power is infinite
 
 
 def first_kind(n: Array, size: Array, less: Array) -> Array:
-    r"""$T_n = \cos n\theta$."""
+    r"""Chebyshev polynomials of the first kind, $T_n = \cos n\theta$."""
     cosine, _ = _turned(n, size, less)
     power = _power(n, size, less)
     out = jnp.where(less > 0, cosine, 0.5 * power + 0.5 / power)
@@ -31,7 +32,7 @@ def first_kind(n: Array, size: Array, less: Array) -> Array:
 
 
 def second_kind(n: Array, size: Array, less: Array) -> Array:
-    r"""$U_n = \sin((n + 1)\theta) / \sin\theta$."""
+    r"""Chebyshev polynomials of the second kind, $U_n = \sin((n + 1)\theta) / \sin\theta$."""
     _, sine = _turned(n + 1, size, less)
     root, base, rate = _hyperbolic(size, less)
     power = _power(n, size, less)
@@ -42,7 +43,7 @@ def second_kind(n: Array, size: Array, less: Array) -> Array:
 
 
 def third_kind(n: Array, size: Array, less: Array) -> Array:
-    r"""$V_n = \cos((n + \tfrac12)\theta) / \cos\tfrac\theta2$."""
+    r"""Polynomials of the third kind, $V_n = \cos((n + \tfrac12)\theta) / \cos\tfrac\theta2$."""
     cosine, sine = _halves(size, less)
     power, base = _power(n, size, less), cosine + sine
     outside = power * (base / (2 * cosine)) + 1 / (power * base * (2 * cosine))
@@ -52,7 +53,7 @@ def third_kind(n: Array, size: Array, less: Array) -> Array:
 
 
 def fourth_kind(n: Array, size: Array, less: Array) -> Array:
-    r"""$W_n = \sin((n + \tfrac12)\theta) / \sin\tfrac\theta2$."""
+    r"""Polynomials of the fourth kind, $W_n = \sin((n + \tfrac12)\theta) / \sin\tfrac\theta2$."""
     cosine, sine = _halves(size, less)
     power, base = _power(n, size, less), cosine + sine
     far = power * (base / (2 * sine)) - 1 / (power * base * (2 * sine))
@@ -67,10 +68,10 @@ def fourth_kind(n: Array, size: Array, less: Array) -> Array:
 def _completed(
     out: Array, n: Array, size: Array, less: Array, change: tuple[int, int], at_one: Array
 ) -> Array:
-    """`out` for high degrees; the recurrence for low ones.
+    """`out` for high degrees, the recurrence for low degrees, and `at_one` at 1.
 
-    `change` is that from degree 0 to 1, at 1 and with the distance; near 1 the recurrence adds
-    such changes up, which keep the digits of the distance.
+    `change` is the change from degree 0 to degree 1, at 1 and by the distance from 1. Near 1 the
+    recurrence adds such changes up, which keeps the digits of the distance.
     """
     rise, slope = change
     near, apart = jnp.abs(less) < 0.5, jnp.clip(less, -1, 1)
@@ -88,7 +89,7 @@ def _completed(
 
 
 def _turned(n: Array, size: Array, less: Array) -> tuple[Array, Array]:
-    r"""Cosine and sine of $n\theta$ for $|x| < 1$, by the nearer one of $\theta$ and its rest."""
+    r"""Cosine and sine of $n\theta$ for $|x| < 1$, by the smaller of $\theta$, $\pi/2 - \theta$."""
     low, angle = _angle(size, less)
     cosine, sine = jnp.cos(n * angle), jnp.sin(n * angle)
     odd = jnp.mod(n, 2) == 1
@@ -98,10 +99,10 @@ def _turned(n: Array, size: Array, less: Array) -> tuple[Array, Array]:
 
 
 def _half_turned(n: Array, size: Array, less: Array) -> tuple[Array, Array]:
-    r"""The same of $(n + \tfrac12)\theta$."""
+    r"""Cosine and sine of $(n + \tfrac12)\theta$ for $|x| < 1$."""
     low, angle = _angle(size, less)
     cosine, sine = jnp.cos((n + 0.5) * angle), jnp.sin((n + 0.5) * angle)
-    quarters = jnp.mod(n, 4)  # half right angles go with each of them
+    quarters = jnp.mod(n, 4)  # each of them adds half a right angle
     even = jnp.where((quarters == 1) | (quarters == 2), -math.sqrt(0.5), math.sqrt(0.5))
     odd = jnp.where(quarters >= 2, -math.sqrt(0.5), math.sqrt(0.5))
     turned = even * cosine + odd * sine, odd * cosine - even * sine
@@ -109,7 +110,7 @@ def _half_turned(n: Array, size: Array, less: Array) -> tuple[Array, Array]:
 
 
 def _angle(size: Array, less: Array) -> tuple[Array, Array]:
-    r"""Whether $\theta$ is beyond $\pi / 4$; then its distance from $\pi / 2$, else itself."""
+    r"""Whether $\theta$ exceeds $\pi / 4$, and $\pi / 2 - \theta$ if it does, else $\theta$."""
     inside = less > 0
     size = jnp.where(inside, size, 0.5)
     root = jnp.sqrt(jnp.where(inside, less, 0.5) * (1 + size))
@@ -118,24 +119,24 @@ def _angle(size: Array, less: Array) -> tuple[Array, Array]:
 
 
 def _hyperbolic(size: Array, less: Array) -> tuple[Array, Array, Array]:
-    r"""$\sqrt{|1 - x^2|}$, and beyond 1 $w = e^{|\theta|}$ and its logarithm."""
+    r"""$\sqrt{|1 - x^2|}$, and where $|x| > 1$ the number $w = e^{|\theta|}$ and its logarithm."""
     size, beyond = jnp.minimum(size, _ROOTED), jnp.minimum(-less, _ROOTED)
     root = jnp.sqrt(jnp.where(less == 0, 1, jnp.abs(beyond)) * (1 + size))
     return root, size + root, jnp.log1p(jnp.where(less < 0, beyond + root, 1))
 
 
 def _power(n: Array, size: Array, less: Array) -> Array:
-    """$w^n$ beyond 1, by what is rounded less of $w$ and its logarithm."""
+    """$w^n$ where $|x| > 1$, by $w$ or its logarithm, whichever loses fewer digits."""
     _, base, rate = _hyperbolic(size, less)
     base = jnp.where(less < 0, base, 2)
-    # What rounding took from $w$: $w + 1 / w$ is twice $|x|$.
+    # $w + 1 / w$ is $2 |x|$, which shows what $w$ lost by rounding.
     lost = (2 * jnp.minimum(size, _ROOTED) - base) - 1 / base
     whole = base**n * jnp.exp(jnp.minimum(n, _ENDLESS) * (lost / (base - 1 / base)))
     return jnp.where(rate < 1, jnp.exp(n * rate), whole)
 
 
 def _halves(size: Array, less: Array) -> tuple[Array, Array]:
-    r"""Cosine and sine of $\tfrac\theta2$, beyond 1 without a sign."""
+    r"""Cosine and sine of $\tfrac\theta2$; absolute values where $|x| > 1$."""
     apart = jnp.minimum(jnp.abs(less), _FAR)
     sine = jnp.sqrt(0.5 * jnp.where(less == 0, 1, apart))
     return jnp.sqrt(0.5 + 0.5 * jnp.minimum(size, _FAR)), sine

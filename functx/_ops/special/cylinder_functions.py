@@ -1,7 +1,7 @@
-r"""Bessel functions $J_n$ and $Y_n$, of float64 arrays, precise near zeros too.
+r"""Bessel functions $J_n$ and $Y_n$ of float64 arrays, precise near zeros too.
 
-Near 0 a polynomial times the factors that vanish, whose zeros are known to twice the digits; from
-8 on by modulus and phase (Abramowitz and Stegun 9.2.17): $J_n = M_n \cos\theta_n$ and
+Near 0 they are polynomials times factors that vanish at zeros, which are known to twice the digits;
+from 8 on they go by modulus and phase (Abramowitz and Stegun 9.2.17): $J_n = M_n \cos\theta_n$ and
 $Y_n = M_n \sin\theta_n$.
 """
 
@@ -244,7 +244,7 @@ _FIRST_SHIFT = (-0.125, 0.375)
 
 
 def first_kind(n: int, k: int, x: Array) -> Array:
-    """The `k`-th derivative of $J_n$, $n$ 0 or 1."""
+    """The `k`-th derivative of $J_n$, for $n$ 0 or 1."""
     size = jnp.abs(x)
     weights = _weights(n, k)
     last = max(weights)
@@ -258,7 +258,7 @@ def first_kind(n: int, k: int, x: Array) -> Array:
 
 
 def second_kind(n: int, k: int, x: Array) -> Array:
-    """The `k`-th derivative of $Y_n$, $n$ 0 or 1: NaN below 0, infinite at 0."""
+    """The `k`-th derivative of $Y_n$, for $n$ 0 or 1: NaN below 0, infinite at 0."""
     weights = _weights(n, k)
     last = max(weights)
     values = [_second(m, x) if m in weights or last > 1 else x for m in range(2)]
@@ -266,13 +266,13 @@ def second_kind(n: int, k: int, x: Array) -> Array:
         upwards = (2 * (m - 1) / x) * values[m - 1] - values[m - 2]
         values.append(jnp.where(jnp.isinf(values[m - 1]), -jnp.inf, upwards))
     out = combination(weights, values)
-    # Where the greatest is infinite, others may be too.
+    # Where the term of the greatest order is infinite, others may be too.
     out = jnp.where(jnp.isinf(values[last]), math.copysign(math.inf, -weights[last]), out)
     return jnp.where(x < 0, jnp.nan, jnp.where(x == jnp.inf, 0, out))
 
 
 def _weights(n: int, k: int) -> Counter[int]:
-    """Of which of order $m$ the `k`-th derivative is the sum, by $2 J_n' = J_{n-1} - J_{n+1}$."""
+    """The weights of $J_m$ in the `k`-th derivative of $J_n$, by $2 J_n' = J_{n-1} - J_{n+1}$."""
     weights = Counter[int]()
     for i in range(k + 1):
         m = n - k + 2 * i
@@ -317,20 +317,20 @@ def _second(n: int, x: Array) -> Array:
 
 
 def _difference_of_squares(x: Array, zero: tuple[float, float]) -> Array:
-    """$x^2 - z^2$ with all digits. XLA would join $(x - a) - b$ to $x - (a + b)$."""
+    """$x^2 - z^2$ with all digits; XLA would turn $(x - a) - b$ into $x - (a + b)$."""
     high, low = zero
     return (x - high) * (x + high) - 2 * high * low
 
 
 def _log1p(x: Array) -> Array:
-    """Of $|x| < 0.12$; XLA's has fewer digits."""
+    r"""$\ln(1 + x)$ for $|x| < 0.12$, with more digits than XLA's."""
     part = x / (2 + x)
     terms = [2 / (2 * k + 1) for k in range(8)]
     return part * horner(terms, part * part)
 
 
 def _polar(n: int, x: Array) -> tuple[Array, Array, Array]:
-    """Modulus, and cosine and sine of the phase, where $x \\ge 8$."""
+    r"""The modulus, and the cosine and sine of the phase, where $x \ge 8$."""
     x = jnp.maximum(x, 8)
     inverse = 1 / x
     place = 128 * (inverse * inverse) - 1
@@ -339,7 +339,7 @@ def _polar(n: int, x: Array) -> tuple[Array, Array, Array]:
 
 
 def _series(n: int, x: Array) -> Array:
-    """$J_n$ where $0 \\le x < n$."""
+    r"""$J_n$ where $0 \le x < n$, by its power series."""
     terms = [
         (-1) ** j / (math.factorial(j) * math.factorial(n + j)) for j in range(int(1.5 * n) + 12)
     ]

@@ -1,4 +1,4 @@
-"""Products of numbers and logarithms, of which entropies are made."""
+"""Products of numbers and logarithms, of which entropies are sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ __all__ = ["entr", "xlog1py"]
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def entr(input: ArrayLike) -> Array:
-    r"""Entropy of each element, $-x_i \ln x_i$: 0 at 0, $-\infty$ below, where the gradient is NaN.
+    r"""Entropy of each element $x_i$ of `input`: $-x_i \ln x_i$.
+
+    It is 0 at 0 and $-\infty$ below, where the gradient is NaN.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.special.entr(jnp.asarray([0.0, 0.5, 1.0, -1.0], "float32")).round(3)
     Array([ 0.   ,  0.347, -0.   ,   -inf], dtype=float32)
@@ -38,10 +42,13 @@ _entr = derivative_rules(
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, one_array=True)
 def xlog1py(input: ArrayLike, other: ArrayLike) -> Array:
-    r"""Product with a logarithm, $x \ln(1 + \mathrm{other})$, and 0 where $x = 0$, broadcasting.
+    r"""Product of `input` $x$ and a logarithm of `other` $z$: $y = x \ln(1 + z)$.
 
-    Where $x = 0$ and $\mathrm{other} \le -1$ both gradients are 0 (in PyTorch, at -1 one is NaN).
-    NaN in `other` stays NaN.
+    It is 0 where $x = 0$. Where $x = 0$ and $z \le -1$ both gradients are 0 (in PyTorch, at -1 one
+    is NaN). NaN in `other` stays NaN.
+
+    Shapes: `input` and `other` broadcast.
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.special.xlog1py(jnp.zeros(2, "float32"), -1)
     Array([0., 0.], dtype=float32)

@@ -26,14 +26,16 @@ __all__ = ["igamma", "igammac", "mvlgamma"]
 
 @operator(name="igamma", accepts=Accepts.REAL, aliases=("special.gammainc",))
 def igamma(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Regularized lower incomplete gamma function, broadcasting.
+    r"""Regularized lower incomplete gamma function of $a$, `input`, and $x$, `other`.
 
     $$P(a, x) = \frac{1}{\Gamma(a)} \int_0^x t^{a-1} e^{-t} dt$$
 
-    of $a$, `input`, and $x$, `other`. NaN where either is negative, or both are 0 or infinite.
+    It is NaN where either is negative, or both are 0 or infinite.
 
-    Dtypes: promotes to the common dtype, which must be floating. Derivatives: in both, of any
-    order (PyTorch has none in `input`).
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype, which must be floating.
+    Errors: TypeError for other dtypes.
+    Derivatives: in both, of any order (PyTorch has none in `input`).
 
     >>> functx.igamma(jnp.ones(2, "float32"), jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 0.632], dtype=float32)
@@ -44,14 +46,16 @@ def igamma(input: ArrayOnly, other: ArrayOnly) -> Array:
 
 @operator(name="igammac", accepts=Accepts.REAL, aliases=("special.gammaincc",))
 def igammac(input: ArrayOnly, other: ArrayOnly) -> Array:
-    r"""Regularized upper incomplete gamma function, broadcasting: 1 less `igamma`.
+    r"""Regularized upper incomplete gamma function of $a$, `input`, and $x$, `other`: 1 - `igamma`.
 
     $$Q(a, x) = \frac{1}{\Gamma(a)} \int_x^\infty t^{a-1} e^{-t} dt$$
 
-    of $a$, `input`, and $x$, `other`. NaN where either is negative, or both are 0 or infinite.
+    It is NaN where either is negative, or both are 0 or infinite.
 
-    Dtypes: promotes to the common dtype, which must be floating. Derivatives: in both, of any
-    order (PyTorch has none in `input`).
+    Shapes: `input` and `other` broadcast.
+    Dtypes: `input` and `other` promote to their common dtype, which must be floating.
+    Errors: TypeError for other dtypes.
+    Derivatives: in both, of any order (PyTorch has none in `input`).
 
     >>> functx.igammac(jnp.ones(2, "float32"), jnp.asarray([0.0, 1.0], "float32")).round(2)
     Array([1.  , 0.37], dtype=float32)
@@ -67,13 +71,17 @@ def igammac(input: ArrayOnly, other: ArrayOnly) -> Array:
     aliases=("special.multigammaln",),
 )
 def mvlgamma(input: ArrayOnly, p: int) -> Array:
-    r"""Logarithm of the gamma function of $p \times p$ matrices.
+    r"""Logarithm of the gamma function of $p \times p$ matrices, of each element $x_i$ of `input`.
 
     $$\tfrac{p(p - 1)}{4} \ln \pi + \sum_{j=0}^{p-1} \ln |\Gamma(x_i - \tfrac{j}{2})|$$
 
-    which is that where $x_i > \tfrac{p - 1}{2}$.
+    This formula is the logarithm where $x_i > \tfrac{p - 1}{2}$, and is used elsewhere too.
 
-    Errors: TypeError where `p` is no int, RuntimeError where it is less than 1.
+    - `p`: the size of the matrices, an integer from 1 on.
+
+    Dtypes: integers give the default dtype.
+    Errors: TypeError for bools and complex numbers, and where `p` is no int; RuntimeError where `p`
+    is less than 1.
 
     >>> functx.mvlgamma(jnp.asarray([1.0, 2.0], "float32"), 2).round(2)
     Array([1.14, 0.45], dtype=float32)
@@ -102,7 +110,7 @@ def _multivariate(p: int) -> PointwiseFunction:
     return derivative_rules(widened(forward), jvp=tangent, name="mvlgamma")
 
 
-# Functions of $a$ and $x$: of each order, the derivatives of $P(a, x)$ in $a$.
+# Functions of $a$ and $x$: the derivatives of $P(a, x)$ in $a$ of each order.
 @ft.lru_cache
 def _lower(order: int) -> PointwiseFunction:
     def slopes(a: Array, x: Array, output: Array) -> tuple[Array, Array]:
@@ -124,7 +132,7 @@ def _upper() -> PointwiseFunction:
 
 @ft.lru_cache
 def _density(order: int, lowered: int) -> PointwiseFunction:
-    r"""The derivatives of $x^{a-m-1} e^{-x} / \Gamma(a - m)$ in $a$."""
+    r"""The derivative of $x^{a-m-1} e^{-x} / \Gamma(a - m)$ in $a$ of `order`; $m$ is `lowered`."""
 
     def slopes(a: Array, x: Array, output: Array) -> tuple[Array, Array]:
         return _density(order + 1, lowered)(a, x), _density(order, lowered + 1)(a, x) - output

@@ -1,6 +1,6 @@
 r"""$x^a e^{-x} / \Gamma(1 + a)$ of float64 arrays, and its derivatives in $a$.
 
-It has all digits, though its exponent has many before the point.
+All digits are right, although the exponent of the power is large.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _INVERSE_GAMMA = (
     *(-2.048173022263475e-12, 5.1445013189641984e-14),
 )
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # $B_2$, $B_4$, ...
-_LARGE = 10  # from where on Stirling's series has all digits
-_FAR = 4000.0  # Where $|x - a|$ is more, and a half of $a$, the power is nothing.
+_LARGE = 10  # from here on Stirling's series has all digits
+_FAR = 4000.0  # Where $|x - a|$ is more than this, and more than half of $a$, the power is 0.
 
 
 class Power(NamedTuple):
-    """`half * half * rest`, of which no factor leaves the range before the product does."""
+    """The product `half * half * rest`; no factor leaves the range before the product does."""
 
     half: Array
     rest: Array
@@ -40,10 +40,10 @@ class Power(NamedTuple):
 
 @jax.jit
 def power(a: Array, x: Array) -> Power:
-    r"""$x^a e^{-x} / \Gamma(1 + a)$ of $a \ge 0$ and $x > 0$ up to 1e290.
+    r"""$x^a e^{-x} / \Gamma(1 + a)$ for $a \ge 0$ and $x > 0$ up to 1e290.
 
-    By Stirling's series where $a$ is large. Then the exponent is
-    $a (\ln(1 + m) - m) = 2 a (s^3 / 3 + s^5 / 5 + ...) - a m s$ near $a$, of $m = x / a - 1$ and
+    Where $a$ is large it goes by Stirling's series. Near $a$ the exponent is
+    $a (\ln(1 + m) - m) = 2 a (s^3 / 3 + s^5 / 5 + ...) - a m s$, with $m = x / a - 1$ and
     $s = m / (2 + m)$; elsewhere it is that of powers, which are exact to the last digit.
     """
     large = a >= _LARGE
@@ -55,14 +55,14 @@ def power(a: Array, x: Array) -> Power:
     quotient = divided / divisor
     product, product_lost = exact_product(quotient, divisor)
     remainder = (divided - product) - product_lost
-    # Near $a$.
+    # This is for $x$ near $a$.
     square = quotient * quotient
     most, most_lost = exact_product(divided, quotient)
     rest = 2 * a * quotient * square * horner([1 / (2 * n + 3) for n in range(17)], square)
     exponent, exponent_lost = exact_sum(rest, -most)
     lost = exponent_lost - most_lost
     lost = lost - divided * ((remainder - quotient * total_lost) / divisor)
-    # Elsewhere; of an eighth, powers stay in range.
+    # This is for other $x$; powers with an eighth of the exponent stay in range.
     apart = ~near & (jnp.abs(difference) < _FAR) & (quotient > 0)
     part = jnp.where(large, 0.125, 0.5)
     base, steps = jnp.where(apart, quotient, 1), jnp.where(apart, a * part, 0)
@@ -78,7 +78,7 @@ def power(a: Array, x: Array) -> Power:
 
 @jax.jit
 def over_gamma(a: Array) -> tuple[Array, Array]:
-    r"""$1 / \Gamma(1 + a)$ for $0 \le a < 10$, and how much more than 1 it is."""
+    r"""$1 / \Gamma(1 + a)$ for $0 \le a < 10$, and its excess over 1."""
     whole = jnp.floor(a)
     z = a - whole
     more = z * (1 - z) * horner(_INVERSE_GAMMA, 2 * z - 1)
@@ -89,9 +89,9 @@ def over_gamma(a: Array) -> tuple[Array, Array]:
 
 
 def relative_slopes(order: int, a: Array, x: Array) -> list[Array]:
-    r"""The derivatives of the power in $a$ up to this order, over the power.
+    r"""The derivatives of the power in $a$ up to `order`, each divided by the power.
 
-    The first is $\ln x - \psi(1 + a)$, others come of it by Leibniz's rule.
+    The first is $\ln x - \psi(1 + a)$; higher ones follow from it by Leibniz's rule.
     """
     logarithms = [_log_slope(j, a, x) for j in range(order)]
     out = [jnp.ones_like(a)]
@@ -103,12 +103,12 @@ def relative_slopes(order: int, a: Array, x: Array) -> list[Array]:
 
 @jax.jit
 def _first_log_slope(a: Array, x: Array) -> Array:
-    r"""$\ln x - \psi(1 + a)$."""
+    r"""$\ln x - \psi(1 + a)$, the first derivative of the logarithm of the power in $a$."""
     high = a + _LARGE
     difference = (x - a) - _LARGE
     near = jnp.abs(difference) < 0.5 * high
     close = jnp.log1p(jnp.where(near, difference / high, 0))
-    # The smallest $x$ enlarged, so that no quotient is 0 unless the power is.
+    # The smallest $x$ are enlarged, so that no quotient is 0 unless the power is.
     tiny = x < 1e-290
     away = jnp.where(near, 1, jnp.where(tiny, x * 2.0**64, x)) / jnp.where(near, 1, high)
     away = jnp.log(jnp.maximum(away, 1e-300)) - jnp.where(tiny, 64 * math.log(2), 0)
@@ -117,12 +117,12 @@ def _first_log_slope(a: Array, x: Array) -> Array:
 
 
 def _log_slope(order: int, a: Array, x: Array) -> Array:
-    r"""The derivative of $\ln x - \psi(1 + a)$ in $a$ of this order."""
+    r"""The derivative of $\ln x - \psi(1 + a)$ in $a$ of `order`."""
     return _first_log_slope(a, x) if order == 0 else _polygamma(order, a)
 
 
 def _polygamma(order: int, a: Array) -> Array:
-    r"""$-\psi^{(n)}(1 + a)$ for $n > 0$."""
+    r"""$-\psi^{(n)}(1 + a)$ for an `order` $n > 0$."""
     inverse = 1 / (a + _LARGE)
     first = (1 + (0.5 * order) * inverse) * math.factorial(order - 1)
     sign = -1 if order % 2 else 1
@@ -132,15 +132,15 @@ def _polygamma(order: int, a: Array) -> Array:
 
 
 def _reciprocals(exponent: int, a: Array) -> Array:
-    r"""$\sum_{0 < k < 10} (a + k)^{-n}$."""
+    r"""$\sum_{0 < k < 10} (a + k)^{-n}$ for an `exponent` $n$."""
     return jnp.sum((1 / (a[..., None] + np.arange(1.0, _LARGE))) ** exponent, axis=-1)
 
 
 def stirling_tail(order: int, x: Array) -> Array:
-    r"""$\sum_k B_{2k} \frac{(2k + n - 1)!}{(2k)!} x^{-2k-n}$ of $x \ge 10$.
+    r"""$\sum_k B_{2k} \frac{(2k + n - 1)!}{(2k)!} x^{-2k-n}$ for $x \ge 10$ and an `order` $n$.
 
-    Up to a sign, the derivatives of the last sum in Stirling's series for $\psi$; for $n = -1$
-    that of $\ln \Gamma$.
+    Up to a sign these are the derivatives of the last sum in Stirling's series for $\psi$; $n = -1$
+    gives that of $\ln \Gamma$.
     """
     inverse = 1 / x
     coefficients = [

@@ -1,6 +1,6 @@
-"""The complementary error function, scaled and not, without loss of digits in its tails.
+"""The complementary error function, scaled and not, for float64 arrays.
 
-By SunPro's rational approximations (`s_erf.c`, 1993). Functions of float64 arrays.
+Its tails lose no digits. Source: SunPro's rational approximations (`s_erf.c`, 1993).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEAR = (
         *(6.50222499887672944485e-02, 3.97917223959155352819e-01, 1.0),
     ),
 )
-# $\mathrm{erf}(1 + s)$ less its first digits, for arguments up to 1.25.
+# $\mathrm{erf}(1 + s)$ minus a number of few digits, for arguments up to 1.25.
 _FIRST = 8.45062911510467529297e-01
 _MIDDLE = (
     (
@@ -69,8 +69,8 @@ _ATANH = [1 / (2 * k + 1) for k in reversed(range(17))]
 
 
 def exponential_of_square(x: Array, scale: float) -> Array:
-    """$e^{s x^2}$ with all digits; `scale` is 1, -1 or a half of these."""
-    x = jnp.clip(x, -60, 60)  # where it is 0 or infinite
+    """$e^{s x^2}$ with all digits, where the `scale` $s$ is 1, -1, 1/2 or -1/2."""
+    x = jnp.clip(x, -60, 60)  # beyond it the result is 0 or infinite
     first = lax.reduce_precision(x, 11, 20)  # whose square is exact
     rest = scale * ((x - first) * (x + first))
     power = jnp.exp(scale * (first * first))
@@ -78,7 +78,7 @@ def exponential_of_square(x: Array, scale: float) -> Array:
 
 
 def error_function(x: Array) -> Array:
-    """For $|x| < 0.84375$."""
+    r"""$\mathrm{erf}(x)$ for $|x| < 0.84375$."""
     return x + x * ratio(*_NEAR, x * x)
 
 
@@ -111,23 +111,23 @@ def scaled_complement(x: Array) -> Array:
 
 
 def _scaled_far(x: Array) -> Array:
-    """Of $x > 1$."""
+    r"""$\mathrm{erfcx}(x)$ for $x > 1$."""
     inverse = 1 / x
     series = polynomial(_ASYMPTOTIC, inverse * inverse) * (1 / math.sqrt(math.pi))
     return jnp.where(x < 28, jnp.exp(_exponent(jnp.minimum(x, 28))), series) / x
 
 
 def _exponent(x: Array) -> Array:
-    r"""$\ln(x\,\mathrm{erfcx}(x))$ of $x$ from 1 to 28."""
+    r"""$\ln(x\,\mathrm{erfcx}(x))$ for $x$ from 1 to 28."""
     square = 1 / (x * x)
-    # Beyond their ends these polynomials may vanish.
+    # These polynomials may vanish beyond their intervals.
     far = ratio(*_FAR, jnp.maximum(square, 0.12))
     farther = ratio(*_FARTHER, jnp.minimum(square, 0.13))
     return jnp.where(x < 1 / 0.35, far, farther) - 0.5625
 
 
 def normal_distribution(x: Array) -> Array:
-    r"""$\Phi(x)$, the standard normal distribution function."""
+    r"""$\Phi(x)$, the distribution function of the standard normal distribution."""
     root = math.sqrt(0.5)
     middle = 0.5 + 0.5 * error_function(jnp.clip(x, -1, 1) * root)
     tail = normal_tail(x)
@@ -135,19 +135,19 @@ def normal_distribution(x: Array) -> Array:
 
 
 def normal_tail(x: Array) -> Array:
-    r"""$\Phi(-|x|)$."""
+    r"""$\Phi(-|x|)$, the tail of the standard normal distribution."""
     size = jnp.abs(x)
     scaled = scaled_complement(size * math.sqrt(0.5))
     return 0.5 * scaled * exponential_of_square(size, -0.5)
 
 
 def log_normal_distribution(x: Array) -> Array:
-    r"""$\ln\Phi(x)$."""
+    r"""$\ln\Phi(x)$, the logarithm of the standard normal distribution function."""
     size = jnp.abs(x)
     scaled = 0.5 * scaled_complement(size * math.sqrt(0.5))
     tail = scaled * exponential_of_square(size, -0.5)
     below = jnp.where(x < -1, jnp.log(scaled) - 0.5 * x * x, jnp.log(tail))
-    # $\ln(1 - t)$, of which XLA's `log1p` has fewer digits.
+    # $\ln(1 - t)$; XLA's `log1p` has fewer digits.
     part = tail / (2 - tail)
     above = -2 * part * polynomial(_ATANH, part * part)
     return jnp.where(x < 0, below, above)

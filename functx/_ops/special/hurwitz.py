@@ -1,7 +1,7 @@
-r"""The Hurwitz zeta function by Euler and Maclaurin's summation, of float64 arrays.
+"""The Hurwitz zeta function of float64 arrays, by Euler and Maclaurin's summation.
 
-The terms are powers of $1 + k / q$: those of $q + k$ lose the digits that it is rounded to, as many
-times as the exponent says.
+The terms are powers of $1 + k / q$. Powers of $q + k$ would multiply the rounding error of $q + k$
+by the exponent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from jax import Array
 
 
-_TERMS = 10  # that are summed one by one
+_TERMS = 10  # terms that are summed one by one
 # $B_{2k} / (2k)!$. With ten terms before them, these leave less than 1e-17 of the sum.
 _COEFFICIENTS = (
     *(1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000),
@@ -24,14 +24,15 @@ _COEFFICIENTS = (
     *(-174611 / 802857662698291200000, 77683 / 14101100039391805440000),
     -236364091 / 1693824136731743669452800000,
 )
-_STEEP = 1e3  # Exponents beyond as many times the first number left out: the rest is 0.
+_STEEP = 1e3  # the sum ends if the exponent is so many times the first number left out
 
 
 def zeta_sum(offset: int, s: Array, q: Array) -> Array:
-    r"""$\sum_{k \ge 0} (q + k)^{-s}$ of the exponent $s$, to which `offset` is added.
+    r"""$\sum_{k \ge 0} (q + k)^{-s - m}$, where $m$ is `offset`.
 
-    Infinite where that is 1 and where a term is, NaN below 1. For negative $q$, a sum over
-    integers' distances less the rest of it: for whole exponents, else NaN.
+    It is infinite where the exponent is 1 and where a term is, and NaN for exponents below 1. For
+    negative $q$ and whole exponents it is a sum over positive and negative distances; for negative
+    $q$ and other exponents it is NaN.
     """
     inside = s > 1 - offset
     safe = jnp.where(inside, s, 2)
@@ -45,7 +46,7 @@ def zeta_sum(offset: int, s: Array, q: Array) -> Array:
 
 
 def zeta_in_exponent(order: int, offset: int, s: Array, q: Array) -> Array:
-    """The derivative of `zeta_sum` in $s$ of this order: where $q > 0$, else NaN."""
+    """The derivative of `zeta_sum` in $s$ of `order`: where $q > 0$, else NaN."""
     if order == 0:
         return zeta_sum(offset, s, q)
     positive, inside = q > 0, s > 1 - offset
@@ -62,7 +63,7 @@ def _differentiated(function: Callable[[Array, Array], Array]) -> Callable[[Arra
 
 
 def polygamma_sum(n: int, x: Array) -> Array:
-    r"""$n! \, \zeta(n + 1, x)$, of which no factor leaves the range before the product."""
+    r"""$n! \, \zeta(n + 1, x)$, in which no factor leaves the range before the product."""
     exponent = jnp.full_like(x, n + 1.0)
     power = lambda x: _factorial_power(n, x)
 
@@ -81,16 +82,16 @@ def _everywhere(
     power: Callable[[Array], Array],
     above: Callable[[Array], Array],
 ) -> Array:
-    """For positive and negative $q$, of the power and the sum for positive ones; $s$ is whole."""
+    """The sum for $q$ of both signs, by `power` and by `above` for $q > 0$; $s$ is whole."""
     whole = jnp.round(q)
     left = (q < 0) & (q != whole)
     distance = jnp.where(left, q - whole, 0.25)
     near = jnp.abs(distance)
     sign = jnp.where(odd, -1.0, 1.0)
-    # The nearest two terms; of an odd power they cancel half way between integers.
+    # These two terms are the nearest; odd powers cancel half way between integers.
     pair = 1 + sign * (near / (1 - near)) ** s
     pair = jnp.where(pair == 0, 0, pair * power(near))
-    # As one array, since the code of the sum is long.
+    # One array of both halves has the long code of the sum compiled once.
     places = [1 + near, 2 - near, jnp.where(left, 1 - q, 1), jnp.where(q > 0, q, 1)]
     first, second, beyond, right = jax.vmap(above)(jnp.stack(places))
     mirrored = jnp.where(odd & (distance < 0), -1.0, 1.0) * (pair + (first + sign * second))
@@ -100,7 +101,7 @@ def _everywhere(
 
 
 def _above_zero(offset: int, s: Array, q: Array) -> Array:
-    """For $q > 0$. Powers of $s$ and of `offset` are taken one by one: their sum is rounded."""
+    """The sum for $q > 0$, by powers of $s$ and of `offset`, since $s$ + `offset` is rounded."""
     below, first = _first_summed(q)
     alone = jnp.where(below, q**-s * q ** -float(offset), 0)
     return alone + first**-s * first ** -float(offset) * _scaled_sum(
@@ -109,13 +110,13 @@ def _above_zero(offset: int, s: Array, q: Array) -> Array:
 
 
 def _first_summed(q: Array) -> tuple[Array, Array]:
-    """Whether the first term is added by itself, and the number from which others are summed."""
+    """Whether the first term is added by itself, and the number from which on terms are summed."""
     below = q < 1
     return below, jnp.where(below, q + 1, q)
 
 
 def _scaled_sum(s: Array, excess: Array, q: Array) -> Array:
-    r"""$q^s \zeta(s, q)$ of $q \ge 1$ and $s > 1$, by as much as `excess`."""
+    r"""$q^s \zeta(s, q)$ for $q \ge 1$ and $s > 1$; `excess` is $s - 1$."""
     at = jnp.clip(q, 1, 1e300)
     s = jnp.clip(s, None, 1e300)
     k = np.arange(1, _TERMS, dtype=np.float64)
@@ -137,8 +138,8 @@ def _scaled_sum(s: Array, excess: Array, q: Array) -> Array:
 
 
 def _factorial_power(n: int, x: Array) -> Array:
-    """$n! x^{-n-1}$ of $x > 0$."""
-    if n <= 170:  # whose factorial is a number in double precision
+    """$n! x^{-n-1}$ for $x > 0$."""
+    if n <= 170:  # its factorial is finite in double precision
         third, rest = divmod(n + 1, 3)
         power = x ** -float(third)
         return ((float(math.factorial(n)) * power) * power) * x ** -float(third + rest)

@@ -1,10 +1,10 @@
-r"""The regularized incomplete gamma functions and their derivatives in $a$, of float64 arrays.
+r"""The regularized incomplete gamma functions of float64 arrays, and their derivatives in $a$.
 
-From $x = 1$ on, the tail on the far side of $x$ is an integral of $t = x e^{\pm v}$,
+From $x = 1$ on, the tail on the far side of $x$ is an integral over $t = x e^{\pm v}$,
 $\frac{x^a e^{-x}}{\Gamma(a)} \int_0^\infty e^{-|a - x| v - x (e^{\pm v} - 1 \mp v)} dv$, whose
-integrand falls from 1, faster and faster: Gauss and Legendre's rule sums it up to where it is
-nothing. Below, the power series of the lower function. A derivative in $a$ is another sum at the
-same nodes, or of the same powers, and meets no difference of large numbers.
+integrand falls from 1, faster and faster: the rule of Gauss and Legendre sums it up to where it
+vanishes. Below 1 the power series of the lower function is used. A derivative in $a$ is another sum
+at the same nodes, or of the same powers, and meets no difference of large numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functx._ops.polynomials import horner
 from .gamma_powers import over_gamma, Power, power, relative_slopes
 
 
-# Gauss and Legendre's 52 nodes in [0, 1], of which half are the others' distances to 1.
+# The 52 nodes of Gauss and Legendre in [0, 1]; half of them are the distances of the others to 1.
 _NODES = (
     *(0.0005244444480248609, 0.0027612045353919853, 0.006776902174225079, 0.012558057889127748),
     *(0.020084086533456724, 0.02932807317932047, 0.04025693554178773, 0.05283155473275234),
@@ -43,27 +43,27 @@ _WEIGHTS = (
 )
 _ALL_NODES = np.array([*_NODES, *(1 - u for u in _NODES)])
 _ALL_WEIGHTS = np.array([*_WEIGHTS, *_WEIGHTS])
-_LAST_EXPONENT = 46.0  # Where the integrand ends: good for derivatives up to
+_LAST_EXPONENT = 46.0  # the exponent at which the integrand ends, for low orders
 _LOW_ORDER = 3
-_MORE_EACH = 4.0  # of further ones, which multiply it by more powers of $v$
-_TERMS = np.arange(1.0, 19)  # of the power series, for $x < 1$
+_MORE_EACH = 4.0  # for each further order, a further power of $v$
+_TERMS = np.arange(1.0, 19)  # terms of the power series, for $x < 1$
 _SIGNED = np.array([(-1.0) ** n / math.factorial(n) for n in range(1, 19)])
 _SMALL = 10.0
 _LARGEST = 1e290
 
 
 def lower(a: Array, x: Array) -> Array:
-    r"""$P(a, x)$."""
+    """The regularized lower incomplete gamma function $P(a, x)$."""
     return _at_edges(_regularized(*_inside(a, x))[0], a, x, (0.0, 1.0))
 
 
 def upper(a: Array, x: Array) -> Array:
-    r"""$Q(a, x) = 1 - P(a, x)$."""
+    """The regularized upper incomplete gamma function $Q(a, x) = 1 - P(a, x)$."""
     return _at_edges(_regularized(*_inside(a, x))[1], a, x, (1.0, 0.0))
 
 
 def lower_in_first(order: int, a: Array, x: Array) -> Array:
-    r"""The derivative of $P(a, x)$ in $a$ of this order, above 0."""
+    """The derivative of $P(a, x)$ in $a$ of `order`, which is above 0."""
     b, y = _inside(a, x)
     scale, slopes = power(b, y), relative_slopes(order, b, y)
     near = y < 1
@@ -74,9 +74,9 @@ def lower_in_first(order: int, a: Array, x: Array) -> Array:
 
 
 def density(order: int, lowered: int, a: Array, x: Array) -> Array:
-    r"""The derivative of $x^{a-m-1} e^{-x} / \Gamma(a - m)$ in $a$ of this order; $m$ is `lowered`.
+    r"""The derivative of $x^{a-m-1} e^{-x} / \Gamma(a - m)$ in $a$ of `order`; $m$ is `lowered`.
 
-    At $x = 0$ those of order above 0 are taken for 0.
+    At $x = 0$ derivatives of an order above 0 are taken for 0.
     """
     b, y = _inside(a, x)
     half, rest = power(b, y)
@@ -85,7 +85,7 @@ def density(order: int, lowered: int, a: Array, x: Array) -> Array:
         half = half / jnp.minimum(y, 1)
     for _ in range((lowered + 1) // 2):
         other = other / jnp.minimum(y, 1)
-    # The derivatives of $\Gamma(1 + a) / \Gamma(a - m) = a (a - 1) ... (a - m)$, over a power.
+    # Derivatives of $\Gamma(1 + a) / \Gamma(a - m) = a (a - 1) ... (a - m)$, divided by a power.
     factors = [jnp.full_like(b, float(j == 0)) for j in range(order + 1)]
     for k in range(lowered + 1):
         products = [(b - k) * f for f in factors]
@@ -107,7 +107,7 @@ def density(order: int, lowered: int, a: Array, x: Array) -> Array:
 
 
 def _inside(a: Array, x: Array) -> tuple[Array, Array]:
-    """Both, or 1 for what is at an edge; the largest ones shrunk."""
+    """`a` and `x`, with 1 in place of numbers at an edge, and with the largest numbers shrunk."""
     a = jnp.where((a >= 0) & (a < jnp.inf), a, 1)
     x = jnp.where((x > 0) & (x < jnp.inf), x, 1)
     shrunk = _LARGEST / jnp.maximum(jnp.maximum(a, x), _LARGEST)
@@ -117,14 +117,14 @@ def _inside(a: Array, x: Array) -> tuple[Array, Array]:
 def _at_edges(out: Array, a: Array, x: Array, ends: tuple[float, float]) -> Array:
     """`out` between the edges; `ends` are the values at 0 and infinity."""
     out = jnp.where((x == 0) | (a == jnp.inf), ends[0], jnp.where(x == jnp.inf, ends[1], out))
-    out = jnp.where(out == 0, 0, out)  # without a sign
+    out = jnp.where(out == 0, 0, out)  # NaN without a sign
     neither = ((a == 0) & (x == 0)) | ((a == jnp.inf) & (x == jnp.inf))
     return jnp.where((a >= 0) & (x >= 0) & ~neither, out, jnp.nan)
 
 
 @jax.jit
 def _regularized(a: Array, x: Array) -> tuple[Array, Array]:
-    """$P$ and $Q$, each with its digits where it is small."""
+    """$P$ and $Q$, each of which keeps its digits where it is small."""
     scale, slopes = power(a, x), [jnp.ones_like(a)]
     near = x < 1
     low, high = _by_series(scale, a, jnp.where(near, x, 0.5))
@@ -136,7 +136,7 @@ def _regularized(a: Array, x: Array) -> tuple[Array, Array]:
 
 
 def _by_series(scale: Power, a: Array, x: Array) -> tuple[Array, Array]:
-    """Of $0 < x < 1$."""
+    """$P$ and $Q$ for $0 < x < 1$."""
     total = a * jnp.sum(_signed_powers(x) / (a[..., None] + _TERMS), axis=-1)
     without = _without_exponential(scale, x)
     low = without * (1 + total)
@@ -148,7 +148,7 @@ def _by_series(scale: Power, a: Array, x: Array) -> tuple[Array, Array]:
 
 
 def _series(scale: Power, slopes: Sequence[Array], a: Array, x: Array) -> Array:
-    """The derivative of $P$ in $a$, for $0 < x < 1$: of the power and of each $a / (a + n)$."""
+    """The derivative of $P$ in $a$ for $0 < x < 1$, from the power and each $a / (a + n)$."""
     order = len(slopes) - 1
     inverse = 1 / (a[..., None] + _TERMS)
     total = (slopes[order] * a)[..., None] * inverse
@@ -160,7 +160,7 @@ def _series(scale: Power, slopes: Sequence[Array], a: Array, x: Array) -> Array:
 
 
 def _without_exponential(scale: Power, x: Array) -> Array:
-    r"""$x^a / \Gamma(1 + a)$."""
+    r"""$x^a / \Gamma(1 + a)$, for the power `scale` that has the factor $e^{-x}$."""
     return scale.half * (scale.half * (scale.rest * jnp.exp(x)))
 
 
@@ -174,10 +174,10 @@ def _signed_powers(x: Array) -> Array:
 
 
 def _tail(scale: Power, slopes: Sequence[Array], a: Array, x: Array) -> Array:
-    """The derivative in $a$ of $P$ where $x < a$, else of $Q$; for $x >= 1$."""
+    r"""The derivative in $a$ of $P$ where $x < a$, and of $Q$ elsewhere; $x \ge 1$."""
     order = len(slopes) - 1
     side = jnp.where(x < a, -1.0, 1.0)
-    # Those of $x^a e^{-x} / \Gamma(a)$, beside the powers of $v$ that come of the integrand.
+    # Derivatives of $x^a e^{-x} / \Gamma(a)$ go with the powers of $v$ that the integrand gives.
     coefficients: list[Array] = []
     for k in range(order + 1):
         n = order - k
@@ -187,7 +187,7 @@ def _tail(scale: Power, slopes: Sequence[Array], a: Array, x: Array) -> Array:
 
 
 def _integral(coefficients: Sequence[Array], side: Array, a: Array, x: Array) -> Array:
-    """That of the integrand and a polynomial in $v$, given by its coefficients."""
+    """The integral of the integrand times a polynomial in $v$, given by its coefficients."""
     slope = jnp.abs(a - x) / x
     reach = _reach(len(coefficients) - 1, side, slope, x)
     v = reach[..., None] * _ALL_NODES
@@ -199,10 +199,10 @@ def _integral(coefficients: Sequence[Array], side: Array, a: Array, x: Array) ->
 
 
 def _reach(order: int, side: Array, slope: Array, x: Array) -> Array:
-    r"""Where the integrand is nothing any more, or a little beyond.
+    r"""The $v$ at which the integrand has vanished, or a little more.
 
-    By $e^{-v} - 1 + v \ge v^2 / (2 + v)$ below $a$; above by $e^v - 1 - v \ge v^2 / 2$, and a step
-    of $e^v = 1 + v + ...$ from there.
+    Below $a$ it follows from $e^{-v} - 1 + v \ge v^2 / (2 + v)$; above $a$ from
+    $e^v - 1 - v \ge v^2 / 2$, and a step of $e^v = 1 + v + ...$ from there.
     """
     depth = (_LAST_EXPONENT + _MORE_EACH * max(order - _LOW_ORDER, 0)) / x
     below = side < 0
@@ -213,7 +213,7 @@ def _reach(order: int, side: Array, slope: Array, x: Array) -> Array:
 
 
 def _excess(side: Array, v: Array) -> Array:
-    r"""$e^{\pm v} - 1 \mp v$ of positive $v$."""
+    r"""$e^{\pm v} - 1 \mp v$ for positive $v$."""
     near = v < 0.5
     signed = side * jnp.where(near, v, 0.25)
     series = horner([1 / math.factorial(n) for n in range(2, 16)], signed)

@@ -1,4 +1,4 @@
-"""Modified Bessel functions, of the first and the second kind, of orders 0 and 1."""
+"""Modified Bessel functions of the first and the second kind, of orders 0 and 1."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ __all__ = [
 
 @operator(name="i0", promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.i0",))
 def i0(input: ArrayLike) -> Array:
-    r"""Modified Bessel function $I_0(x_i) = \tfrac1\pi \int_0^\pi e^{x_i \cos t}\,dt$.
+    r"""Modified Bessel function of the first kind and order 0 of each element of `input`.
 
-    Infinite at both infinities, where PyTorch has NaN.
+    This is $I_0(x_i) = \tfrac1\pi \int_0^\pi e^{x_i \cos t}\,dt$, infinite at both infinities,
+    where PyTorch has NaN.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.i0(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([1.   , 1.266], dtype=float32)
@@ -41,9 +44,12 @@ def i0(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def i0e(input: ArrayLike) -> Array:
-    r"""Scaled modified Bessel function, $e^{-|x_i|} I_0(x_i)$.
+    """Scaled modified Bessel function $e^{-|x_i|} I_0(x_i)$ of each element $x_i$ of `input`.
 
-    Derivatives at the kink 0 are the means of both sides' limits.
+    $I_0$ is of the first kind and of order 0. Derivatives at the kink 0 are the means of the limits
+    from both sides.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.special.i0e(jnp.asarray([0.0, 1000.0], "float32")).round(4)
     Array([1.    , 0.0126], dtype=float32)
@@ -53,9 +59,12 @@ def i0e(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def i1(input: ArrayLike) -> Array:
-    r"""Modified Bessel function $I_1(x_i) = \tfrac1\pi \int_0^\pi e^{x_i \cos t} \cos t\,dt$.
+    r"""Modified Bessel function of the first kind and order 1 of each element of `input`.
 
-    Infinite at both infinities, where PyTorch has NaN.
+    This is $I_1(x_i) = \tfrac1\pi \int_0^\pi e^{x_i \cos t} \cos t\,dt$, infinite at both
+    infinities, where PyTorch has NaN.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.special.i1(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 0.565], dtype=float32)
@@ -65,9 +74,12 @@ def i1(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def i1e(input: ArrayLike) -> Array:
-    r"""Scaled modified Bessel function, $e^{-|x_i|} I_1(x_i)$.
+    """Scaled modified Bessel function $e^{-|x_i|} I_1(x_i)$ of each element $x_i$ of `input`.
 
-    Derivatives at 0 are the means of both sides' limits.
+    $I_1$ is of the first kind and of order 1. Derivatives at 0 are the means of the limits from
+    both sides.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.special.i1e(jnp.asarray([0.0, 1000.0], "float32")).round(4)
     Array([0.    , 0.0126], dtype=float32)
@@ -77,7 +89,13 @@ def i1e(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def modified_bessel_i0(input: ArrayLike) -> Array:
-    r"""Modified Bessel function $I_0(x_i)$, as `i0`; has derivatives, of which PyTorch has none.
+    r"""Modified Bessel function of the first kind and order 0 of each element of `input`.
+
+    This is $I_0(x_i) = \tfrac1\pi \int_0^\pi e^{x_i \cos t}\,dt$, infinite at both infinities,
+    where PyTorch has NaN. The function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.modified_bessel_i0(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([1.   , 1.266], dtype=float32)
@@ -87,7 +105,13 @@ def modified_bessel_i0(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def modified_bessel_i1(input: ArrayLike) -> Array:
-    r"""Modified Bessel function $I_1(x_i)$, as `i1`; has derivatives, of which PyTorch has none.
+    r"""Modified Bessel function of the first kind and order 1 of each element of `input`.
+
+    This is $I_1(x_i) = \tfrac1\pi \int_0^\pi e^{x_i \cos t} \cos t\,dt$, infinite at both
+    infinities, where PyTorch has NaN. The function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.modified_bessel_i1(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.   , 0.565], dtype=float32)
@@ -97,10 +121,13 @@ def modified_bessel_i1(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def modified_bessel_k0(input: ArrayLike) -> Array:
-    r"""Modified Bessel function $K_0(x_i) = \int_0^\infty e^{-x_i \cosh t}\,dt$.
+    r"""Modified Bessel function of the second kind and order 0 of each element of `input`.
 
-    Infinite at 0, NaN below; 0 at infinity. Has derivatives, of which
-    PyTorch has none.
+    This is $K_0(x_i) = \int_0^\infty e^{-x_i \cosh t}\,dt$, infinite at 0, NaN below, and 0 at
+    infinity. The function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.modified_bessel_k0(jnp.asarray([0.0, 1.0], "float32"))
     Array([       inf, 0.42102444], dtype=float32)
@@ -110,10 +137,13 @@ def modified_bessel_k0(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def modified_bessel_k1(input: ArrayLike) -> Array:
-    r"""Modified Bessel function $K_1(x_i) = \int_0^\infty e^{-x_i \cosh t} \cosh t\,dt$.
+    r"""Modified Bessel function of the second kind and order 1 of each element of `input`.
 
-    Infinite at 0, NaN below; 0 at infinity. Has derivatives, of which
-    PyTorch has none.
+    This is $K_1(x_i) = \int_0^\infty e^{-x_i \cosh t} \cosh t\,dt$, infinite at 0, NaN below, and 0
+    at infinity. The function has derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.modified_bessel_k1(jnp.asarray([0.0, 1.0], "float32"))
     Array([       inf, 0.60190725], dtype=float32)
@@ -123,9 +153,13 @@ def modified_bessel_k1(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def scaled_modified_bessel_k0(input: ArrayLike) -> Array:
-    r"""Scaled modified Bessel function, $e^{x_i} K_0(x_i)$.
+    """Scaled modified Bessel function $e^{x_i} K_0(x_i)$ of each element $x_i$ of `input`.
 
-    Infinite at 0, NaN below. Has derivatives, of which PyTorch has none.
+    $K_0$ is of the second kind and of order 0. The function is infinite at 0 and NaN below, and has
+    derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.scaled_modified_bessel_k0(jnp.asarray([1.0, 1e4], "float32")).round(4)
     Array([1.1445, 0.0125], dtype=float32)
@@ -135,9 +169,13 @@ def scaled_modified_bessel_k0(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def scaled_modified_bessel_k1(input: ArrayLike) -> Array:
-    r"""Scaled modified Bessel function, $e^{x_i} K_1(x_i)$.
+    """Scaled modified Bessel function $e^{x_i} K_1(x_i)$ of each element $x_i$ of `input`.
 
-    Infinite at 0, NaN below. Has derivatives, of which PyTorch has none.
+    $K_1$ is of the second kind and of order 1. The function is infinite at 0 and NaN below, and has
+    derivatives, of which PyTorch has none.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.scaled_modified_bessel_k1(jnp.asarray([1.0, 1e4], "float32")).round(4)
     Array([1.6362, 0.0125], dtype=float32)

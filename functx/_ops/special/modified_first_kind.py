@@ -1,8 +1,8 @@
 r"""Modified Bessel functions of the first kind, $I_n$, scaled by $e^{-|x|}$ or not, in float64.
 
-With $H_k(x) = \tfrac1\pi \int_0^\pi (1 - \cos t)^k e^{-x (1 - \cos t)}\,dt$, for $x > 0$,
-$e^{-x} I_0 = H_0$ and $e^{-x} I_1 = H_0 - H_1$, and since $H_k' = -H_{k+1}$ no order of their
-derivatives cancels far out (Abramowitz and Stegun 9.6).
+They are computed from $H_k(x) = \tfrac1\pi \int_0^\pi (1 - \cos t)^k e^{-x (1 - \cos t)}\,dt$. For
+$x > 0$, $e^{-x} I_0 = H_0$ and $e^{-x} I_1 = H_0 - H_1$, and since $H_k' = -H_{k+1}$ no order of
+their derivatives cancels far out (Abramowitz and Stegun 9.6).
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ _H1 = (
     *(-6.015727900559404e-09, 6.89298168028857e-09, 1.2716202472014245e-09, -8.535042628191337e-10),
     -1.255243503255032e-10,
 )
-_NEAR = 8.0  # to where power series are taken
-_STEPS = 60  # after which the continued fraction of $H_{k+1} / H_k$ has 16 digits for $x \ge 8$
+_NEAR = 8.0  # power series are used up to here
+_STEPS = 60  # terms that give $H_{k+1} / H_k$ as a continued fraction 16 digits for $x \ge 8$
 
 
 def first_kind(n: int, k: int, x: Array) -> Array:
@@ -90,7 +90,7 @@ def first_kind(n: int, k: int, x: Array) -> Array:
 
 
 def scaled_first_kind(n: int, k: int, x: Array) -> Array:
-    r"""The `k`-th derivative of $e^{-|x|} I_n$, $n$ 0 or 1; at 0 the mean of both sides' limits."""
+    """The `k`-th derivative of $e^{-|x|} I_n$, $n$ 0 or 1; at 0 the mean of both sides' limits."""
     size = jnp.abs(x)
     weights = Counter[int]()
     for j in range(k + 1):
@@ -107,7 +107,7 @@ def scaled_first_kind(n: int, k: int, x: Array) -> Array:
 
 
 def _weights(n: int, k: int) -> Counter[int]:
-    """Of which $I_m$ the `k`-th derivative of $I_n$ is the sum, by $2 I_n' = I_{n-1} + I_{n+1}$."""
+    """The weights of $I_m$ in the `k`-th derivative of $I_n$, by $2 I_n' = I_{n-1} + I_{n+1}$."""
     weights = Counter[int]()
     for i in range(k + 1):
         weights[abs(n - k + 2 * i)] += math.comb(k, i) / 2**k
@@ -115,7 +115,7 @@ def _weights(n: int, k: int) -> Counter[int]:
 
 
 def _near(weights: Counter[int], x: Array, edge: float) -> Array:
-    """A sum of $I_m$ by their power series, for $0 \\le x < $ `edge`."""
+    r"""A weighted sum of $I_m$ by their power series, for $0 \le x < $ `edge`."""
     half = 0.5 * jnp.minimum(x, edge)
     total = jnp.zeros_like(x)
     for m, weight in weights.items():
@@ -145,7 +145,7 @@ def _moments(last: int, x: Array) -> list[Array]:
     h1 = horner(_H1, place) / root * inverse
     values = [h0, h1]
     if last > 1:
-        # $(2k+1) H_k = (k + 1 + 2x) H_{k+1} - x H_{k+2}$, of which they are the minimal solution.
+        # $H_k$ is the minimal solution of $(2k+1) H_k = (k + 1 + 2x) H_{k+1} - x H_{k+2}$.
         ratios: list[Array] = []
         start = _STEPS + last
         ratio = (2 * start + 1) / jnp.maximum(2 * x, start)

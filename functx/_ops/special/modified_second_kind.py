@@ -1,6 +1,6 @@
-r"""Modified Bessel functions of the second kind, $K_n$, scaled by $e^x$ or not, in float64.
+"""Modified Bessel functions of the second kind, $K_n$, scaled by $e^x$ or not, in float64.
 
-NaN below 0, infinite at 0.
+They are NaN below 0 and infinite at 0.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _KQ1 = (
     *(1648.8582401923177, 2181.306308298038, 1623.6958556348673, 648.3746762314471),
     *(126.20524861535516, 9.920908690797797, 0.2007954839754061),
 )
-_TERMS = 12  # of the power series, to 1
+_TERMS = 12  # terms of the power series, which is used up to 1
 _CONSTANT = 0.5772156649015328606 - math.log(2)
-_STEP = 0.2  # of the trapezoidal rule, whose error then is 1e-19 for $x \ge 1$
+_STEP = 0.2  # step of the trapezoidal rule, whose error is 1e-19 for $x \ge 1$
 
 
 def second_kind(n: int, k: int, x: Array) -> Array:
@@ -55,14 +55,14 @@ def second_kind(n: int, k: int, x: Array) -> Array:
 
 
 def scaled_second_kind(n: int, k: int, x: Array) -> Array:
-    r"""The `k`-th derivative of $e^x K_n$, $n$ 0 or 1."""
+    """The `k`-th derivative of $e^x K_n$, for $n$ 0 or 1."""
     weights = Counter[int]()
     for j in range(k + 1):
         for m, weight in _weights(n, j).items():
             weights[m] += math.comb(k, j) * weight
     near = _near(n + k, x)
     total = combination(weights, near)
-    # Where the greatest is infinite, others may be too.
+    # Where the term of the greatest order is infinite, others may be too.
     total = jnp.where(jnp.isinf(near[-1]), (-1) ** k * jnp.inf, total)
     total = times_exponential(total, jnp.minimum(x, 1))
     if k == 0:
@@ -77,7 +77,7 @@ def _on_its_domain(x: Array, near: Array, far: Array) -> Array:
 
 
 def _weights(n: int, k: int) -> Counter[int]:
-    """Of which $K_m$ the `k`-th derivative of $K_n$ is the sum: $-2 K_n' = K_{n-1} + K_{n+1}$."""
+    """The weights of $K_m$ in the `k`-th derivative of $K_n$, by $-2 K_n' = K_{n-1} + K_{n+1}$."""
     weights = Counter[int]()
     for i in range(k + 1):
         weights[abs(n - k + 2 * i)] += math.comb(k, i) / (-2) ** k
@@ -124,7 +124,7 @@ def _upwards(last: int, x: Array, k0: Array, k1: Array) -> list[Array]:
 
 
 def _moment(k: int, x: Array) -> Array:
-    r"""$\int_0^\infty (\cosh t - 1)^k e^{-x (\cosh t - 1)}\,dt$, where $x \ge 1$.
+    r"""$\int_0^\infty (\cosh t - 1)^k e^{-x (\cosh t - 1)}\,dt$ where $x \ge 1$.
 
     With $s^2 = x (\cosh t - 1)$ it is $(2k-1)!! \int e^{-s^2} (2x + s^2)^{-k - 1/2}\,ds$.
     """

@@ -1,4 +1,4 @@
-"""The error function's complement and inverse, and the normal distribution."""
+"""The complementary and the inverse error function, and the normal distribution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ __all__ = ["erfc", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri"]
     name="erfc", promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.erfc",)
 )
 def erfc(input: ArrayLike) -> Array:
-    r"""Complementary error function, $\tfrac{2}{\sqrt\pi} \int_{x_i}^\infty e^{-t^2} dt$.
+    r"""Complementary error function of each element of `input`: $1 - \mathrm{erf}(x_i)$.
+
+    This is $\tfrac{2}{\sqrt\pi} \int_{x_i}^\infty e^{-t^2} dt$.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.erfc(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([1.   , 0.157], dtype=float32)
@@ -41,9 +45,11 @@ def erfc(input: ArrayLike) -> Array:
     name="erfinv", promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.erfinv",)
 )
 def erfinv(input: ArrayLike) -> Array:
-    r"""Inverse of the error function: $\mathrm{erf}(y_i) = x_i$.
+    r"""Inverse of the error function of each element $x_i$ of `input`: $\mathrm{erf}(y_i) = x_i$.
 
-    Infinite at -1 and 1, NaN beyond.
+    It is infinite at -1 and 1, and NaN beyond.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.erfinv(jnp.asarray([0.0, 0.5, 1.0], "float32")).round(2)
     Array([0.  , 0.48,  inf], dtype=float32)
@@ -53,7 +59,12 @@ def erfinv(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def erfcx(input: ArrayLike) -> Array:
-    r"""Scaled complementary error function, $e^{x_i^2}\,\mathrm{erfc}(x_i)$.
+    r"""Scaled complementary error function of each element of `input`.
+
+    This is $e^{x_i^2}\,\mathrm{erfc}(x_i)$.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.erfcx(jnp.asarray([0.0, 1000.0], "float32"))
     Array([1.000000e+00, 5.641893e-04], dtype=float32)
@@ -63,7 +74,11 @@ def erfcx(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL)
 def ndtr(input: ArrayLike) -> Array:
-    r"""Normal distribution function, $\tfrac{1}{\sqrt{2\pi}} \int_{-\infty}^{x_i} e^{-t^2/2} dt$.
+    r"""Standard normal distribution function of each element of `input`.
+
+    This is $\Phi(x_i) = \tfrac{1}{\sqrt{2\pi}} \int_{-\infty}^{x_i} e^{-t^2/2} dt$.
+
+    Dtypes: bools and integers give the default dtype. Errors: TypeError for complex numbers.
 
     >>> functx.special.ndtr(jnp.asarray([0.0, 1.0], "float32")).round(3)
     Array([0.5  , 0.841], dtype=float32)
@@ -73,9 +88,13 @@ def ndtr(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def ndtri(input: ArrayLike) -> Array:
-    r"""Quantiles of the standard normal distribution: `ndtr` of $y_i$ is $x_i$.
+    r"""Quantiles of the standard normal distribution at the probabilities $x_i$ of `input`.
 
-    Infinite at 0 and 1, NaN outside.
+    $\Phi(y_i) = x_i$, where $\Phi$ is the distribution function. The result is infinite at 0 and 1,
+    and NaN outside.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.ndtri(jnp.asarray([0.5, 0.975], "float32")).round(3)
     Array([0.  , 1.96], dtype=float32)
@@ -85,7 +104,12 @@ def ndtri(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL)
 def log_ndtr(input: ArrayLike) -> Array:
-    r"""Logarithm of the standard normal distribution function, $\ln \Phi(x_i)$.
+    r"""Logarithm of the standard normal distribution function of each element of `input`.
+
+    This is $\ln \Phi(x_i)$ with $\Phi(x) = \tfrac{1}{\sqrt{2\pi}} \int_{-\infty}^x e^{-t^2/2} dt$.
+
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.log_ndtr(jnp.asarray([0.0, -100.0], "float32")).round()
     Array([-1.000e+00, -5.006e+03], dtype=float32)
@@ -119,12 +143,12 @@ def _slope_of_log_forward(x: Array) -> Array:
 
 
 def _slope_of_quantile(p: Array, x: Array) -> Array:
-    r"""$1 / \varphi(x)$, by the share beyond $x$: of its exponent, $x$ has lost digits."""
+    r"""$1 / \varphi(x)$, computed from the tail beyond $x$, which has more digits than $x$."""
     beyond = jnp.minimum(p, 1 - p) * _slope_of_log_forward(-jnp.abs(x))
     return jnp.where(jnp.isinf(x), jnp.inf, 1 / beyond)
 
 
-# Of both as they are on the curve, $x s^2$.
+# The slope $s$ has the derivative $x s^2$ on the curve.
 _quantile_slope = derivative_rules(
     widened(_slope_of_quantile),
     jvp=lambda primals, output, tangents: tangents[0] * ((primals[1] * output) * output),
@@ -137,7 +161,7 @@ _ndtri = derivative_rules(
 )
 
 
-# $\varphi(x) / \Phi(x)$, whose derivative is $-s (x + s)$: the sum nearly cancels.
+# The slope $s = \varphi(x) / \Phi(x)$ has the derivative $-s (x + s)$, whose sum nearly cancels.
 _slope_of_log = derivative_rules(
     widened(_slope_of_log_forward),
     jvp=lambda primals, output, tangents: (

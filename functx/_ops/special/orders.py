@@ -1,4 +1,4 @@
-"""Functions of one variable whose derivatives are known at every order."""
+"""Functions of one variable whose derivatives of all orders are known."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .wide import widened
 def differentiable(name: str, derivative: Callable[[int, Array], Array]) -> Callable[..., Array]:
     """The function whose `k`-th derivative at a float64 array `x` is `derivative(k, x)`.
 
-    Each order is computed by itself, in double precision, and rounded once: no order has the
-    errors of one below it.
+    Each order is computed by itself, in double precision, and rounded once, so no order has the
+    errors of the one below it.
     """
 
     @ft.cache
@@ -32,6 +32,6 @@ def differentiable(name: str, derivative: Callable[[int, Array], Array]) -> Call
 
 
 def combination(weights: Mapping[int, float], values: Sequence[Array]) -> Array:
-    """The sum of the values that have weights, each by its own."""
+    """The sum of `values`, each times its weight; values without a weight are left out."""
     terms = [weight * values[m] for m, weight in weights.items() if weight]
     return sum(terms, jnp.zeros_like(values[-1]))

@@ -1,4 +1,4 @@
-"""Orthogonal polynomials with all their derivatives, as functions with rules."""
+"""Orthogonal polynomials with all their derivatives, as functions with derivative rules."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .wide import widened
 
 PolynomialOfDegree = Callable[[Array, Array], Array]
 
-# Of Jacobi's polynomials on [-1, 1]: the parameters, the values at 1, whether they are `2 n + 1`,
-# `n + 1` or 1, and what computes those of any degree, and those of $-x$.
+# For Jacobi's polynomials on [-1, 1]: the parameters, the values at 1, whether they are `2 n + 1`,
+# `n + 1` or 1, and the functions that compute all degrees at $x$ and at $-x$.
 _CHEBYSHEV: dict[str, tuple[ChebyshevForm, ChebyshevForm]] = {
     "t": (first_kind, first_kind),
     "u": (second_kind, second_kind),
@@ -38,7 +38,7 @@ _PARAMETERS = {
 def jacobi_polynomial(
     kind: str, name: str, *, shifted: bool = False, order: int = 0
 ) -> PolynomialOfDegree:
-    """That of Chebyshev (t, u, v, w) or Legendre (p), or its derivative of this order."""
+    """Chebyshev's (t, u, v, w) or Legendre's (p) polynomial, or its derivative of `order`."""
 
     def forward(x: Array, n: Array) -> Array:
         n = jnp.trunc(n)
@@ -67,11 +67,11 @@ def jacobi_polynomial(
 
 
 def _derivative(kind: str, order: int, flipped: Array, n: Array, size: Array, less: Array) -> Array:
-    """For $x > 0$: a multiple of the polynomial of larger parameters and lower degree."""
+    """The derivative for $x > 0$: a polynomial of larger parameters and lower degree, scaled."""
     alpha, beta = _PARAMETERS[kind]
     first = jnp.where(flipped, beta, alpha)
     second = jnp.where(flipped, alpha, beta)
-    # The values at 1.
+    # These are the values at 1.
     scale = jnp.where(first > 0, jnp.where(second > 0, n + 1, 2 * n + 1), jnp.ones_like(n))
     for j in range(order):
         scale = scale * ((n - j) * (n + (alpha + beta + 1 + j)) / (2 * (first + 1 + j)))
@@ -81,7 +81,7 @@ def _derivative(kind: str, order: int, flipped: Array, n: Array, size: Array, le
 
 @ft.lru_cache
 def laguerre_polynomial(name: str, order: int = 0) -> PolynomialOfDegree:
-    """Laguerre's, or its derivative of this order."""
+    """Laguerre's polynomial, or its derivative of `order`."""
 
     def forward(x: Array, n: Array) -> Array:
         n = jnp.trunc(n)
@@ -96,7 +96,7 @@ def laguerre_polynomial(name: str, order: int = 0) -> PolynomialOfDegree:
 
 @ft.lru_cache
 def hermite_polynomial(scale: float, name: str, order: int = 0) -> PolynomialOfDegree:
-    """Hermite's, of physics for a scale of 2, of probability for 1, or its derivative."""
+    """Physicists' Hermite polynomial for `scale` 2, probabilists' for 1, or its derivative."""
 
     def forward(x: Array, n: Array) -> Array:
         n = jnp.trunc(n)
@@ -111,7 +111,7 @@ def hermite_polynomial(scale: float, name: str, order: int = 0) -> PolynomialOfD
 def _ruled(
     forward: PolynomialOfDegree, derivative: Callable[[], PolynomialOfDegree], name: str
 ) -> PolynomialOfDegree:
-    """`forward` of $x$ and the degree, of which the result is no smooth function."""
+    """`forward` of $x$ and of the degree, with a derivative in $x$ and none in the degree."""
     return derivative_rules(
         widened(forward),
         jvp=lambda primals, output, tangents: tangents[0] * derivative()(*primals),

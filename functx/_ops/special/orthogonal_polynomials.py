@@ -1,4 +1,4 @@
-"""Chebyshev's, Legendre's, Hermite's and Laguerre's polynomials."""
+"""The polynomials of Chebyshev, Legendre, Hermite and Laguerre."""
 
 from __future__ import annotations
 
@@ -28,12 +28,18 @@ __all__ = [
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the first kind, $T_n(\cos\theta) = \cos n\theta$.
+    r"""Chebyshev polynomial of the first kind of `input`: $T_n(\cos\theta) = \cos n\theta$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.chebyshev_polynomial_t(jnp.asarray([0.5, 2.0], "float32"), 3)
     Array([-1., 26.], dtype=float32)
@@ -43,14 +49,20 @@ def chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the second kind.
+    r"""Chebyshev polynomial of the second kind, $U_n$, of `input`.
 
     $U_n(\cos\theta) = \sin((n + 1)\theta) / \sin\theta$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.chebyshev_polynomial_u(jnp.asarray([0.5, 2.0], "float32"), 3)
     Array([-1., 56.], dtype=float32)
@@ -60,14 +72,20 @@ def chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the third kind.
+    r"""Chebyshev polynomial of the third kind, $V_n$, of `input`.
 
     $V_n(\cos\theta) = \cos((n + \tfrac12)\theta) / \cos\tfrac\theta2$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.chebyshev_polynomial_v(jnp.asarray([0.5, 2.0], "float32"), 3)
     Array([-1., 41.], dtype=float32)
@@ -77,14 +95,20 @@ def chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the fourth kind.
+    r"""Chebyshev polynomial of the fourth kind, $W_n$, of `input`.
 
     $W_n(\cos\theta) = \sin((n + \tfrac12)\theta) / \sin\tfrac\theta2$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.chebyshev_polynomial_w(jnp.asarray([0.5, 2.0], "float32"), 3)
     Array([-1., 71.], dtype=float32)
@@ -94,12 +118,20 @@ def chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def shifted_chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the first kind on $[0, 1]$, $T_n(2 x - 1)$.
+    r"""Chebyshev polynomial of the first kind on $[0, 1]$, $T_n(2 x - 1)$, of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    $T_n(\cos\theta) = \cos n\theta$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.shifted_chebyshev_polynomial_t(jnp.asarray([0.75, 2.0], "float32"), 2)
     Array([-0.5, 17. ], dtype=float32)
@@ -111,12 +143,20 @@ def shifted_chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def shifted_chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the second kind on $[0, 1]$, $U_n(2 x - 1)$.
+    r"""Chebyshev polynomial of the second kind on $[0, 1]$, $U_n(2 x - 1)$, of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    $U_n(\cos\theta) = \sin((n + 1)\theta) / \sin\theta$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.shifted_chebyshev_polynomial_u(jnp.asarray([0.75, 2.0], "float32"), 2)
     Array([ 0., 35.], dtype=float32)
@@ -128,12 +168,20 @@ def shifted_chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def shifted_chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the third kind on $[0, 1]$, $V_n(2 x - 1)$.
+    r"""Chebyshev polynomial of the third kind on $[0, 1]$, $V_n(2 x - 1)$, of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    $V_n(\cos\theta) = \cos((n + \tfrac12)\theta) / \cos\tfrac\theta2$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.shifted_chebyshev_polynomial_v(jnp.asarray([0.75, 2.0], "float32"), 2)
     Array([-1., 29.], dtype=float32)
@@ -145,12 +193,20 @@ def shifted_chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def shifted_chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Chebyshev polynomial of the fourth kind on $[0, 1]$, $W_n(2 x - 1)$.
+    r"""Chebyshev polynomial of the fourth kind on $[0, 1]$, $W_n(2 x - 1)$, of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Has all derivatives in `input`, up to degree $2^{20}$, of which PyTorch has none; that in the
+    $W_n(\cos\theta) = \sin((n + \tfrac12)\theta) / \sin\tfrac\theta2$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Up to degree $2^{20}$ the
+    polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
     degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.shifted_chebyshev_polynomial_w(jnp.asarray([0.75, 2.0], "float32"), 2)
     Array([ 1., 41.], dtype=float32)
@@ -162,12 +218,18 @@ def shifted_chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def hermite_polynomial_h(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Hermite polynomial of physics, $H_{n+1}(x) = 2 x H_n(x) - 2 n H_{n-1}(x)$.
+    """Physicists' Hermite polynomial of `input` $x$: $H_{n+1}(x) = 2 x H_n(x) - 2 n H_{n-1}(x)$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Degrees above $2^{20}$ give NaN. Has all derivatives in `input`, of which PyTorch has none; that
-    in the degree is 0.
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Degrees above $2^{20}$ give NaN.
+    The polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
+    degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.hermite_polynomial_h(jnp.asarray([0.0, 2.0], "float32"), 2)
     Array([-2., 14.], dtype=float32)
@@ -177,12 +239,20 @@ def hermite_polynomial_h(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def hermite_polynomial_he(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Hermite polynomial of probability, $He_{n+1}(x) = x\,He_n(x) - n\,He_{n-1}(x)$.
+    r"""Probabilists' Hermite polynomial of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Degrees above $2^{20}$ give NaN. Has all derivatives in `input`, of which PyTorch has none; that
-    in the degree is 0.
+    $He_{n+1}(x) = x\,He_n(x) - n\,He_{n-1}(x)$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Degrees above $2^{20}$ give NaN.
+    The polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
+    degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.hermite_polynomial_he(jnp.asarray([0.0, 2.0], "float32"), 2)
     Array([-1.,  3.], dtype=float32)
@@ -192,12 +262,20 @@ def hermite_polynomial_he(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def laguerre_polynomial_l(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Laguerre polynomial, $(n + 1) L_{n+1}(x) = (2 n + 1 - x) L_n(x) - n L_{n-1}(x)$.
+    """Laguerre polynomial of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Degrees above $2^{20}$ give NaN. Has all derivatives in `input`, of which PyTorch has none; that
-    in the degree is 0.
+    $(n + 1) L_{n+1}(x) = (2 n + 1 - x) L_n(x) - n L_{n-1}(x)$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Degrees above $2^{20}$ give NaN.
+    The polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
+    degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.laguerre_polynomial_l(jnp.asarray([0.0, 2.0], "float32"), 2)
     Array([ 1., -1.], dtype=float32)
@@ -207,12 +285,20 @@ def laguerre_polynomial_l(input: ArrayLike, n: ArrayLike) -> Array:
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def legendre_polynomial_p(input: ArrayLike, n: ArrayLike) -> Array:
-    r"""Legendre polynomial, $(n + 1) P_{n+1}(x) = (2 n + 1) x P_n(x) - n P_{n-1}(x)$.
+    """Legendre polynomial of `input` $x$.
 
-    Broadcasts. A degree loses its fraction; for a negative one the polynomial is 0, for NaN and
-    infinity it is NaN (in PyTorch 0). Beyond the range it is infinite, where PyTorch has NaN.
-    Degrees above $2^{20}$ give NaN. Has all derivatives in `input`, of which PyTorch has none; that
-    in the degree is 0.
+    $(n + 1) P_{n+1}(x) = (2 n + 1) x P_n(x) - n P_{n-1}(x)$.
+
+    - `n`: the degree, a number or an array; it loses its fraction. For a negative degree the result
+      is 0, for NaN and infinity it is NaN (in PyTorch 0).
+
+    Beyond the range the result is infinite, where PyTorch has NaN. Degrees above $2^{20}$ give NaN.
+    The polynomial has all derivatives in `input`, of which PyTorch has none; the derivative in the
+    degree is 0.
+
+    Shapes: `input` and `n` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
 
     >>> functx.special.legendre_polynomial_p(jnp.asarray([0.0, 2.0], "float32"), 2)
     Array([-0.5,  5.5], dtype=float32)

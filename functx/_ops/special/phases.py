@@ -1,4 +1,4 @@
-"""Cosines and sines of phases known to more than float64's digits, precise near their zeros."""
+"""Cosines and sines of phases that are known to more digits than float64 has, right near zeros."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from jax import Array
 from functx._ops.roundoff import exact_product, exact_sum
 
 
-# $\pi / 4$ in parts: multiples below $2^{28}$ are exact, but for the last.
+# $\pi / 4$ in parts: multiples below $2^{28}$ of all parts but the last are exact.
 _QUARTER = (0.7853981256484985, 3.774894707930798e-08, 2.6951514290790595e-15)
-_FAR = 2.0**27  # from where on cosine and sine reduce the phase
+_FAR = 2.0**27  # from here on cosine and sine reduce the phase
 
 
 def polar(
@@ -63,7 +63,7 @@ def _shifted(
 
 
 def _without_eighth(cosine: Array, sine: Array, x: Array, far: Array) -> tuple[Array, Array]:
-    r"""Of the far ones those of $x - \pi / 4$, without cancellation: $\cos 2x = c^2 - s^2$."""
+    r"""Cosine and sine of $x - \pi / 4$ for `far` $x$, exact by $\cos 2x = c^2 - s^2$."""
     plus, minus = cosine + sine, sine - cosine
     doubled = jnp.where(x < 8e307, jnp.cos(2 * jnp.clip(x, _FAR, 8e307)), -plus * minus)
     opposite = cosine * sine < 0

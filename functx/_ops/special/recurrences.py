@@ -1,8 +1,9 @@
-r"""Orthogonal polynomials of any degree, by recurrences in it, of float64 arrays.
+"""Orthogonal polynomials of any degree, by recurrence in the degree, for float64 arrays.
 
-Those of Jacobi and Laguerre over their values at 1 and 0 differ from one degree to the next by
-sums of small terms, which keeps their digits near there; derivatives are polynomials of the same
-families. Degrees are whole numbers in floating arrays, and may differ from element to element.
+The polynomials of Jacobi and Laguerre, divided by their values at 1 and at 0, differ from one
+degree to the next by sums of small terms, which keeps their digits near there. Derivatives are
+polynomials of the same families. Degrees are whole numbers in floating arrays, and may differ from
+element to element.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from jax import Array, lax
 from functx._core import equally_varying
 
 
-HIGHEST = 2.0**20  # degree that is computed
-_FAR = 2.0**520  # from where on all polynomials are infinite, but those of degrees 0 and 1
-_HUGE = 2.0**400  # where numbers are scaled, by a power of 2 beyond what a step may add
+HIGHEST = 2.0**20  # the highest degree that is computed
+_FAR = 2.0**520  # from here on all polynomials but those of degrees 0 and 1 are infinite
+_HUGE = 2.0**400  # larger numbers are scaled by a power of 2, which exceeds the growth in a step
 _EXPONENT = 560
 
 RecurrenceStep = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 def jacobi(alpha: Array, beta: Array, n: Array, x: Array, less: Array) -> Array:
-    r"""$P_n^{(\alpha,\beta)}(x) / P_n^{(\alpha,\beta)}(1)$ of $x \ge 0$; `less` is $1 - x$."""
+    r"""$P_n^{(\alpha,\beta)}(x) / P_n^{(\alpha,\beta)}(1)$ for $x \ge 0$; `less` is $1 - x$."""
     total, bounded = alpha + beta, jnp.minimum(x, _FAR)
     below = jnp.maximum(less, -_FAR)
-    middle = x < 0.5  # where no digits come from the distance to 1, but from that to 0
+    middle = x < 0.5  # here the distance to 0 has the digits, and that to 1 has none
 
     def step(k: Array, first: Array, last: Array) -> tuple[Array, Array]:
         twice = 2 * k + total
@@ -48,7 +49,7 @@ def jacobi(alpha: Array, beta: Array, n: Array, x: Array, less: Array) -> Array:
 
 
 def laguerre(alpha: float, n: Array, x: Array) -> Array:
-    r"""$L_n^{(\alpha)}(x) / L_n^{(\alpha)}(0)$."""
+    r"""$L_n^{(\alpha)}(x) / L_n^{(\alpha)}(0)$, Laguerre's polynomial divided by its value at 0."""
     bounded = jnp.clip(x, -_FAR, _FAR)
 
     def step(k: Array, change: Array, last: Array) -> tuple[Array, Array]:
@@ -73,7 +74,7 @@ def hermite(scale: float, n: Array, x: Array) -> Array:
 
 
 def _from_second(step: RecurrenceStep, n: Array, first: Array, second: Array) -> Array:
-    """The polynomials of degrees `n`, from those of degree 1; `step` goes to degree `k`."""
+    """The polynomials of degrees `n`, from those of degrees 0 and 1; `step` leads to degree `k`."""
     end = jnp.max(jnp.where(n <= HIGHEST, n, 0), initial=0)
     first, second, none = equally_varying([first, second, jnp.zeros_like(second)])
     start = (jnp.asarray(2.0, n.dtype), first, second, none)
@@ -88,7 +89,7 @@ def _from_second(step: RecurrenceStep, n: Array, first: Array, second: Array) ->
         return k + 1, jnp.where(here, new[0], first), jnp.where(here, new[1], second), exponent
 
     _, _, out, exponent = lax.while_loop(lambda state: state[0] <= end, body, start)
-    # In two factors, of which neither is infinite before the product is.
+    # The result is made of two factors, neither of which is infinite before the product is.
     half = jnp.where(exponent <= 2 * _EXPONENT, 2.0**_EXPONENT, jnp.inf)
     half = jnp.where(exponent == _EXPONENT, 2.0 ** (_EXPONENT / 2), half)
     out = jnp.where((exponent == 0) | (out == 0), out, out * half * half)

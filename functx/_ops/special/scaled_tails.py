@@ -1,9 +1,9 @@
-r"""How fast $\mathrm{erfcx}(x) = e^{x^2}\,\mathrm{erfc}(x)$ falls, and each derivative of it.
+r"""The decrease of $\mathrm{erfcx}(x) = e^{x^2}\,\mathrm{erfc}(x)$, and its derivatives.
 
-$F_n = (-1)^n \mathrm{erfcx}^{(n)}(x)$, which is
-$\tfrac{2}{\sqrt\pi} \int_0^\infty (2t)^n e^{-t^2 - 2xt}\, dt$,
-is what $2x F_{n - 1}$ leaves of $2 (n - 1) F_{n - 2}$, nearly nothing. Of the integral, by Gauss's
-rules, all digits are right.
+$F_n = (-1)^n \mathrm{erfcx}^{(n)}(x)$ is
+$\tfrac{2}{\sqrt\pi} \int_0^\infty (2t)^n e^{-t^2 - 2xt}\, dt$. The difference of $2x F_{n - 1}$ and
+$2 (n - 1) F_{n - 2}$ would give it too, but nearly cancels. Gauss's rules give all digits of the
+integral.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .wide import widened
 
 
 # Rules of 20 points: for the weight $e^{-t^2}$ up to $x = 3.5$, and beyond for $e^{-u}$, $u = 2xt$.
-# Of the first, all $2t$.
+# The nodes of the first rule are given as $2t$.
 _NEAREST = 3.5
 _NEAR_AT = (
     *(0.028559019399833498, 0.14926260078438275, 0.36172312611607654, 0.6588667121285766),
@@ -74,7 +74,7 @@ def relative_fall(x: Array) -> Array:
 
 
 def _moment(n: int) -> Callable[[Array], Array]:
-    r"""$F_n$."""
+    """$F_n$ with derivatives of all orders."""
     forward = scaled_complement if n == 0 else lambda x: scaled_complement(x) * _share(0, n, x)
     return derivative_rules(
         widened(forward),
@@ -85,7 +85,7 @@ def _moment(n: int) -> Callable[[Array], Array]:
 
 
 def _ratio(n: int) -> Callable[[Array], Array]:
-    """$F_n / F_{n - 1}$."""
+    """$F_n / F_{n - 1}$ with derivatives of all orders."""
     return derivative_rules(
         widened(lambda x: _share(n - 1, n, x)),
         jvp=lambda primals, output, tangents: (
@@ -101,7 +101,7 @@ def _share(before: int, n: int, x: Array) -> Array:
 
 
 def _by_recurrence(before: int, n: int, x: Array) -> Array:
-    """Of numbers below 0, where no terms cancel."""
+    """$F_n / F_m$ for numbers below 0, where no terms cancel; $m$ is `before`."""
     below = jnp.minimum(x, 0)
     ratio = 2 / math.sqrt(math.pi) / scaled_complement(below) - 2 * below
     out = ratio if before == 0 else jnp.ones_like(x)
@@ -112,7 +112,7 @@ def _by_recurrence(before: int, n: int, x: Array) -> Array:
 
 
 def _by_rules(before: int, n: int, x: Array) -> Array:
-    """Of numbers from 0 on."""
+    """$F_n / F_m$ for numbers from 0 on; $m$ is `before`."""
     near = x < _NEAREST
     close, inverse = jnp.where(near, jnp.maximum(x, 0), 0), 1 / jnp.where(near, 1, x)
     half, lower, upper = 0.5 * inverse, jnp.zeros_like(x), jnp.zeros_like(x)

@@ -1,4 +1,4 @@
-"""Sums that approximations are: of powers, of their quotients, of Chebyshev polynomials."""
+"""Polynomials, quotients of polynomials, and sums of Chebyshev polynomials."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from functx._ops.polynomials import horner
 
 
 def polynomial(coefficients: Sequence[float], x: Array) -> Array:
-    r"""$\sum_k c_k x^{n - k}$, of $n + 1$ coefficients: that of the highest power comes first."""
+    r"""$\sum_k c_k x^{n - k}$ of $n + 1$ coefficients; that of the highest power comes first."""
     return horner(coefficients[::-1], x)
 
 
 def ratio(numerator: Sequence[float], denominator: Sequence[float], x: Array) -> Array:
-    """A quotient of polynomials, the highest powers first."""
+    """A quotient of polynomials; coefficients of the highest powers come first."""
     return polynomial(numerator, x) / polynomial(denominator, x)
 
 

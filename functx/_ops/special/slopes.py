@@ -1,4 +1,4 @@
-"""Functions of several arrays whose slopes are given, each of which may be where others are not."""
+"""Functions of several arrays with given partial derivatives, which may be infinite or NaN."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PointwiseFunction = Callable[..., Array]
 def with_slopes(
     function: PointwiseFunction, slopes: Callable[..., tuple[Array, ...]], name: str
 ) -> PointwiseFunction:
-    """`function`, whose partial derivatives are what `slopes` makes of arguments and result.
+    """`function`, with the partial derivatives that `slopes` computes from arguments and result.
 
-    What is not differentiated adds nothing, though its slope be infinite or NaN.
+    Arguments that are not differentiated add nothing, even where their slope is infinite or NaN.
     """
 
     def tangent(primals: tuple[Array, ...], output: Array, tangents: tuple[Any, ...]) -> Array:
@@ -38,5 +38,5 @@ def with_slopes(
 
 
 def _counted(slope: Array, factor: Array) -> Array:
-    """The slope, 0 if it is not finite beside a factor of 0; the product stays linear in this."""
+    """The slope, and 0 if it is not finite beside a factor of 0; the product stays linear."""
     return jnp.where((factor == 0) & ~jnp.isfinite(slope), 0, slope)

@@ -29,7 +29,7 @@ def spherical_first_kind(k: int, x: Array) -> Array:
 
 
 def _weights(k: int) -> dict[int, float]:
-    """Of which $j_m$ it is the sum, by $(2n + 1) j_n' = n j_{n-1} - (n + 1) j_{n+1}$."""
+    """Weights of $j_m$ in the derivative, by $(2n + 1) j_n' = n j_{n-1} - (n + 1) j_{n+1}$."""
     weights = {0: 1.0}
     for _ in range(k):
         below: dict[int, float] = {}
@@ -42,7 +42,7 @@ def _weights(k: int) -> dict[int, float]:
 
 
 def _series(n: int, x: Array) -> Array:
-    """$j_n$ where $0 \\le x < n$."""
+    r"""$j_n$ where $0 \le x < n$, by its power series."""
     terms = [1 / math.prod(range(1, 2 * n + 2, 2))]
     for j in range(1, n + 12):
         terms.append(-terms[-1] / (2 * j * (2 * n + 2 * j + 1)))

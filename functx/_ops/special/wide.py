@@ -1,4 +1,4 @@
-"""Functions of float32 arrays by way of double precision, rounded once."""
+"""Functions of float32 arrays that are computed in double precision and rounded once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from jax import Array, lax
 
 
 def widened(function: Callable[..., Array]) -> Callable[..., Array]:
-    """`function`, which takes float64 arrays, of arrays of one floating dtype, which it returns.
+    """`function`, which takes float64 arrays, for arrays of one floating dtype, which is returned.
 
-    In single precision results are then within 0.51 ulp wherever the function has ten digits.
+    Results in single precision are then within 0.51 ulp wherever the function has ten digits.
     """
 
     @ft.wraps(function)

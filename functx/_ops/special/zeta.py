@@ -1,4 +1,4 @@
-"""Hurwitz' zeta function and the polygamma functions, which are its multiples."""
+"""The Hurwitz zeta function, and the polygamma functions, which are multiples of it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ __all__ = ["polygamma", "zeta"]
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
 def zeta(input: ArrayLike, other: ArrayLike) -> Array:
-    r"""Hurwitz' zeta function, $\sum_{k \ge 0} (\mathrm{other} + k)^{-x}$, broadcasting.
+    r"""Hurwitz zeta function of `input` $x$ and `other` $q$.
 
-    For $x > 1$; infinite at 1, NaN below. Where `other` is a negative integer or 0 it is infinite,
-    at other negative numbers it needs a whole $x$, and is NaN beside any other. Where $x$ or
-    `other` is infinite it is the limit (in PyTorch often NaN). By Euler and Maclaurin's sum.
+    This is $\zeta(x, q) = \sum_{k \ge 0} (q + k)^{-x}$. It is defined for $x > 1$; it is infinite
+    at 1, and NaN below. Where $q$ is a negative integer or 0 it is infinite; at other negative
+    numbers it needs a whole $x$, and is NaN for others. Where $x$ or $q$ is infinite it is the
+    limit (in PyTorch often NaN). It is summed as Euler and Maclaurin do.
 
-    Derivatives: in `other` $-x\,\zeta(x + 1, \mathrm{other})$, in $x$ that of the sum, where
-    `other` is positive (PyTorch has none).
+    Shapes: `input` and `other` broadcast.
+    Dtypes: float32 and float64; bools and integers give the default dtype.
+    Errors: TypeError for float16, bfloat16 and complex numbers.
+    Derivatives: in $q$ it is $-x\,\zeta(x + 1, q)$, in $x$ that of the sum, where $q$ is positive
+    (PyTorch has none).
 
     >>> functx.special.zeta(jnp.asarray([2.0, 4.0], "float32"), 1)
     Array([1.644934 , 1.0823232], dtype=float32)
@@ -38,7 +42,7 @@ def zeta(input: ArrayLike, other: ArrayLike) -> Array:
 
 
 def _method_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`Tensor.polygamma(x, n)`."""
+    """Reads `polygamma(x, n)`, the order of PyTorch's method, as `polygamma(n, x)`."""
     if len(args) == 2 and isinstance(args[1], int) and hasattr(args[0], "dtype"):
         args = args[::-1]
     return args, kwargs
@@ -56,14 +60,18 @@ def polygamma(n: ArrayOnly, input: int) -> Array: ...
     form=_method_form,
 )
 def polygamma(n: int, input: ArrayOnly) -> Array:
-    r"""Derivative of `digamma` of order $n \ge 0$: $(-1)^{n+1} n! \, \zeta(n + 1, x_i)$.
+    r"""Derivative of `digamma` of order $n$ at each element of `input`.
 
-    At 0 and at negative integers it is $+\infty$ for odd $n$, $-\infty$ for even ones, and what
-    `digamma` says for 0. It is 0 at infinity, where PyTorch has NaN, and for $n > 34$ it stays
-    finite in float32, where PyTorch's $n!$ does not. `polygamma(x, n)`, the order of PyTorch's
-    method, is understood if `x` is an array.
+    This is $(-1)^{n+1} n! \, \zeta(n + 1, x_i)$. At 0 and at negative integers it is $+\infty$ for
+    odd $n$, $-\infty$ for even ones, and as `digamma` for 0. It is 0 at infinity, where PyTorch has
+    NaN, and for $n > 34$ it stays finite in float32, where PyTorch's $n!$ does not.
 
-    Errors: TypeError where `n` is no int, RuntimeError where it is negative.
+    - `n`: the order, an integer from 0 on. `polygamma(x, n)`, the order of arguments of PyTorch's
+      method, is understood if `x` is an array.
+
+    Dtypes: bools and integers give the default dtype.
+    Errors: TypeError for complex numbers and where `n` is no int, RuntimeError where `n` is
+    negative.
 
     >>> functx.polygamma(1, jnp.asarray([1.0, 2.0], "float32"))
     Array([1.644934  , 0.64493406], dtype=float32)
@@ -77,7 +85,7 @@ def polygamma(n: int, input: ArrayOnly) -> Array:
 
 @ft.lru_cache
 def _zeta(order: int, offset: int) -> PointwiseFunction:
-    """The derivative of this order in the exponent, to which `offset` is added."""
+    """The derivative of `order` in the exponent, to which `offset` is added."""
 
     def slopes(s: Array, q: Array, output: Array) -> tuple[Array, Array]:
         # $\partial_q \partial_s^k \zeta(s, q) = \partial_s^k (-s \zeta(s + 1, q))$.
@@ -92,11 +100,11 @@ def _zeta(order: int, offset: int) -> PointwiseFunction:
 
 @ft.lru_cache
 def _polygamma(n: int) -> PointwiseFunction:
-    """For $n > 0$."""
+    """The polygamma function of order `n` > 0, with derivatives of all orders."""
 
     def forward(x: Array) -> Array:
         out = widened(ft.partial(polygamma_sum, n))(x)
-        # There is no limit; PyTorch takes large numbers for poles where $n > 1$.
+        # There is no limit at minus infinity; PyTorch takes large numbers for poles where $n > 1$.
         out = jnp.where(x == -jnp.inf, jnp.nan, out) if n == 1 else out
         return out if n % 2 else -out
 
