@@ -1,1 +1,1 @@
-"""Sums, extrema, moments, norms and scans over dimensions."""
+"""Operators that reduce dimensions: sums, extrema, moments, norms; and scans along dimensions."""

@@ -1,4 +1,4 @@
-"""Running results along a dimension, of combinations that cost much."""
+"""Running results along a dimension, for combinations that cost much."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _BLOCK = 8
 
 
 def running_costly(combine: Combine, parts: Parts, axis: int) -> Parts:
-    """As `running`, of a combination that costs too much to be made twice.
+    """What `combine` makes of all elements up to each, where a combination must not be made twice.
 
-    Elements are combined one by one within blocks, for all blocks at a time, and the last ones of
-    the blocks likewise: on a CPU, twice as fast as `lax.associative_scan`.
+    Elements are combined one by one within blocks, for all blocks at a time, and the last elements
+    of the blocks likewise: on a CPU, twice as fast as `lax.associative_scan`.
     """
     n = parts[0].shape[axis]
     if n == 0:
@@ -49,7 +49,7 @@ def running_costly(combine: Combine, parts: Parts, axis: int) -> Parts:
 
 
 def _onto(combine: Combine, before: Parts, each: Parts, axis: int) -> Parts:
-    """What comes `before` each block, but the first, combined with an element of it."""
+    """Each element combined with what comes `before` its block; the first block stays as it is."""
     first, others = _between(each, 0, 1, axis), _between(each, 1, None, axis)
     return _joined([first, combine(before, others)], axis)
 

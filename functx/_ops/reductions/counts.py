@@ -1,4 +1,4 @@
-"""How many elements are equal, or lie close to each other."""
+"""Counts of elements that are equal, or lie close to each other."""
 
 from __future__ import annotations
 
@@ -51,12 +51,15 @@ def _greatest_and_one(input: Array, **_: Any) -> Array:
 def bincount(
     input: ArrayOnly, weights: Other | None = None, minlength: int = 0, *, size: int | None = None
 ) -> Array:
-    """How often each of 0, 1, 2, ... occurs in `input`, or the sum of the `weights` where it does.
+    """The number of times that each of 0, 1, 2, ... occurs in `input`, or a sum of weights.
 
-    Shapes: `[n] -> [m]`, `m` one more than the greatest element, and at least `minlength`. Under
-    `jit` pass `size`, which stands for what the elements ask for: greater ones are left out.
-    Dtypes: int64; float32 for float32 `weights`, float64 for all others.
-    Errors: RuntimeError for negative elements.
+    - `weights`: what each element counts, an array of the shape of `input`; 1 each if it is `None`.
+    - `minlength`: the least length of the result.
+    - `size`: the length of the result, which `jit` needs; greater elements are left out.
+
+    Shapes: `[n] -> [m]`, where `m` is one more than the greatest element, and at least `minlength`.
+    Dtypes: int64; float32 for float32 `weights`, float64 for all other weights.
+    Errors: RuntimeError for negative elements, TypeError for an `input` without integers.
 
     >>> functx.bincount(jnp.asarray([1, 3, 1])).tolist()
     [0, 2, 0, 1]
@@ -86,7 +89,7 @@ def _added(weights: Array, input: Array) -> Array:
 
 def _range_fits(*, input: Any, min: Any, max: Any, **_: Any) -> Iterator[Requirement]:
     if category(input.dtype) != 2:
-        return  # which the operator refuses
+        return  # negative elements are refused
     low, high = _ends(input, min, max)
     finite = jnp.isfinite(low) & jnp.isfinite(high)
     yield Requirement(finite, "the range from `min` to `max`, or of `input`, must be finite")
@@ -100,14 +103,17 @@ def _range_fits(*, input: Any, min: Any, max: Any, **_: Any) -> Iterator[Require
     requires=_range_fits,
 )
 def histc(input: ArrayOnly, bins: int = 100, min: RealFitting = 0, max: RealFitting = 0) -> Array:
-    """How many elements lie in each of `bins` intervals of one width from `min` to `max`.
+    """The number of elements of `input` in each of `bins` equal intervals from `min` to `max`.
 
-    Each takes in its lower end, the last one both. Elements outside of the range, and NaN, count
-    nowhere. If `min` equals `max`, the range is that of the elements; if these are all equal, it
-    reaches 1 to either side of them.
+    - `bins`: the number of intervals.
+    - `min`, `max`: the range, numbers or 0-d arrays. If they are equal, as by default, the range is
+      that of the elements; if all elements are equal, it reaches 1 to either side of them.
+
+    Each interval contains its lower end, the last one both ends. Elements outside of the range, and
+    NaN, count nowhere.
 
     Shapes: `[...] -> [bins]`.
-    Dtypes: that of `input`.
+    Dtypes: that of `input`, which must be floating.
     Errors: RuntimeError for a range that is not finite, and for `max` below `min`.
 
     >>> functx.histc(jnp.asarray([1.0, 2.0, 1.0], "float32"), 4, 0, 3)
@@ -120,7 +126,7 @@ def histc(input: ArrayOnly, bins: int = 100, min: RealFitting = 0, max: RealFitt
     low, high = jnp.where(alone, low - 1, low), jnp.where(alone, high + 1, high)
     compute = accumulator(input.dtype)
     low, high, flat = (x.astype(compute) for x in (low, high, input.reshape(-1)))
-    # PyTorch rounds each step of the way to a place among halves.
+    # PyTorch rounds each step of the computation of a place to float16 or bfloat16.
     count, width, offset = (
         rounded_first(x, input.dtype) for x in (jnp.asarray(bins, compute), high - low, flat - low)
     )
@@ -128,7 +134,7 @@ def histc(input: ArrayOnly, bins: int = 100, min: RealFitting = 0, max: RealFitt
     place = jnp.floor(rounded_first(share, input.dtype))
     place = jnp.where(place < bins, place, bins - 1).astype(np.int32)
     place = jnp.where((flat >= low) & (flat <= high), place, bins)
-    # Counted as integers: a sum of ones in a floating dtype ends where the next is no number.
+    # Integers count: a sum of ones in a floating dtype stops growing at the dtype's last digit.
     counts = jnp.zeros(bins, as_dtype(LONG)).at[place].add(1, mode="drop")
     return counts.astype(input.dtype)
 

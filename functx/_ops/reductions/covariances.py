@@ -1,4 +1,4 @@
-"""How variables vary together."""
+"""Covariances and correlations of variables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _weights_fit(*, fweights: Any, aweights: Any, **_: Any) -> Iterator[Requirem
         yield Requirement(together != 0, "the weights must not sum to 0")
 
 
-# The dtype of `aweights` takes part in promotion, that of `fweights` does not: the rule promotes.
+# The rule promotes, since the dtype of `aweights` takes part and that of `fweights` does not.
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_weights_fit)
 def cov(
     input: ArrayOnly,
@@ -49,18 +49,21 @@ def cov(
     fweights: Other | None = None,
     aweights: Other | None = None,
 ) -> Array:
-    r"""Covariances of variables, the rows of `input`, of which the columns are observations.
+    r"""Covariances of the variables in the rows of `input`, whose columns are observations.
 
     $$C_{ij} = \frac{\sum_k w_k (x_{ik} - \mu_i) \overline{(x_{jk} - \mu_j)}}{\max(0, N)}, \quad
     \mu_i = \frac{\sum_k w_k x_{ik}}{W}, \quad N = W - c \frac{\sum_k w_k a_k}{W}$$
 
-    $c$ is the `correction`, an integer; $w = f a$ with `fweights` $f$, how often each observation
-    was made, and `aweights` $a$, how much it counts; $W$ is the sum of $w$. What is left out is 1
-    everywhere.
+    $w = f a$, and $W$ is the sum of $w$.
 
-    Shapes: `[n, m] -> [n, n]`, weights `[m]`; of one variable, `[1, m]`, `[m]` or `[]`, a number.
-    Dtypes: integers as float32; `aweights` are floating and take part in promotion.
-    Errors: RuntimeError for weights that are negative, or sum to 0.
+    - `correction`: $c$, an integer; 1 by default.
+    - `fweights`: $f$, how often each observation was made, integers; 1 each if it is `None`.
+    - `aweights`: $a$, how much each observation counts, floating; 1 each if it is `None`.
+
+    Shapes: `[n, m] -> [n, n]`, weights `[m]`; one variable, `[1, m]`, `[m]` or `[]`, gives a
+    number.
+    Dtypes: integers give the default dtype; `aweights` take part in promotion.
+    Errors: RuntimeError for weights that are negative, or sum to 0; TypeError for bools.
 
     >>> functx.cov(jnp.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]], "float32"))
     Array([[ 1., -1.],
@@ -85,12 +88,13 @@ def cov(
 
 @operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.NUMBER)
 def corrcoef(input: ArrayOnly) -> Array:
-    r"""Correlation coefficients of the rows of `input`: $C_{ij} / \sqrt{C_{ii} C_{jj}}$.
+    r"""Correlation coefficients of the variables in the rows of `input`.
 
-    $C$ is `functx.cov(input)`. Each part is clipped to [-1, 1]; beside a constant row it is NaN.
+    They are $C_{ij} / \sqrt{C_{ii} C_{jj}}$, where $C$ is `functx.cov(input)`. Each part is clipped
+    to [-1, 1]; beside a constant row it is NaN.
 
-    Shapes: `[n, m] -> [n, n]`; of one variable, `[1, m]`, `[m]` or `[]`, a number.
-    Dtypes: integers as float32.
+    Shapes: `[n, m] -> [n, n]`; one variable, `[1, m]`, `[m]` or `[]`, gives a number.
+    Dtypes: integers give the default dtype. Errors: TypeError for bools.
 
     >>> functx.corrcoef(jnp.asarray([[0.0, 1.0, 2.0], [6.0, 4.0, 2.0]], "float32"))
     Array([[ 1., -1.],
@@ -101,7 +105,7 @@ def corrcoef(input: ArrayOnly) -> Array:
         return quotient(covariance, covariance)
     variance = jnp.real(jnp.diagonal(covariance))
     constant = variance == 0
-    deviation = lax.sqrt(jnp.where(constant, 1, variance))  # of no part in the others' derivatives
+    deviation = lax.sqrt(jnp.where(constant, 1, variance))  # no factor in other derivatives
     for dims in ((0,), (1,)):
         by = lax.broadcast_in_dim(deviation, covariance.shape, dims)
         covariance = quotient(covariance, by)
@@ -126,7 +130,7 @@ def _checked(name: str, weights: Array, rows: Array, kind: int, words: str) -> A
 
 
 def _weights(fweights: Any, aweights: Any) -> Array:
-    """The product of those that are given."""
+    """The product of those weights that are given."""
     if aweights is None:
         return fweights.astype(as_dtype(LONG))
     return aweights if fweights is None else fweights.astype(aweights.dtype) * aweights
@@ -154,5 +158,5 @@ def _covariance(rows: Array, correction: Array, fweights: Any, aweights: Any) ->
 
 
 def _clipped(x: Array) -> Array:
-    """Within [-1, 1], the ends with the slope inside."""
+    """`x` clipped to [-1, 1], with the slope of the inside at the ends."""
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x)).astype(x.dtype)

@@ -1,4 +1,4 @@
-"""How far elements are off their mean: variances and deviations, also of what a mask keeps."""
+"""Deviations from the mean: variances and standard deviations, also of what a mask keeps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from functx._ops.quotients import mean as mean_of, quotient
 
 
 def off_mean(x: Array, axes: tuple[int, ...], kept: Array | None = None) -> tuple[Array, Array]:
-    """How far each element is off the mean, and the mean; of elements that are `kept`, if said.
+    """The difference of each element from the mean, and the mean.
 
-    The others, which must be 0 in `x`, are off by nothing.
+    If `kept` is given, it is the mean of the kept elements. The other elements must be 0 in `x`,
+    and have the difference 0.
     """
     if kept is None:
         mean = mean_of(x, axes, keepdims=True)
@@ -31,9 +32,9 @@ def off_mean(x: Array, axes: tuple[int, ...], kept: Array | None = None) -> tupl
 def variance(
     off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool, kept: Array | None = None
 ) -> Array:
-    """The sum of squares, divided by how many there are less the correction, but not below 0.
+    """The sum of squares, divided by the number of elements less the correction, but not below 0.
 
-    Of elements that are `kept`, if that is said, by 1 where nothing is left to divide by.
+    If `kept` is given, these are the kept elements, and the divisor is 1 where no freedom is left.
     """
     return _variance(off, axes, _left(off, axes, correction, kept, keepdims=keepdim), keepdim)
 
@@ -91,7 +92,7 @@ def deviation(
 
 
 def _deviation(off: Array, axes: tuple[int, ...], left: Any) -> Array:
-    """Along dimensions that stay."""
+    """The deviation along dimensions that stay."""
     plain = lax.sqrt(_variance(off, axes, left, True))
     if off.size == 0:
         return plain
@@ -113,9 +114,9 @@ def _deviation(off: Array, axes: tuple[int, ...], left: Any) -> Array:
 def where_none_left(
     moment: Array, off: Array, axes: tuple[int, ...], correction: Any, keepdim: bool, kept: Array
 ) -> Array:
-    """The variance or deviation of what is `kept`, a constant where nothing is left to divide by.
+    """The moment of the elements that are `kept`, a constant where no degree of freedom is left.
 
-    That is what its terms make when they are divided by 0, NaN or infinity.
+    That constant is what its terms divided by 0 give: NaN or infinity.
     """
     left = _how_many(off, axes, kept, keepdims=keepdim) - (1 if correction is None else correction)
     sizes = jnp.sum(lax.abs(lax.stop_gradient(off)), axis=axes, keepdims=keepdim)

@@ -1,4 +1,4 @@
-"""Distances of arrays, and arrays brought within one."""
+"""Distances of arrays, and arrays scaled to a distance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .power_norms import vector_norm
 
 __all__ = ["dist", "renorm"]
 
-_NEVER_ZERO = 1e-7  # PyTorch's, which keeps a divisor from 0
+_NEVER_ZERO = 1e-7  # PyTorch's number, which keeps a divisor from 0
 
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.NUMBER, autocast=Autocast.FLOAT32)
@@ -39,17 +39,20 @@ def dist(
     other: ArrayOnly,
     p: float = 2,  # static: it chooses how to compute
 ) -> Array:
-    r"""Norm of the difference, as of one vector: $(\sum_i |x_i - z_i|^p)^{1/p}$.
+    r"""Norm of the difference of `input` $x$ and `other` $z$, taken as vectors.
 
-    `p` is any real number; `inf` and `-inf` give the largest and the smallest $|x_i - z_i|$,
-    0 counts where they differ.
+    This is $(\sum_i |x_i - z_i|^p)^{1/p}$.
 
-    Shapes: the arrays broadcast; the result is 0-d. Dtypes: the common one, which must not be
-    integral; real for complex.
-    The gradient is 0 where the distance is 0, and for elements that are equal; the largest or
-    smallest differences share it evenly. Where the second derivative is infinite, as at 0, 0
-    stands for it: of the square of a distance write `functx.square(x - z).sum()`.
-    Errors: RuntimeError where `p` is negative or infinite and there are no elements.
+    - `p`: any real number, 2 by default; `inf` and `-inf` give the largest and the smallest
+      $|x_i - z_i|$, 0 counts the elements that differ.
+
+    Shapes: `input` and `other` broadcast; the result is 0-d.
+    Dtypes: the common dtype, floating or complex; complex gives real.
+    Gradients: 0 where the distance is 0, and for elements that are equal; the largest or smallest
+    differences share theirs evenly. Where the second derivative is infinite, as at 0, 0 stands for
+    it: for the square of a distance write `functx.square(x - z).sum()`.
+    Errors: RuntimeError where `p` is negative or infinite and there are no elements, TypeError for
+    integers.
 
     >>> functx.dist(jnp.asarray([3.0, 4.0], "float32"), jnp.zeros(2, "float32"))
     Array(5., dtype=float32)
@@ -75,11 +78,15 @@ def renorm(
     dim: Dim,
     maxnorm: Real,
 ) -> Array:
-    r"""Scales each slice across `dim` whose norm is larger than `maxnorm` down to it.
+    r"""Scales each slice of `input` across `dim` whose norm exceeds `maxnorm` down to `maxnorm`.
 
-    $y_i = x_i \cdot m / (\|x_i\|_p + 10^{-7})$ where $\|x_i\|_p > m$.
+    $y_i = x_i \cdot m / (\|x_i\|_p + 10^{-7})$ where $\|x_i\|_p > m$, `maxnorm`.
 
-    Shapes: that of `input`, of at least two dimensions.
+    - `p`: the order of the norm, positive.
+    - `dim`: the dimension that counts slices.
+    - `maxnorm`: the largest norm, a number that is not negative.
+
+    Shapes: that of `input`, of at least two dimensions. Dtypes: floating or complex.
     Errors: RuntimeError where `p` is not positive or `maxnorm` is negative.
 
     >>> functx.renorm(jnp.asarray([[3.0, 4.0], [0.3, 0.4]], "float32"), 2, 0, 1.0)
@@ -91,7 +98,7 @@ def renorm(
     if not p > 0:
         refuse(f"`p` must be positive, got {p}")
     others = [d for d in range(input.ndim) if d != dim]
-    with showing_singular(False):  # a norm of 0 exceeds no bound
+    with showing_singular(False):  # a norm of 0 exceeds no `maxnorm`
         norms = vector_norm(input, p, others)
     bound = jnp.broadcast_to(lax.convert_element_type(maxnorm, norms.dtype), norms.shape)
     factors = jnp.where(norms > bound, quotient(bound, norms + _NEVER_ZERO), 1)

@@ -1,4 +1,4 @@
-"""Where there is nothing to pick."""
+"""Refusals of arrays without elements, of which none can be picked."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functx._core import describe, refuse
 
 
 def refuse_empty(input: Array, dim: int) -> None:
-    """Of no elements along a dimension, none can be picked."""
+    """Refuses an `input` without elements along `dim`."""
     refuse(f"dimension {dim} must not be empty, got {describe(input)}", error=IndexError)
 
 
 def refuse_nothing(input: Array, error: type[Exception] = RuntimeError) -> None:
-    """Of no elements at all, none can be picked."""
+    """Refuses an `input` without any elements."""
     refuse(
         f"`input` must not be empty, got {describe(input)}",
         hint="`dim` may name a dimension that is not empty",

@@ -29,10 +29,15 @@ __all__ = ["logcumsumexp", "logsumexp"]
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.logsumexp",))
 def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
-    r"""$\log \sum_i e^{x_i}$ over `dim`.
+    r"""Logarithm of the sum of the exponentials of `input` over `dim`: $\log \sum_i e^{x_i}$.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1. Of nothing, $-\infty$.
-    The gradient is the softmax, and 0 where the result is infinite (NaN in PyTorch).
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    No elements give $-\infty$.
+
+    Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: bools and integers give the default dtype.
+    Gradients: the softmax, and 0 where the result is infinite (NaN in PyTorch).
 
     >>> functx.logsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
     Array(1000.6932, dtype=float32)
@@ -42,10 +47,15 @@ def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
 
 @operator(accepts=Accepts.INEXACT)
 def logcumsumexp(input: ArrayLike, dim: Dim) -> Array:
-    r"""$y_i = \log \sum_{j \le i} e^{x_j}$ along `dim`.
+    r"""Logarithm of the running sum of the exponentials of `input` along `dim`.
 
-    Shapes: the input's. An infinite result has gradient 0 (NaN in PyTorch). Of complex numbers,
-    the logarithm is the one nearest to the dominating $x_j$.
+    This is $\log \sum_{j \le i} e^{x_j}$. The logarithm of complex numbers is the one nearest to
+    the dominating $x_j$.
+
+    - `dim`: the dimension along which the sum runs.
+
+    Shapes: that of `input`. Dtypes: floating or complex.
+    Gradients: 0 where the result is infinite (NaN in PyTorch). Errors: TypeError for integers.
 
     >>> functx.logcumsumexp(jnp.asarray([1000.0, 1000.0], "float32"), 0)
     Array([1000.    , 1000.6932], dtype=float32)
@@ -59,7 +69,7 @@ def _log_add_exp(left: Array, right: Array) -> Array:
 
 
 def _ordered(left: Array, right: Array) -> tuple[Array, Array, Array, Array]:
-    """Whether they are swapped, the higher, the lower, and whether the higher is infinite."""
+    """Whether the two are swapped, the higher, the lower, and whether the higher is infinite."""
     complex_ = category(left.dtype) == 3
     a, b = (lax.real(left), lax.real(right)) if complex_ else (left, right)
     swap = (a < b) | jnp.isnan(b)
@@ -74,7 +84,7 @@ def _sum(left: Array, right: Array) -> Array:
 
 def _tangent(primals: tuple[Array, Array], output: Array, tangents: tuple[Array, Array]) -> Array:
     swap, high, low, infinite = _ordered(*primals)
-    # Swapping is smooth where they are equal.
+    # Swapping equal numbers is smooth.
     less = sigmoid(jnp.where(infinite, 0, low - high))
     share = jnp.where(swap, less, 1 - less), jnp.where(swap, 1 - less, less)
     moved = share[0] * tangents[0] + share[1] * tangents[1]
@@ -85,7 +95,10 @@ _of_real = derivative_rules(_sum, jvp=_tangent, name="logcumsumexp", of="primals
 
 
 def _of_complex(left: Array, right: Array) -> Array:
-    """Smooth in both, ties included: which one is larger decides the rounding only."""
+    """The logarithm of the sum for complex numbers, smooth in both, also where they are equal.
+
+    Which of the two is larger decides the rounding only.
+    """
     _, high, low, infinite = _ordered(left, right)
     shift = lax.stop_gradient(jnp.where(infinite, 0, high))
     excess = lax.expm1(jnp.where(infinite, 0, high - shift))

@@ -1,4 +1,4 @@
-"""Largest and smallest elements, and where they are."""
+"""The greatest and least elements, and their positions."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
 
 class AminmaxResult(NamedTuple):
-    """What `aminmax` gives."""
+    """The least and the greatest elements that `aminmax` finds."""
 
     min: Array
     max: Array
 
 
 class MaxResult(NamedTuple):
-    """What `max` over one dimension gives."""
+    """The greatest elements that `max` finds along a dimension, and their positions."""
 
     values: Array
     indices: Array
 
 
 class MinResult(NamedTuple):
-    """What `min` over one dimension gives."""
+    """The least elements that `min` finds along a dimension, and their positions."""
 
     values: Array
     indices: Array
@@ -53,11 +53,15 @@ class MinResult(NamedTuple):
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def amax(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Largest element over `dim`, or of all if it is `None` or empty. NaN is the largest.
+    """Greatest element of `input` over `dim`. NaN counts as the greatest.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Ties share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
-    Errors: IndexError if a named dimension is empty, RuntimeError if the array is.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: that of `input`, real.
+    Ties: equal elements share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
+    Errors: IndexError if a dimension in `dim` is empty, RuntimeError if the array is; TypeError for
+    complex numbers.
 
     >>> functx.amax(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), (0,))
     Array([3., 5.], dtype=float32)
@@ -67,11 +71,15 @@ def amax(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Smallest element over `dim`, or of all if it is `None` or empty. NaN is the smallest.
+    """Least element of `input` over `dim`. NaN counts as the least.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Ties share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
-    Errors: IndexError if a named dimension is empty, RuntimeError if the array is.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: that of `input`, real.
+    Ties: equal elements share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
+    Errors: IndexError if a dimension in `dim` is empty, RuntimeError if the array is; TypeError for
+    complex numbers.
 
     >>> functx.amin(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1)
     Array([1., 2.], dtype=float32)
@@ -81,13 +89,17 @@ def amin(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def aminmax(input: ArrayLike, *, dim: Dim | None = None, keepdim: bool = False) -> AminmaxResult:
-    """Smallest and largest element along `dim`, or of all if it is `None`: `(min, max)`.
+    """Least and greatest element of `input` along `dim`: `(min, max)`.
 
-    A NaN is both.
+    If there is NaN, both are NaN.
 
-    Shapes: `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Ties share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
-    Errors: IndexError if the named dimension is empty, RuntimeError if the array is.
+    - `dim`: one dimension; `None` stands for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]` twice. Dtypes: that of `input`, real.
+    Ties: equal elements share the gradient evenly, and so do NaN (for which PyTorch's is NaN).
+    Errors: IndexError if the dimension is empty, RuntimeError if the array is; TypeError for
+    complex numbers.
 
     >>> print(functx.aminmax(jnp.asarray([3, 1, 2])).max)
     3
@@ -98,7 +110,7 @@ def aminmax(input: ArrayLike, *, dim: Dim | None = None, keepdim: bool = False) 
 
 
 def _two_arrays(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """`max(input, other)` beside `max(input, dim)`."""
+    """Tells `max(input, other)` from `max(input, dim)`."""
     if len(args) == 2 and isinstance(args[1], (jax.Array, np.ndarray)):
         args, kwargs = args[:1], kwargs | {"other": args[1]}
     return args, kwargs
@@ -118,15 +130,21 @@ def max(
     *,
     other: ArrayLike | None = None,
 ) -> Array | MaxResult:
-    """Largest element; with `dim`, `(values, indices)` along it. NaN is the largest.
+    """Greatest element of `input`; with `dim`, `(values, indices)` along it.
 
-    `max(input, other)` is elementwise, broadcasting: `functx.maximum`.
+    NaN counts as the greatest.
 
-    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Dtypes: indices are int64.
-    Ties: the index is the first one's, and it gets the gradient; without `dim`, they share it
-    evenly; between two arrays, each gets half.
-    Errors: IndexError if the dimension is empty, RuntimeError if the array is.
+    - `dim`: one dimension; `None`, the default, stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+    - `other`: an array; `max(input, other)` is elementwise and broadcasts, as `functx.maximum`
+      does.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: that of `input`, real; indices are int64.
+    Ties: the index is that of the first, which gets the gradient; without `dim`, equal elements
+    share it evenly; between two arrays, each gets half.
+    Errors: IndexError if the dimension is empty, RuntimeError if the array is; TypeError for
+    complex numbers.
 
     >>> functx.max(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1).values
     Array([5., 3.], dtype=float32)
@@ -152,15 +170,21 @@ def min(
     *,
     other: ArrayLike | None = None,
 ) -> Array | MinResult:
-    """Smallest element; with `dim`, `(values, indices)` along it. NaN is the smallest.
+    """Least element of `input`; with `dim`, `(values, indices)` along it.
 
-    `min(input, other)` is elementwise, broadcasting: `functx.minimum`.
+    NaN counts as the least.
 
-    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Dtypes: indices are int64.
-    Ties: the index is the first one's, and it gets the gradient; without `dim`, they share it
-    evenly; between two arrays, each gets half.
-    Errors: IndexError if the dimension is empty, RuntimeError if the array is.
+    - `dim`: one dimension; `None`, the default, stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+    - `other`: an array; `min(input, other)` is elementwise and broadcasts, as `functx.minimum`
+      does.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: that of `input`, real; indices are int64.
+    Ties: the index is that of the first, which gets the gradient; without `dim`, equal elements
+    share it evenly; between two arrays, each gets half.
+    Errors: IndexError if the dimension is empty, RuntimeError if the array is; TypeError for
+    complex numbers.
 
     >>> functx.min(jnp.asarray([[1.0, 5.0], [3.0, 2.0]], "float32"), 1).values
     Array([1., 2.], dtype=float32)
@@ -174,12 +198,15 @@ def min(
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
 def argmax(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array:
-    """Where the largest element is along `dim`, or in the flattened array if it is `None`.
+    """Position of the greatest element of `input` along `dim`: the first of several.
 
-    The first of several; a NaN counts as the largest.
+    NaN counts as the greatest.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1. Dtypes: int64.
-    Errors: IndexError if there is no element to find.
+    - `dim`: one dimension; `None` stands for the flattened array.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: int64.
+    Errors: IndexError if there is no element, TypeError for bools and complex numbers.
 
     >>> print(functx.argmax(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [1 0]
@@ -189,12 +216,15 @@ def argmax(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> A
 
 @operator(promote=Promote.NONE, accepts=Accepts.REAL_NUMBER, differentiable=False)
 def argmin(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array:
-    """Where the smallest element is along `dim`, or in the flattened array if it is `None`.
+    """Position of the least element of `input` along `dim`: the first of several.
 
-    The first of several; a NaN counts as the smallest.
+    NaN counts as the least.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1. Dtypes: int64.
-    Errors: IndexError if there is no element to find.
+    - `dim`: one dimension; `None` stands for the flattened array.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: int64.
+    Errors: IndexError if there is no element, TypeError for bools and complex numbers.
 
     >>> print(functx.argmin(jnp.asarray([[1, 5], [3, 2]]), dim=1))
     [0 1]

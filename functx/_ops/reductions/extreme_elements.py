@@ -1,4 +1,4 @@
-"""The extreme element over dimensions, and its place, also among those that a mask keeps."""
+"""The extreme element over dimensions and its position, also among elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def extremum(
     keepdim: bool,
     kept: Array | None = None,
 ) -> Array:
-    """What `reduce`, the greatest or the least, picks over `dim`.
+    """The element that `reduce`, the greatest or the least, picks over `dim`.
 
-    Equal elements share the gradient evenly: those that are `kept`, if that is said.
+    Equal elements share the gradient evenly; if `kept` is given, only the kept ones do.
     """
     axes = axes_of(dim, input.ndim)
     for axis in axes:
@@ -39,9 +39,9 @@ def extremum(
 def position(
     reduce: Callable[..., Array], input: Array, dim: int | None, kept: Array | None = None
 ) -> Array:
-    """The first place of the extreme element along `dim`, which stays with size 1.
+    """The first position of the extreme element along `dim`, which stays with size 1.
 
-    The first of those that are `kept`, if that is said and any is.
+    If `kept` is given and keeps any element, it is the first of the kept ones.
     """
     if input.ndim == 0:
         return jnp.zeros((), available(LONG))
@@ -51,7 +51,7 @@ def position(
         refuse_nothing(input, IndexError)
     fixed = lax.stop_gradient(input)  # an index has no derivative
     x, axis = (jnp.ravel(fixed), 0) if dim is None else (fixed, dim)
-    # Two reductions, which XLA vectorises; it does not those of values beside their places.
+    # XLA vectorises two reductions, but not one of values together with their positions.
     found = same(x, reduce(x, axis=axis, keepdims=True))
     if kept is not None:
         kept = jnp.reshape(kept, x.shape)

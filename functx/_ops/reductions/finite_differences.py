@@ -31,24 +31,27 @@ from functx._core import (
 __all__ = ["gradient"]
 
 
-# Coordinates promote, distances do not, and integers are subtracted as they are.
+# Coordinates promote, distances do not, and integers are subtracted as integers.
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER)
 def gradient(
     input: ArrayOnly, *, spacing: OtherOrOthers | None = 1, dim: Dims = None, edge_order: int = 1
 ) -> tuple[Array, ...]:
-    r"""Partial derivatives of a sampled function along each of `dim`, by default along all.
+    """Partial derivatives of the sampled function `input` along `dim`, by finite differences.
 
     Between its neighbours, at distances $h$ below and $k$ above, a sample has the derivative
     $(k s + h t) / (h + k)$ of the parabola through the three, where $s$ and $t$ are the slopes to
-    either side (Fornberg, Math. Comp. 51, 1988). The first and the last have the slope to their
-    neighbour, or with `edge_order=2` the derivative of the parabola through the nearest three.
+    either side. Source: Fornberg, Math. Comp. 51, 1988.
 
     - `spacing`: the distance between samples, along all dimensions or a sequence of one for each;
-      or a sequence with vectors, the samples' coordinates along each.
+      or a sequence of vectors, the coordinates of the samples along each. 1 by default.
+    - `dim`: one dimension or several; `None` stands for all.
+    - `edge_order`: 1 gives the first and the last sample the slope to their neighbour, 2 the
+      derivative of the parabola through the nearest three.
 
-    Shapes: each result the input's. Dtypes: the common one of `input` and the coordinates, float32
-    for integers in either; a complex distance makes a complex result. Integers are subtracted in
-    int64 (PyTorch's overflow in narrower ones, and it refuses uint8).
+    Shapes: each result has the shape of `input`.
+    Dtypes: the common dtype of `input` and the coordinates; integers in either give the default
+    dtype, a complex distance a complex result. Integers are subtracted in int64 (PyTorch's overflow
+    in narrower ones, and it refuses uint8).
     Errors: RuntimeError for fewer than `edge_order + 1` samples along a dimension, and for another
     number of coordinates than of samples (PyTorch may take it, and gives wrong values).
 
@@ -60,7 +63,7 @@ def gradient(
     """
     if edge_order not in (1, 2):
         refuse(f"`edge_order` must be 1 or 2, got {edge_order}")
-    dims = () if dim == () else axes_of(dim, input.ndim)  # unlike in a sum, () is none of them
+    dims = () if dim == () else axes_of(dim, input.ndim)  # unlike for a sum, () names no dimension
     for d in dims:
         if input.shape[d] <= edge_order:
             refuse(
@@ -74,7 +77,7 @@ def gradient(
 
 
 def _spacings(spacing: Any, count: int) -> list[Array]:
-    """One for each dimension: 0-d distances, or coordinates."""
+    """One spacing for each dimension: a 0-d distance, or a vector of coordinates."""
     if spacing is None:
         spacing = 1
     if not isinstance(spacing, (tuple, list)):
@@ -149,7 +152,7 @@ def _widths(coordinates: Array, input: Array, dim: int, name: str, compute: Any)
 
 
 def _differences(x: Array, dim: int, apart: int, compute: Any) -> Array:
-    """Of elements so far `apart`; integers are subtracted in int64."""
+    """The differences of elements so far `apart`; integers are subtracted in int64."""
     x = x.astype(as_dtype(LONG) if category(x.dtype) == 1 else compute)
     n = x.shape[dim]
     later = lax.slice_in_dim(x, apart, n, axis=dim)
@@ -157,7 +160,7 @@ def _differences(x: Array, dim: int, apart: int, compute: Any) -> Array:
 
 
 def _all_but(x: Array, place: int, dim: int) -> Array:
-    """Without the first element along `dim`, place 0, or the last, place -1."""
+    """`x` without the first element along `dim` (place 0), or without the last (place -1)."""
     return lax.slice_in_dim(x, 1 + place, x.shape[dim] + place, axis=dim)
 
 

@@ -1,4 +1,4 @@
-"""How many elements, or points, lie in each of many intervals, or boxes."""
+"""Counts of elements, or of points, in each of many intervals, or boxes."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ __all__ = ["histogram", "histogramdd"]
 
 
 class HistogramResult(NamedTuple):
-    """What `histogram` gives."""
+    """The counts, and the ends of the intervals, that `histogram` finds."""
 
     hist: Array
     bin_edges: Array
 
 
 class HistogramddResult(NamedTuple):
-    """What `histogramdd` gives."""
+    """The counts, and the ends of the intervals in each coordinate, that `histogramdd` finds."""
 
     hist: Array
     bin_edges: tuple[Array, ...]
 
 
 def _edges_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Arrays for `bins` as `edges`."""
+    """Reads arrays that are given for `bins` as `edges`."""
     bins = args[1] if len(args) > 1 else kwargs.get("bins")
     first = bins[0] if isinstance(bins, (list, tuple)) and bins else bins
     if not isinstance(first, (jax.Array, np.ndarray)):
@@ -107,20 +107,21 @@ def histogram(
     density: bool = False,
     edges: Other | None = None,
 ) -> HistogramResult:
-    """How many elements lie in each interval, and the ends of these: `(hist, bin_edges)`.
+    """The number of elements of `input` in each interval, and the ends: `(hist, bin_edges)`.
 
     - `bins`: a number of intervals of one width, or their ends in ascending order, one more than
       there are intervals.
-    - `range`: where intervals of one width begin and end, by default at the least and the greatest
-      element. Where these are equal, the range reaches 0.5 to either side.
+    - `range`: the ends of the range of intervals of one width, by default the least and the
+      greatest element. Where these are equal, the range reaches 0.5 to either side.
     - `weight`: what each element counts, in the shape and dtype of `input`.
-    - `density`: divides by the sum and by the widths.
+    - `density`: whether counts are divided by their sum and by the widths.
+    - `edges`: another name of `bins` for ends.
 
-    Each interval takes in its lower end, the last one both. Elements outside, and NaN, count
+    Each interval contains its lower end, the last one both ends. Elements outside, and NaN, count
     nowhere.
 
     Shapes: `[...] -> [n], [n + 1]`.
-    Dtypes: those of `input`; arrays for `bins` must have it too.
+    Dtypes: that of `input`, float32 or float64, which arrays for `bins` must have too.
     Errors: RuntimeError for a range that is not finite, or ends below its beginning.
 
     >>> functx.histogram(jnp.asarray([1.0, 2.0, 1.0], "float32"), 3, range=(0, 3)).hist
@@ -159,18 +160,24 @@ def histogramdd(
     *,
     edges: Others | None = None,
 ) -> HistogramddResult:
-    """How many points lie in each box, and the ends of these: `(hist, bin_edges)`.
+    """The number of points in each box, and the ends of the intervals: `(hist, bin_edges)`.
 
-    - `input`: points, their coordinates in the last dimension.
-    - `bins`: in each coordinate a number of intervals of one width, one for all of them, or
-      arrays of their ends in ascending order.
-    - `range`: where intervals of one width begin and end, `(begin, end, begin, end, ...)`.
+    - `input`: points, with their coordinates in the last dimension.
+    - `bins`: for each coordinate a number of intervals of one width, one number for all of them, or
+      arrays of ends in ascending order.
+    - `range`: the ends of the ranges of intervals of one width, `(begin, end, begin, end, ...)`; by
+      default the least and the greatest coordinates. Where these are equal, a range reaches 0.5 to
+      either side.
     - `weight`: what each point counts, in the shape of `input` without its last dimension.
-    - `density`: divides by the sum and by the volumes.
+    - `density`: whether counts are divided by their sum and by the volumes.
+    - `edges`: another name of `bins` for ends.
 
-    All else is as for `functx.histogram`.
+    Each interval contains its lower end, the last one both ends. Points outside, and NaN, count
+    nowhere.
 
     Shapes: `[..., d] -> [n1, ..., nd]` and `d` vectors, `[n1 + 1]` and so on.
+    Dtypes: that of `input`, float32 or float64, which arrays for `bins` must have too.
+    Errors: RuntimeError for a range that is not finite, or ends below its beginning.
 
     >>> points = jnp.asarray([[0.0, 1.0], [2.0, 2.0]], "float32")
     >>> functx.histogramdd(points, [2, 1]).hist
@@ -269,7 +276,7 @@ def _counted(points: Array, ends: list[Array], weight: Array | None, density: bo
         at = insertion_points(edges, x, right=True) - 1
         inside &= at_most(edges[0], x) & at_most(x, edges[-1])
         places.append(jnp.minimum(at, as_number(shape[i], long) - 1))
-    # Counted as integers: a sum of ones in a floating dtype ends where the next is no number.
+    # Integers count: a sum of ones in a floating dtype stops growing at the dtype's last digit.
     added = jnp.ones(points.shape[0], long) if weight is None else weight
     hist = _added(added, places, inside, shape).astype(points.dtype)
     if density:
@@ -280,7 +287,7 @@ def _counted(points: Array, ends: list[Array], weight: Array | None, density: bo
 
 
 def _added(added: Array, places: list[Array], inside: Array, shape: tuple[Size, ...]) -> Array:
-    """The sums of what is in each box."""
+    """The sums of the numbers `added` in each box."""
     if known(*shape):
         total = math.prod(shape)
         place = jnp.zeros(inside.shape, as_dtype(LONG))

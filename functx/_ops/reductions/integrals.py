@@ -31,19 +31,24 @@ from .scanning import running_sum
 __all__ = ["cumulative_trapezoid", "trapezoid"]
 
 
-# Integers are summed as they are, and what comes out is floating; hence `Promote.NONE`.
+# Integers are summed as integers, and the result is floating; hence `Promote.NONE`.
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER, aliases=("trapz",))
 def trapezoid(
     y: ArrayOnly, x: ArrayOnly | None = None, *, dx: Other | None = None, dim: Dim = -1
 ) -> Array:
-    r"""Integral along `dim` by the trapezoidal rule: $\sum_i (x_{i+1} - x_i) (y_i + y_{i+1}) / 2$.
+    r"""Integral of `y` along `dim` by the trapezoidal rule.
 
-    - `x`: where the samples lie: a vector, or an array that broadcasts with `y` outside of `dim`.
-    - `dx`: without `x`, the distance between all of them, by default 1.
+    This is $\sum_i (x_{i+1} - x_i) (y_i + y_{i+1}) / 2$.
+
+    - `y`: samples of a function.
+    - `x`: the places of the samples: a vector, or an array that broadcasts with `y` outside of
+      `dim`.
+    - `dx`: without `x`, the distance between samples, 1 by default.
+    - `dim`: the dimension to integrate along, by default the last.
 
     Shapes: `[..., n, ...] -> [..., ...]`. Fewer than two samples give 0.
-    Dtypes: the common one of `y` and `x`, float32 for integers, of which differences and sums
-    are taken in int64 (PyTorch's overflow in narrower ones).
+    Dtypes: the common dtype of `y` and `x`. Integers give the default dtype; their differences and
+    sums are taken in int64 (PyTorch's overflow in narrower ones).
     Errors: RuntimeError where `x` is not as long as `y` along `dim`, TypeError for `x` with `dx`.
 
     >>> y = jnp.asarray([1.0, 2.0, 4.0], "float32")
@@ -72,9 +77,20 @@ def trapezoid(
 def cumulative_trapezoid(
     y: ArrayOnly, x: ArrayOnly | None = None, *, dx: Other | None = None, dim: Dim = -1
 ) -> Array:
-    r"""Integrals up to each sample but the first, as those of `functx.trapezoid`.
+    r"""Integrals of `y` along `dim` up to each sample but the first, by the trapezoidal rule.
 
-    Shapes: `[..., n, ...] -> [..., n - 1, ...]`. Arguments, dtypes, errors: as there.
+    The integral up to sample $k$ is $\sum_{i < k} (x_{i+1} - x_i) (y_i + y_{i+1}) / 2$.
+
+    - `y`: samples of a function.
+    - `x`: the places of the samples: a vector, or an array that broadcasts with `y` outside of
+      `dim`.
+    - `dx`: without `x`, the distance between samples, 1 by default.
+    - `dim`: the dimension to integrate along, by default the last.
+
+    Shapes: `[..., n, ...] -> [..., n - 1, ...]`.
+    Dtypes: the common dtype of `y` and `x`. Integers give the default dtype; their differences and
+    sums are taken in int64 (PyTorch's overflow in narrower ones).
+    Errors: RuntimeError where `x` is not as long as `y` along `dim`, TypeError for `x` with `dx`.
 
     >>> functx.cumulative_trapezoid(jnp.asarray([1.0, 2.0, 4.0], "float32"))
     Array([1.5, 4.5], dtype=float32)
@@ -95,7 +111,7 @@ def _dtypes(y: Array, x: Array | None) -> tuple[Any, Any]:
 
 
 def _positions(y: Array, x: Array | None, dx: Any, dim: int) -> Array | None:
-    """`x` with the rank of `y`, which it fits."""
+    """`x`, which fits `y`, with the rank of `y`."""
     if y.ndim == 0:
         refuse(f"`y` must have a dimension, got {describe(y)}", error=IndexError)
     if x is None:
@@ -125,7 +141,7 @@ def _doubled_areas(y: Array, x: Array, compute: Any, dim: int) -> Array:
 
 
 def _doubled_sum(y: Array, dim: int) -> Array:
-    """Twice the sum, in which the first and the last count half each; of one element, 0."""
+    """Twice the sum, in which the first and the last element count half; 0 of one element."""
     place, last = lax.broadcasted_iota(as_dtype(LONG), y.shape, dim), y.shape[dim] - 1
     zero = np.zeros((), y.dtype)
     return jnp.sum(jnp.where(place > 0, y, zero) + jnp.where(place < last, y, zero), axis=dim)

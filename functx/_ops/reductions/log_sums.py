@@ -39,7 +39,7 @@ def _of_real(input: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _of_complex(input: Array, axes: tuple[int, ...]) -> Array:
-    # The result does not depend on the shift, so neither do its derivatives.
+    # The result does not depend on the shift, and its derivatives do not either.
     real = lax.stop_gradient(lax.real(input))
     top = (
         greatest(real, axes, keepdims=True)

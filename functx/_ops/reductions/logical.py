@@ -1,4 +1,4 @@
-"""Whether all elements are true, or any."""
+"""Whether all elements are true, or any element is."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ __all__ = ["all", "any"]
 
 @operator(promote=Promote.NONE, differentiable=False)
 def all(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether every element over `dim` is nonzero; over all dimensions if it is `None`.
+    """Whether every element of `input` over `dim` is nonzero.
 
-    Over no dimension (`dim=()`), each element by itself.
+    - `dim`: one dimension or several; `None` stands for all, and `()` takes each element by itself.
+    - `keepdim`: whether reduced dimensions stay with size 1.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Shapes: `[..., n, ...] -> [..., ...]`.
     Dtypes: bool; uint8 for uint8, as in PyTorch.
 
     >>> functx.all(jnp.asarray([[1, 0], [2, 3]]), dim=1)
@@ -29,11 +30,12 @@ def all(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
 
 @operator(promote=Promote.NONE, differentiable=False)
 def any(input: ArrayLike, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether some element over `dim` is nonzero; over all dimensions if it is `None`.
+    """Whether some element of `input` over `dim` is nonzero.
 
-    Over no dimension (`dim=()`), each element by itself.
+    - `dim`: one dimension or several; `None` stands for all, and `()` takes each element by itself.
+    - `keepdim`: whether reduced dimensions stay with size 1.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
+    Shapes: `[..., n, ...] -> [..., ...]`.
     Dtypes: bool; uint8 for uint8, as in PyTorch.
 
     >>> functx.any(jnp.asarray([[0, 0], [2, 3]]), dim=1)

@@ -1,4 +1,4 @@
-"""Elements by their rank: the one in the middle, and the one in any place."""
+"""Elements by their rank: medians, and elements of any rank."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ __all__ = ["kthvalue", "median", "nanmedian"]
 
 
 class MedianResult(NamedTuple):
-    """What `median` over one dimension gives."""
+    """The medians that `median` finds along a dimension, and their positions."""
 
     values: Array
     indices: Array
 
 
 class NanmedianResult(NamedTuple):
-    """What `nanmedian` over one dimension gives."""
+    """The medians that `nanmedian` finds along a dimension, and their positions."""
 
     values: Array
     indices: Array
 
 
 class KthvalueResult(NamedTuple):
-    """What `kthvalue` gives."""
+    """The elements that `kthvalue` finds along a dimension, and their positions."""
 
     values: Array
     indices: Array
@@ -61,16 +61,19 @@ def median(input: ArrayLike) -> Array: ...
 def median(input: ArrayLike, dim: Dim, keepdim: bool = False) -> MedianResult: ...
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def median(input: ArrayLike, dim: Dim | None = None, keepdim: bool = False) -> Array | MedianResult:
-    """The middle element; of an even number, the smaller of the two. NaN if there is a NaN.
+    """Median of `input`; with `dim`, `(values, indices)` along it. NaN if there is a NaN.
 
-    Without `dim`, of all elements; with it, `(values, indices)` along it. Of an empty array it
-    is NaN, or the least integer.
+    The median of an even number of elements is the smaller one in the middle; that of an empty
+    array is NaN, or the least integer.
 
-    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Dtypes: indices are int64.
-    Ties: the index is where a stable sort has it, and it gets the gradient; without `dim`, equal
-    elements share it evenly.
-    Errors: IndexError if the dimension is empty.
+    - `dim`: one dimension; `None`, the default, stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: that of `input`; indices are int64.
+    Ties: the index is where a stable sort has the median, which gets the gradient; without `dim`,
+    equal elements share it evenly.
+    Errors: IndexError if the dimension is empty, TypeError for bools and complex numbers.
 
     >>> functx.median(jnp.asarray([[4.0, 1.0, 3.0], [0.0, 2.0, 9.0]], "float32"), 1).values
     Array([3., 2.], dtype=float32)
@@ -90,16 +93,19 @@ def nanmedian(input: ArrayLike, dim: Dim, keepdim: bool = False) -> NanmedianRes
 def nanmedian(
     input: ArrayLike, dim: Dim | None = None, keepdim: bool = False
 ) -> Array | NanmedianResult:
-    """The middle one of the elements that are no NaN; NaN if all are.
+    """Median of the elements of `input` that are not NaN; with `dim`, `(values, indices)` along it.
 
-    Otherwise as `functx.median`: of an even number it is the smaller of the two, and with `dim`
-    the result is `(values, indices)`.
+    The median of an even number of elements is the smaller one in the middle. It is NaN if all
+    elements are.
 
-    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Dtypes: indices are int64.
-    Ties: the index is where a stable sort has it, and it gets the gradient; without `dim`, equal
-    elements share it evenly.
-    Errors: IndexError if the dimension is empty.
+    - `dim`: one dimension; `None`, the default, stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+
+    Shapes: `[...] -> []`, or `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: that of `input`; indices are int64.
+    Ties: the index is where a stable sort has the median, which gets the gradient; without `dim`,
+    equal elements share it evenly.
+    Errors: IndexError if the dimension is empty, TypeError for bools and complex numbers.
 
     >>> functx.nanmedian(jnp.asarray([jnp.nan, 4.0, 1.0, 3.0], "float32"))
     Array(3., dtype=float32)
@@ -113,14 +119,19 @@ def nanmedian(
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
 def kthvalue(input: ArrayOnly, k: int, dim: Dim = -1, keepdim: bool = False) -> KthvalueResult:
-    """The `k`-th smallest element along `dim`, counted from 1: `(values, indices)`.
+    """The `k`-th smallest element of `input` along `dim`, counted from 1: `(values, indices)`.
 
     NaN counts as greater than every number.
 
-    Shapes: `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Dtypes: indices are int64.
-    Ties: the index is where a stable sort has it, and it gets the gradient.
-    Errors: IndexError if the dimension is empty, ValueError if `k` does not lie in [1, n].
+    - `k`: the rank, from 1 to the size `n` of the dimension.
+    - `dim`: one dimension, by default the last.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: that of `input`; indices are int64.
+    Ties: the index is where a stable sort has the element, which gets the gradient.
+    Errors: IndexError if the dimension is empty, ValueError if `k` does not lie in [1, n],
+    TypeError for bools and complex numbers.
 
     >>> values, indices = functx.kthvalue(jnp.asarray([4.0, 1.0, 3.0], "float32"), 2)
     >>> values, indices.tolist()
@@ -162,7 +173,7 @@ def _of_all(flat: Array, position: Callable[[Array, int], Array]) -> Array:
 
 
 def _median_at(input: Array, dim: int) -> Array:
-    """The index of the median along `dim`, which stays with size 1; of the first NaN, if any."""
+    """The index of the median, or of the first NaN, along `dim`, which stays with size 1."""
     keys = ordered_bits(lax.stop_gradient(input))
     count, nans = count_nan(keys, input.dtype, dim)
     middle = (count - 1) // 2

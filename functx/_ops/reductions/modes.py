@@ -1,4 +1,4 @@
-"""The element that occurs most often."""
+"""The most frequent element."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["mode"]
 
 
 class ModeResult(NamedTuple):
-    """What `mode` gives."""
+    """The elements that `mode` finds along a dimension, and their positions."""
 
     values: Array
     indices: Array
@@ -28,15 +28,18 @@ class ModeResult(NamedTuple):
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def mode(input: ArrayOnly, dim: Dim = -1, keepdim: bool = False) -> ModeResult:
-    """The element that occurs most often along `dim`, and its last index: `(values, indices)`.
+    """The most frequent element of `input` along `dim`, and its last index: `(values, indices)`.
 
-    Of several the least. No NaN equals another, and NaN counts as greater than every number; of
-    NaN alone the index is the first one's.
+    Among equally frequent elements it is the least. NaN equals nothing, and counts as greater than
+    every number; if all are NaN the index is the first.
 
-    Shapes: `[..., n, ...] -> [..., ...]` twice; with `keepdim`, `n` becomes 1.
-    Dtypes: indices are int64.
-    Gradients: the index gets that of its value.
-    Errors: IndexError if the dimension is empty.
+    - `dim`: one dimension, by default the last.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: that of `input`; indices are int64.
+    Gradients: the element at the index gets that of its value.
+    Errors: IndexError if the dimension is empty, TypeError for complex numbers.
 
     >>> values, indices = functx.mode(jnp.asarray([3.0, 1.0, 2.0, 1.0], "float32"))
     >>> values, indices.tolist()
@@ -61,7 +64,7 @@ def _position(x: Array, dim: int) -> Array:
     first = lax.slice_in_dim(jnp.ones_like(keys, bool), 0, 1, axis=dim)
     starts = lax.concatenate([first, changes], dim)
     at = places(keys, dim)
-    # How many equal ones come before each: most of them before the last of the longest run.
+    # Each element counts the equal ones before it; the last one of the longest run counts most.
     length = at - running_maximum(jnp.where(starts, at, 0), dim)
     longest = jnp.argmax(length, axis=dim, keepdims=True)
     return jnp.take_along_axis(order, longest, dim, mode="promise_in_bounds")

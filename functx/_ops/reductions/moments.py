@@ -29,7 +29,7 @@ __all__ = ["std", "std_mean", "var", "var_mean"]
 
 
 def _unbiased(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """`(input, unbiased)` and `(input, dim, unbiased, keepdim)` beside `correction=`."""
+    """Reads `(input, unbiased)` and `(input, dim, unbiased, keepdim)` with a `correction`."""
     if len(args) == 2 and isinstance(args[1], bool):
         args, named = args[:1], {"unbiased": args[1]}
     elif 2 < len(args) < 5:
@@ -66,13 +66,15 @@ def var(
 def var(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> Array:
-    r"""Variance: $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$, $c$ the `correction`.
+    r"""Variance of `input` over `dim`: $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$.
 
-    Over `dim`, or over every dimension if it is `None` or empty. `unbiased=True` and `False`
-    are corrections of 1 and 0.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `correction`: $c$, a number, 1 by default. `unbiased=True` and `False` are corrections of 1
+      and 0.
+    - `keepdim`: whether reduced dimensions stay with size 1.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: real for complex.
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating or complex; complex gives real. Errors: TypeError for integers.
 
     >>> functx.var(jnp.asarray([1.0, 2.0, 6.0], "float32"))
     Array(7., dtype=float32)
@@ -95,10 +97,17 @@ def std(
 def std(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> Array:
-    r"""Standard deviation: the root of `functx.var`, with its arguments.
+    r"""Standard deviation of `input`: $\sqrt{\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2}$.
 
-    Where it is 0, so is its gradient, and so is the second derivative, which is infinite: of its
-    square write `functx.var(x)`.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `correction`: $c$, a number, 1 by default. `unbiased=True` and `False` are corrections of 1
+      and 0.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating or complex; complex gives real. Errors: TypeError for integers.
+    Gradients: 0 where the deviation is 0, and so is the second derivative, which is infinite: for
+    the square write `functx.var(x)`.
 
     >>> functx.std(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
     Array(1., dtype=float32)
@@ -121,9 +130,19 @@ def var_mean(
 def var_mean(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    """`(functx.var(...), functx.mean(...))`, with the arguments of `functx.var`.
+    r"""Variance and mean of `input` over `dim`: `(var, mean)`.
 
-    Dtypes: of complex arrays, the variance is real and the mean complex.
+    The variance is $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$, where $\bar{x}$ is the
+    mean.
+
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `correction`: $c$, a number, 1 by default. `unbiased=True` and `False` are corrections of 1
+      and 0.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: floating or complex; of complex arrays, the variance is real and the mean complex.
+    Errors: TypeError for integers.
 
     >>> functx.var_mean(jnp.asarray([1.0, 2.0, 6.0], "float32"))
     (Array(7., dtype=float32), Array(3., dtype=float32))
@@ -150,9 +169,20 @@ def std_mean(
 def std_mean(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    """`(functx.std(...), functx.mean(...))`, with the arguments of `functx.var`; see `functx.std`.
+    r"""Standard deviation and mean of `input` over `dim`: `(std, mean)`.
 
-    Dtypes: of complex arrays, the deviation is real and the mean complex.
+    The deviation is $\sqrt{\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2}$, where $\bar{x}$ is
+    the mean.
+
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `correction`: $c$, a number, 1 by default. `unbiased=True` and `False` are corrections of 1
+      and 0.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]` twice.
+    Dtypes: floating or complex; of complex arrays, the deviation is real and the mean complex.
+    Gradients: that of the deviation is 0 where the deviation is 0, and so is its second derivative.
+    Errors: TypeError for integers.
 
     >>> functx.std_mean(jnp.asarray([1.0, 3.0], "float32"), unbiased=False)
     (Array(1., dtype=float32), Array(2., dtype=float32))

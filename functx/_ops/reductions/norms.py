@@ -38,22 +38,25 @@ def norm(
     *,
     dtype: DType | None = None,
 ) -> Array:
-    r"""Norm over `dim`, or of all elements as one vector: $(\sum_i |x_i|^p)^{1/p}$.
+    r"""Norm of `input` over `dim`, or of all elements as one vector: $(\sum_i |x_i|^p)^{1/p}$.
 
-    - `p`: a number; `inf` and `-inf` for the largest and smallest $|x_i|$, 0 for how many are
-      not zero; `"fro"` or `None` for 2; `"nuc"` for the sum of the singular values of the
-      matrices in the two dimensions `dim`.
-    - `dtype`: what to compute in, as wide as the input's or wider.
+    - `p`: a number; `inf` and `-inf` for the largest and smallest $|x_i|$, 0 for the number of
+      elements that are not zero; `"fro"`, the default, or `None` for 2; `"nuc"` for the sum of the
+      singular values of the matrices in the two dimensions `dim`.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+    - `dtype`: the dtype of computation, as wide as that of `input` or wider.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: real for complex.
-    Elements that are 0 have gradient 0, and all have where the norm is 0; the largest or smallest
-    share theirs evenly. Where `"nuc"` is not differentiable, the gradient is the polar factor
-    $U V^H$ that the singular value decomposition gives. Where the second derivative is infinite,
-    as at 0, 0 stands for it (PyTorch has NaN): of the square of a norm write
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating or complex; complex gives real.
+    Gradients: 0 for elements that are 0, and for all where the norm is 0; the largest or smallest
+    elements share theirs evenly. Where `"nuc"` is not differentiable, the gradient is the polar
+    factor $U V^H$ that the singular value decomposition gives. Where the second derivative is
+    infinite, as at 0, 0 stands for it (PyTorch has NaN): for the square of a norm write
     `functx.square(x).sum()`.
-    Errors: RuntimeError for an unknown `p`, for `"nuc"` without two dimensions, `"fro"` over
-    more than two, and where an empty dimension has no norm (`inf` and negative `p`).
+    Errors: RuntimeError for an unknown `p`, for `"nuc"` without two dimensions, for `"fro"` over
+    more than two, and where an empty dimension has no norm (`inf` and negative `p`); TypeError for
+    integers.
 
     >>> functx.norm(jnp.asarray([[3.0, 4.0], [6.0, 8.0]], "float32"), dim=1)
     Array([ 5., 10.], dtype=float32)

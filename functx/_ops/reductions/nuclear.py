@@ -1,7 +1,7 @@
-r"""The nuclear norm, differentiable to any order wherever it is smooth.
+"""The nuclear norm, differentiable to any order wherever it is smooth.
 
-The derivative of singular vectors is infinite where singular values are equal, that of the
-norm is not. With the polar decomposition $A = P H$ it is the inner product with $P$, and $P$
+The derivative of singular vectors is infinite where singular values are equal, that of the norm is
+not. With the polar decomposition $A = P H$ the latter is the inner product with $P$, and $P$
 changes by the solution of a Lyapunov equation (Higham, Functions of Matrices, section 8.2).
 """
 
@@ -20,7 +20,7 @@ def nuclear_norm(matrix: Array) -> Array:
     if 0 in matrix.shape[-2:]:
         return jnp.sum(jnp.abs(matrix), axis=(-2, -1))
     if not known(*matrix.shape[-2:]):
-        # Rows of zeros change nothing, and make it tall.
+        # Rows of zeros do not change the norm, and make the matrix tall.
         more = [(0, 0)] * (matrix.ndim - 2) + [(0, matrix.shape[-1]), (0, 0)]
         return _nuclear_norm(jnp.pad(matrix, more))
     tall = matrix.shape[-2] >= matrix.shape[-1]
@@ -52,7 +52,7 @@ def _unitary_factor(matrix: Array) -> Array:
 
 
 def _lyapunov_solution(a: Array, c: Array) -> Array:
-    """The Hermitian `x` with `a x + x a = c`, for `a` positive; 0 in the kernel of `a`."""
+    """The Hermitian `x` with `a x + x a = c`, for a positive `a`; 0 in the kernel of `a`."""
     values, vectors = jnp.linalg.eigh(a, symmetrize_input=False)
     sums = values[..., :, None] + values[..., None, :]
     least = jnp.finfo(values.dtype).eps * a.shape[-1] * jnp.max(jnp.abs(values), -1)
@@ -72,7 +72,7 @@ def _lyapunov_vjp(primals: tuple, output: Array, cotangent: Array) -> tuple[Arra
 
 
 def _inverse_on_range(h: Array) -> Array:
-    """The inverse of a positive matrix; 0 in its kernel."""
+    """The inverse of a positive matrix on its range; 0 in its kernel."""
     eye = jnp.eye(h.shape[-1], dtype=h.dtype)
     return _lyapunov_solution(h, jnp.broadcast_to(2 * eye, h.shape))
 
@@ -82,7 +82,7 @@ def _inverse_change(inverse: Array, direction: Array) -> Array:
 
 
 def _polar_change(matrix: Array, polar: Array, direction: Array) -> Array:
-    """The derivative of the polar factor, a self-adjoint map: a Hessian, the norm's."""
+    """The derivative of the polar factor along `direction`, a self-adjoint map."""
     h = _hermitian(_adjoint(polar) @ matrix)
     inner = _adjoint(polar) @ direction
     change = polar @ _lyapunov(h, inner - _adjoint(inner))

@@ -1,4 +1,4 @@
-"""Distances of every vector to every other."""
+"""Distances of each vector to each other vector."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .power_norms import SQUARED, vector_norm
 
 __all__ = ["cdist", "pdist", "squared_cdist"]
 
-_FEW = 25  # vectors, of which PyTorch subtracts each from each
+_FEW = 25  # PyTorch subtracts each vector from each if there are no more than these
 _SMALL = 2**12  # elements of a block of differences
 
 
@@ -46,20 +46,28 @@ def cdist(
         "donot_use_mm_for_euclid_dist",
     ] = "use_mm_for_euclid_dist_if_necessary",
 ) -> Array:
-    r"""Distance of each vector to each: $y_{ij} = (\sum_k |x_{ik} - z_{jk}|^p)^{1/p}$.
+    r"""Distance of each vector in `x1` to each vector in `x2`.
 
-    - `p`: not negative; `inf` for the largest difference, 0 for how many there are.
-    - `compute_mode`: of $p = 2$, whether distances come from products,
-      $|x|^2 - 2 x \cdot z + |z|^2$, which is fast, and loses half the digits of a distance that
-      is small beside the vectors. By default so for more than 25 vectors.
+    This is $y_{ij} = (\sum_k |x_{ik} - z_{jk}|^p)^{1/p}$.
+
+    - `x1`, `x2`: vectors $x_i$ and $z_j$, in the last dimension.
+    - `p`: the order of the norm, not negative; `inf` for the largest difference, 0 for the number
+      of differences that are not zero.
+    - `compute_mode`: for $p = 2$, whether distances are computed by products,
+      $|x|^2 - 2 x \cdot z + |z|^2$, which is fast, and loses half the digits of a distance that is
+      small beside the vectors. `"use_mm_for_euclid_dist"` does, `"donot_use_mm_for_euclid_dist"`
+      does not, and `"use_mm_for_euclid_dist_if_necessary"`, the default, does for more than 25
+      vectors.
 
     Shapes: `[*b, m, k], [*b, n, k] -> [*b, m, n]`; the batch dimensions broadcast. No array is
     larger than these: differences are taken in blocks.
-    The gradient is 0 where the distance is 0, and for elements that are equal; the largest
-    differences share it evenly (PyTorch gives all of it to each). Where the distance is 0 there is
-    no second derivative: 0 stands for it, so that of `cdist(x, z) ** 2` is 0 as well. Use
-    `squared_cdist` for what is a function of squares.
-    Errors: RuntimeError for a negative `p`, ValueError for another `compute_mode`.
+    Dtypes: float32 or float64, the same for both.
+    Gradients: 0 where the distance is 0, and for elements that are equal; the largest differences
+    share theirs evenly (PyTorch gives all of it to each). Where the distance is 0 there is no
+    second derivative: 0 stands for it, so that of `cdist(x, z) ** 2` is 0 as well. Use
+    `functx.squared_cdist` for functions of squared distances.
+    Errors: RuntimeError for a negative `p`, ValueError for another `compute_mode`, TypeError for
+    other dtypes.
 
     >>> x = jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32")
     >>> functx.cdist(x, x)
@@ -85,14 +93,18 @@ def cdist(
 
 @operator(promote=Promote.SAME, accepts=Accepts.LAPACK_REAL, autocast=Autocast.FLOAT32)
 def squared_cdist(x1: ArrayOnly, x2: ArrayOnly) -> Array:
-    r"""Squared distance of each vector to each: $y_{ij} = \sum_k (x_{ik} - z_{jk})^2$.
+    r"""Squared distance of each vector in `x1` to each vector in `x2`.
 
-    As a polynomial it has all derivatives, where vectors are equal too, which `cdist` has not.
-    Differences are squared, so that none that is small beside the vectors loses digits. Kernels
-    are functions of it: $e^{-y / 2}$, and with care for its root those of Matérn.
+    This is $y_{ij} = \sum_k (x_{ik} - z_{jk})^2$. The polynomial has all derivatives, also where
+    vectors are equal, which the distance has not. Differences are squared, so no distance that is
+    small beside the vectors loses digits. Kernels are functions of it: $e^{-y / 2}$, and with care
+    for its root those of Matérn.
+
+    - `x1`, `x2`: vectors $x_i$ and $z_j$, in the last dimension.
 
     Shapes: `[*b, m, k], [*b, n, k] -> [*b, m, n]`; the batch dimensions broadcast. No array is
     larger than these: differences are taken in blocks.
+    Dtypes: float32 or float64, the same for both. Errors: TypeError for other dtypes.
 
     >>> x = jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32")
     >>> functx.squared_cdist(x, x)
@@ -110,9 +122,17 @@ def squared_cdist(x1: ArrayOnly, x2: ArrayOnly) -> Array:
     aliases=("nn.functional.pdist",),
 )
 def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
-    r"""Distance of each vector to each after it: $y = |x_i - x_j|_p$ for all $i < j$, in order.
+    r"""Distance of each vector in `input` to each vector after it.
 
-    `p` is as in `cdist`, and so are derivatives. Shapes: `[n, k] -> [n (n - 1) / 2]`.
+    These are $\|x_i - x_j\|_p$ for all $i < j$, in order.
+
+    - `p`: the order of the norm, not negative; `inf` for the largest difference, 0 for the number
+      of differences that are not zero; 2 by default.
+
+    Shapes: `[n, k] -> [n (n - 1) / 2]`. Dtypes: float32 or float64.
+    Gradients: 0 where the distance is 0, and for elements that are equal; the largest differences
+    share theirs evenly. Where the distance is 0 there is no second derivative, and 0 stands for it.
+    Errors: RuntimeError for a negative `p`, TypeError for other dtypes.
 
     >>> functx.pdist(jnp.asarray([[0.0, 0.0], [3.0, 4.0]], "float32"))
     Array([5.], dtype=float32)
@@ -141,11 +161,11 @@ def _check_vectors(x1: Array, x2: Array) -> None:
 
 
 def _norms(p: float) -> Callable[[Array], Array]:
-    """The norm of each row."""
+    """The function that gives the norm of each row."""
 
     def norms(difference: Array) -> Array:
         out = vector_norm(difference, p, (1,))
-        if p == 0:  # what differs is counted, a NaN too; here it is lost, as in PyTorch
+        if p == 0:  # a NaN differs, but is not counted here, as in PyTorch
             out = jnp.where(jnp.any(difference != difference, axis=1), jnp.nan, out)
         return out
 
@@ -153,14 +173,14 @@ def _norms(p: float) -> Callable[[Array], Array]:
 
 
 def _each_to_each(x1: Array, x2: Array, sizes: Callable[[Array], Array]) -> Array:
-    """The `sizes` of rows, of the differences of each vector and each."""
+    """The `sizes` of the differences of each vector in `x1` and each in `x2`."""
     batch = jnp.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     shape = (*batch, x1.shape[-2], x2.shape[-2])
     if x1.shape[-1] == 0 or 0 in shape:
         return jnp.zeros(shape, x1.dtype)
     all_known = known(*x1.shape, *x2.shape)
     most = max(_SMALL, x1.size + x2.size + math.prod(shape)) if all_known else None
-    if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same
+    if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same vectors of `x2`
         rows = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:])).reshape(-1, x1.shape[-1])
         return _by_rows(rows, x2.reshape(x2.shape[-2:]), sizes, most).reshape(shape)
     x1, x2 = (
@@ -171,9 +191,9 @@ def _each_to_each(x1: Array, x2: Array, sizes: Callable[[Array], Array]) -> Arra
 
 
 def _by_rows(x1: Array, x2: Array, sizes: Callable[[Array], Array], most: int | None) -> Array:
-    """Those of two sets of vectors, with blocks of `most` differences at a time.
+    """The `sizes` of the differences of two sets of vectors, with blocks of `most` at a time.
 
-    Where `most` is None, as sizes are symbolic, the vectors of `x1` are taken one by one.
+    Where `most` is None, because sizes are symbolic, the vectors of `x1` are taken one by one.
     """
 
     @jax.checkpoint  # the differences are not kept for derivatives
@@ -191,7 +211,7 @@ def _by_rows(x1: Array, x2: Array, sizes: Callable[[Array], Array], most: int | 
 def _by_products(x1: Array, x2: Array) -> Array:
     squares = (jnp.sum(x * x, axis=-1) for x in (x1, x2))
     left, right = squares
-    # What cancels must be as precise as the sum of squares, on accelerators too.
+    # The product must be as precise as the sums of squares that it cancels, on accelerators too.
     products = jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=lax.Precision.HIGHEST)
     total = left[..., :, None] + right[..., None, :] - 2 * products
     return _root(total)

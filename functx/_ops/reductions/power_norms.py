@@ -25,7 +25,7 @@ SQUARED = "of the square of a norm write x.square().sum(), of a distance functx.
 def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> Array:
     r"""$(\sum_i |x_i|^p)^{1/p}$ over the non-negative dimensions `dim`, with its conventions.
 
-    Elements that are not `kept`, if that is said, must be 0, for negative `p` infinite.
+    If `kept` is given, the other elements must be 0, and infinite for negative `p`.
     """
     axes = tuple(dim)
     if (p < 0 or p == math.inf) and math.prod(input.shape[axis] for axis in axes) == 0:
@@ -61,7 +61,7 @@ def _in_range(x: Array, *, p: float, axes: tuple[int, ...]) -> Array:
     def scaled() -> Array:
         parts = (x,) if category(x.dtype) == 2 else (lax.real(x), lax.imag(x))
         sizes = ft.reduce(jnp.maximum, map(jnp.abs, parts))
-        choose = jnp.max if p > 0 else jnp.min  # it decides the norm
+        choose = jnp.max if p > 0 else jnp.min  # it decides which norm it is
         size = choose(sizes, axis=axes, keepdims=True)
         down, up = _powers_of_two(size)
         parts = [part * down for part in parts]  # a complex factor makes NaN of infinity
@@ -73,7 +73,7 @@ def _in_range(x: Array, *, p: float, axes: tuple[int, ...]) -> Array:
 
 
 def _powers_of_two(size: Array) -> tuple[Array, Array]:
-    """What brings a size near 1, and what undoes it; of what is 0 or not finite, 1."""
+    """A power of two that brings `size` near 1, and its inverse; 1 if `size` is 0 or not finite."""
     most = jnp.finfo(size.dtype).maxexp - 2
     _, exponent = jnp.frexp(size)
     exponent = jnp.where((size > 0) & jnp.isfinite(size), exponent, 0).clip(-most, most)
@@ -91,17 +91,17 @@ def _plain(x: Array, p: float, axes: tuple[int, ...]) -> Array:
 def _norm_jvp(
     primals: Any, output: Array, tangents: Any, *, p: float, axes: tuple[int, ...]
 ) -> Array:
-    r"""$\sum_i (|x_i| / n)^{p - 1} \operatorname{sgn}(x_i)\, t_i$: no power leaves the range.
+    r"""$\sum_i (|x_i| / n)^{p - 1} \operatorname{sgn}(x_i)\, t_i$; no power leaves the range.
 
-    Norms of nothing but zeros, or infinities for negative `p`, are constant; so are, but for
-    squares and other even powers, terms of 0, unless there is NaN beside them, and those of
-    infinity for negative `p`. Where they have no second derivative, 0 stands for it.
+    Norms of nothing but zeros, or infinities for negative `p`, are constant. Except for squares and
+    other even powers, terms of 0 are constant too, unless there is NaN beside them, and so are
+    terms of infinity for negative `p`. Where they have no second derivative, 0 stands for it.
     """
     [x], [t] = primals, tangents
     norm = jnp.expand_dims(output, axes)
     none = norm == (0 if p > 0 else jnp.inf)
     vanishes = norm == 0
-    norm = jnp.where(none | vanishes, 1, norm)  # no slope looks at it there
+    norm = jnp.where(none | vanishes, 1, norm)  # no slope depends on it there
     if p > 0 and p % 2 == 0:
         slope = share = x / norm.astype(x.dtype)
         if p > 2:
@@ -119,7 +119,7 @@ def _norm_jvp(
         slope = jnp.where(flat, 0, sign * size)
         if 0 < p < 2:
             none |= flat  # their second derivatives are infinite
-    # Where the slope is none, it is that of any norm: its direction decides what there is to show.
+    # Where there is no second derivative, `x` stands for the slope: only its direction matters.
     slope = zero_at_singular(none, jnp.where(none, x, slope), SQUARED)
     return jnp.sum(jnp.real(jnp.conj(slope) * t), axis=axes)
 

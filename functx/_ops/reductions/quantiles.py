@@ -1,4 +1,4 @@
-"""What a share of all elements lies below."""
+"""Quantiles: numbers below which given shares of all elements lie."""
 
 from __future__ import annotations
 
@@ -48,18 +48,24 @@ def quantile(
     *,
     interpolation: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
 ) -> Array:
-    r"""What a share `q` of the elements along `dim`, or of all, lies below. NaN if there is a NaN.
+    r"""Quantile of `input` along `dim`: the number below which the share `q` of the elements lies.
 
-    In order, the elements have ranks from 0 to $n - 1$, and the quantile has $r = q (n - 1)$. If
-    that is no integer, `interpolation` decides between the elements $a$ and $b$ to either side:
-    `"linear"` is $a + (r - \lfloor r \rfloor) (b - a)$, `"midpoint"` $(a + b) / 2$, `"lower"` $a$,
-    `"higher"` $b$, and `"nearest"` the nearer of them, of two the one whose rank is even.
+    In order, the elements have ranks from 0 to $n - 1$, and the quantile has the rank
+    $r = q (n - 1)$. NaN anywhere gives NaN.
 
-    Shapes: `[..., n, ...] -> [..., ...]`, with `keepdim` `[..., 1, ...]`; for `q` of shape `[k]`
-    with `k` in front.
-    Dtypes: `q` is a number, or an array of the dtype of `input`.
+    - `q`: a share in [0, 1], a number, or several in a vector of the dtype of `input`.
+    - `dim`: one dimension; `None` stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+    - `interpolation`: the choice between the elements $a$ and $b$ next to a rank that is no
+      integer: `"linear"`, the default, is $a + (r - \lfloor r \rfloor) (b - a)$, `"midpoint"`
+      $(a + b) / 2$, `"lower"` $a$, `"higher"` $b$, and `"nearest"` the nearer one, or of two the
+      one with an even rank.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; for `q` of shape `[k]` with `k` in front.
+    Dtypes: that of `input`, float32 or float64.
     Gradients: those of the elements, where equal ones are ranked by a stable sort, and of `q`.
-    Errors: RuntimeError if `q` does not lie in [0, 1], or `input` is empty.
+    Errors: RuntimeError if `q` does not lie in [0, 1], or `input` is empty; TypeError for other
+    dtypes.
 
     >>> functx.quantile(jnp.asarray([1.0, 2.0, 4.0], "float32"), 0.75)
     Array(3., dtype=float32)
@@ -76,7 +82,24 @@ def nanquantile(
     *,
     interpolation: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
 ) -> Array:
-    """`functx.quantile` of the elements that are no NaN; NaN if all are.
+    r"""Quantile of the elements of `input` along `dim` that are not NaN; NaN if all are.
+
+    In order, the elements have ranks from 0 to $n - 1$, and the quantile has the rank
+    $r = q (n - 1)$.
+
+    - `q`: a share in [0, 1], a number, or several in a vector of the dtype of `input`.
+    - `dim`: one dimension; `None` stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+    - `interpolation`: the choice between the elements $a$ and $b$ next to a rank that is no
+      integer: `"linear"`, the default, is $a + (r - \lfloor r \rfloor) (b - a)$, `"midpoint"`
+      $(a + b) / 2$, `"lower"` $a$, `"higher"` $b$, and `"nearest"` the nearer one, or of two the
+      one with an even rank.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; for `q` of shape `[k]` with `k` in front.
+    Dtypes: that of `input`, float32 or float64.
+    Gradients: those of the elements, where equal ones are ranked by a stable sort, and of `q`.
+    Errors: RuntimeError if `q` does not lie in [0, 1], or `input` is empty; TypeError for other
+    dtypes.
 
     >>> functx.nanquantile(jnp.asarray([1.0, jnp.nan, 2.0], "float32"), 0.5)
     Array(1.5, dtype=float32)
@@ -134,7 +157,7 @@ def _of_rows(rows: Array, q: Array, interpolation: str, omit: bool) -> Array:
 
 
 def _ranks(rows: Array, q: Array, omit: bool) -> Array:
-    """The rank of each quantile `[k, 1]` in each row, `[k, m]`; NaN come last."""
+    """The rank of each quantile `[k, 1]` in each row, `[k, m]`; NaN come last in a row."""
     keys = ordered_bits(lax.stop_gradient(rows))
     nans = jnp.sum(keys == greatest_key(keys.dtype), 1, dtype=np.int32)[None]
     last = rows.shape[1] - 1

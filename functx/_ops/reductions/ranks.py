@@ -1,4 +1,4 @@
-"""Which element has a given rank: by bisection, as sorting would do far more than is asked."""
+"""The element of a given rank, found by bisection, which costs less than sorting."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .ties import places
 
 
 def position_of_rank(keys: Array, rank: Array, dim: int) -> Array:
-    """Where along `dim` a stable sort finds the element that it puts at `rank`.
+    """The position along `dim` of the element that a stable sort puts at `rank`.
 
-    Shapes: of `rank` and the result that of `keys`, with size 1 along `dim`. Dtypes: `keys` are
-    integers, `rank` is int32.
+    Shapes: `rank` and the result have the shape of `keys`, with size 1 along `dim`. Dtypes: `keys`
+    are integers, `rank` is int32.
 
-    The greatest number that at most `rank` keys are less than is found bit by bit, and so is
-    the place, among the keys that equal it.
+    Bisection finds, bit by bit, the greatest number that at most `rank` keys are less than, and
+    then the position among the keys that equal it.
     """
-    keys = jnp.moveaxis(keys, dim, 0)  # so that counts are of whole rows
+    keys = jnp.moveaxis(keys, dim, 0)  # so that whole rows are counted
     rank = jnp.squeeze(rank, dim)
     ends = np.iinfo(keys.dtype)
     least = jnp.full_like(rank, ends.min, keys.dtype)
@@ -45,9 +45,10 @@ def position_of_rank(keys: Array, rank: Array, dim: int) -> Array:
 
 
 def position_of_nanmedian(x: Array, dim: int, kept: Array | None = None) -> Array:
-    """The index of the median without NaN along `dim`; of the first NaN, if there are no others.
+    """The index of the median without NaN along `dim`.
 
-    Of elements that are `kept`, if that is said: the others are NaN, or the greatest integer.
+    If all elements are NaN it is that of the first. If `kept` is given, the other elements must be
+    NaN, or the greatest integer.
     """
     keys = ordered_bits(lax.stop_gradient(x))
     count, nans = count_nan(keys, x.dtype, dim)
@@ -58,7 +59,7 @@ def position_of_nanmedian(x: Array, dim: int, kept: Array | None = None) -> Arra
 
 
 def count_nan(keys: Array, dtype: np.dtype, dim: int) -> tuple[Array, Array]:
-    """How many elements there are along `dim`, and how many of them are NaN, as int32."""
+    """The number of elements along `dim`, and the number of NaN among them, as int32."""
     none = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
     count = none + as_scalar(keys.shape[dim], np.int32)
     if category(dtype) < 2:
@@ -68,7 +69,10 @@ def count_nan(keys: Array, dtype: np.dtype, dim: int) -> tuple[Array, Array]:
 
 
 def _greatest(holds: Callable[[Array], Array], least: Array, bits: Any) -> Array:
-    """The greatest of the `2 ** bits` numbers from `least` on for which `holds`, as below it."""
+    """The greatest of the `2 ** bits` numbers from `least` on for which `holds`.
+
+    `holds` must be true of all smaller numbers, too.
+    """
 
     def body(i: Array, found: Array) -> Array:
         bit = lax.shift_left(found.dtype.type(1), (bits - 1 - i).astype(found.dtype))

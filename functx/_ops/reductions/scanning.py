@@ -23,7 +23,7 @@ from .ties import places
 Parts = tuple[Array, ...]
 Combine = Callable[[Parts, Parts], Parts]
 
-_BLOCK = 8  # elements: a vector of the processor
+_BLOCK = 8  # elements in a block: a vector of the processor
 
 
 def scanned(scan: Callable[..., Array], input: Array, dim: int) -> Array:
@@ -34,12 +34,12 @@ def scanned(scan: Callable[..., Array], input: Array, dim: int) -> Array:
 def running(
     combine: Combine, parts: Parts, axis: int, *, backwards: bool = False, cheap: bool = True
 ) -> Parts:
-    """What `combine`, associative, makes of all elements so far, `parts` of each.
+    """What the associative `combine` makes of all elements up to each; `parts` describe them.
 
-    Elements are combined within blocks, for all blocks at a time, and the last ones of the blocks
-    likewise. Within a block, a `cheap` combination of one instruction or two is made anew for each
-    element from all before it; any other, of the results for two elements, four and eight.
-    As a symbolic size does not say how many blocks there are, elements are combined one by one.
+    Elements are combined within blocks, for all blocks at a time, and the last elements of the
+    blocks likewise. Within a block, a `cheap` combination of one instruction or two is made anew
+    for each element from all before it; any other, of the results for two elements, four and eight.
+    As a symbolic size does not say how many blocks there are, its elements are combined one by one.
     """
     n = parts[0].shape[axis]
     if not known(n):
@@ -64,13 +64,13 @@ def running(
 def _one_by_one(combine: Combine, parts: Parts, axis: int, backwards: bool) -> Parts:
     moved = tuple(jnp.moveaxis(x, axis, 0) for x in parts)
     size = n = moved[0].shape[0]
-    if not decided(lambda: n > 0, otherwise=False):  # one more, as a loop must have one to take
+    if not decided(lambda: n > 0, otherwise=False):  # one more, since a loop needs an element
         moved, n = tuple(_extended(x, 1, 0, at_end=not backwards) for x in moved), n + 1
     end = -1 if backwards else 0
     first = tuple(x[end] for x in moved)
     is_first = lax.iota(np.int32, n) == (n - 1 if backwards else 0)
 
-    # XLA's loop takes all elements: of one less than a symbolic size, it may have none to take.
+    # XLA's loop takes all elements, since one less than a symbolic size may be none.
     def step(before: Parts, element: tuple[Array, Parts]) -> tuple[Parts, Parts]:
         starts, part = element
         now = combine(before, part)
@@ -84,7 +84,7 @@ def _one_by_one(combine: Combine, parts: Parts, axis: int, backwards: bool) -> P
 
 
 def running_sum(x: Array, axis: int, *, backwards: bool = False) -> Array:
-    """The sum of all elements so far."""
+    """The sum of all elements up to each."""
 
     def forward(x: Array) -> Array:
         return running(lambda a, b: (a[0] + b[0],), (x,), axis, backwards=backwards)[0]
@@ -102,7 +102,7 @@ def running_sum(x: Array, axis: int, *, backwards: bool = False) -> Array:
 
 
 def running_product(x: Array, axis: int) -> Array:
-    """The product of all elements so far. Derivatives divide by no element."""
+    """The product of all elements up to each. Derivatives divide by no element."""
 
     def forward(x: Array) -> Array:
         return running(lambda a, b: (a[0] * b[0],), (x,), axis)[0]
@@ -120,18 +120,18 @@ def running_product(x: Array, axis: int) -> Array:
 
 
 def running_maximum(x: Array, axis: int) -> Array:
-    """The greatest of all elements so far, which cost more than a few instructions each."""
+    """The greatest of all elements up to each, where an element costs many instructions."""
     n = x.shape[axis]
     if (
         known(n) and n % _BLOCK == 0
-    ):  # blocks that are filled up are held, not computed for each element anew
+    ):  # padded blocks are held in memory, not computed for each element anew
         x = _extended(x, 1, axis, at_end=True)
     out = running(lambda a, b: (lax.max(a[0], b[0]),), (x,), axis)[0]
     return lax.slice_in_dim(out, 0, n, axis=axis)
 
 
 def last_greatest(x: Array, axis: int) -> Array:
-    """Where the greatest of all elements so far is, the last of equals; of integers."""
+    """The position of the greatest of all integers up to each, the last one of equals."""
     where = places(x, axis)
     if where.dtype == np.int32 and x.dtype.itemsize <= 4 and x.dtype != np.uint32:
         return _greatest_pair(x.astype(np.int32), where, axis)
@@ -140,9 +140,9 @@ def last_greatest(x: Array, axis: int) -> Array:
 
 
 def _greatest_pair(x: Array, where: Array, axis: int) -> Array:
-    """`where` of the greatest `x` so far, of equals the greatest: both as one 64-bit integer.
+    """`where` of the greatest `x` up to each, for equals the greatest: both as one 64-bit integer.
 
-    Those stay in here, whatever the user chose: none goes in or comes out.
+    64-bit integers are used here alone, whatever the user chose: none goes in or comes out.
     """
     with jax.enable_x64(True):
         pairs = lax.bitcast_convert_type(jnp.stack([where, x], -1), np.dtype(np.int64))
@@ -151,7 +151,7 @@ def _greatest_pair(x: Array, where: Array, axis: int) -> Array:
 
 
 def running_choice(x: Array, index: Array, axis: int) -> Array:
-    """The elements of `x` at `index`, which never falls, nor exceeds its own position."""
+    """The elements of `x` at `index`, which never falls and never exceeds its own position."""
 
     def forward(x: Array, index: Array) -> Array:
         return jnp.take_along_axis(x, index, axis=axis, mode="promise_in_bounds")
@@ -165,7 +165,7 @@ def running_choice(x: Array, index: Array, axis: int) -> Array:
 
 
 def _chosen(cotangent: Array, index: Array, axis: int) -> Array:
-    """The transposed map: each element's sum over where it was chosen, which is one stretch."""
+    """The transposed map: the sum of `cotangent` over the one stretch that chose each element."""
 
     def forward(cotangent: Array, index: Array) -> Array:
         add = lambda x, y: (y[0] + jnp.where(x[1] == y[1], x[0], 0), y[1])
@@ -186,7 +186,7 @@ def _chosen(cotangent: Array, index: Array, axis: int) -> Array:
 
 
 def _recurrence(factor: Array, term: Array, axis: int, *, backwards: bool = False) -> Array:
-    r"""$h_i = a_i\, h_{i-1} + b_i$ from $h_{-1} = 0$, of factors $a$ and terms $b$."""
+    r"""$h_i = a_i\, h_{i-1} + b_i$ from $h_{-1} = 0$, where $a$ is `factor` and $b$ is `term`."""
 
     def forward(a: Array, b: Array) -> Array:
         step = lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1])
@@ -205,13 +205,13 @@ def _recurrence(factor: Array, term: Array, axis: int, *, backwards: bool = Fals
 
 
 def _transposed(factor: Array, cotangent: Array, axis: int, *, backwards: bool = False) -> Array:
-    """The recurrence's transposed map, of the cotangent: a recurrence the other way."""
+    """The transposed map of the recurrence on `cotangent`: a recurrence in the other direction."""
     factor = previous(factor, axis, backwards=not backwards)
     return _recurrence(factor, cotangent, axis, backwards=not backwards)
 
 
 def previous(x: Array, axis: int, *, first: float = 0, backwards: bool = False) -> Array:
-    """Each element's predecessor along `axis`; that of the first is `first`."""
+    """The predecessor of each element along `axis`; that of the first is `first`."""
     return _shifted(x, 1, axis, backwards, first)
 
 
@@ -245,7 +245,7 @@ def _from(start: int, axis: int, backwards: bool, later: Parts, earlier: Parts) 
 
 
 def _blocks(x: Array, axis: int, backwards: bool) -> Array:
-    """The blocks along `axis`, and their elements along the next; what fills up comes last."""
+    """The blocks along `axis`, and their elements along the next one; padding comes last."""
     count = -(-x.shape[axis] // _BLOCK)
     x = _extended(x, count * _BLOCK - x.shape[axis], axis, not backwards)
     return x.reshape(*x.shape[:axis], count, _BLOCK, *x.shape[axis + 1 :])
@@ -261,7 +261,7 @@ def _shifted(x: Array, by: int, axis: int, backwards: bool, value: float = 0) ->
 
 
 def _extended(x: Array, by: int, axis: int, at_end: bool) -> Array:
-    """`x` with `by` elements more, or fewer, at one of its ends."""
+    """`x` with `by` more elements, or fewer if `by` is negative, at one of its ends."""
     return _padded(x, (0, by) if at_end else (by, 0), axis)
 
 
@@ -271,17 +271,17 @@ def _padded(x: Array, ends: tuple[int, int], axis: int, value: float = 0) -> Arr
 
 
 def _computed(parts: Parts, axis: int) -> Parts:
-    """`parts`, held in memory.
+    """`parts`, computed once and held in memory.
 
-    XLA computes what is a few instructions anew wherever it is used, here for all elements of a
-    block, of a block of blocks, and so on. The result of a gather it does not; this one takes all
-    rows in order, each of the dimensions from `axis` on.
+    XLA computes a few instructions anew wherever their result is used, here for all elements of a
+    block, of a block of blocks, and so on. It does not do so with the result of a gather; this one
+    takes all rows in order, for each of the dimensions from `axis` on.
     """
     return tuple(_held(axis, x) for x in parts)
 
 
 def _held(axis: int, x: Array) -> Array:
-    if math.prod(x.shape[:axis]) == 1 and axis < x.ndim:  # a gather of one row is none
+    if math.prod(x.shape[:axis]) == 1 and axis < x.ndim:  # XLA drops a gather of one row
         axis += 1
 
     def forward(x: Array) -> Array:

@@ -37,14 +37,14 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff"]
 
 
 class CummaxResult(NamedTuple):
-    """What `cummax` gives."""
+    """The running maxima that `cummax` finds, and their positions."""
 
     values: Array
     indices: Array
 
 
 class CumminResult(NamedTuple):
-    """What `cummin` gives."""
+    """The running minima that `cummin` finds, and their positions."""
 
     values: Array
     indices: Array
@@ -52,9 +52,12 @@ class CumminResult(NamedTuple):
 
 @operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
 def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
-    r"""Running sum along `dim`: $y_i = \sum_{j \le i} x_j$.
+    r"""Running sum of `input` along `dim`: $y_i = \sum_{j \le i} x_j$.
 
-    Shapes: the input's. Dtypes: bools and integers accumulate in int64; `dtype`, if given, wins.
+    - `dim`: the dimension along which the sum runs.
+    - `dtype`: the dtype to which `input` is cast first; `None` keeps that of `input`.
+
+    Shapes: that of `input`. Dtypes: bools and integers give int64, unless `dtype` is given.
 
     >>> functx.cumsum(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0)
     Array([1., 3., 6.], dtype=float32)
@@ -65,10 +68,13 @@ def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
 
 @operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
 def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
-    r"""Running product along `dim`: $y_i = \prod_{j \le i} x_j$.
+    r"""Running product of `input` along `dim`: $y_i = \prod_{j \le i} x_j$.
 
-    Shapes: the input's. Dtypes: bools and integers multiply in int64; `dtype`, if given, wins.
-    Derivatives divide by no element, so zeros are no exception.
+    - `dim`: the dimension along which the product runs.
+    - `dtype`: the dtype to which `input` is cast first; `None` keeps that of `input`.
+
+    Shapes: that of `input`. Dtypes: bools and integers give int64, unless `dtype` is given.
+    Derivatives: they divide by no element, so zeros are no exception.
 
     >>> functx.cumprod(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0)
     Array([1., 2., 6.], dtype=float32)
@@ -79,10 +85,13 @@ def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
-    """Running maximum along `dim`, `(values, indices)`. A NaN stays the maximum.
+    """Running maximum of `input` along `dim`: `(values, indices)`. A NaN stays the maximum.
 
-    Shapes: both the input's. Dtypes: indices are int64.
-    Ties: the index is the last one's so far, and it gets the gradient.
+    - `dim`: the dimension along which the maximum runs.
+
+    Shapes: both results have the shape of `input`. Dtypes: indices are int64. Errors: TypeError for
+    complex numbers.
+    Ties: the index is that of the last one so far, which gets the gradient.
 
     >>> functx.cummax(jnp.asarray([1.0, 3.0, 2.0], "float32"), 0).values
     Array([1., 3., 3.], dtype=float32)
@@ -92,15 +101,18 @@ def cummax(input: ArrayLike, dim: Dim) -> CummaxResult:
 
 @operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL)
 def cummin(input: ArrayLike, dim: Dim) -> CumminResult:
-    """Running minimum along `dim`, `(values, indices)`. A NaN stays the minimum.
+    """Running minimum of `input` along `dim`: `(values, indices)`. A NaN stays the minimum.
 
-    Shapes: both the input's. Dtypes: indices are int64.
-    Ties: the index is the last one's so far, and it gets the gradient.
+    - `dim`: the dimension along which the minimum runs.
+
+    Shapes: both results have the shape of `input`. Dtypes: indices are int64. Errors: TypeError for
+    complex numbers.
+    Ties: the index is that of the last one so far, which gets the gradient.
 
     >>> functx.cummin(jnp.asarray([2.0, 3.0, 1.0], "float32"), 0).values
     Array([2., 2., 1.], dtype=float32)
     """
-    # The complement of an integer turns the order around, where its negative may overflow.
+    # The complement of an integer reverses the order; its negative may overflow.
     keys = ~ordered_bits(lax.stop_gradient(input), nan_least=True)
     return CumminResult(*_running_extreme(input, keys, dim))
 
@@ -113,15 +125,18 @@ def diff(
     prepend: ArrayLike | None = None,
     append: ArrayLike | None = None,
 ) -> Array:
-    r"""The `n`-th difference along `dim`: $y_i = x_{i+1} - x_i$, `n` times over.
+    """Differences of neighbours in `input` along `dim`: $y_i = x_{i+1} - x_i$, `n` times over.
 
-    `prepend` and `append` are joined to the input first (not if `n` is 0). Of bools, the
-    difference is `xor`.
+    - `n`: how often to take differences, 1 by default; 0 gives `input`.
+    - `dim`: the dimension along which neighbours lie, by default the last.
+    - `prepend`, `append`: arrays that are joined to `input` first, unless `n` is 0; their shapes
+      may differ from that of `input` in `dim` only.
 
-    Dtypes: the common one; if `n` is 0, that of `input`.
-    Shapes: `[..., m, ...] -> [..., max(m - n, 0), ...]`; `prepend` and `append` may differ from
-    the input in `dim` only.
-    Errors: RuntimeError for a 0-d input, a negative `n`, or shapes that cannot be joined.
+    The difference of bools is `xor`.
+
+    Shapes: `[..., m, ...] -> [..., max(m - n, 0), ...]`.
+    Dtypes: the common dtype of all arrays; if `n` is 0, that of `input`.
+    Errors: RuntimeError for a 0-d `input`, a negative `n`, or shapes that cannot be joined.
 
     >>> functx.diff(jnp.asarray([1.0, 4.0, 9.0], "float32"), append=jnp.zeros(1, "float32"))
     Array([ 3.,  5., -9.], dtype=float32)
@@ -151,7 +166,10 @@ def diff(
 
 
 def _difference(x: Array, dim: int) -> Array:
-    """Of a symbolic size, which may be 0: a slice must be known to lie inside, padding need not."""
+    """The first difference along `dim`, also for a symbolic size, which may be 0.
+
+    A slice must be known to lie inside; padding need not.
+    """
     n = x.shape[dim]
     padded = lambda low, high: [(low, high, 0) if d == dim else (0, 0, 0) for d in range(x.ndim)]
     zero = np.zeros((), x.dtype)
@@ -161,7 +179,7 @@ def _difference(x: Array, dim: int) -> Array:
 
 
 def _running_extreme(input: Array, keys: Array, dim: int) -> tuple[Array, Array]:
-    """The elements with the greatest of `keys` so far, and where they are."""
+    """The elements with the greatest of `keys` so far, and their positions."""
     if input.ndim == 0 or (known(input.shape[dim]) and not input.shape[dim]):
         return input, jnp.zeros(input.shape, available(LONG))
     indices = last_greatest(keys, dim)

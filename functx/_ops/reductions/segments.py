@@ -1,4 +1,4 @@
-"""Reductions of the segments that one dimension is cut into."""
+"""Reductions of the segments into which one dimension is cut."""
 
 from __future__ import annotations
 
@@ -66,21 +66,24 @@ def segment_reduce(
     unsafe: bool = False,
     initial: RealFitting | None = None,
 ) -> Array:
-    r"""Sums, means, extrema or products of consecutive segments along `axis`.
+    """Sums, means, extrema or products of consecutive segments of `data` along `axis`.
 
-    - `lengths`: of the segments, integers that add up to the size of `axis`; or `offsets`, where
-      they begin and the last one ends. If both are given, `offsets` count.
+    - `reduce`: `"sum"`, `"mean"`, `"max"`, `"min"` or `"prod"`.
+    - `lengths`: the lengths of the segments, integers that add up to the size of `axis`.
+    - `offsets`: instead, where the segments begin and the last one ends. If both are given,
+      `offsets` count.
     - `axis`: the last dimension of `lengths` or `offsets`; dimensions before it are those of
       `data`, each with segments of its own.
-    - `unsafe`: values of `lengths` and `offsets` are not looked at.
+    - `unsafe`: whether the values of `lengths` and `offsets` stay unchecked.
     - `initial`: a number or 0-d array that takes part in each segment (in a mean, in its sum
       alone). Without it an empty segment gives 0, 1, NaN, -infinity or infinity.
 
     Shapes: `data: [..., n, ...]`, `lengths: [..., m]`, `offsets: [..., m + 1]` to `[..., m, ...]`.
-    Dtypes: that of `data`. Elements in no segment are left out, and have gradient 0.
+    Dtypes: that of `data`, which must be floating. Elements in no segment are left out, and have
+    gradient 0.
     Gradients: elements that share an extremum share its gradient evenly, NaN too; `initial` has one
     where it is alone in it. Products are exact at zeros, to every order.
-    Errors: RuntimeError for segments that do not fit.
+    Errors: RuntimeError for segments that do not fit, and for another `reduce`.
 
     >>> x = jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32")
     >>> functx.segment_reduce(x, "max", lengths=jnp.asarray([3, 0, 1]), initial=0)
@@ -92,7 +95,7 @@ def segment_reduce(
         refuse(f"`data` must have at least one dimension, got {describe(data)}")
     ends = _ends(data, lengths, offsets, axis)
     outer, n, inner = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
-    # One more than the segments takes what is in none of them.
+    # One row more than there are segments takes the elements in none of them.
     rows, places = math.prod(outer), ends.shape[-1]
     index = _segment_of_each(ends.reshape(rows, places), n)
     index += as_number(places, ends.dtype) * lax.iota(ends.dtype, rows)[:, None]
@@ -116,7 +119,7 @@ def segment_reduce(
 
 
 def _ends(data: Array, lengths: Any, offsets: Any, axis: int) -> Array:
-    """Where each segment begins and the last one ends."""
+    """The beginning of each segment, and the end of the last one."""
     name, given = ("lengths", lengths) if offsets is None else ("offsets", offsets)
     if given is None:
         refuse("`lengths` or `offsets` must be given")
@@ -141,18 +144,18 @@ def _ends(data: Array, lengths: Any, offsets: Any, axis: int) -> Array:
 
 
 def _segment_of_each(ends: Array, n: int) -> Array:
-    """Which segment each of `n` positions is in, by rows; the number of segments for none."""
+    """The segment of each of `n` positions, by rows; the number of segments for no segment."""
     at = lax.iota(ends.dtype, n)
     if known(ends.shape[-1]):
         found = jax.vmap(lambda row: jnp.searchsorted(row, at, side="right"))(ends)
-    else:  # JAX counts the halvings of a size that is a number
+    else:  # JAX needs a known size
         found = jnp.sum(ends[:, None] <= at[:, None], -1)
     found = found.astype(ends.dtype) - 1
     return jnp.where(found < 0, ends.shape[-1] - 1, found)
 
 
 def _extremum(start: Array, index: Array, src: Array, reduce: str) -> Array:
-    """Rows of `start`, and of `src` where `index` says, the greatest or the least."""
+    """The extremes of each row of `start` and the rows of `src` that `index` sends there."""
 
     def extremum(start: Array, index: Array, src: Array) -> Array:
         keys, more = (invertible_keys(x, nan_least=reduce == "min") for x in (start, src))

@@ -36,11 +36,14 @@ __all__ = ["count_nonzero", "mean", "nanmean", "nansum", "prod", "sum", "trace"]
 def sum(
     input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """Sum over `dim`, or over every dimension if it is `None` or empty.
+    """Sum of the elements of `input` over `dim`.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: bools and integers accumulate in int64; `dtype`, if given, wins: the input is cast
-    first.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+    - `dtype`: the dtype to which `input` is cast first; `None` keeps that of `input`.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: bools and integers give int64, unless `dtype` is given.
 
     >>> functx.sum(jnp.ones((2, 3), "float32"), dim=-1)
     Array([3., 3.], dtype=float32)
@@ -52,12 +55,16 @@ def sum(
 def nansum(
     input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """Sum of what is not NaN over `dim`, or over every dimension if it is `None` or empty.
+    """Sum of the elements of `input` over `dim` that are not NaN.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: bools and integers accumulate in int64; `dtype`, if given, wins: the input is cast
-    first.
-    A NaN has gradient 0.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+    - `dtype`: the dtype to which `input` is cast first; `None` keeps that of `input`.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: bools and integers give int64, unless `dtype` is given. Errors: TypeError for complex
+    numbers.
+    Gradients: NaN has gradient 0.
 
     >>> functx.nansum(jnp.asarray([1.0, jnp.nan, 2.0], "float32"))
     Array(3., dtype=float32)
@@ -69,13 +76,15 @@ def nansum(
 def nanmean(
     input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """Mean of what is not NaN over `dim`, or over every dimension if it is `None` or empty.
+    """Mean of the elements of `input` over `dim` that are not NaN; NaN where nothing is left.
 
-    Where nothing is left, it is NaN.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+    - `dtype`: the floating dtype to which `input` is cast first; `None` keeps that of `input`.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: floating, and so is `dtype`, to which the input is cast first.
-    A NaN has gradient 0, also where there is nothing else (there PyTorch's is NaN).
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating. Errors: TypeError for other dtypes.
+    Gradients: NaN has gradient 0, also where there is nothing else (there PyTorch's is NaN).
 
     >>> functx.nanmean(jnp.asarray([1.0, jnp.nan, 2.0], "float32"))
     Array(1.5, dtype=float32)
@@ -90,10 +99,14 @@ def nanmean(
 def mean(
     input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """Mean over `dim`, or over every dimension if it is `None` or empty. Of nothing, it is NaN.
+    """Mean of the elements of `input` over `dim`; NaN where there are none.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: floating or complex; integers need a `dtype`.
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
+    - `keepdim`: whether reduced dimensions stay with size 1.
+    - `dtype`: the dtype to which `input` is cast first; integers need one.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating or complex.
     Errors: TypeError if the dtype, given or not, is neither floating nor complex.
 
     >>> functx.mean(jnp.asarray([1, 2, 6]), dtype=jnp.float32)
@@ -107,12 +120,15 @@ def mean(
 def prod(
     input: ArrayLike, dim: Dim | None = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """Product over `dim`, or over every dimension if it is `None`.
+    """Product of the elements of `input` over `dim`.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1.
-    Dtypes: bools and integers multiply in int64; `dtype`, if given, wins: the input is cast
-    first.
-    Derivatives multiply the other elements and divide by none, so zeros are no exception.
+    - `dim`: one dimension; `None` stands for all.
+    - `keepdim`: whether the reduced dimension stays with size 1.
+    - `dtype`: the dtype to which `input` is cast first; `None` keeps that of `input`.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: bools and integers give int64, unless `dtype` is given.
+    Derivatives: they multiply the other elements and divide by none, so zeros are no exception.
 
     >>> functx.prod(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 0)
     Array([3., 8.], dtype=float32)
@@ -133,10 +149,10 @@ def _without_nan(x: Array) -> Array:
 
 @operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)
 def trace(input: ArrayLike) -> Array:
-    """Sum of the diagonal of a matrix.
+    r"""Sum of the diagonal of the matrix `input`: $\sum_i x_{ii}$.
 
-    Shapes: `[m, n] -> []`. Dtypes: integers accumulate in int64.
-    Errors: RuntimeError unless `input` has two dimensions.
+    Shapes: `[m, n] -> []`. Dtypes: integers give int64.
+    Errors: RuntimeError unless `input` has two dimensions, TypeError for bools.
 
     >>> functx.trace(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array(5., dtype=float32)
@@ -152,7 +168,9 @@ def trace(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NONE, differentiable=False)
 def count_nonzero(input: ArrayLike, dim: Dims = None) -> Array:
-    """How many elements are not zero, over `dim` or over every dimension. NaN is not zero.
+    """The number of elements of `input` over `dim` that are not zero. NaN is not zero.
+
+    - `dim`: one dimension or several; `None` and an empty tuple stand for all.
 
     Shapes: `[..., n, ...] -> [..., ...]`. Dtypes: int64.
 

@@ -1,4 +1,4 @@
-"""One element of many as the result: how its derivative is shared among equals."""
+"""One element of many as the result, and how equal elements share its derivative."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def shared_evenly(
     *,
     rounded: bool = False,
 ) -> Callable[[Array], Array]:
-    """`choose`, which picks an element over `axes`, its derivative split among all equal to it.
+    """`choose`, which picks an element over `axes`; all equal elements share the derivative.
 
-    A NaN that was picked shares with the other NaNs. Of elements that are not `kept`, if that is
-    said, none has a share. Elements that are `rounded` may be computed once for the choice and once
-    for the derivative, in loops that round otherwise: where none is equal, those near by share.
+    A NaN that is picked shares with the other NaNs. If `kept` is given, only kept elements have a
+    share. Elements that are `rounded` may be computed once for the choice and once for the
+    derivative, in loops that round otherwise: where none is equal, those nearby share.
     """
 
     def jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
@@ -33,7 +33,7 @@ def shared_evenly(
         value = jnp.expand_dims(output, axes)
         equal = same(x, value)
         if rounded:
-            # A modulus is some ulps off in either loop.
+            # The modulus may differ by some ulps between the two loops.
             near = lax.abs(x - value) <= 8 * jnp.finfo(x.dtype).eps * value
             equal |= near & ~jnp.any(equal, axis=axes, keepdims=True)
         chosen = ft.reduce(jnp.logical_and, masks, equal)
@@ -56,9 +56,9 @@ def picked(input: Array, index: Array, dim: int, keepdim: bool) -> tuple[Array, 
 
 
 def taken(input: Array, index: Array, dim: int) -> Array:
-    """The elements at `index`, one per slice along `dim`, which stays with size 1.
+    """The elements at `index`, one for each slice along `dim`, which stays with size 1.
 
-    Its transpose chooses among zeros, where that of a gather would scatter.
+    The transpose of this choice chooses among zeros, where that of a gather would scatter.
     """
 
     def forward(x: Array, index: Array) -> Array:

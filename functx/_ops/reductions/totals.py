@@ -1,4 +1,4 @@
-"""Sums and products over dimensions, and which dtypes have them."""
+"""Sums and products over dimensions, and refusals of dtypes that have none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def refuse_integers(input: Array) -> None:
-    """Of integers there is no mean in their own dtype."""
+    """Refuses integers, which have no mean in their own dtype."""
     if category(input.dtype) < 2:
         refuse(
             f"expected a floating or complex dtype, got {describe(input)}",
@@ -21,13 +21,13 @@ def refuse_integers(input: Array) -> None:
 
 
 def refuse_bools(input: Array) -> None:
-    """Of bools there are no running sums and products in their own dtype."""
+    """Refuses bools, which have no running sums and products in their own dtype."""
     if category(input.dtype) == 0:
         refuse("`dtype` must be a dtype of numbers, got bool", error=TypeError)
 
 
 def total(x: Array, dim: Dims, keepdim: bool) -> Array:
-    """The sum over `dim`, or over all, in the dtype of `x`; of bools, whether any is True."""
+    """The sum over `dim`, or over all, in the dtype of `x`; for bools, whether any is True."""
     if category(x.dtype) == 0:
         return jnp.any(x, axis=dim or None, keepdims=keepdim)
     return jnp.sum(x, axis=dim or None, keepdims=keepdim, promote_integers=False)
@@ -37,7 +37,7 @@ def product(x: Array, axis: int) -> Array:
     """The product along `axis`, which is dropped. Derivatives divide by no element."""
     if category(x.dtype) < 2 or axis == 0:
         return _in_a_tree(x, axis)
-    # Derivatives join what the tree split: fast along the first dimension only.
+    # Derivatives join what the tree split, which is fast along the first dimension only.
     moved = lambda x: _in_a_tree(jnp.moveaxis(x, axis, 0), 0)
     return derivative_rules(
         lambda x: _in_a_tree(x, axis),
@@ -48,10 +48,11 @@ def product(x: Array, axis: int) -> Array:
 
 
 def _in_a_tree(x: Array, axis: int) -> Array:
-    """The product along `axis`: eighths of it multiplied elementwise, and so on.
+    """The product along `axis`: eighths of `x` are multiplied elementwise, and so on.
 
-    XLA vectorises that, and derivatives cost a few times as much, not a pass for each element.
-    Of a symbolic size, which does not say how many eighths there are, one after the other.
+    XLA vectorises this, and derivatives cost a few times as much, not a pass for each element. A
+    symbolic size does not say how many eighths there are; its elements are multiplied one after the
+    other.
     """
     if not known(x.shape[axis]):
         one = jnp.ones_like(x[(slice(None),) * axis + (0,)])
