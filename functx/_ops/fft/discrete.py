@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms along several dimensions: lengths, norms, and XLA's transforms."""
+"""Lengths, norms and XLA's transforms, for Fourier transforms along any dimensions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIVIDED = ("ifft", "irfft")  # by XLA, by the number of elements
 
 
 class Signal(NamedTuple):
-    """The dimensions that a transform runs along, and how long the signal is in each."""
+    """The dimensions along which a transform runs, and the length of the signal in each."""
 
     dims: tuple[int, ...]
     lengths: tuple[int, ...]
@@ -31,7 +31,11 @@ def signal_of(
     *,
     from_half: bool = False,
 ) -> Signal:
-    """Lengths that are left out are the array's; of half a transform, 2 (m - 1) in the last."""
+    """The signal in `input`, whose sizes are the lengths that None leaves out.
+
+    With `from_half`, `input` is half a transform, and its last length is 2 (m - 1) if left out.
+    Errors call the lengths `name`.
+    """
     own = [input.shape[dim] for dim in dims]
     if from_half:
         own[-1] = 2 * (own[-1] - 1)
@@ -48,18 +52,19 @@ def fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Arr
 
 
 def half_fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
-    """Of a real signal the half that determines the rest."""
+    """The half of a real signal's transform that determines the other half."""
     out = _transformed("rfft", _floating(x), signal, norm, inverse=inverse)
     return lax.conj(out) if inverse else out
 
 
 def real_fourier(x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
-    """The real transform of what `x` is the half of."""
+    """The real transform of the signal whose half `x` is."""
     x = _complex(x) if inverse else lax.conj(_complex(x))
     return _transformed("irfft", x, signal, norm, inverse=inverse)
 
 
 def _floating(x: Array) -> Array:
+    """`x` in a floating or complex dtype, which for integers is the default one."""
     if category(x.dtype) > 1:
         return x
     dtype = default_float()
@@ -73,11 +78,12 @@ def _floating(x: Array) -> Array:
 
 
 def _complex(x: Array) -> Array:
+    """`x` in the complex dtype of its precision."""
     return lax.convert_element_type(_floating(x), complex_of(_floating(x).dtype))
 
 
 def _transformed(kind: str, x: Array, signal: Signal, norm: str | None, *, inverse: bool) -> Array:
-    """`lax.fft` of a kind along dimensions, after cutting and filling, scaled as `norm` says."""
+    """`lax.fft` of one kind along dimensions of a signal, cut or filled up, scaled by `norm`."""
     dims, lengths = signal
     scale = _scale(norm, math.prod(lengths), inverse=inverse)
     if kind in _DIVIDED:
@@ -100,6 +106,7 @@ def _transformed(kind: str, x: Array, signal: Signal, norm: str | None, *, inver
 
 
 def _scale(norm: str | None, n: int, *, inverse: bool) -> float:
+    """The factor that `norm` asks for."""
     if norm == "ortho":
         return 1 / math.sqrt(n)
     if norm not in (None, "backward", "forward"):

@@ -1,4 +1,4 @@
-"""The frequencies that the elements of a Fourier transform belong to."""
+"""The frequencies to which the elements of a Fourier transform belong."""
 
 from __future__ import annotations
 
@@ -35,10 +35,16 @@ __all__ = ["fftfreq", "rfftfreq"]
 def fftfreq(
     n: Size, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    r"""Frequencies of `fft`, in cycles per unit: $0, 1, \dots, -2, -1$ over $n d$.
+    r"""Frequencies of `fft`, in cycles per unit of `d`: $0, 1, \dots, -2, -1$ over $n d$.
 
-    `d` is the distance of samples, a number or a 0-d array. Shapes: `[n]`. Dtypes: the default
-    one unless `dtype` says another floating one.
+    - `n`: the length of the signal, an int of at least 0.
+    - `d`: the distance of two samples, a real number or a 0-d array.
+    - `dtype`: a floating dtype. None is the default dtype.
+    - `device`: where the result lives: `"cpu"`, `"gpu"`, `"cuda:0"`, a `jax.Device` or a
+      `Sharding`. None is JAX's default device.
+
+    Shapes: `[n]`.
+    Errors: TypeError for a complex `d` and another dtype, RuntimeError for a negative `n`.
 
     >>> functx.fft.fftfreq(4, 0.5)
     Array([ 0. ,  0.5, -1. , -0.5], dtype=float32)
@@ -50,10 +56,18 @@ def fftfreq(
 def rfftfreq(
     n: Size, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
-    r"""Frequencies of `rfft`, in cycles per unit: $0, 1, \dots, \lfloor n / 2 \rfloor$ over $n d$.
+    r"""Frequencies of `rfft`, in cycles per unit of `d`.
 
-    `d` is the distance of samples, a number or a 0-d array. Shapes: `[n // 2 + 1]`. Dtypes:
-    the default one unless `dtype` says another floating one.
+    $0, 1, \dots, \lfloor n / 2 \rfloor$ over $n d$.
+
+    - `n`: the length of the signal, an int of at least 0.
+    - `d`: the distance of two samples, a real number or a 0-d array.
+    - `dtype`: a floating dtype. None is the default dtype.
+    - `device`: where the result lives: `"cpu"`, `"gpu"`, `"cuda:0"`, a `jax.Device` or a
+      `Sharding`. None is JAX's default device.
+
+    Shapes: `[n // 2 + 1]`.
+    Errors: TypeError for a complex `d` and another dtype, RuntimeError for a negative `n`.
 
     >>> functx.fft.rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
@@ -62,7 +76,7 @@ def rfftfreq(
 
 
 def _frequencies(n: Size, count: Size, positive: Size, d: Any, dtype: Any) -> Array:
-    """`count` frequencies: of the cycles 0, 1 and so on, n less from the place `positive` on."""
+    """`count` frequencies: cycles from 0 on, n less from the place `positive` on, over n d."""
     d = jnp.asarray(d)
     if known(n) and not isinstance(n, int):
         refuse(f"`n` must be an int, got {describe(n)}", error=TypeError)
@@ -80,6 +94,7 @@ def _frequencies(n: Size, count: Size, positive: Size, d: Any, dtype: Any) -> Ar
 
 
 def _cycles(n: Size, count: Size, positive: Size) -> Any:
+    """The cycles of `count` frequencies."""
     if known(n):
         places = np.arange(count)
         return np.where(places < positive, places, places - n)

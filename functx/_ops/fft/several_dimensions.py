@@ -1,7 +1,7 @@
 """Discrete Fourier transforms along several dimensions.
 
-Those with a 2 in their names transform the last two dimensions unless told otherwise; those with
-an n all, or of the last as many as `s` has lengths.
+Functions with a 2 in their names transform the last two dimensions by default; functions with an n
+transform all dimensions, or as many of the last ones as `s` has lengths.
 """
 
 from __future__ import annotations
@@ -46,12 +46,17 @@ def fftn(
 ) -> Array:
     r"""Fourier transform along several dimensions: `fft` along each of them.
 
-    - `s`: lengths of the signal, which is cut or filled up with zeros at its ends; -1 leaves one.
-    - `dim`: by default all dimensions, or as many of the last as `s` has lengths.
-    - `norm`: `"backward"` (the default) does not scale, `"ortho"` divides by $\sqrt n$ of the $n$
-      elements, `"forward"` by $n$.
+    - `input`: the signal, floating, complex or of integers.
+    - `s`: the lengths of the signal, which is cut or filled up with zeros at its ends. -1 leaves a
+      length, and None all.
+    - `dim`: the dimensions. None is all, or the last ones, as many as `s` has lengths.
+    - `norm`: `"backward"`, which None means too, does not scale, `"ortho"` divides by $\sqrt n$ for
+      $n$ elements, `"forward"` by $n$.
 
-    Dtypes: complex.
+    Shapes: `[..., m1, m2] -> [..., s1, s2]` for two dimensions.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.fftn(jnp.ones((2, 2), "float32"))
     Array([[4.+0.j, 0.+0.j],
@@ -64,9 +69,19 @@ def fftn(
 def fft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Fourier transform of images: `fftn` along two dimensions, the last by default.
+    r"""Fourier transform of images: `fft` along two dimensions.
 
-    `s` and `norm` are those of `fftn`. Dtypes: complex.
+    - `input`: the images, floating, complex or of integers.
+    - `s`: the two lengths of an image, which is cut or filled up with zeros at its ends. -1 leaves
+      a length, and None both.
+    - `dim`: the two dimensions of an image, by default the last ones.
+    - `norm`: `"backward"`, which None means too, does not scale, `"ortho"` divides by $\sqrt n$ for
+      $n$ elements, `"forward"` by $n$.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2]`.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.fft2(jnp.eye(2, dtype="float32"))
     Array([[2.+0.j, 0.+0.j],
@@ -81,12 +96,17 @@ def ifftn(
 ) -> Array:
     r"""Inverse of `fftn`: `ifft` along each of several dimensions.
 
-    - `s`: lengths of the signal, which is cut or filled up with zeros at its ends; -1 leaves one.
-    - `dim`: by default all dimensions, or as many of the last as `s` has lengths.
-    - `norm`: `"backward"` (the default) divides by the number $n$ of elements, `"ortho"` by
-      $\sqrt n$, `"forward"` does not scale.
+    - `input`: the transform, floating, complex or of integers.
+    - `s`: the lengths of the transform, which is cut or filled up with zeros at its ends. -1 leaves
+      a length, and None all.
+    - `dim`: the dimensions. None is all, or the last ones, as many as `s` has lengths.
+    - `norm`: `"backward"`, which None means too, divides by the number $n$ of elements, `"ortho"`
+      by $\sqrt n$, `"forward"` does not scale.
 
-    Dtypes: complex.
+    Shapes: `[..., m1, m2] -> [..., s1, s2]` for two dimensions.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.ifftn(jnp.asarray([[4.0, 0.0], [0.0, 0.0]], "float32"))
     Array([[1.+0.j, 1.+0.j],
@@ -99,9 +119,19 @@ def ifftn(
 def ifft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Inverse of `fft2`: `ifftn` along two dimensions, the last by default.
+    r"""Inverse of `fft2`: `ifft` along two dimensions.
 
-    `s` and `norm` are those of `ifftn`. Dtypes: complex.
+    - `input`: the transforms of images, floating, complex or of integers.
+    - `s`: the two lengths of a transform, which is cut or filled up with zeros at its ends. -1
+      leaves a length, and None both.
+    - `dim`: the two dimensions of a transform, by default the last ones.
+    - `norm`: `"backward"`, which None means too, divides by the number $n$ of elements, `"ortho"`
+      by $\sqrt n$, `"forward"` does not scale.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2]`.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.ifft2(jnp.asarray([[2.0, 0.0], [0.0, 2.0]], "float32"))
     Array([[1.+0.j, 0.+0.j],
@@ -114,15 +144,21 @@ def ifft2(
 def rfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
-    r"""Fourier transform of a real signal: the half of `fftn` that determines the rest.
+    r"""The first half of the Fourier transform of a real signal, along several dimensions.
 
-    - `s`: lengths of the signal, which is cut or filled up with zeros at its ends; -1 leaves one.
-    - `dim`: by default all dimensions, or as many of the last as `s` has lengths. Of the last one
-      named, the first n // 2 + 1 frequencies are kept.
-    - `norm`: `"backward"` (the default) does not scale, `"ortho"` divides by $\sqrt n$ of the $n$
-      elements, `"forward"` by $n$.
+    `rfft` along the last of the dimensions, `fft` along the others.
 
-    Dtypes: real in, complex out.
+    - `input`: the signal, floating or of integers.
+    - `s`: the lengths of the signal, which is cut or filled up with zeros at its ends. -1 leaves a
+      length, and None all.
+    - `dim`: the dimensions. None is all, or the last ones, as many as `s` has lengths.
+    - `norm`: `"backward"`, which None means too, does not scale, `"ortho"` divides by $\sqrt n$ for
+      $n$ elements, `"forward"` by $n$.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2 // 2 + 1]` for two dimensions.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves and complex
+    arrays; IndexError for dimensions that `input` does not have.
 
     >>> functx.fft.rfftn(jnp.ones((2, 2), "float32"))
     Array([[4.+0.j, 0.+0.j],
@@ -135,9 +171,21 @@ def rfftn(
 def rfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Fourier transform of real images: `rfftn` along two dimensions, the last by default.
+    r"""The first half of the Fourier transform of real images, along two dimensions.
 
-    `s` and `norm` are those of `rfftn`. Dtypes: real in, complex out.
+    `rfft` along the second of the dimensions, `fft` along the first.
+
+    - `input`: the images, floating or of integers.
+    - `s`: the two lengths of an image, which is cut or filled up with zeros at its ends. -1 leaves
+      a length, and None both.
+    - `dim`: the two dimensions of an image, by default the last ones.
+    - `norm`: `"backward"`, which None means too, does not scale, `"ortho"` divides by $\sqrt n$ for
+      $n$ elements, `"forward"` by $n$.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2 // 2 + 1]`.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves and complex
+    arrays; IndexError for dimensions that `input` does not have.
 
     >>> functx.fft.rfft2(jnp.ones((2, 3), "float32")).shape
     (2, 2)
@@ -151,14 +199,21 @@ def irfftn(
 ) -> Array:
     r"""Inverse of `rfftn`: a real signal from half of its Fourier transform.
 
-    - `s`: lengths of the result, -1 for the default: the input's, and 2 (m - 1) in the last
-      dimension. The input is cut or filled up with zeros to them, in the last dimension to
-      n // 2 + 1. Odd last lengths must be given.
-    - `dim`: by default all dimensions, or as many of the last as `s` has lengths.
-    - `norm`: `"backward"` (the default) divides by the number $n$ of elements, `"ortho"` by
-      $\sqrt n$, `"forward"` does not scale.
+    `ifft` along all dimensions but the last one, then `irfft` along that one.
 
-    Dtypes: real. What no transform of a real signal holds is ignored.
+    - `input`: half of the transform. Parts of it that no transform of a real signal has are
+      ignored.
+    - `s`: the lengths of the result. -1 is the default, as None is for all: the size of `input`,
+      and 2 (m - 1) in the last dimension, so odd last lengths must be given. `input` is cut or
+      filled up with zeros to these lengths, in the last dimension to n // 2 + 1.
+    - `dim`: the dimensions. None is all, or the last ones, as many as `s` has lengths.
+    - `norm`: `"backward"`, which None means too, divides by the number $n$ of elements of the
+      result, `"ortho"` by $\sqrt n$, `"forward"` does not scale.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2]` for two dimensions.
+    Dtypes: real, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.irfftn(jnp.asarray([[4.0, 0.0], [0.0, 0.0]], "float32"))
     Array([[1., 1.],
@@ -171,9 +226,22 @@ def irfftn(
 def irfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Inverse of `rfft2`: `irfftn` along two dimensions, the last by default.
+    r"""Inverse of `rfft2`: real images from halves of their Fourier transforms.
 
-    `s` and `norm` are those of `irfftn`. Dtypes: real.
+    `ifft` along the first of two dimensions, then `irfft` along the second.
+
+    - `input`: halves of transforms. Parts that no transform of a real image has are ignored.
+    - `s`: the two lengths of an image. -1 is the default, as None is for both: the size of `input`,
+      and 2 (m - 1) in the last dimension, so odd last lengths must be given. `input` is cut or
+      filled up with zeros to these lengths, in the last dimension to n // 2 + 1.
+    - `dim`: the two dimensions of a transform, by default the last ones.
+    - `norm`: `"backward"`, which None means too, divides by the number $n$ of elements of an image,
+      `"ortho"` by $\sqrt n$, `"forward"` does not scale.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2]`.
+    Dtypes: real, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.irfft2(jnp.ones((2, 2), "float32"), s=(2, 3)).shape
     (2, 3)
@@ -185,18 +253,22 @@ def irfft2(
 def hfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
-    r"""Fourier transform of a signal with $x_{-k} = \bar x_k$, from its half: a real result.
+    r"""Fourier transform of a signal with $x_{-k} = \overline{x_k}$, from its half: a real result.
 
-    `hfft` along the last dimension, `fft` along the others.
+    `fft` along all dimensions but the last one, then `hfft` along that one.
 
-    - `s`: lengths of the result, -1 for the default: the input's, and 2 (m - 1) in the last
-      dimension. The input is cut or filled up with zeros to them, in the last dimension to
-      n // 2 + 1. Odd last lengths must be given.
-    - `dim`: by default all dimensions, or as many of the last as `s` has lengths.
-    - `norm`: `"backward"` (the default) does not scale, `"ortho"` divides by $\sqrt n$ of the $n$
-      elements, `"forward"` by $n$.
+    - `input`: half of the signal. Parts of it that no such signal has are ignored.
+    - `s`: the lengths of the result. -1 is the default, as None is for all: the size of `input`,
+      and 2 (m - 1) in the last dimension, so odd last lengths must be given. `input` is cut or
+      filled up with zeros to these lengths, in the last dimension to n // 2 + 1.
+    - `dim`: the dimensions. None is all, or the last ones, as many as `s` has lengths.
+    - `norm`: `"backward"`, which None means too, does not scale, `"ortho"` divides by $\sqrt n$ for
+      $n$ elements of the result, `"forward"` by $n$.
 
-    Dtypes: real. What no such signal holds is ignored.
+    Shapes: `[..., m1, m2] -> [..., s1, s2]` for two dimensions.
+    Dtypes: real, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.hfftn(jnp.asarray([[1.0, 0.0], [0.0, 0.0]], "float32"))
     Array([[1., 1.],
@@ -209,9 +281,22 @@ def hfftn(
 def hfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Fourier transform of half images: `hfftn` along two dimensions, the last by default.
+    r"""Fourier transform of images with $x_{-k} = \overline{x_k}$, from halves: a real result.
 
-    `s` and `norm` are those of `hfftn`. Dtypes: real.
+    `fft` along the first of two dimensions, then `hfft` along the second.
+
+    - `input`: halves of images. Parts that no such image has are ignored.
+    - `s`: the two lengths of the result. -1 is the default, as None is for both: the size of
+      `input`, and 2 (m - 1) in the last dimension, so odd last lengths must be given. `input` is
+      cut or filled up with zeros to these lengths, in the last dimension to n // 2 + 1.
+    - `dim`: the two dimensions of an image, by default the last ones.
+    - `norm`: `"backward"`, which None means too, does not scale, `"ortho"` divides by $\sqrt n$ for
+      $n$ elements of the result, `"forward"` by $n$.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2]`.
+    Dtypes: real, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves; IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.fft.hfft2(jnp.ones((2, 2), "float32"), s=(2, 3)).shape
     (2, 3)
@@ -223,16 +308,21 @@ def hfft2(
 def ihfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
-    r"""Inverse of `hfftn`: half of the signal, from its real Fourier transform.
+    r"""Inverse of `hfftn`: half of a signal with $x_{-k} = \overline{x_k}$, from a real transform.
 
-    - `s`: lengths of the transform, which is cut or filled up with zeros at its ends; -1 leaves
-      one.
-    - `dim`: by default all dimensions, or as many of the last as `s` has lengths. Of the last one
-      named, the first n // 2 + 1 elements are kept.
-    - `norm`: `"backward"` (the default) divides by the number $n$ of elements, `"ortho"` by
-      $\sqrt n$, `"forward"` does not scale.
+    `ihfft` along the last of the dimensions, `ifft` along the others.
 
-    Dtypes: real in, complex out.
+    - `input`: the transform, floating or of integers.
+    - `s`: the lengths of the transform, which is cut or filled up with zeros at its ends. -1 leaves
+      a length, and None all.
+    - `dim`: the dimensions. None is all, or the last ones, as many as `s` has lengths.
+    - `norm`: `"backward"`, which None means too, divides by the number $n$ of elements, `"ortho"`
+      by $\sqrt n$, `"forward"` does not scale.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2 // 2 + 1]` for two dimensions.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves and complex
+    arrays; IndexError for dimensions that `input` does not have.
 
     >>> functx.fft.ihfftn(jnp.asarray([[4.0, 0.0], [0.0, 0.0]], "float32"))
     Array([[1.-0.j, 1.-0.j],
@@ -245,9 +335,21 @@ def ihfftn(
 def ihfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Inverse of `hfft2`: `ihfftn` along two dimensions, the last by default.
+    r"""Inverse of `hfft2`: halves of images with $x_{-k} = \overline{x_k}$, from transforms.
 
-    `s` and `norm` are those of `ihfftn`. Dtypes: real in, complex out.
+    `ihfft` along the second of two dimensions, `ifft` along the first.
+
+    - `input`: the transforms, floating or of integers.
+    - `s`: the two lengths of a transform, which is cut or filled up with zeros at its ends. -1
+      leaves a length, and None both.
+    - `dim`: the two dimensions of a transform, by default the last ones.
+    - `norm`: `"backward"`, which None means too, divides by the number $n$ of elements, `"ortho"`
+      by $\sqrt n$, `"forward"` does not scale.
+
+    Shapes: `[..., m1, m2] -> [..., s1, s2 // 2 + 1]`.
+    Dtypes: complex, as precise as `input`; integers count as the default dtype.
+    Errors: RuntimeError for lengths below 1 and any other `norm`; TypeError for halves and complex
+    arrays; IndexError for dimensions that `input` does not have.
 
     >>> functx.fft.ihfft2(jnp.ones((2, 3), "float32")).shape
     (2, 2)
@@ -259,6 +361,7 @@ OptionalInts: TypeAlias = tuple[int, ...] | None
 
 
 def _some(input: Array, s: OptionalInts, dim: OptionalInts, *, from_half: bool = False) -> Signal:
+    """The signal along at least one dimension; of half a transform with `from_half`."""
     dims = _dims(input, s, dim)
     if not dims:
         refuse(f"`dim` must name at least 1 dimension, got {dim} for {describe(input)}")
@@ -267,14 +370,17 @@ def _some(input: Array, s: OptionalInts, dim: OptionalInts, *, from_half: bool =
 
 
 def _half(input: Array, s: OptionalInts, dim: OptionalInts) -> Signal:
+    """The signal whose half `input` is."""
     return _some(input, s, dim, from_half=True)
 
 
 def _signal(input: Array, s: OptionalInts, dim: OptionalInts) -> Signal:
+    """The signal along any number of dimensions, also none."""
     return _some(input, s, dim) if _dims(input, s, dim) else Signal((), ())
 
 
 def _dims(input: Array, s: OptionalInts, dim: OptionalInts) -> tuple[int, ...]:
+    """The dimensions of the signal: those named, or the last ones, as many as there are lengths."""
     if dim is None:
         count = input.ndim if s is None else len(s)
         if count > input.ndim:

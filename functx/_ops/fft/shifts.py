@@ -1,4 +1,4 @@
-"""The order of frequencies: from 0 on, or with 0 in the middle."""
+"""The order of frequencies: frequency 0 first, or in the middle."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ __all__ = ["fftshift", "ifftshift"]
 
 @operator(promote=Promote.NO_OPMATH)
 def fftshift(input: ArrayLike, dim: Shape | None = None) -> Array:
-    """Moves frequency 0, which transforms put first, to the middle: to place n // 2.
+    """Moves frequency 0, which transforms put first, to the middle, place n // 2.
 
-    Without `dim`, along all dimensions. A dimension named twice is shifted twice.
+    - `input`: an array of any dtype and shape, which the result keeps.
+    - `dim`: one dimension or several. None is all. A dimension named twice is shifted twice.
+
+    Errors: IndexError for dimensions that `input` does not have.
 
     >>> functx.fft.fftshift(jnp.asarray([0.0, 1.0, -2.0, -1.0], "float32"))
     Array([-2., -1.,  0.,  1.], dtype=float32)
@@ -28,7 +31,10 @@ def fftshift(input: ArrayLike, dim: Shape | None = None) -> Array:
 def ifftshift(input: ArrayLike, dim: Shape | None = None) -> Array:
     """Inverse of `fftshift`: moves frequency 0 from the middle to the first place.
 
-    Without `dim`, along all dimensions. A dimension named twice is shifted twice.
+    - `input`: an array of any dtype and shape, which the result keeps.
+    - `dim`: one dimension or several. None is all. A dimension named twice is shifted twice.
+
+    Errors: IndexError for dimensions that `input` does not have.
 
     >>> functx.fft.ifftshift(jnp.asarray([-2.0, -1.0, 0.0, 1.0], "float32"))
     Array([ 0.,  1., -2., -1.], dtype=float32)
@@ -38,6 +44,7 @@ def ifftshift(input: ArrayLike, dim: Shape | None = None) -> Array:
 
 
 def _shifted(input: Array, dim: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The dimensions to shift, canonical."""
     if dim and not input.ndim:
         refuse(f"`dim` must be left out for {describe(input)}, got {dim}", error=IndexError)
     return tuple(range(input.ndim) if dim is None else (canonical_dim(k, input.ndim) for k in dim))

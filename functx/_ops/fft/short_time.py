@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms: of a signal's overlapping frames, and back."""
+"""Short-time Fourier transforms of a signal's overlapping frames, and their inverse."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEAST_ENVELOPE = 1e-11  # below it PyTorch takes squares of windows for zero
 
 
 class _Frames(NamedTuple):
-    """Frames of `length` elements, `hop` apart, under a window of `width`."""
+    """Frames of `length` elements, `hop` elements apart, under a window of `width` elements."""
 
     length: int
     hop: int
@@ -57,22 +57,27 @@ def stft(
 ) -> Array:
     r"""Fourier transforms of frames: $y_{j t} = \sum_k w_k\, x_{t h + k}\, e^{-2 \pi i j k / n}$.
 
-    - `n_fft`: $n$, the length of a frame; `hop_length`: $h$, by default `n_fft // 4`.
-    - `window`: $w$, `win_length` elements (by default `n_fft`) with zeros on both sides; by default
-      ones.
-    - `center`: frame $t$ is centered at $t h$, in a signal that is first padded by `n_fft // 2` on
-      both sides as `pad_mode` says: `"reflect"`, `"constant"`, `"replicate"`, `"circular"`.
-      Without it frame $t$ begins at $t h$, or, with `align_to_window`, its window does.
-    - `normalized`: divides by $\sqrt n$.
-    - `onesided`: the first `n_fft // 2 + 1` frequencies, which determine the rest; the default of
-      real arrays.
-    - `return_complex`: must be given for real arrays; False gives real and imaginary parts in a
+    - `input`: the signal $x$, floating or complex.
+    - `n_fft`: $n$, the length of a frame.
+    - `hop_length`: $h$, the distance of two frames. None is `n_fft // 4`.
+    - `win_length`: the length of the window, at most `n_fft`, which None means.
+    - `window`: $w$, a vector of `win_length` elements, filled up with zeros on both sides to
+      `n_fft`. None is ones.
+    - `center`: whether frame $t$ is centered at $t h$, in a signal that is first padded by
+      `n_fft // 2` on both sides. If not, frame $t$ begins at $t h$.
+    - `pad_mode`: how `center` pads: `"reflect"`, `"constant"`, `"replicate"` or `"circular"`.
+    - `normalized`: whether to divide by $\sqrt n$.
+    - `onesided`: whether to return the first `n_fft // 2 + 1` frequencies alone, which determine
+      the others. None is True where `input` and `window` are real; complex arrays take False.
+    - `return_complex`: must be given for real arrays. False gives real and imaginary parts in a
       last dimension of 2.
+    - `align_to_window`: whether without `center` the window of frame $t$ begins at $t h$, rather
+      than the frame. None is False.
 
-    Shapes: `[..., length] -> [..., frequencies, frames]`, with one dimension before them or none.
-    Dtypes: those of `input` and `window` promoted, and its complex form.
-    Errors: RuntimeError for lengths that do not fit each other, and for frames longer than the
-    signal.
+    Shapes: `[..., length] -> [..., frequencies, frames]`, with at most one dimension before them.
+    Dtypes: the complex form of the dtype to which `input` and `window` promote.
+    Errors: RuntimeError for lengths that do not fit each other, for frames longer than the signal,
+    and for options that exclude each other; TypeError for halves and integers.
 
     >>> x = jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32")
     >>> functx.stft(x, 2, 2, center=False, return_complex=True).real
@@ -149,23 +154,31 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Array:
-    r"""The signal of which `stft` with the same options is nearest: the inverse of `stft`.
+    r"""The signal whose `stft` with the same options is nearest: the inverse of `stft`.
 
-    Frames are transformed back, weighted by the window once more and added, and the sum is divided
-    by that of the squared windows (Griffin and Lim, "Signal estimation from modified short-time
-    Fourier transform", 1984).
+    Frames are transformed back, multiplied by the window and added, and the sum is divided by the
+    sum of the squared windows (Griffin and Lim, "Signal estimation from modified short-time Fourier
+    transform", 1984).
 
-    - `onesided`: whether the frequencies are those of a real signal, `n_fft // 2 + 1` of them; by
-      default, whether they are not `n_fft`.
-    - `length`: of the result, which is cut, or filled up with zeros at its end. By default it
-      ends where the last frame does, or `n_fft // 2` before if `center`.
-    - `return_complex`: the signal is complex, which takes all frequencies.
+    - `input`: transforms of frames, complex.
+    - `n_fft`: $n$, the length of a frame.
+    - `hop_length`: the distance of two frames. None is `n_fft // 4`.
+    - `win_length`: the length of the window, at most `n_fft`, which None means.
+    - `window`: a vector of `win_length` elements, filled up with zeros on both sides to `n_fft`.
+      None is ones.
+    - `center`: whether frame $t$ was centered at $t$ times `hop_length`. If not, it began there.
+    - `normalized`: whether the transforms were divided by $\sqrt n$.
+    - `onesided`: whether `input` holds the `n_fft // 2 + 1` frequencies of a real signal. None asks
+      whether it does not hold `n_fft`.
+    - `length`: the length of the result, which is cut or filled up with zeros at its end. None ends
+      it where the last frame ends, or `n_fft // 2` elements before with `center`.
+    - `return_complex`: whether the signal is complex, for which `input` must hold all frequencies.
 
-    The other options are those of `stft`.
-    Shapes: `[..., frequencies, frames] -> [..., length]`, with one dimension before them or none.
-    Dtypes: complex in, real out, or complex if `return_complex`; promoted with that of `window`.
-    Errors: RuntimeError for lengths that do not fit each other, and where the sum of the squared
-    windows is below 1e-11.
+    Shapes: `[..., frequencies, frames] -> [..., length]`, with at most one dimension before them.
+    Dtypes: real, or complex with `return_complex`, as precise as the dtype to which `input` and
+    `window` promote.
+    Errors: RuntimeError for an `input` that is not complex, for lengths that do not fit each other,
+    for options that exclude each other, and where the sum of the squared windows is below 1e-11.
 
     >>> x = jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32")
     >>> back = functx.istft(functx.stft(x, 2, 1, return_complex=True), 2, 1)
@@ -211,6 +224,7 @@ def istft(
 
 
 def _frames(n_fft: int, hop_length: int | None, win_length: int | None) -> _Frames:
+    """The frames that the options describe; refuses a window longer than a frame."""
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if not 0 < width <= n_fft:
@@ -219,7 +233,10 @@ def _frames(n_fft: int, hop_length: int | None, win_length: int | None) -> _Fram
 
 
 def _windowed(dtype: np.dtype, window: Any, frames: _Frames) -> tuple[np.dtype, Array | None]:
-    """The window's and another dtype in one, and in it the window as long as a frame, or ones."""
+    """The dtype to which a window and an array promote, and the window in it, as long as a frame.
+
+    The window is None where all its elements are 1.
+    """
     around = frames.length - frames.width
     left = around // 2
     if window is not None:
@@ -236,6 +253,7 @@ def _windowed(dtype: np.dtype, window: Any, frames: _Frames) -> tuple[np.dtype, 
 
 
 def _padded(x: Array, before: int, after: int, mode: str) -> Array:
+    """The signal padded at both ends."""
     n = x.shape[-1]
     if mode == "constant":
         return jnp.pad(x, [*[(0, 0)] * (x.ndim - 1), (before, after)])
@@ -259,26 +277,27 @@ def _padded(x: Array, before: int, after: int, mode: str) -> Array:
 
 
 def _places(count: int, frames: _Frames) -> Array:
-    """Where the elements of `count` frames are in the signal: `[count, length]`."""
+    """The positions of the elements of `count` frames in the signal: `[count, length]`."""
     starts = lax.iota(np.int32, count) * frames.hop
     return starts[:, None] + lax.iota(np.int32, frames.length)
 
 
 def _overlapped(x: Array, frames: _Frames) -> Array:
-    """The sum of frames, `[..., count, length]`, where they are in the signal."""
+    """The sum of frames, `[..., count, length]`, each in its place in the signal."""
     count = x.shape[-2]
     whole = frames.length + frames.hop * (count - 1)
     return jnp.zeros((*x.shape[:-2], whole), x.dtype).at[..., _places(count, frames)].add(x)
 
 
 def _fits_together(input: Array, frames: _Frames) -> bool:
+    """Whether transforms and frames fit, so that an envelope exists."""
     return input.ndim in (2, 3) and input.size > 0 and 0 < frames.hop <= frames.width
 
 
 def _envelope(
     input: Array, window: Array | None, frames: _Frames, center: bool, length: int | None
 ) -> Array:
-    """The sum of the squared windows, where the result is."""
+    """The sum of the squared windows, over the part of the signal that is the result."""
     count = input.shape[-1]
     whole = frames.length + frames.hop * (count - 1)
     start = frames.length // 2 if center else 0

@@ -1,8 +1,8 @@
-"""Reading and writing along one dimension, and what may be an index.
+"""Reading and writing along one dimension, and checks of indices.
 
-One `lax` gather or scatter each. Reads outside of the array give NaN (floating), the least
-integer (of unsigned ones the greatest) or True; writes outside of it are dropped. Negative
-positions are outside.
+Each function is one `lax` gather or scatter. Reads outside of the array give NaN for floating
+dtypes, the least integer (the greatest for unsigned ones) or True; writes outside of it are
+dropped. Negative positions lie outside.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OUTSIDE = lax.GatherScatterMode.FILL_OR_DROP
 
 
 def read_along(x: Array, index: Array, dim: int) -> Array:
-    """`x[.., index[i], ..]`: both of one rank, `index` no larger than `x` except along `dim`."""
+    """`x[.., index[i], ..]`, of one rank; `index` is no larger than `x` except along `dim`."""
     others = tuple(d for d in range(x.ndim) if d != dim)
     limits = [x.shape[d] if d == dim else index.shape[d] for d in range(x.ndim)]
     x = _up_to(x, limits)
@@ -100,7 +100,7 @@ def add_slices(x: Array, index: Array, updates: Array, dim: int) -> Array:
 
 
 def slices_to_write(input: Array, dim: int, index: Array, source: Array, name: str) -> Array:
-    """`source` with one slice across `dim`, like those of `input`, for each position."""
+    """`source` with one slice across `dim` for each position; errors call it `name`."""
     expected = list(as_line(input).shape)
     expected[dim] = index.size
     slices = as_line(source) if input.ndim == 0 else source
@@ -113,13 +113,13 @@ def slices_to_write(input: Array, dim: int, index: Array, source: Array, name: s
 
 
 def sum_into(x: Array, index: Array, updates: Array, dim: int) -> Array:
-    """`write_along`, adding; of bools, the logical or."""
+    """`write_along`, which adds; bools are joined by "or"."""
     write = lax.scatter_max if category(x.dtype) == 0 else lax.scatter_add
     return write_along(x, index, updates, dim, write)
 
 
 def positions_where(mask: Array, size: int) -> Array:
-    """The first `size` positions in the vector `mask` that are True; `mask.size` where none is."""
+    """The first `size` positions of True in a vector, then `mask.size` where there are fewer."""
     if decided(lambda: size < 0, otherwise=False):
         refuse(f"`size` must not be negative, got {size}", error=ValueError)
     long = as_dtype(LONG)
@@ -134,17 +134,17 @@ def _positions_at_hand(input: Any, dim: int, index: Any, *_: Any, **__: Any) -> 
 
 @glanced(_positions_at_hand)
 def positions_inside(*, input: Any, dim: int, index: Any, **_: Any) -> Iterator[Requirement]:
-    """Every position lies in `input` along `dim`; negative ones do not."""
+    """Requires that every position lies in `input` along `dim`. Negative positions do not."""
     yield index_in_range(index, size_along(input, dim))
 
 
 def as_line(x: Array) -> Array:
-    """A 0-d array as one of a single element, which has a dimension to index."""
+    """A 0-d array as an array `[1]`, which has a dimension to index; any other array as it is."""
     return x.reshape(1) if x.ndim == 0 else x
 
 
 def as_index(index: Any, name: str = "index") -> Array:
-    """An array of positions, int32 or int64; if it is empty, of any dtype."""
+    """An array of positions, int32 or int64. An empty array may hold bools or other integers."""
     index = jnp.asarray(index)
     if index.size == 0 and category(index.dtype) < 2:
         return index.astype(as_dtype(LONG))
@@ -154,7 +154,7 @@ def as_index(index: Any, name: str = "index") -> Array:
 
 
 def as_vector(index: Any, name: str = "index") -> Array:
-    """A vector of positions; a 0-d one counts as one of a single position."""
+    """A vector of positions. A 0-d array counts as a vector of one position."""
     index = as_index(index, name)
     if index.ndim > 1:
         refuse(f"`{name}` must be a vector, got {describe(index)}", error=IndexError)
@@ -162,7 +162,7 @@ def as_vector(index: Any, name: str = "index") -> Array:
 
 
 def check_ranks(input: Array, index: Array, dim: int) -> None:
-    """`index` has the rank of `input` and is no larger, except along `dim`."""
+    """Requires that `index` has the rank of `input` and is no larger, except along `dim`."""
     if max(index.ndim, 1) != max(input.ndim, 1):
         refuse(
             f"`index` must have as many dimensions as `input`, got {describe(index)} for "
@@ -177,7 +177,7 @@ def check_ranks(input: Array, index: Array, dim: int) -> None:
 
 
 def check_same_dtype(input: Array, other: Array, name: str) -> None:
-    """Writes do not promote: both sides have one dtype."""
+    """Requires one dtype for both sides of a write, since writes do not promote."""
     if input.dtype != other.dtype and not getattr(other, "weak_type", False):
         refuse(
             f"`{name}` must have the dtype of `input`, got {describe(other)} for {describe(input)}",
@@ -187,7 +187,7 @@ def check_same_dtype(input: Array, other: Array, name: str) -> None:
 
 
 def check_source(input: Array, index: Array, src: Array, dim: int) -> None:
-    """`src` has the dtype and the rank of `input`, and is no smaller than `index`."""
+    """Requires that `src` has the dtype and the rank of `input`, and is no smaller than `index`."""
     check_same_dtype(input, src, "src")
     check_ranks(input, index, dim)
     if max(src.ndim, 1) != max(index.ndim, 1):
@@ -200,13 +200,13 @@ def check_source(input: Array, index: Array, src: Array, dim: int) -> None:
 
 
 def cropped(src: Array, index: Array) -> Array:
-    """The part of `src` that `index` has positions for."""
+    """The part of `src` for which `index` has positions."""
     src, shape = as_line(src), as_line(index).shape
     return _up_to(src, shape)
 
 
 def _up_to(x: Array, limits: Sequence[Size]) -> Array:
-    """The first elements of each dimension."""
+    """The first elements of `x`, as many in each dimension as `limits` says."""
     if decided(lambda: all(map(operator.le, limits, x.shape)), otherwise=False):
         return lax.slice(x, [0] * x.ndim, limits)
     # Of symbolic sizes a slice must be known to end inside; padding may be negative.
@@ -219,9 +219,9 @@ def _longer(size: Size, other: Size) -> bool:
 
 
 def cast_number(value: Any, dtype: Any, name: str) -> Array:
-    """A number in the dtype of the array it goes into, which must not drop an imaginary part.
+    """A number in the dtype of the array that it goes into, which must not drop an imaginary part.
 
-    Among bools it is True if it is not zero.
+    In an array of bools, every number but zero is True.
     """
     value = jnp.asarray(value)
     if category(value.dtype) == 3 and 0 < category(dtype) < 3:
@@ -233,5 +233,5 @@ def cast_number(value: Any, dtype: Any, name: str) -> Array:
 
 
 def size_along(x: Array, dim: int) -> int:
-    """The extent of `dim`; a 0-d array has one element to name."""
+    """The size of `dim`. A 0-d array has one element to name."""
     return x.shape[dim] if x.shape else 1

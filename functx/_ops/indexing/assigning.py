@@ -56,7 +56,7 @@ def _is_mask(index: Any) -> bool:
 
 
 def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Requirement]:
-    """What masks pick, positions of other indices and `values` are equally many, or one."""
+    """Requires that all indices pick equally many positions, or one, and that `values` fit them."""
     counts = [jnp.count_nonzero(i) for i in indices if _is_mask(i)]
     lengths = [(i.shape or (1,))[-1] for i in indices if i is not None and not _is_mask(i)]
     picked = jnp.asarray(1)
@@ -90,18 +90,24 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
 def index_put(
     input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
 ) -> Array:
-    r"""A copy of `input` with `values` at `input[indices]`, or added there if `accumulate`.
+    """A copy of `input` with `values` at `input[indices]`, or added there.
 
-    Each of `indices` is an array of positions for one dimension (negative ones count from
-    the end), a bool mask for as many as it has, or None for a whole dimension. Positions
-    broadcast together, as in NumPy's indexing.
+    - `input`: an array `[n, ...]` of any dtype.
+    - `indices`: a sequence with one entry for each of the first dimensions: an int32 or int64 array
+      of positions (a negative one counts from the end), a bool mask for as many dimensions as it
+      has itself, or None for a whole dimension. Positions broadcast together, as in NumPy's
+      indexing.
+    - `values`: an array of the dtype of `input`, or a number, which is cast to it.
+    - `accumulate`: whether values are added to the elements of `input`, sums of halves in float32;
+      bools are joined by "or".
 
-    Shapes: `values` broadcasts to the shape of `input[indices]`.
-    Dtypes: `values` has that of `input`; sums of halves are added in float32.
-    Gradients: of several values written to one place, the one that stays gets the gradient,
-    where PyTorch gives it to all.
-    Errors: IndexError for positions outside of `[-n, n)`. Under `jit` such writes are dropped,
-    and so are `values` beyond what a mask picks.
+    Shapes: `values` broadcasts to the shape of `input[indices]`; the result has the shape of
+    `input`.
+    Gradients: if several values are written to one place, the one that stays gets the gradient,
+    which PyTorch gives to all.
+    Errors: IndexError for positions outside of `[-n, n)` and masks of another shape, TypeError if
+    `values` has another dtype, RuntimeError if it does not broadcast. Under `jit`, writes to
+    positions outside are dropped, and so are `values` beyond what a mask picks.
 
     >>> functx.index_put(
     ...     jnp.zeros((2, 2), "float32"), (jnp.asarray([0, 1]), jnp.asarray([1, 1])), jnp.float32(5)
@@ -136,7 +142,10 @@ def index_put(
 def _with_dimensions_for_0d_masks(
     x: Array, index: list[Array | None]
 ) -> tuple[Array, list[Array | None]]:
-    """A 0-d mask picks from a further dimension of one element: this one, if it is True."""
+    """`x` and the indices with a further dimension of size 1 for each 0-d mask.
+
+    A 0-d mask that is True picks the one element of its dimension.
+    """
     out, at = [], 0
     for i in index:
         if i is not None and i.dtype == np.bool_ and i.ndim == 0:
@@ -149,10 +158,10 @@ def _with_dimensions_for_0d_masks(
 def _positions(
     x: Array, input: Array, index: list[Array | None]
 ) -> tuple[list[Array | None], int | None]:
-    """For every dimension its positions, non-negative; the length that masks were given.
+    """Non-negative positions for every dimension, and the length that masks were given.
 
-    A mask becomes as many positions as it has elements, those beyond its True ones outside
-    of the array. So the shape depends on no value, and what is outside is dropped.
+    A mask becomes as many positions as it has elements; those beyond its True ones lie outside of
+    the array. So the shape depends on no value, and writes to positions outside are dropped.
     """
     consumed = sum(i.ndim if i is not None and i.dtype == np.bool_ else 1 for i in index)
     if consumed > x.ndim:
@@ -222,7 +231,7 @@ def _with_masks(
 
 
 def _padded_to(values: Array, x: Array, positions: list[Array | None], length: int) -> Array:
-    """`values` as long as the positions that masks became, where it is not to be broadcast."""
+    """`values` filled up to the length of the positions that masks became, unless it broadcasts."""
     advanced = [n for n, p in enumerate(positions) if p is not None]
     together = advanced[-1] - advanced[0] == len(advanced) - 1
     after = sum(p is None for p in positions[advanced[-1] :]) + x.ndim - len(positions)
@@ -237,7 +246,7 @@ def _padded_to(values: Array, x: Array, positions: list[Array | None], length: i
 
 
 def _lengthened(x: Array, axis: int, length: Size, fill: Size) -> Array:
-    """`x` with `fill` behind it along `axis`."""
+    """`x` filled up with `fill` to the given length, at its end along `axis`."""
     n = x.shape[axis]
     if known(n, length):
         padding = [(0, length - n if d == axis else 0) for d in range(x.ndim)]
@@ -251,4 +260,5 @@ def _lengthened(x: Array, axis: int, length: Size, fill: Size) -> Array:
 
 
 def _beside(line: Array, axis: int, x: Array) -> Array:
+    """A vector with dimensions of size 1 added, so that it lies along `axis` of `x`."""
     return jnp.expand_dims(line, [d for d in range(x.ndim) if d != axis])

@@ -1,4 +1,4 @@
-"""Many values into one place: sums, products, means and extrema of what is written there."""
+"""Many values combined in one place: sums, products, means and extrema of what is written there."""
 
 from __future__ import annotations
 
@@ -50,16 +50,26 @@ def scatter_reduce(
     *,
     include_self: bool = True,
 ) -> Array:
-    r"""Reduces what `src` brings to each place along `dim`.
+    r"""A copy of `input` in which the elements of `src` are reduced into places along `dim`.
 
     For `dim=0`, $y_{kj} = \mathrm{reduce}\,\{s_{ij} : \mathrm{index}_{ij} = k\}$.
-    With `include_self` the element of `input` takes part; without it, it stays only where
-    nothing was brought.
 
-    Shapes, dtypes, errors: as for `scatter`. Halves are computed in float32; the mean of
-    integers is rounded down.
-    Gradients: products are exact at zeros, to every order; those that share an extremum share
-    its gradient evenly. An `input` that takes no part has gradient 0.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: positions, int32 or int64.
+    - `src`: an array of the dtype of `input`.
+    - `reduce`: `"sum"`, `"prod"`, `"mean"`, `"amax"` or `"amin"`. Halves are computed in float32;
+      the mean of integers is rounded down.
+    - `include_self`: whether the element of `input` takes part. If not, it stays only where `src`
+      brings nothing.
+
+    Shapes: `input`, `index` and `src` have one rank; `index` is no larger than `src`, nor than
+    `input` except along `dim`. The result has the shape of `input`.
+    Gradients: exact for products at zeros, to every order; elements that share an extremum share
+    its gradient evenly. An element of `input` that takes no part has gradient 0.
+    Errors: IndexError for an index outside of `[0, n)` (under `jit`, such an element is dropped),
+    RuntimeError for shapes that do not fit, TypeError for unequal dtypes, the mean of bools and
+    extrema of complex numbers, ValueError for another `reduce`.
 
     >>> functx.scatter_reduce(
     ...     jnp.ones(3, "float32"), 0, jnp.asarray([1, 1]), jnp.full(2, 3, "float32"), "prod"
@@ -92,16 +102,25 @@ def index_reduce(
     *,
     include_self: bool = True,
 ) -> Array:
-    r"""Reduces the slices that `source` brings to each position along `dim`.
+    r"""A copy of `input` in which slices of `source` are reduced into positions along `dim`.
 
     For `dim=0`, $y_{kj} = \mathrm{reduce}\,\{s_{ij} : \mathrm{index}_i = k\}$.
-    With `include_self` the element of `input` takes part; without it, it stays only where
-    nothing was brought.
 
-    Shapes: `input: [..., n, ...]`, `index: [m]`, `source: [..., m, ...]`.
-    Dtypes: `source` has that of `input`. Halves are computed in float32; the mean of integers
-    is rounded down.
-    Gradients, errors: as for `scatter_reduce`.
+    - `input`: an array of a real dtype but bool, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: a vector of positions, int32 or int64.
+    - `source`: an array of the dtype of `input`.
+    - `reduce`: `"prod"`, `"mean"`, `"amax"` or `"amin"`. Halves are computed in float32; the mean
+      of integers is rounded down.
+    - `include_self`: whether the element of `input` takes part. If not, it stays only where
+      `source` brings nothing.
+
+    Shapes: `[..., n, ...], [m], [..., m, ...] -> [..., n, ...]` for `input`, `index` and `source`.
+    Gradients: exact for products at zeros, to every order; elements that share an extremum share
+    its gradient evenly. An element of `input` that takes no part has gradient 0.
+    Errors: IndexError for an index outside of `[0, n)` (under `jit`, such a slice is dropped) or of
+    several dimensions, RuntimeError for shapes that do not fit and another `reduce`, TypeError for
+    unequal dtypes.
 
     >>> x, source = jnp.ones((2, 2), "float32"), jnp.asarray([[2.0, 3.0], [4.0, 5.0]], "float32")
     >>> functx.index_reduce(x, 0, jnp.asarray([1, 1]), source, "prod")
@@ -145,7 +164,7 @@ def _reduced(
 
 
 def _reached(shape: tuple[int, ...], index: Array, dim: int) -> Array:
-    """The places to which something is brought, of slices one element each."""
+    """A mask of the places to which `index` brings something, slices with one element each."""
     ones = jnp.ones(index.shape, bool)
     if index.ndim == len(shape):
         return write_along(jnp.zeros(shape, bool), index, ones, dim)

@@ -1,4 +1,4 @@
-"""Reading and writing at positions in an array as if it were one vector."""
+"""Reading and writing at positions that count the elements of an array in row-major order."""
 
 from __future__ import annotations
 
@@ -41,10 +41,13 @@ def _positions_inside(*, input: Any, index: Any, **_: Any) -> Iterator[Requireme
 def take(input: ArrayOnly, index: Index) -> Array:
     r"""Reads at positions in the flattened `input`: $y_i = x_{\mathrm{index}_i}$.
 
+    - `input`: an array of any dtype and shape. The result keeps the dtype.
+    - `index`: positions, int32 or int64; a negative one counts from the end.
+
     Shapes: the result has the shape of `index`.
-    Errors: IndexError for an index outside of `[-n, n)`, `n` the number of elements; negative
-    ones count from the end. Under `jit` such reads give NaN, of integers the least (uint8: the
-    greatest), of bools True.
+    Errors: IndexError for an index outside of `[-n, n)`, with `n` elements, TypeError for an index
+    of another dtype. Under `jit`, a read outside gives NaN; for integers the least value (uint8:
+    the greatest), for bools True.
 
     >>> functx.take(jnp.asarray([[1, 2], [3, 4]], "int32"), jnp.asarray([0, -1]))
     Array([1, 4], dtype=int32)
@@ -63,15 +66,19 @@ def take(input: ArrayOnly, index: Index) -> Array:
 def put(input: ArrayOnly, index: Index, source: ArrayOnly, accumulate: bool = False) -> Array:
     r"""A copy of `input` with `source` at positions in the flattened array, or added there.
 
-    $y_{\mathrm{index}_i} = s_i$; with `accumulate`, $y_{\mathrm{index}_i} = x_{\mathrm{index}_i}
-    + \sum s_i$, of halves in float32, of bools with "or".
+    $y_{\mathrm{index}_i} = s_i$; with `accumulate`,
+    $y_{\mathrm{index}_i} = x_{\mathrm{index}_i} + \sum s_i$.
 
-    Shapes: the result has the shape of `input`; `source` has as many elements as `index`.
-    Dtypes: `source` has that of `input`.
-    Gradients: of several values written to one place, the one that stays gets the gradient,
-    where PyTorch gives it to all.
-    Errors: IndexError for an index outside of `[-n, n)`, `n` the number of elements; negative
-    ones count from the end. Under `jit` such writes are dropped.
+    - `input`: an array of any dtype and shape, which the result keeps.
+    - `index`: positions, int32 or int64; a negative one counts from the end.
+    - `source`: an array of the dtype of `input` with as many elements as `index`.
+    - `accumulate`: whether elements are added, halves in float32; bools are joined by "or".
+
+    Gradients: if several values are written to one place, the one that stays gets the gradient,
+    which PyTorch gives to all.
+    Errors: IndexError for an index outside of `[-n, n)`, with `n` elements (under `jit`, such
+    writes are dropped), and for another number of elements in `source`; TypeError for an index or a
+    source of another dtype.
 
     >>> functx.put(jnp.zeros((2, 2), "float32"), jnp.asarray([0, -1]), jnp.ones(2, "float32"))
     Array([[1., 0.],
@@ -96,6 +103,6 @@ def put(input: ArrayOnly, index: Index, source: ArrayOnly, accumulate: bool = Fa
 
 
 def _from_the_start(index: Array, input: Array) -> Array:
-    """The positions as a vector, those that count from the end too."""
+    """The positions as a vector, all counted from the start."""
     index = index.ravel()
     return index + (index < 0).astype(index.dtype) * input.size

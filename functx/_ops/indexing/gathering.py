@@ -41,11 +41,17 @@ __all__ = ["gather", "index_select", "take_along_dim"]
 def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = False) -> Array:
     r"""Reads along `dim`: for `dim=0`, $y_{ij} = x_{\mathrm{index}_{ij},\,j}$.
 
-    Shapes: `index` has the rank of `input` and is no larger except along `dim`; the result
-    has the shape of `index`.
-    Errors: IndexError for an index outside of `[0, n)`. Under `jit`, where values are not
-    known, such a read gives NaN, of integers the least (uint8: the greatest), of bools True.
-    ValueError for `sparse_grad`: gradients are dense.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: positions, int32 or int64.
+    - `sparse_grad`: must be False, since gradients are dense.
+
+    Shapes: `index` has the rank of `input` and is no larger except along `dim`; the result has the
+    shape of `index`.
+    Errors: IndexError for an index outside of `[0, n)`, RuntimeError for shapes that do not fit,
+    TypeError for an index of another dtype, ValueError for `sparse_grad=True`. Under `jit`, where
+    values are not known, a read outside gives NaN; for integers the least value (uint8: the
+    greatest), for bools True.
 
     >>> functx.gather(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1, jnp.asarray([[1], [0]]))
     Array([[2.],
@@ -68,8 +74,14 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
 def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     r"""The slices across `dim` at a vector of positions: $y_i = x_{\mathrm{index}_i}$ for `dim=0`.
 
-    Shapes: `[..., n, ...], [m] -> [..., m, ...]`; a 0-d `index` counts as `[1]`.
-    Errors: as for `gather`.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: a vector of positions, int32 or int64; a 0-d one counts as `[1]`.
+
+    Shapes: `[..., n, ...], [m] -> [..., m, ...]`.
+    Errors: IndexError for an index outside of `[0, n)` or of several dimensions, TypeError for an
+    index of another dtype. Under `jit`, a read outside gives NaN; for integers the least value
+    (uint8: the greatest), for bools True.
 
     >>> functx.index_select(jnp.asarray([[1, 2, 3], [4, 5, 6]], "int32"), 1, jnp.asarray([2, 0]))
     Array([[3, 1],
@@ -95,13 +107,19 @@ def _wrapped_inside(*, input: Any, indices: Any, dim: Any, **_: Any) -> Iterator
 
 @operator(promote=Promote.NONE, requires=_wrapped_inside, takes_storage=True)
 def take_along_dim(input: ArrayLike, indices: Index, dim: Dim | None = None) -> Array:
-    r"""Reads along `dim`, broadcasting the others; with `dim=None` both are flattened first.
+    """Reads along `dim`, with all other dimensions broadcast.
 
-    With what `argsort(x, dim)` returns it sorts: `take_along_dim(x, argsort(x, dim), dim)`.
+    - `input`: an array of any dtype, which the result keeps.
+    - `indices`: positions along `dim`, int32 or int64, as `argsort(input, dim)` returns them. A
+      negative one counts from the end.
+    - `dim`: the dimension. None flattens both arrays first.
 
-    Shapes: `[..., n, ...], [..., m, ...] -> [..., m, ...]`, the dots broadcast.
-    Errors: IndexError for an index outside of `[-n, n)`; negative ones count from the end.
-    PyTorch takes those outside modulo `n`. Under `jit` they read as for `gather`.
+    Shapes: `[..., n, ...], [..., m, ...] -> [..., m, ...]`, where the dots broadcast; without
+    `dim`, the result is a vector.
+    Errors: IndexError for an index outside of `[-n, n)`, which PyTorch takes modulo `n`,
+    RuntimeError for unequal ranks, ValueError for shapes that do not broadcast, TypeError for an
+    index of another dtype. Under `jit`, a read outside gives NaN; for integers the least value
+    (uint8: the greatest), for bools True.
 
     >>> x = jnp.asarray([[3, 1, 2]], "int32")
     >>> functx.take_along_dim(x, functx.argsort(x, 1), 1)

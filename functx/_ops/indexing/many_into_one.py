@@ -1,6 +1,6 @@
-"""Many values written to one place: their product, their extremum, their mean.
+"""Products, extrema and means of many values that are written to one place.
 
-`index` has the rank of `x` and names elements along `dim`; or it is a vector, and names slices.
+`index` has the rank of `x` and names elements along `dim`, or it is a vector and names slices.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _add(x: Array, index: Array, src: Array, dim: int) -> Array:
 
 
 def product_into(x: Array, index: Array, src: Array, dim: int) -> Array:
-    """`x` with the factors in `src` multiplied into it; of bools, the logical and."""
+    """`x` with the factors in `src` multiplied into it; bools are joined by "and"."""
     if category(x.dtype) == 0:
         return _write(x, index, src, dim, lax.scatter_min)
     if category(x.dtype) == 1:
@@ -60,9 +60,10 @@ def product_into(x: Array, index: Array, src: Array, dim: int) -> Array:
 
 
 def _product_by_scan(x: Array, index: Array, src: Array, dim: int) -> Array:
-    """The same product without division, so that every derivative is right at zeros too.
+    """The product of `product_into` without division, so that every derivative is right at zeros.
 
-    Factors are ordered by where they go and multiplied by a scan that starts anew there.
+    Factors are ordered by the places they go to, and multiplied by a scan that starts anew at each
+    place.
     """
     if index.ndim < x.ndim:
         index = lax.broadcast_in_dim(index, src.shape, [dim])
@@ -102,9 +103,9 @@ def extremum_into(
     own: Array | int,
     write: Callable[..., Array],
 ) -> Array:
-    """`x`, and of `src`, the greatest or the least; all that attain it share the gradient.
+    """The greatest or least of `x` and of `src`; all elements that attain it share the gradient.
 
-    An element of `x` takes part where `own` is 1; where it is 0, any other extremum replaces it.
+    An element of `x` takes part where `own` is 1. Where `own` is 0, any other extremum replaces it.
     """
     if category(x.dtype) < 2:
         return _write(x, index, src, dim, write)
@@ -129,7 +130,7 @@ def extremum_into(
 
 
 def mean_into(x: Array, index: Array, src: Array, dim: int, own: Array | int) -> Array:
-    """The mean of an element, if `own` is 1, and of what `src` brings there."""
+    """The mean of what `src` brings to each place, and of the element of `x` where `own` is 1."""
     ones, own = jnp.ones(index.shape, x.dtype), jnp.asarray(own, x.dtype)
     if index.ndim == x.ndim:
         count = sum_into(jnp.broadcast_to(own, x.shape), index, ones, dim)

@@ -1,4 +1,4 @@
-"""Selecting with booleans, and finding where values are not zero."""
+"""Selection by masks, and the positions of elements that are not zero."""
 
 from __future__ import annotations
 
@@ -62,12 +62,17 @@ def _value_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(promote=Promote.NONE, requires=_value_fits, takes_storage=True)
 def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
-    r"""A copy of `input` with `value` where `mask` is True, broadcasting both.
+    """A copy of `input` with `value` where `mask` is True.
 
-    `value` is a number or a 0-d array, and has a gradient: the sum over what it filled.
+    - `input`: an array of any dtype, which the result keeps.
+    - `mask`: an array of bools.
+    - `value`: a number or a 0-d array, cast to the dtype of `input`.
 
-    Dtypes: that of `input`, to which `value` is cast; a complex one is refused for real
-    arrays, and eagerly on the CPU one that does not fit.
+    Shapes: `input` and `mask` broadcast, which gives the shape of the result.
+    Gradients: that of `value` is the sum over all places that it fills.
+    Errors: TypeError if `mask` is not bool and for a complex `value` in a real array; ValueError
+    for shapes that do not broadcast; RuntimeError for a `value` with dimensions and, eagerly on the
+    CPU, for one that the dtype of `input` cannot hold.
 
     >>> functx.masked_fill(jnp.ones(3, "float32"), jnp.asarray([True, False, True]), 5)
     Array([5., 1., 5.], dtype=float32)
@@ -94,11 +99,15 @@ def _source_suffices(*, input: Any, mask: Any, source: Any, **_: Any) -> Iterato
 def masked_scatter(input: ArrayOnly, mask: Mask, source: ArrayOnly) -> Array:
     """A copy of `input` with the elements of `source`, in order, where `mask` is True.
 
-    Shapes: `input` and `mask` broadcast, which gives the result's; of `source` the first elements
-    count, whatever its shape. Under `jit`, what it lacks reads NaN, of integers the least (uint8:
-    the greatest), of bools True.
-    Dtypes: `source` has that of `input`.
-    Errors: RuntimeError where `source` has fewer elements than `mask` picks.
+    - `input`: an array of any dtype, which the result keeps.
+    - `mask`: an array of bools.
+    - `source`: an array of the dtype of `input`, whose first elements in row-major order are
+      written, whatever its shape.
+
+    Shapes: `input` and `mask` broadcast, which gives the shape of the result.
+    Errors: RuntimeError where `source` has fewer elements than `mask` picks, ValueError for shapes
+    that do not broadcast, TypeError for a `mask` or a `source` of another dtype. Under `jit`,
+    missing elements read NaN; for integers the least value (uint8: the greatest), for bools True.
 
     >>> mask, source = jnp.asarray([True, False, True]), jnp.asarray([5, 6, 7], "int32")
     >>> functx.masked_scatter(jnp.zeros(3, "int32"), mask, source)
@@ -127,10 +136,18 @@ def _selected(
 def masked_select(
     input: ArrayLike, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
 ) -> Array:
-    """The elements of `input` where `mask` is True, broadcasting both, in order.
+    """The elements of `input` where `mask` is True, in row-major order.
 
-    Shapes: `[...], [...] -> [m]` with `m` the number of True. Under `jit` pass `size=m`:
-    what is missing is `fill_value`, what is too many is left out.
+    - `input`: an array of any dtype, which the result keeps.
+    - `mask`: an array of bools, broadcast with `input`.
+    - `size`: the length of the result. None counts the elements, which `jit` cannot: it must be
+      told.
+    - `fill_value`: a number for the places of missing elements, where `size` is too large. Where it
+      is too small, elements are left out.
+
+    Shapes: `[...], [...] -> [size]`.
+    Errors: TypeError if `mask` is not bool, ValueError for shapes that do not broadcast and a
+    negative `size`.
 
     >>> functx.masked_select(jnp.asarray([1, 2, 3], "int32"), jnp.asarray([True, False, True]))
     Array([1, 3], dtype=int32)
@@ -166,10 +183,16 @@ def nonzero(
 ) -> Array | tuple[Array, ...]:
     """The positions of the elements that are not zero, in row-major order.
 
-    Shapes: `[d1, ..., dn] -> [m, n]`; with `as_tuple` a tuple of `n` vectors `[m]`, one for
-    each dimension (of a 0-d array one). Under `jit` pass `size=m`: what is missing is
-    `fill_value`, what is too many is left out.
+    - `input`: an array of any dtype.
+    - `as_tuple`: whether the result is a tuple of vectors, one for each dimension (one for a 0-d
+      array), in place of an array with one row for each position.
+    - `size`: the number of positions, `m`. None counts them, which `jit` cannot: it must be told.
+    - `fill_value`: an integer for the places of missing positions, where `size` is too large. Where
+      it is too small, positions are left out.
+
+    Shapes: `[d1, ..., dn] -> [m, n]`; with `as_tuple`, `n` times `[m]`.
     Dtypes: int64.
+    Errors: TypeError if `fill_value` is not an integer, ValueError for a negative `size`.
 
     >>> functx.nonzero(jnp.asarray([[0, 1], [2, 0]])).tolist()
     [[0, 1], [1, 0]]
@@ -184,9 +207,14 @@ def nonzero(
 def argwhere(input: ArrayLike, *, size: int | None = None, fill_value: Other = -1) -> Array:
     """The positions of the elements that are not zero, as rows, in row-major order.
 
-    Shapes: `[d1, ..., dn] -> [m, n]`. Under `jit` pass `size=m`: what is missing is `fill_value`,
-    what is too many is left out.
+    - `input`: an array of any dtype.
+    - `size`: the number of positions, `m`. None counts them, which `jit` cannot: it must be told.
+    - `fill_value`: an integer for the places of missing positions, where `size` is too large. Where
+      it is too small, positions are left out.
+
+    Shapes: `[d1, ..., dn] -> [m, n]`.
     Dtypes: int64.
+    Errors: TypeError if `fill_value` is not an integer, ValueError for a negative `size`.
 
     >>> functx.argwhere(jnp.asarray([[0, 1], [2, 0]])).tolist()
     [[0, 1], [1, 0]]
@@ -197,13 +225,16 @@ def argwhere(input: ArrayLike, *, size: int | None = None, fill_value: Other = -
 
 @operator(promote=Promote.NONE, differentiable=False)
 def nonzero_static(input: ArrayLike, *, size: int, fill_value: Other = -1) -> Array:
-    """The first `size` positions of elements that are not zero, in row-major order.
+    """The first `size` positions of elements that are not zero, as rows, in row-major order.
 
-    What is missing is `fill_value`, an integer; what is too many is left out.
+    - `input`: an array of any dtype.
+    - `size`: the number of rows. Positions beyond it are left out.
+    - `fill_value`: an integer for the places of missing positions, where there are fewer than
+      `size`.
 
     Shapes: `[d1, ..., dn] -> [size, n]`.
     Dtypes: int64.
-    Errors: ValueError if `size` is negative.
+    Errors: TypeError if `fill_value` is not an integer, ValueError if `size` is negative.
 
     >>> functx.nonzero_static(jnp.asarray([0, 1, 2]), size=3).tolist()
     [[1], [2], [-1]]
@@ -212,7 +243,7 @@ def nonzero_static(input: ArrayLike, *, size: int, fill_value: Other = -1) -> Ar
 
 
 def _coordinates(input: Array, size: int, fill_value: Other) -> list[Array]:
-    """The first `size` positions of what is not zero, one vector for each dimension."""
+    """The first `size` positions of elements that are not zero, one vector for each dimension."""
     found = positions_where(not_zero(input.ravel()), size)
     missing = found >= input.size
     filling = jnp.asarray(fill_value)

@@ -67,14 +67,20 @@ def scatter(
     r"""A copy of `input` with `src` written along `dim`.
 
     For `dim=0`, $y_{\mathrm{index}_{ij},\,j} = s_{ij}$.
-    `src` is an array or a number (PyTorch's `value`). `reduce` adds or multiplies instead.
 
-    Shapes: `input`, `index` and `src` have one rank; `index` is no larger than `src`, nor
-    than `input` except along `dim`. The result has the shape of `input`.
-    Dtypes: `src` has that of `input`; a number is cast to it.
-    Gradients: of several values written to one place, the one that stays gets the gradient,
-    where PyTorch gives it to all. With `reduce`, PyTorch has none.
-    Errors: IndexError for an index outside of `[0, n)`; under `jit` such a write is dropped.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: positions, int32 or int64.
+    - `src`: an array of the dtype of `input`, or a number (PyTorch's `value`), which is cast to it.
+    - `reduce`: `"add"` or `"multiply"` combines elements with those of `input`; None replaces them.
+
+    Shapes: `input`, `index` and `src` have one rank; `index` is no larger than `src`, nor than
+    `input` except along `dim`. The result has the shape of `input`.
+    Gradients: if several values are written to one place, the one that stays gets the gradient,
+    which PyTorch gives to all. With `reduce`, PyTorch has no gradient.
+    Errors: IndexError for an index outside of `[0, n)` (under `jit`, such a write is dropped),
+    RuntimeError for shapes that do not fit, TypeError for an `index` or `src` of another dtype,
+    ValueError for another `reduce`.
 
     >>> functx.scatter(jnp.zeros((2, 3), "float32"), 1, jnp.asarray([[2], [0]]), 5.0)
     Array([[0., 0., 5.],
@@ -104,7 +110,16 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
 
     For `dim=0`, $y_{\mathrm{index}_{ij},\,j} = x_{\mathrm{index}_{ij},\,j} + \sum s_{ij}$.
 
-    Shapes, dtypes, errors: as for `scatter`. Halves are added in float32; bools with "or".
+    - `input`: an array of any dtype, which the result keeps. Halves are added in float32; bools are
+      joined by "or".
+    - `dim`: the dimension along which `index` counts.
+    - `index`: positions, int32 or int64.
+    - `src`: an array of the dtype of `input`.
+
+    Shapes: `input`, `index` and `src` have one rank; `index` is no larger than `src`, nor than
+    `input` except along `dim`. The result has the shape of `input`.
+    Errors: IndexError for an index outside of `[0, n)` (under `jit`, such an element is dropped),
+    RuntimeError for shapes that do not fit, TypeError for an `index` or `src` of another dtype.
 
     >>> functx.scatter_add(jnp.zeros(3, "float32"), 0, jnp.asarray([2, 2]), jnp.ones(2, "float32"))
     Array([0., 0., 2.], dtype=float32)
@@ -124,9 +139,17 @@ def index_add(
 ) -> Array:
     r"""A copy of `input` with slices $\alpha\, s_i$ across `dim` added at positions.
 
-    Shapes: `input: [..., n, ...]`, `index: [m]`, `source: [..., m, ...]`.
-    Dtypes: `source` has that of `input`; `alpha` is cast to it.
-    Errors: as for `scatter`.
+    - `input`: an array of any dtype, which the result keeps. Halves are added in float32; bools are
+      joined by "or".
+    - `dim`: the dimension along which `index` counts.
+    - `index`: a vector of positions, int32 or int64; a 0-d one counts as `[1]`.
+    - `source`: an array of the dtype of `input`.
+    - `alpha`: a number by which `source` is multiplied, cast to the dtype of `input`.
+
+    Shapes: `[..., n, ...], [m], [..., m, ...] -> [..., n, ...]` for `input`, `index` and `source`.
+    Errors: IndexError for an index outside of `[0, n)` (under `jit`, such a slice is dropped) or of
+    several dimensions, RuntimeError for shapes that do not fit, TypeError for an `index` or
+    `source` of another dtype.
 
     >>> functx.index_add(
     ...     jnp.zeros(3, "float32"), 0, jnp.asarray([0, 2]), jnp.ones(2, "float32"), alpha=2

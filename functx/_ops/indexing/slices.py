@@ -59,13 +59,18 @@ def _positions_and_value_fit(
 def index_fill(input: ArrayOnly, dim: Dim, index: Index, value: Other) -> Array:
     r"""A copy of `input` with `value` in the slices across `dim` at a vector of positions.
 
-    For `dim=0`, $y_{\mathrm{index}_i,\,j} = v$. `value` is a number or a 0-d array, and has a
-    gradient: the sum over what it filled.
+    For `dim=0`, $y_{\mathrm{index}_i,\,j} = v$.
 
-    Dtypes: that of `input`, to which `value` is cast; a complex one is refused for real arrays,
-    and eagerly on the CPU one that does not fit.
-    Errors: IndexError for an index outside of `[-n, n)`; negative ones count from the end. Under
-    `jit` those outside name nothing.
+    - `input`: an array of any dtype and shape, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: a vector of positions, int32 or int64; a negative one counts from the end.
+    - `value`: a number or a 0-d array, cast to the dtype of `input`.
+
+    Gradients: that of `value` is the sum over all places that it fills.
+    Errors: IndexError for an index outside of `[-n, n)` (under `jit`, it names nothing) or of
+    several dimensions; TypeError for an `index` of another dtype and a complex `value` in a real
+    array; RuntimeError for a `value` with dimensions and, eagerly on the CPU, for one that the
+    dtype cannot hold.
 
     >>> functx.index_fill(jnp.zeros((2, 3), "float32"), 1, jnp.asarray([0, -1]), 5)
     Array([[5., 0., 5.],
@@ -88,11 +93,17 @@ def index_copy(input: ArrayOnly, dim: Dim, index: Index, source: ArrayOnly) -> A
 
     For `dim=0`, $y_{\mathrm{index}_i,\,j} = s_{ij}$.
 
-    Shapes: `input: [..., n, ...]`, `index: [m]`, `source: [..., m, ...]`.
-    Dtypes: `source` has that of `input`.
-    Gradients: of several slices written to one place, the one that stays gets the gradient,
-    where PyTorch gives it to all.
-    Errors: IndexError for an index outside of `[0, n)`; under `jit` such a slice is dropped.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension along which `index` counts.
+    - `index`: a vector of positions, int32 or int64; a 0-d one counts as `[1]`.
+    - `source`: an array of the dtype of `input`.
+
+    Shapes: `[..., n, ...], [m], [..., m, ...] -> [..., n, ...]` for `input`, `index` and `source`.
+    Gradients: if several slices are written to one place, the one that stays gets the gradient,
+    which PyTorch gives to all.
+    Errors: IndexError for an index outside of `[0, n)` (under `jit`, such a slice is dropped) or of
+    several dimensions, RuntimeError for shapes that do not fit, TypeError for an `index` or
+    `source` of another dtype.
 
     >>> functx.index_copy(
     ...     jnp.zeros((3, 2), "float32"), 0, jnp.asarray([2]), jnp.ones((1, 2), "float32")

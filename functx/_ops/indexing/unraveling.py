@@ -1,4 +1,4 @@
-"""Positions in row-major order as positions in each dimension."""
+"""Positions in row-major order converted to positions in each dimension."""
 
 from __future__ import annotations
 
@@ -26,11 +26,16 @@ __all__ = ["unravel_index"]
 
 @operator(promote=Promote.NONE, accepts=Accepts.INTEGER, differentiable=False)
 def unravel_index(indices: ArrayLike, shape: Shape) -> tuple[Array, ...]:
-    """For each dimension of an array of `shape`, where the elements at `indices` lie in it.
+    """The positions in each dimension of elements that are counted in row-major order.
 
-    Negative positions count from the end, and those beyond it from the start.
+    - `indices`: an array of integers, taken modulo the number of elements, so that a negative one
+      counts from the end.
+    - `shape`: the shape of the array whose elements are counted.
+
+    Shapes: a tuple with one array for each dimension of `shape`, each in the shape of `indices`.
     Dtypes: int64.
-    Errors: ValueError for negative sizes; RuntimeError for more elements than int64 counts.
+    Errors: TypeError unless `indices` are integers, ValueError for negative sizes, RuntimeError for
+    more elements than int64 counts and for an array without elements.
 
     >>> functx.unravel_index(jnp.asarray([1, 5]), (2, 3))
     (Array([0, 1], dtype=int64), Array([1, 2], dtype=int64))

@@ -1,4 +1,4 @@
-"""Logarithms of sums of exponentials of what masks keep."""
+"""Logarithms of sums of exponentials over the elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -41,16 +41,24 @@ def logsumexp(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    r"""$\log \sum_i e^{x_i}$ over `dim`, or all dimensions, of the elements where `mask` is True.
+    r"""$\log \sum_i e^{x_i}$ over the elements where `mask` is True.
 
-    Where all are masked out, it is $-\infty$, or the least integer. What is masked out has
-    gradient 0, whatever it holds, and so has all where the result is infinite.
+    - `input`: an array of any dtype.
+    - `dim`: the dimensions that are summed over, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype of the result. None is that of `input`, in which the result of integers
+      loses its fraction.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.logsumexp`'s; `mask` broadcasts to the input. Dtypes: the input's, so that of
-    integers the result loses its fraction; it is cast to `dtype`, if given. `mask` is True where
-    it is not 0.
-    Of unsigned integers, PyTorch counts what is masked out as zeros.
-    Errors: RuntimeError if `mask` does not broadcast to the input.
+    Where all elements are masked out, the result is $-\infty$, or the least integer.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: 0 for masked elements, whatever they hold, and for all where the result is infinite.
+    Errors: RuntimeError if `mask` does not broadcast to `input`, IndexError for dimensions that
+    `input` does not have.
+
+    PyTorch counts masked elements of unsigned integers as zeros.
 
     >>> mask = jnp.asarray([True, False])
     >>> functx.masked.logsumexp(jnp.asarray([1.0, 1000.0], "float32"), 0, mask=mask)
@@ -71,18 +79,27 @@ def logaddexp(
     input_mask: Mask | None = None,
     other_mask: Mask | None = None,
 ) -> Array:
-    r"""$\ln(e^x + e^{\mathrm{other}})$, broadcasting, of those of the two that their masks keep.
+    r"""$\ln(e^x + e^{\mathrm{other}})$ of two arrays, as far as their masks keep elements.
 
-    Where one is masked out, that is the other; where both are, $-\infty$, or the least integer.
-    What is masked out has gradient 0, whatever it holds. Where both are the same infinity, the
-    gradient goes to `input`.
+    - `input`: the array $x$.
+    - `other`: an array that broadcasts with `input`.
+    - `dtype`: the dtype of the result. None is that of `input`.
+    - `input_mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None
+      keeps all.
+    - `other_mask`: the same for `other`.
 
-    Shapes: as `functx.logaddexp`'s; each mask broadcasts to the array before. Dtypes: computed in
-    the common dtype, which must be floating or complex; the result is cast to `dtype`, or else to
-    the input's. Masks are True where they are not 0.
-    Of integers, PyTorch counts what is masked out as the least one, of unsigned ones as zero.
-    Errors: TypeError if the common dtype is neither floating nor complex; RuntimeError if a mask
-    does not broadcast to its array.
+    Where one of two elements is masked out, the result is the other one; where both are, $-\infty$,
+    or the least integer.
+
+    Shapes: the two shapes broadcast.
+    Dtypes: computed in the dtype to which both promote, which must be floating or complex.
+    Gradients: 0 for masked elements, whatever they hold. Where both elements are the same infinity,
+    the gradient goes to `input`.
+    Errors: TypeError if the arrays promote to integers or bools, RuntimeError if a mask does not
+    broadcast to its array.
+
+    PyTorch counts masked elements of integers as the least integer, and those of unsigned integers
+    as zero.
 
     >>> x, mask = jnp.asarray([0.0, 1.0], "float32"), jnp.asarray([True, False])
     >>> functx.masked.logaddexp(x, x, other_mask=mask).round(3)
@@ -101,5 +118,6 @@ def logaddexp(
 
 
 def _kept(x: Array, mask: Any, name: str) -> Array:
+    """The mask of `x` as bools, True for all without one."""
     keep = kept(x, mask, name)
     return jnp.asarray(True) if keep is None else keep

@@ -1,4 +1,4 @@
-"""Largest and smallest of the elements that a mask keeps, and where they are."""
+"""Largest and smallest elements that a mask keeps, and their positions."""
 
 from __future__ import annotations
 
@@ -35,15 +35,21 @@ def amax(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Largest element over `dim`, or of all, where `mask` is True. NaN is the largest.
+    """Largest element where `mask` is True. NaN is the largest.
 
-    Where all are masked out, it is -inf, the least integer, or False. What is masked out has
-    gradient 0; of the others, those that tie share it evenly, and so do NaN.
+    - `input`: an array of any real dtype.
+    - `dim`: the dimensions that are searched, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype of the result. None is that of `input`.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.amax`'s; `mask` broadcasts to the input. Dtypes: the input's; the result is
-    cast to `dtype`, if given. `mask` is True where it is not 0.
-    Errors: IndexError if a named dimension is empty; RuntimeError if the array is, or if `mask`
-    does not broadcast to it.
+    Where all elements are masked out, the result is -inf, the least integer, or False.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: elements that tie share the gradient evenly, and so do NaN. Masked elements have 0.
+    Errors: IndexError for an empty dimension in `dim` and one that `input` does not have;
+    RuntimeError for an empty array without `dim`, and if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, True, False])
     >>> functx.masked.amax(jnp.asarray([1.0, 2.0, 9.0], "float32"), mask=mask)
@@ -63,15 +69,21 @@ def amin(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Smallest element over `dim`, or of all, where `mask` is True. NaN is the smallest.
+    """Smallest element where `mask` is True. NaN is the smallest.
 
-    Where all are masked out, it is inf, the greatest integer, or True. What is masked out has
-    gradient 0; of the others, those that tie share it evenly, and so do NaN.
+    - `input`: an array of any real dtype.
+    - `dim`: the dimensions that are searched, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype of the result. None is that of `input`.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.amin`'s; `mask` broadcasts to the input. Dtypes: the input's; the result is
-    cast to `dtype`, if given. `mask` is True where it is not 0.
-    Errors: IndexError if a named dimension is empty; RuntimeError if the array is, or if `mask`
-    does not broadcast to it.
+    Where all elements are masked out, the result is inf, the greatest integer, or True.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: elements that tie share the gradient evenly, and so do NaN. Masked elements have 0.
+    Errors: IndexError for an empty dimension in `dim` and one that `input` does not have;
+    RuntimeError for an empty array without `dim`, and if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, True, False])
     >>> functx.masked.amin(jnp.asarray([1.0, 2.0, 0.0], "float32"), mask=mask)
@@ -91,16 +103,22 @@ def argmax(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Where the largest element is along `dim`, or in the flattened array, where `mask` is True.
+    """Position of the largest element where `mask` is True: of the first one, at a tie.
 
-    The first of several; a NaN counts as the largest. It is never one that is masked out (as
-    PyTorch's may be, beside nothing but -inf or the least integer), unless all are: then it is 0.
+    - `input`: an array of any real dtype but bool.
+    - `dim`: the dimension that is searched. None searches the flattened array.
+    - `keepdim`: whether this dimension stays, with size 1; without `dim`, all of them.
+    - `dtype`: the dtype of the result. None is that of `input`, which may be too narrow for
+      positions: `functx.int64` holds them all.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.argmax`'s; `mask` broadcasts to the input. Dtypes: that of the input, which
-    may be too narrow for positions: `dtype=functx.int64` holds them all. `mask` is True where it
-    is not 0.
-    Errors: IndexError if there is no element to find; RuntimeError if `mask` does not broadcast
-    to the input.
+    NaN is the largest. The result is never the position of a masked element, which PyTorch's may be
+    beside nothing but -inf or the least integer, unless all elements are masked out: then it is 0.
+
+    Shapes: `[..., n, ...] -> [..., ...]`; `[]` without `dim`.
+    Errors: IndexError if there is no element to find and if `input` does not have `dim`,
+    RuntimeError if `mask` does not broadcast to `input`.
 
     >>> print(functx.masked.argmax(jnp.asarray([1, 5, 9]), 0, mask=jnp.asarray([1, 1, 0])))
     1
@@ -119,17 +137,23 @@ def argmin(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Where the smallest element is along `dim`, or in the flattened array, where `mask` is True.
+    """Position of the smallest element where `mask` is True: of the first one, at a tie.
 
-    The first of several; a NaN counts as the smallest. It is never one that is masked out (as
-    PyTorch's may be, beside nothing but inf or the greatest integer), unless all are: then it
+    - `input`: an array of any real dtype but bool.
+    - `dim`: the dimension that is searched. None searches the flattened array.
+    - `keepdim`: whether this dimension stays, with size 1; without `dim`, all of them.
+    - `dtype`: the dtype of the result. None is that of `input`, which may be too narrow for
+      positions: `functx.int64` holds them all.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
+
+    NaN is the smallest. The result is never the position of a masked element, which PyTorch's may
+    be beside nothing but inf or the greatest integer, unless all elements are masked out: then it
     is 0.
 
-    Shapes: as `functx.argmin`'s; `mask` broadcasts to the input. Dtypes: that of the input, which
-    may be too narrow for positions: `dtype=functx.int64` holds them all. `mask` is True where it
-    is not 0.
-    Errors: IndexError if there is no element to find; RuntimeError if `mask` does not broadcast
-    to the input.
+    Shapes: `[..., n, ...] -> [..., ...]`; `[]` without `dim`.
+    Errors: IndexError if there is no element to find and if `input` does not have `dim`,
+    RuntimeError if `mask` does not broadcast to `input`.
 
     >>> print(functx.masked.argmin(jnp.asarray([1, 5, 0]), 0, mask=jnp.asarray([1, 1, 0])))
     0

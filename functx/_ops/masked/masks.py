@@ -1,6 +1,7 @@
-"""Which elements a mask keeps, and what stands in the places of the others.
+"""The elements that a mask keeps, and the values that stand in the places of the others.
 
-What is masked out is replaced before anything is computed, so it has gradient 0 whatever it holds.
+Masked elements are replaced before anything is computed, so they have gradient 0 whatever they
+hold.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functx._core.numbers.bitwise_comparison import nonzero
 
 
 def kept(input: Array, mask: Any, name: str = "mask") -> Array | None:
-    """The mask as bools in the shape of `input`, or None where all is kept."""
+    """The mask as bools in the shape of `input`, or None where all elements are kept."""
     if mask is None:
         return None
     mask = jnp.asarray(mask)
@@ -25,7 +26,7 @@ def kept(input: Array, mask: Any, name: str = "mask") -> Array | None:
 
 
 def filled(input: Array, keep: Array | None, value: Any) -> Array:
-    """`input` with `value` in the places of what is masked out."""
+    """`input` with `value` in the places of the masked elements."""
     if keep is None:
         return input
     return jnp.where(keep, input, jnp.asarray(value, input.dtype))

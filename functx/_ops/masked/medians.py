@@ -1,4 +1,4 @@
-"""Medians of what a mask keeps."""
+"""Medians of the elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ __all__ = ["median"]
 
 
 def _some_left(*, input: Any, dim: Any, mask: Any, **_: Any) -> Iterator[Requirement]:
+    """Requires that an element of every slice of integers is kept, since integers have no NaN."""
     if mask is not None and category(input.dtype) < 2:
         keep = kept(input, mask)
         assert keep is not None
@@ -53,17 +54,24 @@ def median(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """The middle one, along `dim`, of the elements where `mask` is True and that are no NaN.
+    """Median along `dim` of the elements where `mask` is True and that are not NaN.
 
-    Of an even number it is the smaller of the two; where there are none, it is NaN. What is
-    masked out has gradient 0; of those that tie, one has the gradient.
+    - `input`: an array of any real dtype. Integers are compared as they are, where PyTorch rounds
+      them to float32.
+    - `dim`: the dimension along which the median is taken.
+    - `keepdim`: whether this dimension stays, with size 1.
+    - `dtype`: the dtype of the result. None is that of `input`. PyTorch takes no notice of it if
+      `input` is floating.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: `[..., n, ...] -> [..., ...]`; with `keepdim`, `n` becomes 1; `mask` broadcasts to the
-    input. Dtypes: the input's (integers are compared as they are, where PyTorch rounds them to
-    float32); the result is cast to `dtype`, if given, of which PyTorch takes no notice if the
-    input is floating. `mask` is True where it is not 0.
-    Errors: IndexError if the dimension is empty; ValueError where nothing is left of integers;
-    RuntimeError if `mask` does not broadcast to the input.
+    The median of an even number of elements is the smaller of the two in the middle; that of none
+    is NaN.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: one of the elements that tie has the gradient. Masked elements have 0.
+    Errors: IndexError if the dimension is empty or `input` does not have it, ValueError where no
+    element of integers is kept, RuntimeError if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, False, True, True])
     >>> functx.masked.median(jnp.asarray([4.0, 1.0, 3.0, 9.0], "float32"), mask=mask)

@@ -1,4 +1,4 @@
-"""Variances and standard deviations of what a mask keeps."""
+"""Variances and standard deviations of the elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -41,20 +41,28 @@ def var(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    r"""Variance over `dim`, or over every dimension, of the $n$ elements where `mask` is True.
+    r"""Variance of the $n$ elements where `mask` is True.
 
-    That is $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$, $c$ the `correction`: 1, if none
-    is given. `unbiased=True` and `False` are corrections of 1 and 0.
+    $\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2$, with $c$ the `correction`.
 
-    Where no more elements are left than the correction, it is NaN, or infinite, and under a mask
-    a constant. What is masked out has gradient 0, whatever it holds (in PyTorch NaN, if it holds
-    what is not finite).
+    - `input`: an array of any dtype but bool.
+    - `dim`: the dimensions that are reduced, one or several; None is all.
+    - `unbiased`: True is a correction of 1, False one of 0.
+    - `correction`: a real number; None is 1, unless `unbiased` is given.
+    - `keepdim`: whether the reduced dimensions stay, with size 1.
+    - `dtype`: a floating or complex dtype, to which `input` is cast first. None is its own, for
+      integers the default one, where PyTorch has float32.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.var`'s; `mask` broadcasts to the input. Dtypes: floating or complex (with an
-    imaginary part of 0), the default one for integers (in PyTorch float32, whatever the default
-    is); `dtype`, if given, wins: the input is cast first. `mask` is True where it is not 0.
-    Errors: TypeError if `dtype` is neither floating nor complex; RuntimeError if `mask` does not
-    broadcast to the input.
+    Where no more elements are left than the correction, the result is NaN or infinite, and under a
+    mask a constant.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating, or complex with an imaginary part of 0.
+    Gradients: 0 for masked elements, whatever they hold; in PyTorch NaN if they are not finite.
+    Errors: TypeError for a `dtype` that is neither floating nor complex, and if `unbiased` and
+    `correction` are both given; RuntimeError if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.var(jnp.asarray([1.0, 2.0, 5.0], "float32"), mask=mask)
@@ -74,10 +82,30 @@ def std(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    r"""Standard deviation: the root of `functx.masked.var`, with its arguments.
+    r"""Standard deviation of the $n$ elements where `mask` is True.
 
-    Where it is 0, so is its gradient (in PyTorch NaN), and so is the second derivative, which is
-    infinite: of its square write `functx.masked.var`.
+    $\sqrt{\frac{1}{\max(0, n - c)} \sum_i |x_i - \bar{x}|^2}$, with $c$ the `correction`.
+
+    - `input`: an array of any dtype but bool.
+    - `dim`: the dimensions that are reduced, one or several; None is all.
+    - `unbiased`: True is a correction of 1, False one of 0.
+    - `correction`: a real number; None is 1, unless `unbiased` is given.
+    - `keepdim`: whether the reduced dimensions stay, with size 1.
+    - `dtype`: a floating or complex dtype, to which `input` is cast first. None is its own, for
+      integers the default one, where PyTorch has float32.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
+
+    Where no more elements are left than the correction, the result is NaN or infinite, and under a
+    mask a constant.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: floating, or complex with an imaginary part of 0.
+    Gradients: 0 for masked elements, and where the deviation is 0 (in PyTorch NaN). There the
+    second derivative is 0 too, though it is infinite: instead of the square of a deviation write
+    `functx.masked.var`.
+    Errors: TypeError for a `dtype` that is neither floating nor complex, and if `unbiased` and
+    `correction` are both given; RuntimeError if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.std(jnp.asarray([1.0, 2.0, 3.0], "float32"), unbiased=False, mask=mask)
@@ -87,6 +115,7 @@ def std(
 
 
 def _less(unbiased: bool | None, correction: Any) -> Any:
+    """The correction that `unbiased` or `correction` asks for."""
     if unbiased is None:
         return correction
     if correction is not None:
@@ -103,6 +132,7 @@ def _moment(
     dtype: Any,
     mask: Any,
 ) -> Array:
+    """The variance or the deviation of the elements that `mask` keeps."""
     if dtype is not None and category(dtype) < 2:
         refuse(f"`dtype` must be floating or complex, got {dtype.name}", error=TypeError)
     input, axes, keep = rounded_first(input, dtype), axes_of(dim, input.ndim), kept(input, mask)

@@ -1,4 +1,4 @@
-"""Norms of what a mask keeps, and vectors scaled by them."""
+"""Norms of the elements that a mask keeps, and vectors scaled by these norms."""
 
 from __future__ import annotations
 
@@ -37,19 +37,27 @@ def norm(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    r"""Norm over dimensions of the elements where `mask` is True, as one vector.
+    r"""Norm of the elements where `mask` is True, as one vector: $\big(\sum_i |x_i|^p\big)^{1/p}$.
 
-    That is $\big(\sum_i |x_i|^p\big)^{1/p}$, p = `ord`: any real number, as of
-    `functx.linalg.vector_norm`, whose derivatives it has.
+    - `input`: an array of any floating or complex dtype.
+    - `ord`: p, any real number: with 0 the number of nonzero elements, with inf the largest
+      $|x_i|$, with -inf the smallest one.
+    - `dim`: the dimensions that are reduced, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype in which the norm is computed, as wide as that of `input` or wider. None is
+      that of `input`.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Where all are masked out, it is 0, and for negative `ord` infinite, since less is left of
-    the sum (PyTorch takes what is masked out for zeros, so that other negative norms than
-    `ord=-inf` are 0). What is masked out has gradient 0, whatever it holds.
+    Where all elements are masked out, the norm is 0, and infinite for a negative `ord`, since less
+    is left of the sum. PyTorch takes masked elements for zeros, so that its negative norms other
+    than `ord=-inf` are 0.
 
-    Shapes: as `functx.sum`'s; `mask` broadcasts to the input. Dtypes: real; computed in `dtype`, if
-    given, which is as wide as the input's or wider. `mask` is True where it is not 0.
-    Errors: RuntimeError where `ord` is negative or infinite and an array has no elements, or if
-    `mask` does not broadcast to it.
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: real, as precise as `input`, or as `dtype`.
+    Gradients: those of `functx.linalg.vector_norm`; 0 for masked elements, whatever they hold.
+    Errors: RuntimeError for an array without elements where `ord` is negative or infinite, for a
+    narrower `dtype`, and if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, True, False])
     >>> functx.masked.norm(jnp.asarray([3.0, -4.0, 9.0], "float32"), mask=mask)
@@ -70,16 +78,27 @@ def normalize(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    r"""Divides by the norm along `dim` of the elements where `mask` is True; the others become 0.
+    r"""Divides the elements where `mask` is True by their norm along `dim`; the others become 0.
 
-    That is $y = x / \max(\lVert x \rVert_p, \epsilon)$, p = `ord`, with the norm that
-    `functx.masked.norm` computes. Where the two are equal, both have half the gradient. What is
-    masked out has gradient 0, whatever it holds.
+    $y = x / \max(\lVert x \rVert_p, \epsilon)$.
 
-    Shapes: the input's; `mask` broadcasts to it. Dtypes: floating or complex; computed in `dtype`,
-    if given, which is as wide as the input's or wider (halves in float32, where PyTorch rounds
-    `eps` and the norm to halves). `mask` is True where it is not 0.
-    Errors: as `functx.masked.norm`'s.
+    - `input`: an array of any floating or complex dtype.
+    - `ord`: p, any real number: with 0 the norm counts nonzero elements, with inf it is the largest
+      $|x_i|$, with -inf the smallest one.
+    - `dim`: the dimensions of the vectors, one or several; None is all.
+    - `eps`: $\epsilon$, a real number.
+    - `dtype`: the dtype in which the result is computed, as wide as that of `input` or wider. None
+      is that of `input`.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
+
+    Shapes: those of `input`.
+    Dtypes: that of `input`, or `dtype`. Halves are computed in float32, where PyTorch rounds `eps`
+    and the norm to halves.
+    Gradients: 0 for masked elements, whatever they hold. Where the norm equals `eps`, both have
+    half the gradient.
+    Errors: RuntimeError for an array without elements where `ord` is negative or infinite, for a
+    narrower `dtype`, and if `mask` does not broadcast to `input`.
 
     >>> mask = jnp.asarray([True, True, False])
     >>> functx.masked.normalize(jnp.asarray([3.0, -4.0, 9.0], "float32"), 2, 0, mask=mask)

@@ -1,4 +1,4 @@
-"""Running sums and products of what a mask keeps."""
+"""Running sums and products of the elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ def cumsum(
 ) -> Array:
     """Running sum along `dim` of the elements where `mask` is True; the others add nothing.
 
-    What is masked out has gradient 0, whatever it holds.
+    - `input`: an array of any dtype but bool.
+    - `dim`: the dimension along which elements are summed.
+    - `dtype`: the dtype to which `input` is cast first, and that of the result. None is that of
+      `input`, also for integers, whose sums may wrap.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: the input's; `mask` broadcasts to it. Dtypes: the input's, also of integers, which
-    may wrap; `dtype`, if given, wins: the input is cast first. `mask` is True where it is not 0.
-    Errors: TypeError for bools without a `dtype`; RuntimeError if `mask` does not broadcast to
-    the input.
+    Shapes: those of `input`.
+    Gradients: 0 for masked elements, whatever they hold.
+    Errors: TypeError for bools without a `dtype`, RuntimeError if `mask` does not broadcast to
+    `input`, IndexError if `input` does not have `dim`.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.cumsum(jnp.asarray([1.0, 2.0, 3.0], "float32"), 0, mask=mask)
@@ -42,13 +47,18 @@ def cumprod(
 ) -> Array:
     """Running product along `dim` of the elements where `mask` is True; the others count as 1.
 
-    What is masked out has gradient 0, whatever it holds; other derivatives divide by none, so
-    zeros are no exception.
+    - `input`: an array of any dtype but bool.
+    - `dim`: the dimension along which elements are multiplied.
+    - `dtype`: the dtype to which `input` is cast first, and that of the result. None is that of
+      `input`, also for integers, whose products may wrap.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: the input's; `mask` broadcasts to it. Dtypes: the input's, also of integers, which
-    may wrap; `dtype`, if given, wins: the input is cast first. `mask` is True where it is not 0.
-    Errors: TypeError for bools without a `dtype`; RuntimeError if `mask` does not broadcast to
-    the input.
+    Shapes: those of `input`.
+    Gradients: 0 for masked elements, whatever they hold; exact at zeros, since no derivative
+    divides.
+    Errors: TypeError for bools without a `dtype`, RuntimeError if `mask` does not broadcast to
+    `input`, IndexError if `input` does not have `dim`.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.cumprod(jnp.asarray([2.0, 0.0, 3.0], "float32"), 0, mask=mask)

@@ -1,4 +1,4 @@
-"""Softmax and its kin of what a mask keeps."""
+"""Softmax, its logarithm and softmin of the elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -32,16 +32,24 @@ __all__ = ["log_softmax", "softmax", "softmin"]
 def softmax(
     input: ArrayOnly, dim: Dim, *, dtype: DType | None = None, mask: Mask | None = None
 ) -> Array:
-    r"""Exponentials that sum to 1 along `dim`, of the elements where `mask` is True; others give 0.
+    r"""Softmax along `dim` of the elements where `mask` is True: $y_i = e^{x_i} / \sum_j e^{x_j}$.
 
-    That is $y_i = e^{x_i} / \sum_j e^{x_j}$. Where all are masked out, it is NaN. What is masked
-    out has gradient 0, whatever it holds.
+    - `input`: an array of any real dtype.
+    - `dim`: the dimension along which results sum to 1.
+    - `dtype`: a floating dtype, to which `input` is cast first, and that of the result. None is
+      that of `input`; bools and integers need one.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: the input's; `mask` broadcasts to it. Dtypes: floating; `dtype`, if given, is what the
-    input is cast to first, which bools and integers need (of what is masked out, PyTorch then
-    casts the least integer, which among small ones is none). `mask` is True where it is not 0.
+    Masked elements give 0. Where all elements are masked out, the result is NaN.
+
+    Shapes: those of `input`.
+    Gradients: 0 for masked elements, whatever they hold.
     Errors: TypeError if the dtype, given or not, is not floating; RuntimeError if `mask` does not
-    broadcast to the input.
+    broadcast to `input`; IndexError if `input` does not have `dim`.
+
+    With a `dtype`, PyTorch casts the least integer of masked elements, which among small integers
+    is not masked out.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.softmax(jnp.asarray([1.0, 2.0, 1.0], "float32"), 0, mask=mask)
@@ -54,10 +62,23 @@ def softmax(
 def log_softmax(
     input: ArrayOnly, dim: Dim, *, dtype: DType | None = None, mask: Mask | None = None
 ) -> Array:
-    r"""The logarithm of `functx.masked.softmax`, without overflow, with its arguments.
+    r"""Logarithm of the softmax along `dim` of the elements where `mask` is True, without overflow.
 
-    That is $y_i = x_i - \log \sum_j e^{x_j}$; where `mask` is not True it is $-\infty$, with the
-    derivatives of the sum alone.
+    $y_i = x_i - \log \sum_j e^{x_j}$.
+
+    - `input`: an array of any real dtype.
+    - `dim`: the dimension along which the exponentials of results sum to 1.
+    - `dtype`: a floating dtype, to which `input` is cast first, and that of the result. None is
+      that of `input`; bools and integers need one.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
+
+    Masked elements give $-\infty$, with the derivatives of the sum alone. Where all elements are
+    masked out, the result is NaN.
+
+    Shapes: those of `input`.
+    Errors: TypeError if the dtype, given or not, is not floating; RuntimeError if `mask` does not
+    broadcast to `input`; IndexError if `input` does not have `dim`.
 
     >>> mask = jnp.asarray([True, False])
     >>> functx.masked.log_softmax(jnp.asarray([1.0, 2.0], "float32"), 0, mask=mask)
@@ -70,9 +91,24 @@ def log_softmax(
 def softmin(
     input: ArrayOnly, dim: Dim, *, dtype: DType | None = None, mask: Mask | None = None
 ) -> Array:
-    r"""`functx.masked.softmax` of the negative, with its arguments: $e^{-x_i} / \sum_j e^{-x_j}$.
+    r"""Softmin along `dim` of the elements where `mask` is True.
 
-    Integers are cast before they are negated, so that none wraps, as in PyTorch some do.
+    $y_i = e^{-x_i} / \sum_j e^{-x_j}$.
+
+    - `input`: an array of any real dtype.
+    - `dim`: the dimension along which results sum to 1.
+    - `dtype`: a floating dtype, to which `input` is cast first, and that of the result. None is
+      that of `input`; bools and integers need one. Integers are cast before they are negated, so
+      that none wraps, as some do in PyTorch.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
+
+    Masked elements give 0. Where all elements are masked out, the result is NaN.
+
+    Shapes: those of `input`.
+    Gradients: 0 for masked elements, whatever they hold.
+    Errors: TypeError if the dtype, given or not, is not floating; RuntimeError if `mask` does not
+    broadcast to `input`; IndexError if `input` does not have `dim`.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.softmin(jnp.asarray([1.0, 2.0, 1.0], "float32"), 0, mask=mask)
@@ -85,6 +121,7 @@ def softmin(
 def _of_kept(
     f: Callable[[Array, int], Array], x: Array, dim: int, mask: Any, worst: float = -np.inf
 ) -> Array:
+    """`f` along `dim` of the elements that `mask` keeps, and NaN where it keeps none."""
     if category(x.dtype) != 2:
         refuse(
             f"expected a floating dtype, got {x.dtype.name}",

@@ -1,4 +1,4 @@
-"""Sums, products and means of what a mask keeps."""
+"""Sums, products and means of the elements that a mask keeps."""
 
 from __future__ import annotations
 
@@ -38,14 +38,22 @@ def sum(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Sum over `dim`, or over every dimension, of the elements where `mask` is True.
+    """Sum of the elements where `mask` is True.
 
-    Where all are masked out, it is 0. What is masked out has gradient 0, whatever it holds.
+    - `input`: an array of any dtype.
+    - `dim`: the dimensions that are summed over, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype to which `input` is cast first, and that of the result. None is that of
+      `input`, and int64 for bools and integers.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.sum`'s; `mask` broadcasts to the input. Dtypes: bools and integers
-    accumulate in int64; `dtype`, if given, wins: the input is cast first. `mask` is True where
-    it is not 0.
-    Errors: RuntimeError if `mask` does not broadcast to the input.
+    Where all elements are masked out, the result is 0.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: 0 for masked elements, whatever they hold.
+    Errors: RuntimeError if `mask` does not broadcast to `input`, IndexError for dimensions that
+    `input` does not have.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.sum(jnp.asarray([1.0, 2.0, 4.0], "float32"), mask=mask)
@@ -64,15 +72,23 @@ def prod(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Product over `dim`, or over every dimension, of the elements where `mask` is True.
+    """Product of the elements where `mask` is True.
 
-    Where all are masked out, it is 1. What is masked out has gradient 0, whatever it holds;
-    other derivatives divide by none, so zeros are no exception.
+    - `input`: an array of any dtype.
+    - `dim`: the dimensions that are multiplied over, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype to which `input` is cast first, and that of the result. None is that of
+      `input`, and int64 for bools and integers. PyTorch has int64 for every integer dtype given.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.sum`'s; `mask` broadcasts to the input. Dtypes: bools and integers
-    multiply in int64; `dtype`, if given, wins (where PyTorch has int64 for every integer one):
-    the input is cast first. `mask` is True where it is not 0.
-    Errors: RuntimeError if `mask` does not broadcast to the input.
+    Where all elements are masked out, the result is 1.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: 0 for masked elements, whatever they hold; exact at zeros, since no derivative
+    divides.
+    Errors: RuntimeError if `mask` does not broadcast to `input`, IndexError for dimensions that
+    `input` does not have.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.prod(jnp.asarray([3.0, 0.0, 4.0], "float32"), mask=mask)
@@ -100,14 +116,22 @@ def mean(
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:
-    """Mean over `dim`, or over every dimension, of the elements where `mask` is True.
+    """Mean of the elements where `mask` is True.
 
-    Where all are masked out, it is NaN. What is masked out has gradient 0, whatever it holds.
+    - `input`: an array of any dtype.
+    - `dim`: the dimensions that are averaged over, one or several; None is all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: a floating or complex dtype, to which `input` is cast first, and that of the result.
+      None is that of `input`; bools and integers need one.
+    - `mask`: an array that broadcasts to `input`; an element is kept where it is not 0. None keeps
+      all.
 
-    Shapes: as `functx.mean`'s; `mask` broadcasts to the input. Dtypes: floating or complex;
-    integers need a `dtype`, to which the input is cast first. `mask` is True where it is not 0.
-    Errors: TypeError if the dtype, given or not, is neither floating nor complex; RuntimeError
-    if `mask` does not broadcast to the input.
+    Where all elements are masked out, the result is NaN.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Gradients: 0 for masked elements, whatever they hold.
+    Errors: TypeError if the dtype, given or not, is neither floating nor complex; RuntimeError if
+    `mask` does not broadcast to `input`; IndexError for dimensions that `input` does not have.
 
     >>> mask = jnp.asarray([True, False, True])
     >>> functx.masked.mean(jnp.asarray([1.0, 2.0, 5.0], "float32"), mask=mask)

@@ -1,4 +1,4 @@
-"""More elements than there were: broadcasting and repetition."""
+"""Arrays repeated to a larger shape, and summed back to a smaller one."""
 
 from __future__ import annotations
 
@@ -43,8 +43,12 @@ __all__ = [
 def expand(input: ArrayLike, size: Shape) -> Array:
     """Repeats dimensions of size 1, and adds leading ones, until the shape is `size`.
 
-    -1 leaves a dimension as it is. The gradient is the sum over what was repeated.
-    Raises `RuntimeError` if `input` does not broadcast to `size`.
+    - `input`: an array of any dtype, which the result keeps.
+    - `size`: the shape of the result. -1 keeps the size of a dimension that `input` has.
+
+    Shapes: `[m, 1] -> [k, m, n]` for `size=(k, m, n)`.
+    Gradients: the sum over all copies of an element.
+    Errors: RuntimeError if `input` does not broadcast to `size`.
 
     >>> functx.expand(jnp.asarray([[1.0], [2.0]], "float32"), (-1, 3))
     Array([[1., 1., 1.],
@@ -55,7 +59,14 @@ def expand(input: ArrayLike, size: Shape) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def broadcast_to(input: ArrayLike, size: Shape) -> Array:
-    """The same as `expand`.
+    """Repeats dimensions of size 1, and adds leading ones, up to the shape `size`, like `expand`.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `size`: the shape of the result. -1 keeps the size of a dimension that `input` has.
+
+    Shapes: `[m, 1] -> [k, m, n]` for `size=(k, m, n)`.
+    Gradients: the sum over all copies of an element.
+    Errors: RuntimeError if `input` does not broadcast to `size`.
 
     >>> functx.broadcast_to(jnp.asarray([1.0, 2.0], "float32"), (2, 2))
     Array([[1., 2.],
@@ -66,7 +77,14 @@ def broadcast_to(input: ArrayLike, size: Shape) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def expand_as(input: ArrayLike, other: Other) -> Array:
-    """`expand` to the shape of `other`.
+    """Repeats dimensions of size 1, and adds leading ones, until the shape is that of `other`.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `other`: an array whose shape alone counts.
+
+    Gradients: the sum over all copies of an element of `input`; none for `other`.
+    Errors: RuntimeError if `input` does not broadcast to the shape of `other`, TypeError if `other`
+    is a number.
 
     >>> functx.expand_as(jnp.asarray([1.0, 2.0], "float32"), jnp.zeros((2, 2), "float32"))
     Array([[1., 2.],
@@ -77,6 +95,7 @@ def expand_as(input: ArrayLike, other: Other) -> Array:
 
 
 def _expanded(input: Array, size: tuple[int, ...], name: str = "size") -> Array:
+    """`input` repeated to the shape `size`; errors call that shape `name`."""
     new = len(size) - input.ndim
     if new < 0:
         refuse(f"`{name}` must have at least {input.ndim} entries, got {list(size)}")
@@ -96,9 +115,13 @@ def broadcast_tensors(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 def broadcast_tensors(tensors: Sequence[ArrayLike]) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, form=listed_form, takes_storage=True)
 def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
-    """Each array repeated until all have one shape, each in its own dtype.
+    """Each array repeated until all have one shape: a tuple of arrays.
 
-    Raises `RuntimeError` if shapes do not broadcast.
+    - `tensors`: arrays of any dtypes, one after another or in one list. Each keeps its own dtype.
+
+    Shapes: `[m, 1], [n] -> [m, n], [m, n]`.
+    Gradients: the sum over all copies of an element.
+    Errors: RuntimeError if the shapes do not broadcast, TypeError for a number.
 
     >>> x, y = functx.broadcast_tensors(jnp.zeros((2, 1), "float32"), jnp.zeros(3, "float32"))
     >>> x.shape, y.shape
@@ -117,11 +140,15 @@ def sum_to_size(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 def sum_to_size(input: ArrayLike, size: int, /, *sizes: int) -> Array: ...
 @operator(promote=Promote.NONE, form=size_after_array)
 def sum_to_size(input: ArrayLike, size: Shape) -> Array:
-    """Sums over leading dimensions, and over those of size 1 in `size`: what undoes `expand`.
+    """Sums over leading dimensions, and over those of size 1 in `size`, which undoes `expand`.
 
-    Dtypes: sums of bools and integers are int64, and so is what `()` gives; without a sum the
-    dtype stays.
-    Raises `RuntimeError` unless `size` broadcasts to the shape of `input`.
+    - `input`: an array of any dtype.
+    - `size`: the shape of the result, as one sequence or as several ints.
+
+    Shapes: `[k, m, n] -> [m, 1]` for `size=(m, 1)`.
+    Dtypes: sums of bools and integers are int64, and so is any result of `size=()`. The dtype stays
+    where nothing is summed.
+    Errors: RuntimeError unless `size` broadcasts to the shape of `input`.
 
     >>> functx.sum_to_size(jnp.ones((2, 3), "float32"), (2, 1))
     Array([[3.],
@@ -143,8 +170,14 @@ def sum_to_size(input: ArrayLike, size: Shape) -> Array:
 def repeat(input: ArrayLike, repeats: Shape) -> Array:
     """Lays `repeats[i]` copies of `input` behind one another along dimension `i`.
 
-    Shapes: more repeats than dimensions add leading ones: `[3] -> [2, 6]` for `(2, 2)`.
-    This is `torch.Tensor.repeat`; NumPy's `repeat` is `repeat_interleave` here.
+    - `input`: an array of any dtype, which the result keeps.
+    - `repeats`: how many copies, for each dimension. More entries than dimensions add leading
+      dimensions.
+
+    Shapes: `[3] -> [2, 6]` for `repeats=(2, 2)`.
+    Errors: RuntimeError for fewer entries than dimensions, and for negative ones.
+
+    This is `torch.Tensor.repeat`; NumPy's `repeat` is called `repeat_interleave` here.
 
     >>> functx.repeat(jnp.asarray([1.0, 2.0], "float32"), (2, 2))
     Array([[1., 2., 1., 2.],
@@ -159,8 +192,12 @@ def repeat(input: ArrayLike, repeats: Shape) -> Array:
 def tile(input: ArrayLike, dims: Shape) -> Array:
     """Lays `dims[i]` copies of `input` behind one another along dimension `i`.
 
-    Shapes: with fewer entries than dimensions, the last ones are repeated: `[2, 3] -> [2, 6]`
-    for `(2,)`. More entries add leading dimensions, as in `repeat`.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dims`: how many copies, for each dimension. Fewer entries than dimensions belong to the last
+      dimensions; more entries add leading dimensions.
+
+    Shapes: `[2, 3] -> [2, 6]` for `dims=(2,)`, `[3] -> [2, 6]` for `dims=(2, 2)`.
+    Errors: RuntimeError for negative entries.
 
     >>> functx.tile(jnp.asarray([[1.0, 2.0]], "float32"), (2,))
     Array([[1., 2., 1., 2.]], dtype=float32)
@@ -169,6 +206,7 @@ def tile(input: ArrayLike, dims: Shape) -> Array:
 
 
 def _copies(input: Array, counts: tuple[int, ...], name: str) -> Array:
+    """`counts[i]` copies of `input` along each dimension `i`; errors call the counts `name`."""
     before = (1,) * (len(counts) - input.ndim) + input.shape
     if any(n > 0 > count for n, count in zip(before, counts, strict=True)):
         refuse(f"`{name}` must not be negative, got {list(counts)}")

@@ -30,10 +30,15 @@ __all__ = ["diag", "diag_embed", "diagflat", "diagonal", "diagonal_scatter", "tr
 
 @operator(promote=Promote.NO_OPMATH)
 def diag(input: ArrayLike, diagonal: int = 0) -> Array:
-    """The matrix with a given diagonal and zeros elsewhere; of a matrix, its diagonal.
+    """The matrix with a given diagonal and zeros elsewhere, or the diagonal of a given matrix.
 
-    `diagonal` counts diagonals upwards from the main one.
-    Shapes: `[n] -> [n + |diagonal|, n + |diagonal|]`, `[m, n] -> [k]`.
+    - `input`: a vector, which becomes a diagonal, or a matrix, whose diagonal is read. The result
+      keeps its dtype.
+    - `diagonal`: which diagonal: 0 is the main one, 1 the one above it, -1 the one below.
+
+    Shapes: `[n] -> [n + |diagonal|, n + |diagonal|]`; `[m, n] -> [k]`, with as many elements as the
+    diagonal has.
+    Errors: RuntimeError unless `input` has 1 or 2 dimensions.
 
     >>> functx.diag(jnp.asarray([1.0, 2.0], "float32"))
     Array([[1., 0.],
@@ -48,10 +53,16 @@ def diag(input: ArrayLike, diagonal: int = 0) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def diag_embed(input: ArrayLike, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
-    r"""Matrices in dimensions `dim1` and `dim2` with given diagonals, and zeros elsewhere.
+    """Matrices with given diagonals, and zeros elsewhere.
 
-    The last dimension holds the diagonals; `offset` counts diagonals upwards from the main one.
+    - `input`: an array of any dtype, which the result keeps. Its last dimension holds the
+      diagonals.
+    - `offset`: which diagonal: 0 is the main one, 1 the one above it, -1 the one below.
+    - `dim1`, `dim2`: the dimensions of the result that are the matrices' rows and columns.
+
     Shapes: `[..., n] -> [..., n + |offset|, n + |offset|]`.
+    Errors: RuntimeError if `dim1` equals `dim2`, IndexError for dimensions that the result does not
+    have and for a 0-d `input`.
 
     >>> functx.diag_embed(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[[1., 0.],
@@ -68,9 +79,12 @@ def diag_embed(input: ArrayLike, offset: int = 0, dim1: int = -2, dim2: int = -1
 
 @operator(promote=Promote.NO_OPMATH)
 def diagflat(input: ArrayLike, offset: int = 0) -> Array:
-    r"""The matrix with all elements, in row-major order, on a diagonal, and zeros elsewhere.
+    r"""The matrix with all elements, in row-major order, on one diagonal, and zeros elsewhere.
 
-    Shapes: with $n$ elements, $[n + |\mathrm{offset}|, n + |\mathrm{offset}|]$.
+    - `input`: an array of any shape and dtype. The result keeps the dtype.
+    - `offset`: which diagonal: 0 is the main one, 1 the one above it, -1 the one below.
+
+    Shapes: $n$ elements give $[n + |\mathrm{offset}|, n + |\mathrm{offset}|]$.
 
     >>> functx.diagflat(jnp.asarray([[1.0], [2.0]], "float32"))
     Array([[1., 0.],
@@ -83,7 +97,13 @@ def diagflat(input: ArrayLike, offset: int = 0) -> Array:
 def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     r"""The elements $x_{\ldots, i, i + \mathrm{offset}}$ of the matrices in `dim1` and `dim2`.
 
-    Shapes: the two dimensions go, and the diagonal's comes last.
+    - `input`: an array of any dtype, which the result keeps.
+    - `offset`: which diagonal: 0 is the main one, 1 the one above it, -1 the one below.
+    - `dim1`, `dim2`: the dimensions that are the matrices' rows and columns.
+
+    Shapes: `[m, n, ...] -> [..., k]`: the two dimensions go, and that of the diagonal comes last.
+    Errors: RuntimeError if `dim1` equals `dim2`, IndexError for dimensions that `input` does not
+    have.
 
     >>> functx.diagonal(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([1., 4.], dtype=float32)
@@ -96,10 +116,17 @@ def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) ->
 def diagonal_scatter(
     input: ArrayLike, src: ArrayOnly, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:
-    """A copy of `input` with another diagonal, as `diagonal` would read it.
+    """A copy of `input` in which `src` replaces a diagonal.
 
-    Shapes: `src` has that of `diagonal(input, offset, dim1, dim2)`.
-    Dtypes: that of `input`, to which `src` is cast.
+    - `input`: an array of any dtype, which the result keeps.
+    - `src`: the new diagonal, cast to the dtype of `input`.
+    - `offset`: which diagonal: 0 is the main one, 1 the one above it, -1 the one below.
+    - `dim1`, `dim2`: the dimensions that are the matrices' rows and columns.
+
+    Shapes: `[m, n, ...], [..., k] -> [m, n, ...]`: `src` has the shape of
+    `diagonal(input, offset, dim1, dim2)`.
+    Errors: RuntimeError if `src` has another shape or `dim1` equals `dim2`, IndexError for
+    dimensions that `input` does not have.
 
     >>> functx.diagonal_scatter(jnp.zeros((2, 2), "float32"), jnp.ones(2, "float32"))
     Array([[1., 0.],
@@ -122,7 +149,14 @@ def diagonal_scatter(
 
 @operator(promote=Promote.NO_OPMATH)
 def tril(input: ArrayLike, diagonal: int = 0) -> Array:
-    """The lower triangles of matrices, up to and with the given diagonal; zeros above.
+    """The lower triangles of matrices: zeros replace all elements above a diagonal.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `diagonal`: the last diagonal that stays: 0 is the main one, 1 the one above it, -1 the one
+      below.
+
+    Shapes: `[..., m, n] -> [..., m, n]`.
+    Errors: RuntimeError if `input` has fewer than 2 dimensions.
 
     >>> functx.tril(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[1., 0.],
@@ -133,7 +167,14 @@ def tril(input: ArrayLike, diagonal: int = 0) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def triu(input: ArrayLike, diagonal: int = 0) -> Array:
-    """The upper triangles of matrices, from the given diagonal on; zeros below.
+    """The upper triangles of matrices: zeros replace all elements below a diagonal.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `diagonal`: the first diagonal that stays: 0 is the main one, 1 the one above it, -1 the one
+      below.
+
+    Shapes: `[..., m, n] -> [..., m, n]`.
+    Errors: RuntimeError if `input` has fewer than 2 dimensions.
 
     >>> functx.triu(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[1., 2.],
@@ -143,11 +184,12 @@ def triu(input: ArrayLike, diagonal: int = 0) -> Array:
 
 
 def _missing(x: Array, shape: Sequence[Size]) -> list[tuple[Size, Size, int]]:
+    """The padding that brings `x` to `shape`, for `lax.pad`."""
     return [(0, n - m, 0) for n, m in zip(shape, x.shape, strict=True)]
 
 
 def _below(matrices: Array, diagonal: int) -> Array:
-    """Where column <= row + diagonal."""
+    """A mask of the elements on or below a diagonal: column <= row + diagonal."""
     if matrices.ndim < 2:
         refuse(f"`input` must have at least 2 dimensions, got {describe(matrices)}")
     m, n = matrices.shape[-2:]
@@ -158,4 +200,5 @@ def _below(matrices: Array, diagonal: int) -> Array:
 
 
 def _where(mask: Array, matrices: Array) -> Array:
+    """The matrices where `mask` holds, and zeros elsewhere."""
     return jnp.where(mask, matrices, np.zeros((), matrices.dtype))

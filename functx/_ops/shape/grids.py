@@ -1,4 +1,4 @@
-"""Every element of some vectors beside every element of the others."""
+"""Grids and choices: every element of some vectors beside every element of the others."""
 
 from __future__ import annotations
 
@@ -45,10 +45,14 @@ def meshgrid(
 def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) -> tuple[Array, ...]:
     """The coordinates of a grid: array `i` repeats vector `i` along all dimensions but the `i`-th.
 
-    `indexing="xy"` exchanges the first two dimensions, so that the first vector runs along rows;
-    `"ij"`, the default, does not.
-    Shapes: `[m], [n], ... -> [m, n, ...]` each; with `"xy"`, `[n, m, ...]`. A 0-d array counts
-    as `[1]`.
+    - `tensors`: vectors of one dtype, one after another or in one list. A 0-d array counts as
+      `[1]`.
+    - `indexing`: `"ij"`, which None means too, or `"xy"`, which exchanges the first two dimensions,
+      so that the first vector runs along rows.
+
+    Shapes: `[m], [n], ... -> [m, n, ...]` each; with `"xy"`, `[n, m, ...]`.
+    Errors: RuntimeError for arrays of 2 or more dimensions and any other `indexing`, TypeError for
+    unequal dtypes, ValueError without vectors.
 
     >>> x, y = functx.meshgrid(jnp.asarray([1, 2], "int32"), jnp.asarray([3, 4], "int32"))
     >>> x
@@ -73,9 +77,13 @@ def cartesian_prod(*tensors: ArrayLike) -> Array: ...
 def cartesian_prod(tensors: Sequence[ArrayLike]) -> Array: ...
 @operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
 def cartesian_prod(tensors: Arrays) -> Array:
-    """Every choice of one element from each vector, the last one changing first.
+    """Every choice of one element from each vector, the last vector changing first.
+
+    - `tensors`: vectors of one dtype, one after another or in one list.
 
     Shapes: `[m], [n], ... -> [m * n * ..., number of vectors]`; one vector alone stays `[m]`.
+    Errors: RuntimeError for arrays that are not vectors, TypeError for unequal dtypes, ValueError
+    without vectors.
 
     >>> functx.cartesian_prod(jnp.asarray([1, 2], "int32"), jnp.asarray([3, 4], "int32"))
     Array([[1, 3],
@@ -95,10 +103,15 @@ def cartesian_prod(tensors: Arrays) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def combinations(input: ArrayLike, r: int = 2, with_replacement: bool = False) -> Array:
-    r"""Every choice of `r` elements of a vector, in their order; with or without repetition.
+    r"""Every choice of `r` elements of a vector, in the order of the vector.
 
-    Shapes: $[n] \to [\binom{n}{r}, r]$; with repetition, $[\binom{n + r - 1}{r}, r]$.
-    For `r=0` the result is empty, `[0]`, as in PyTorch.
+    - `input`: a vector of any dtype, which the result keeps.
+    - `r`: how many elements a choice has. With 0 the result is empty, `[0]`, as in PyTorch.
+    - `with_replacement`: whether a choice may hold an element several times.
+
+    Shapes: $[n] \to [\binom{n}{r}, r]$; with replacement, $[\binom{n + r - 1}{r}, r]$.
+    Errors: RuntimeError unless `input` is a vector and `r` at least 0, MemoryError for more choices
+    than memory holds.
 
     >>> functx.combinations(jnp.asarray([1, 2, 3], "int32"))
     Array([[1, 2],
@@ -137,7 +150,7 @@ def _rising(n: int, r: int, *, strictly: bool) -> np.ndarray:
 
 
 def _rising_places(n: Size, r: int, strictly: bool) -> Array:
-    """The same of a symbolic `n`, found among all choices of `r` positions."""
+    """The rows of `r` rising positions below a symbolic `n`, among all choices of `r` of them."""
     # A product that has as many factors as the factorial, and is 0 where there is no choice.
     count = math.prod(n - i if strictly else n + i for i in range(r)) // math.factorial(r)
     places = [lax.broadcasted_iota(as_dtype(LONG), (n,) * r, d) for d in range(r)]
@@ -149,6 +162,7 @@ def _rising_places(n: Size, r: int, strictly: bool) -> Array:
 
 
 def _grid(tensors: Sequence[Array]) -> tuple[Array, ...]:
+    """Each vector broadcast along a dimension of its own."""
     shape = tuple(x.size for x in tensors)
     return tuple(
         lax.broadcast_in_dim(lax.reshape(x, (x.size,)), shape, (i,)) for i, x in enumerate(tensors)
@@ -156,5 +170,6 @@ def _grid(tensors: Sequence[Array]) -> tuple[Array, ...]:
 
 
 def _check_several(tensors: Any) -> None:
+    """Refuses a call without arrays."""
     if not tensors:
         refuse("`tensors` must not be empty", error=ValueError)

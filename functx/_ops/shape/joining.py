@@ -34,10 +34,16 @@ __all__ = ["block_diag", "cat", "column_stack", "dstack", "hstack", "stack", "vs
     aliases=("concat", "concatenate"),
 )
 def cat(tensors: Arrays, dim: int = 0) -> Array:
-    """Joins arrays along a dimension that they have.
+    """Joins arrays behind one another, along a dimension that they have.
 
-    Shapes: sizes agree in the other dimensions. Arrays of shape `[0]` fit anywhere.
-    Dtypes: the common one.
+    - `tensors`: a sequence of arrays. Those of shape `[0]` are left out.
+    - `dim`: the dimension along which they are joined.
+
+    Shapes: `[..., m, ...], [..., n, ...] -> [..., m + n, ...]`; sizes agree in the other
+    dimensions.
+    Dtypes: the one to which all arrays promote.
+    Errors: RuntimeError for other sizes and 0-d arrays, IndexError if the arrays do not have `dim`,
+    ValueError for an empty sequence.
 
     >>> functx.cat([jnp.asarray([1, 2], "int32"), jnp.asarray([3.0], "float32")])
     Array([1., 2., 3.], dtype=float32)
@@ -51,7 +57,15 @@ def cat(tensors: Arrays, dim: int = 0) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST)
 def stack(tensors: Arrays, dim: int = 0) -> Array:
-    """Joins arrays of one shape along a new dimension, which will be number `dim`.
+    """Joins arrays of one shape along a new dimension.
+
+    - `tensors`: a sequence of arrays.
+    - `dim`: the number that the new dimension has in the result.
+
+    Shapes: with $k$ arrays, `[m, n] -> [k, m, n]` for `dim=0`, `[m, n, k]` for `dim=-1`.
+    Dtypes: the one to which all arrays promote.
+    Errors: RuntimeError for unequal shapes, IndexError if the result does not have `dim`,
+    ValueError for an empty sequence.
 
     >>> functx.stack([jnp.zeros(2, "float32"), jnp.ones(2, "float32")], -1)
     Array([[0., 1.],
@@ -66,9 +80,13 @@ def stack(tensors: Arrays, dim: int = 0) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
 def hstack(tensors: Arrays) -> Array:
-    """Joins arrays side by side: along dimension 1, vectors along dimension 0.
+    """Joins arrays side by side: vectors along dimension 0, all others along dimension 1.
 
-    Shapes: as for `cat`; 0-d arrays count as `[1]`.
+    - `tensors`: a sequence of arrays. A 0-d array counts as `[1]`.
+
+    Shapes: `[m], [n] -> [m + n]`, `[k, m, ...], [k, n, ...] -> [k, m + n, ...]`.
+    Dtypes: the one to which all arrays promote.
+    Errors: RuntimeError if sizes differ in the other dimensions, ValueError for an empty sequence.
 
     >>> functx.hstack([jnp.zeros((2, 1), "float32"), jnp.ones((2, 2), "float32")])
     Array([[0., 1., 1.],
@@ -81,9 +99,13 @@ def hstack(tensors: Arrays) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False, aliases=("row_stack",))
 def vstack(tensors: Arrays) -> Array:
-    """Joins arrays on top of one another, along dimension 0; vectors are rows.
+    """Joins arrays on top of one another, along dimension 0; a vector counts as a row.
 
-    Shapes: as for `cat` after `atleast_2d`.
+    - `tensors`: a sequence of arrays. `[n]` counts as `[1, n]`, `[]` as `[1, 1]`.
+
+    Shapes: `[k, n, ...], [m, n, ...] -> [k + m, n, ...]`.
+    Dtypes: the one to which all arrays promote.
+    Errors: RuntimeError if sizes differ in the other dimensions, ValueError for an empty sequence.
 
     >>> functx.vstack([jnp.zeros(2, "float32"), jnp.ones((2, 2), "float32")])
     Array([[0., 0.],
@@ -98,7 +120,12 @@ def vstack(tensors: Arrays) -> Array:
 def dstack(tensors: Arrays) -> Array:
     """Joins arrays behind one another, along dimension 2.
 
-    Shapes: as for `cat` after `atleast_3d`.
+    - `tensors`: a sequence of arrays. `[m, n]` counts as `[m, n, 1]`, `[n]` as `[1, n, 1]`, `[]` as
+      `[1, 1, 1]`.
+
+    Shapes: `[m, n, k, ...], [m, n, l, ...] -> [m, n, k + l, ...]`.
+    Dtypes: the one to which all arrays promote.
+    Errors: RuntimeError if sizes differ in the other dimensions, ValueError for an empty sequence.
 
     >>> functx.dstack([jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0, 4.0], "float32")])
     Array([[[1., 3.],
@@ -110,9 +137,13 @@ def dstack(tensors: Arrays) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
 def column_stack(tensors: Arrays) -> Array:
-    """Joins arrays side by side, along dimension 1; vectors are columns.
+    """Joins arrays side by side, along dimension 1; a vector counts as a column.
 
-    Shapes: `[n]` counts as `[n, 1]`, `[]` as `[1, 1]`; sizes agree in the other dimensions.
+    - `tensors`: a sequence of arrays. `[n]` counts as `[n, 1]`, `[]` as `[1, 1]`.
+
+    Shapes: `[k, m, ...], [k, n, ...] -> [k, m + n, ...]`.
+    Dtypes: the one to which all arrays promote.
+    Errors: RuntimeError if sizes differ in the other dimensions, ValueError for an empty sequence.
 
     >>> functx.column_stack([jnp.asarray([1.0, 2.0], "float32"), jnp.zeros((2, 1), "float32")])
     Array([[1., 0.],
@@ -128,10 +159,14 @@ def block_diag(*tensors: ArrayLike) -> Array: ...
 def block_diag(tensors: Sequence[ArrayLike]) -> Array: ...
 @operator(promote=Promote.NO_OPMATH, form=listed_form)
 def block_diag(tensors: Arrays) -> Array:
-    """The matrix with the given ones along its diagonal, and zeros elsewhere.
+    """The matrix with given matrices along its diagonal, and zeros elsewhere.
 
-    Shapes: `[m1, n1], [m2, n2], ... -> [m1 + m2 + ..., n1 + n2 + ...]`; `[n]` counts as
-    `[1, n]`, `[]` as `[1, 1]`. Of no matrices, `[1, 0]`.
+    - `tensors`: matrices, one after another or in one list. `[n]` counts as `[1, n]`, `[]` as
+      `[1, 1]`.
+
+    Shapes: `[m1, n1], [m2, n2], ... -> [m1 + m2 + ..., n1 + n2 + ...]`; no matrices give `[1, 0]`.
+    Dtypes: the one to which all matrices promote.
+    Errors: RuntimeError for an array of 3 or more dimensions.
 
     >>> column, row = jnp.asarray([[1.0], [2.0]], "float32"), jnp.asarray([3.0, 4.0], "float32")
     >>> functx.block_diag(column, row)
@@ -155,6 +190,7 @@ def block_diag(tensors: Arrays) -> Array:
 
 
 def _joined(tensors: Sequence[Array], dim: int) -> Array:
+    """The arrays joined along `dim`; those of shape `[0]` fit anywhere, as in PyTorch."""
     joined = [x for x in tensors if x.shape != (0,)] or list(tensors[:1])
     dim = canonical_dim(dim, joined[0].ndim)
     others = lambda x: x.shape[:dim] + x.shape[dim + 1 :]
@@ -165,6 +201,7 @@ def _joined(tensors: Sequence[Array], dim: int) -> Array:
 
 
 def _check_several(tensors: Any) -> None:
+    """Refuses a call without arrays, and None in the place of an array."""
     if not tensors:
         refuse("`tensors` must not be empty", error=ValueError)
     for i, x in enumerate(tensors):
@@ -173,4 +210,5 @@ def _check_several(tensors: Any) -> None:
 
 
 def _shown(tensors: Any) -> str:
+    """The dtypes and shapes of arrays, for errors."""
     return ", ".join(map(describe, tensors))

@@ -1,4 +1,4 @@
-"""Dimensions of size 1 added up to a least rank, where NumPy adds them."""
+"""Dimensions of size 1 that bring an array to a least rank, in the places where NumPy adds them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from jax import Array, lax
 
 
 def at_least(x: Array, ndim: int) -> Array:
-    """`x` with at least 1, 2 or 3 dimensions: a vector as a row, a matrix with a third one last."""
+    """`x` with at least 1, 2 or 3 dimensions.
+
+    A vector becomes a row, and a matrix gets its third dimension last.
+    """
     shape = x.shape
     if len(shape) == 1 and ndim > 1:
         shape = (1, *shape)

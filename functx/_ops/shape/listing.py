@@ -1,4 +1,4 @@
-"""Calls with several arrays, one after another or in a list."""
+"""Calls with several arrays, which are given one after another or in a list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jax import Array
 
 
 def listed_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`block_diag(x, y)` as `block_diag([x, y])`."""
+    """Rewrites `block_diag(x, y)` as `block_diag([x, y])`."""
     alone = len(args) == 1 and not isinstance(args[0], (Array, np.ndarray))
     if alone or "tensors" in kwargs or "matrices" in kwargs:
         return args, kwargs

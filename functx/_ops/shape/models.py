@@ -1,4 +1,4 @@
-"""Arrays that give a shape, and arrays that must have one."""
+"""Checks of arrays that give a shape, and of arrays that must have one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_is_array(x: Any, name: str) -> None:
 
 
 def check_source(src: Any, expected: Sequence[int]) -> None:
-    """Refuses what does not have the shape of the part that it replaces."""
+    """Refuses a `src` whose shape is not that of the part that it replaces."""
     sizes = zip(src.shape, expected, strict=False)
     if src.ndim != len(expected) or any(
         decided(lambda n=n, m=m: differ(n, m), otherwise=False) for n, m in sizes

@@ -1,4 +1,4 @@
-"""Every element of one array times every element of another, laid out."""
+"""Every element of one array times every element of another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ __all__ = ["kron", "outer"]
 
 @operator(aliases=("ger",))
 def outer(input: ArrayLike, vec2: ArrayLike) -> Array:
-    r"""Outer product of two vectors: $y_{ij} = a_i b_j$, without conjugation.
+    """Outer product of two vectors: $y_{ij} = a_i b_j$, without conjugation.
+
+    - `input`: the vector $a$.
+    - `vec2`: the vector $b$.
 
     Shapes: `[m], [n] -> [m, n]`.
+    Dtypes: the one to which both vectors promote.
+    Errors: RuntimeError unless both are vectors.
 
     >>> functx.outer(jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([3.0, 4.0], "float32"))
     Array([[3., 4.],
@@ -28,10 +33,14 @@ def outer(input: ArrayLike, vec2: ArrayLike) -> Array:
 
 @operator(ranked=False)
 def kron(input: ArrayLike, other: ArrayOrFactor) -> Array:
-    r"""Kronecker product: in blocks, $y_{ij} = a_{ij} B$, in any number of dimensions.
+    """Kronecker product, in blocks $y_{ij} = a_{ij} B$, for any number of dimensions.
 
-    Shapes: `[a0, a1, ...], [b0, b1, ...] -> [a0 * b0, a1 * b1, ...]`; the one with fewer
-    dimensions gets leading ones.
+    - `input`: the array $a$.
+    - `other`: the array $B$, or a number.
+
+    Shapes: `[a0, a1, ...], [b0, b1, ...] -> [a0 * b0, a1 * b1, ...]`; the array with fewer
+    dimensions gets leading ones of size 1.
+    Dtypes: the one to which both promote.
 
     >>> functx.kron(jnp.eye(2, dtype="float32"), jnp.asarray([1.0, 2.0], "float32"))
     Array([[1., 2., 0., 0.],

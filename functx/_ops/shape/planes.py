@@ -11,13 +11,13 @@ from functx._core.rules.custom_derivatives import derivative_rules
 
 
 def embedded(diagonals: Array, offset: int) -> Array:
-    """Square matrices of the diagonals in the last dimension."""
+    """Square matrices with zeros but for the diagonals in the last dimension of `diagonals`."""
     size = diagonals.shape[-1] + abs(offset)
     return laid_out(diagonals, size, size, offset)
 
 
 def laid_out(diagonals: Array, m: int, n: int, offset: int) -> Array:
-    """Matrices `[..., m, n]` of zeros but for a diagonal."""
+    """Matrices `[..., m, n]` with zeros but for one diagonal each."""
 
     def forward(diagonals: Array) -> Array:
         *batch, length = diagonals.shape
@@ -40,13 +40,13 @@ def laid_out(diagonals: Array, m: int, n: int, offset: int) -> Array:
 
 
 def on_diagonal(m: int, n: int, offset: int) -> Array:
-    """Where a diagonal of matrices lies."""
+    """A mask of the elements on a diagonal of matrices."""
     row, column = (lax.broadcasted_iota("int32", (m, n), axis) for axis in (0, 1))
     return column - row == offset
 
 
 def plane_of(ndim: int, dim1: int, dim2: int, input: Array) -> tuple[int, int]:
-    """The dimensions of rows and columns."""
+    """The dimensions of rows and columns, canonical; refuses one dimension for both."""
     rows = canonical_dim(dim1, ndim, "dim1")
     columns = canonical_dim(dim2, ndim, "dim2")
     if rows == columns:
@@ -55,13 +55,13 @@ def plane_of(ndim: int, dim1: int, dim2: int, input: Array) -> tuple[int, int]:
 
 
 def length_of(m: Size, n: Size, offset: int) -> Size:
-    """How many elements a diagonal of matrices has."""
+    """The number of elements on a diagonal of an `[m, n]` matrix."""
     length = core.min_dim(m, n - offset) if offset >= 0 else core.min_dim(m + offset, n)
     return core.max_dim(length, 0)
 
 
 def read_diagonal(matrices: Array, offset: int) -> Array:
-    """A diagonal of each matrix."""
+    """A diagonal of each matrix in the last two dimensions."""
     *batch, m, n = matrices.shape
     size = length_of(m, n, offset)
 

@@ -1,4 +1,4 @@
-"""Arrays with dimensions added up to a least rank."""
+"""Arrays with dimensions of size 1 added up to a least rank."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]
 
 
 def _several_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`atleast_1d(x, y)` as `atleast_1d((x, y))`."""
+    """Rewrites `atleast_1d(x, y)` as `atleast_1d((x, y))`."""
     return ((args,) if len(args) > 1 or not (args or kwargs) else args), kwargs
 
 
@@ -28,9 +28,12 @@ def atleast_1d(tensors: Sequence[ArrayLike], /) -> tuple[Array, ...]: ...
 def atleast_1d(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, form=_several_form, takes_storage=True)
 def atleast_1d(tensors: ArrayOrArrays) -> Array | tuple[Array, ...]:
-    """Each array with at least 1 dimension; of several arrays a tuple.
+    """Each array with at least 1 dimension; several arrays give a tuple.
 
-    Shapes: `[] -> [1]`.
+    - `tensors`: one array, or several one after another or in one sequence. Each keeps its dtype.
+
+    Shapes: `[] -> [1]`; other shapes stay.
+    Errors: TypeError for a number.
 
     >>> functx.atleast_1d(jnp.asarray(2.0, "float32"))
     Array([2.], dtype=float32)
@@ -46,9 +49,12 @@ def atleast_2d(tensors: Sequence[ArrayLike], /) -> tuple[Array, ...]: ...
 def atleast_2d(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, form=_several_form, takes_storage=True)
 def atleast_2d(tensors: ArrayOrArrays) -> Array | tuple[Array, ...]:
-    """Each array with at least 2 dimensions, the new ones first; of several arrays a tuple.
+    """Each array with at least 2 dimensions, the new ones first; several arrays give a tuple.
 
-    Shapes: `[] -> [1, 1]`, `[n] -> [1, n]`.
+    - `tensors`: one array, or several one after another or in one sequence. Each keeps its dtype.
+
+    Shapes: `[] -> [1, 1]`, `[n] -> [1, n]`; other shapes stay.
+    Errors: TypeError for a number.
 
     >>> functx.atleast_2d(jnp.asarray([1.0, 2.0], "float32"))
     Array([[1., 2.]], dtype=float32)
@@ -64,9 +70,12 @@ def atleast_3d(tensors: Sequence[ArrayLike], /) -> tuple[Array, ...]: ...
 def atleast_3d(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, form=_several_form, takes_storage=True)
 def atleast_3d(tensors: ArrayOrArrays) -> Array | tuple[Array, ...]:
-    """Each array with at least 3 dimensions; of several arrays a tuple.
+    """Each array with at least 3 dimensions; several arrays give a tuple.
 
-    Shapes: `[] -> [1, 1, 1]`, `[n] -> [1, n, 1]`, `[m, n] -> [m, n, 1]`.
+    - `tensors`: one array, or several one after another or in one sequence. Each keeps its dtype.
+
+    Shapes: `[] -> [1, 1, 1]`, `[n] -> [1, n, 1]`, `[m, n] -> [m, n, 1]`; other shapes stay.
+    Errors: TypeError for a number.
 
     >>> functx.atleast_3d(jnp.asarray([1.0, 2.0], "float32")).shape
     (1, 2, 1)

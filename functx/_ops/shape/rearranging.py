@@ -1,4 +1,4 @@
-"""Dimensions in another order, elements in another order along them."""
+"""Dimensions in another order, and elements in another order along a dimension."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ def transpose(input: ArrayLike, *, axis0: Dim, axis1: Dim) -> Array: ...
 def transpose(input: ArrayLike, dim0: Dim, dim1: Dim) -> Array:
     """Exchanges two dimensions.
 
+    - `input`: an array of any dtype, which the result keeps. A 0-d array stays as it is.
+    - `dim0`, `dim1`: the two dimensions.
+
+    Shapes: `[a, b, c] -> [c, b, a]` for dimensions 0 and 2.
+    Errors: IndexError for dimensions that `input` does not have.
+
     >>> functx.transpose(jnp.zeros((2, 3, 4), "float32"), 0, -1).shape
     (4, 3, 2)
     """
@@ -45,9 +51,14 @@ def transpose(input: ArrayLike, dim0: Dim, dim1: Dim) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, aliases=("permute_copy",))
 def permute(input: ArrayLike, dims: Shape) -> Array:
-    """Dimension `i` of the result is dimension `dims[i]` of `input`.
+    """Puts the dimensions into another order: dimension `i` of the result is dimension `dims[i]`.
 
-    Raises `RuntimeError` unless `dims` names every dimension once.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dims`: every dimension of `input`, once.
+
+    Shapes: `[a, b, c] -> [c, a, b]` for `dims=(2, 0, 1)`.
+    Errors: RuntimeError unless `dims` names every dimension once, IndexError for dimensions that
+    `input` does not have.
 
     >>> functx.permute(jnp.zeros((2, 3, 4), "float32"), (2, 0, 1)).shape
     (4, 2, 3)
@@ -64,6 +75,14 @@ def movedim(
     input: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Array:
     """Moves the dimensions `source` to the places `destination`; the others keep their order.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `source`: one dimension or several, as `input` has them.
+    - `destination`: the places of the same dimensions in the result, equally many.
+
+    Shapes: `[a, b, c] -> [b, c, a]` for `source=0`, `destination=2`.
+    Errors: RuntimeError for unequal numbers of dimensions and repeated ones, IndexError for
+    dimensions that `input` does not have.
 
     >>> functx.movedim(jnp.zeros((2, 3, 4), "float32"), 0, 2).shape
     (3, 4, 2)
@@ -86,6 +105,12 @@ def movedim(
 def flip(input: ArrayLike, dims: Dims) -> Array:
     """Reverses the order of the elements along `dims`.
 
+    - `input`: an array of any dtype and shape, which the result keeps.
+    - `dims`: one dimension or several.
+
+    Errors: IndexError for dimensions that `input` does not have, RuntimeError for repeated ones,
+    TypeError for None.
+
     >>> functx.flip(jnp.asarray([1.0, 2.0, 3.0], "float32"), (0,))
     Array([3., 2., 1.], dtype=float32)
     """
@@ -96,7 +121,11 @@ def flip(input: ArrayLike, dims: Dims) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def fliplr(input: ArrayLike) -> Array:
-    """Reverses the order of columns: of the elements along dimension 1.
+    """Reverses the order of columns, which is that of the elements along dimension 1.
+
+    - `input`: an array of at least 2 dimensions. The result keeps its dtype and shape.
+
+    Errors: RuntimeError if `input` has fewer than 2 dimensions.
 
     >>> functx.fliplr(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[2., 1.],
@@ -109,7 +138,11 @@ def fliplr(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def flipud(input: ArrayLike) -> Array:
-    """Reverses the order of rows: of the elements along dimension 0.
+    """Reverses the order of rows, which is that of the elements along dimension 0.
+
+    - `input`: an array of at least 1 dimension. The result keeps its dtype and shape.
+
+    Errors: RuntimeError if `input` has no dimension.
 
     >>> functx.flipud(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[3., 4.],
@@ -122,9 +155,15 @@ def flipud(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def rot90(input: ArrayLike, k: int = 1, dims: Shape = (0, 1)) -> Array:
-    """Turns by `k` times 90 degrees in the plane of two dimensions, from `dims[0]` to `dims[1]`.
+    """Turns an array by multiples of 90 degrees in the plane of two dimensions.
 
-    Negative `k` turn the other way.
+    - `input`: an array of at least 2 dimensions. The result keeps its dtype.
+    - `k`: how many times 90 degrees, from `dims[0]` to `dims[1]`; negative `k` turn the other way.
+    - `dims`: the two dimensions of the plane.
+
+    Shapes: odd `k` exchange the sizes of the two dimensions: `[m, n] -> [n, m]`.
+    Errors: RuntimeError unless `dims` names two different dimensions and `input` has 2, IndexError
+    for dimensions that `input` does not have.
 
     >>> functx.rot90(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[2., 4.],
@@ -144,10 +183,16 @@ def rot90(input: ArrayLike, k: int = 1, dims: Shape = (0, 1)) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def roll(input: ArrayLike, shifts: Shape, dims: int | Sequence[int] | None = None) -> Array:
-    """Shifts elements along `dims`, those that fall off the end coming back at the start.
+    """Shifts elements along `dims`. Elements that fall off the end come back at the start.
 
-    Without `dims`, rolls the elements in row-major order. A dimension named twice is shifted
-    twice.
+    - `input`: an array of any dtype and shape, which the result keeps.
+    - `shifts`: by how many places, one number for each of `dims`. Negative ones shift towards the
+      start.
+    - `dims`: the dimensions. A dimension named twice is shifted twice. None shifts all elements in
+      row-major order, by one number.
+
+    Errors: RuntimeError unless `shifts` and `dims` are equally many, IndexError for dimensions that
+    `input` does not have.
 
     >>> functx.roll(jnp.asarray([1.0, 2.0, 3.0], "float32"), 1)
     Array([3., 1., 2.], dtype=float32)

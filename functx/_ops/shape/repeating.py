@@ -1,4 +1,4 @@
-"""Each element several times over."""
+"""Each element of an array several times over, side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["repeat_interleave"]
 
 
 def _repeats_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Repeats alone as those of positions; one number of repeats with the size that it gives."""
+    """Completes calls: `repeats` alone repeats positions, and an int gives `output_size`."""
     if not args and "input" not in kwargs and "repeats" in kwargs:
         args, kwargs = (kwargs["repeats"],), {k: v for k, v in kwargs.items() if k != "repeats"}
     if len(args) == 1 and "repeats" not in kwargs and hasattr(args[0], "shape"):
@@ -61,17 +61,19 @@ def _repeats_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
 
 
 def _check_counts(repeats: Any) -> None:
+    """Refuses an array of repeats that are not int32 or int64."""
     if repeats.dtype not in (np.int32, np.int64):
         refuse(f"`repeats` must be int32 or int64, got {describe(repeats)}", error=TypeError)
 
 
 def _total(*, input: Any, repeats: Any, dim: int | None = None, **_: Any) -> Any:
-    """How many elements there will be along `dim`."""
+    """The number of elements that the result has along `dim`."""
     total = jnp.sum(repeats, dtype=as_dtype(LONG))
     return total * _extent(input, dim) if repeats.size == 1 else total
 
 
 def _extent(input: Any, dim: int | None) -> int:
+    """The number of elements along `dim`, or of all elements without it."""
     return input.size if dim is None else input.shape[dim] if input.shape else 1
 
 
@@ -103,15 +105,22 @@ def repeat_interleave(repeats: Array, *, output_size: Size | None = None) -> Arr
 def repeat_interleave(
     input: ArrayLike, repeats: Other, dim: Dim | None = None, *, output_size: Size | None = None
 ) -> Array:
-    """Each element along `dim` several times, side by side; without `dim`, of all elements in line.
+    """Repeats each element along `dim`, the copies of an element side by side.
 
-    - `repeats`: a number for all of them, or an array with one for each. Alone,
-      `repeat_interleave(repeats)` repeats positions.
-    - `output_size`: the sum of `repeats`, which `jit` must be told where it is an array. What
-      is missing reads NaN, of integers the least (uint8: the greatest), of bools True.
+    - `input`: an array of any dtype, which the result keeps. Without it, as in
+      `repeat_interleave(repeats)`, positions 0, 1, ... are repeated.
+    - `repeats`: how many times: a number for all elements, or int32 or int64 `[n]` with one for
+      each.
+    - `dim`: the dimension with `n` elements. None takes all elements in row-major order.
+    - `output_size`: the sum of all repeats, which `jit` must be told where `repeats` is an array.
+      None sums. Elements beyond the actual sum read NaN; for integers the least value (uint8: the
+      greatest), for bools True.
 
-    This is `numpy.repeat`; `repeat` lays copies of the whole behind one another.
-    Errors: RuntimeError for negative repeats, and for an `output_size` that is not their sum.
+    Shapes: `[..., n, ...] -> [..., sum of repeats, ...]`; without `dim`, `[sum of repeats]`.
+    Errors: RuntimeError for negative repeats, another number of them, and an `output_size` that is
+    not their sum; TypeError for repeats of other dtypes; IndexError if `input` does not have `dim`.
+
+    This is `numpy.repeat`; `repeat` lays copies of the whole array behind one another.
 
     >>> functx.repeat_interleave(jnp.asarray([1.0, 2.0], "float32"), 2)
     Array([1., 1., 2., 2.], dtype=float32)
@@ -139,6 +148,7 @@ def repeat_interleave(
 
 
 def _evenly(line: Array, dim: int, times: int) -> Array:
+    """Each element along `dim`, `times` times."""
     shape = line.shape
     wide = lax.broadcast_in_dim(
         line,

@@ -1,4 +1,4 @@
-"""A part of a dimension: one position, or a run of them."""
+"""Parts of a dimension: one position, or a run of positions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,17 @@ def _select_in_range(*, input: Any, dim: int, index: Any, **_: Any) -> Iterator[
 
 @operator(promote=Promote.NO_OPMATH, requires=_select_in_range, aliases=("select_copy",))
 def select(input: ArrayLike, dim: Dim, index: Index) -> Array:
-    """The slice at one position of `dim`, without that dimension.
+    """The slice of `input` at one position of `dim`, without that dimension.
 
-    `index` may be traced. One that is out of range is refused where its value is known;
-    elsewhere it reads NaN, or what `jax.numpy` fills with if `input` is not floating.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension.
+    - `index`: the position, an integer that may be traced; a negative one counts from the end. A
+      traced one that is out of range reads NaN; for integers the least value (uint8: the greatest),
+      for bools True.
+
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Errors: IndexError for an `index` out of range whose value is known, and if `input` does not
+    have `dim` or no element along it; TypeError if `index` is not an integer.
 
     >>> functx.select(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1, -1)
     Array([2., 4.], dtype=float32)
@@ -78,8 +85,16 @@ def _run_in_range(
 def narrow(input: ArrayLike, dim: Dim, start: Index, length: int) -> Array:
     """The `length` positions of `dim` from `start` on.
 
-    `start` may be traced; a negative one counts from the end. A run that is not inside
-    `input` is refused where the value is known; elsewhere it reads as `select` does.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension.
+    - `start`: the first position, an integer that may be traced; a negative one counts from the
+      end. A traced one whose run leaves `input` reads NaN everywhere; for integers the least value
+      (uint8: the greatest), for bools True.
+    - `length`: how many positions.
+
+    Shapes: `[..., n, ...] -> [..., length, ...]`.
+    Errors: RuntimeError for a run that leaves `input`, IndexError for a `start` out of range and if
+    `input` does not have `dim`, TypeError if `start` is not an integer.
 
     >>> functx.narrow(jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32"), 0, 1, 2)
     Array([2., 3.], dtype=float32)
@@ -103,6 +118,17 @@ def slice(
 ) -> Array:
     """Every `step`-th position of `dim` from `start` to before `end`, as Python's slices have it.
 
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension.
+    - `start`: the first position, None for 0. A negative one counts from the end.
+    - `end`: the position before which the slice ends, None for the size. A negative one counts from
+      the end.
+    - `step`: the distance of two positions, at least 1.
+
+    Shapes: `[..., n, ...] -> [..., ceil((end - start) / step), ...]`. Positions out of range are
+    cut off.
+    Errors: RuntimeError unless `step` is positive, IndexError if `input` does not have `dim`.
+
     >>> functx.slice(jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32"), 0, 0, -1, 2)
     Array([1., 3.], dtype=float32)
     """
@@ -121,10 +147,20 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Array:
-    """A copy of `input` with `src` where `slice` would read.
+    """A copy of `input` with `src` at the positions of `dim` that `slice` would read.
 
-    Shapes: `src` has that of `slice(input, dim, start, end, step)`.
-    Dtypes: that of `input`, to which `src` is cast.
+    - `input`: an array of any dtype, which the result keeps.
+    - `src`: the new elements, cast to the dtype of `input`.
+    - `dim`: the dimension.
+    - `start`: the first position, None for 0. A negative one counts from the end.
+    - `end`: the position before which the slice ends, None for the size. A negative one counts from
+      the end.
+    - `step`: the distance of two positions, at least 1.
+
+    Shapes: `src` has the shape of `slice(input, dim, start, end, step)`; the result has that of
+    `input`.
+    Errors: RuntimeError if `src` has another shape or `step` is not positive, IndexError if `input`
+    does not have `dim`.
 
     >>> functx.slice_scatter(jnp.zeros(4, "float32"), jnp.ones(2, "float32"), 0, 0, None, 2)
     Array([1., 0., 1., 0.], dtype=float32)
@@ -147,13 +183,17 @@ def slice_scatter(
 
 @operator(promote=Promote.NONE, requires=_select_in_range, takes_storage=True)
 def select_scatter(input: ArrayLike, src: ArrayOnly, dim: Dim, index: Index) -> Array:
-    """A copy of `input` with `src` where `select` would read.
+    """A copy of `input` with `src` at one position of `dim`.
 
-    `index` may be traced. One that is out of range is refused where its value is known;
-    elsewhere nothing is written.
+    - `input`: an array of any dtype, which the result keeps.
+    - `src`: the new elements, cast to the dtype of `input`.
+    - `dim`: the dimension.
+    - `index`: the position, an integer that may be traced; a negative one counts from the end. A
+      traced one that is out of range writes nothing.
 
-    Shapes: `src` has that of `select(input, dim, index)`.
-    Dtypes: that of `input`, to which `src` is cast.
+    Shapes: `src` has the shape of `input` without `dim`; the result has that of `input`.
+    Errors: RuntimeError if `src` has another shape; IndexError for an `index` out of range whose
+    value is known, and if `input` does not have `dim` or no element along it.
 
     >>> functx.select_scatter(jnp.zeros((2, 2), "float32"), jnp.ones(2, "float32"), 0, -1)
     Array([[0., 0.],
@@ -169,7 +209,7 @@ def select_scatter(input: ArrayLike, src: ArrayOnly, dim: Dim, index: Index) -> 
 
 
 class _Places(NamedTuple):
-    """Positions along a dimension of a symbolic size."""
+    """The positions of a slice along a dimension of a symbolic size."""
 
     start: Size
     stop: Size
@@ -183,6 +223,7 @@ class _Places(NamedTuple):
 def _sliced(
     input: Array, dim: int, start: int | None, end: int | None, step: int
 ) -> range | _Places:
+    """The positions of a slice: a range, or `_Places` along a dimension of a symbolic size."""
     if not input.ndim:
         refuse(f"`input` must have a dimension, got {describe(input)}", error=IndexError)
     if step <= 0:
@@ -194,6 +235,7 @@ def _sliced(
 
 
 def _read(input: Array, dim: int, places: _Places) -> Array:
+    """The elements of `input` at `places` of `dim`."""
     start, stop, step = places
     inside = decided(lambda: 0 <= start <= stop <= input.shape[dim], otherwise=False)
     if step == 1 and inside:
@@ -202,6 +244,7 @@ def _read(input: Array, dim: int, places: _Places) -> Array:
 
 
 def _written(input: Array, src: Array, dim: int, places: _Places) -> Array:
+    """`input` with `src` at `places` of `dim`."""
     start, stop, step = places
     at = lax.iota(available(LONG), input.shape[dim]) - jnp.asarray(start)
     written = (at >= 0) & (at < jnp.asarray(stop - start)) & (at % step == 0)
@@ -212,6 +255,7 @@ def _written(input: Array, src: Array, dim: int, places: _Places) -> Array:
 
 
 def _position(index: Any, name: str) -> Array:
+    """One position as a 0-d integer; refuses all else by the argument's `name`."""
     index = jnp.asarray(index)
     if category(index.dtype) != 1:
         refuse(f"`{name}` must be an integer, got {describe(index)}", error=TypeError)
@@ -221,6 +265,7 @@ def _position(index: Any, name: str) -> Array:
 
 
 def _run(input: Array, dim: int, start: Array, length: int) -> Array:
+    """`length` positions from `start` on, or `_fill` everywhere unless they all lie in `input`."""
     size = input.shape[dim]
     start = jnp.where(start < 0, start + size, start)
     inside = (start >= 0) & (start + length <= size)
@@ -229,7 +274,7 @@ def _run(input: Array, dim: int, start: Array, length: int) -> Array:
 
 
 def _fill(dtype: np.dtype) -> np.ndarray:
-    """What `jax.numpy` reads out of bounds: NaN, or the value least likely to be meant."""
+    """What `jax.numpy` reads out of bounds: NaN, or the value that is least likely to be meant."""
     if category(dtype) >= 2:
         return np.asarray(np.nan, dtype)
     signed = jnp.issubdtype(dtype, np.signedinteger)

@@ -1,4 +1,4 @@
-"""One array as several, cut along a dimension."""
+"""One array cut along a dimension into several."""
 
 from __future__ import annotations
 
@@ -55,7 +55,16 @@ def _splits(tensor: Any, split_size_or_sections: int | tuple[int, ...], dim: int
 def split(
     tensor: ArrayLike, split_size_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
-    """Pieces of one size along `dim`, the last one maybe smaller; or of the sizes listed.
+    """Cuts an array into pieces of one size along `dim`, or into pieces of given sizes.
+
+    - `tensor`: an array of any dtype, which the pieces keep.
+    - `split_size_or_sections`: the size of each piece but the last, which may be smaller; or the
+      sizes of all pieces, which add up to the size of `dim`.
+    - `dim`: the dimension that is cut.
+
+    Shapes: `[..., n, ...] -> [..., size, ...]` each, in a tuple.
+    Errors: RuntimeError for sizes that do not add up, negative ones and 0-d arrays; IndexError if
+    `tensor` does not have `dim`.
 
     >>> [x.shape for x in functx.split(jnp.zeros(5, "float32"), 2)]
     [(2,), (2,), (1,)]
@@ -73,7 +82,15 @@ def _sized_splits(input: Any, split_sizes: tuple[int, ...], dim: int) -> Splits:
 def split_with_sizes(
     input: ArrayLike, split_sizes: tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
-    """Pieces of the sizes listed, behind one another along `dim`.
+    """Cuts an array into pieces of given sizes, behind one another along `dim`.
+
+    - `input`: an array of any dtype, which the pieces keep.
+    - `split_sizes`: the sizes of the pieces, which add up to the size of `dim`.
+    - `dim`: the dimension that is cut.
+
+    Shapes: `[..., n, ...] -> [..., split_sizes[i], ...]` each, in a tuple.
+    Errors: RuntimeError for sizes that do not add up, negative ones and 0-d arrays; IndexError if
+    `input` does not have `dim`.
 
     >>> [x.shape for x in functx.split_with_sizes(jnp.zeros(5, "float32"), [1, 4])]
     [(1,), (4,)]
@@ -93,7 +110,16 @@ def _chunk_splits(input: Any, chunks: int, dim: int) -> Splits:
 
 @operator(promote=Promote.NO_OPMATH, splits=_chunk_splits)
 def chunk(input: ArrayLike, chunks: int, dim: Dim = 0) -> tuple[Array, ...]:
-    r"""Pieces of size $\lceil n / \mathrm{chunks} \rceil$: at most `chunks`, maybe fewer.
+    r"""Cuts an array along `dim` into at most `chunks` pieces of one size.
+
+    - `input`: an array of any dtype, which the pieces keep.
+    - `chunks`: how many pieces. There are fewer where fewer of their size hold all $n$ elements.
+    - `dim`: the dimension that is cut.
+
+    Shapes: $[\ldots, n, \ldots] \to [\ldots, \lceil n / \mathrm{chunks} \rceil, \ldots]$ each, in a
+    tuple; the last piece may be smaller.
+    Errors: RuntimeError unless `chunks` is positive and for 0-d arrays, IndexError if `input` does
+    not have `dim`.
 
     >>> [x.shape for x in functx.chunk(jnp.zeros(6, "float32"), 4)]
     [(2,), (2,), (2,)]
@@ -102,7 +128,7 @@ def chunk(input: ArrayLike, chunks: int, dim: Dim = 0) -> tuple[Array, ...]:
 
 
 def _positions_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """An array of positions as the ints it holds: `tensor_split(x, tensor_indices)`."""
+    """Replaces an array of positions by its ints, as in `tensor_split(x, tensor_indices)`."""
     name = "indices_or_sections"
     if len(args) > 1:
         return (args[0], _ints(args[1]), *args[2:]), kwargs
@@ -110,6 +136,7 @@ def _positions_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 
 
 def _ints(positions: Any) -> Any:
+    """The ints in an array of positions; refuses values that tracing does not know."""
     if not isinstance(positions, (jax.Array, np.ndarray)):
         return positions
     if category(positions.dtype) != 1 or positions.ndim > 1:
@@ -167,10 +194,17 @@ def tensor_split(
 def tensor_split(
     input: ArrayLike, indices_or_sections: int | tuple[int, ...], dim: Dim = 0
 ) -> tuple[Array, ...]:
-    """Pieces as equal as can be, the larger first; or cut before the positions listed.
+    """Cuts an array into pieces as equal as can be along `dim`, or before given positions.
 
-    Positions mean what they mean in a Python slice. They may be an array, whose values have
-    to be known: under `jit`, pass a tuple.
+    - `input`: an array of any dtype, which the pieces keep.
+    - `indices_or_sections`: the number of pieces, of which the first are larger by one where `n` is
+      no multiple; or the positions before which to cut, as in Python's slices. Positions may be an
+      array, whose values have to be known: under `jit`, pass a tuple.
+    - `dim`: the dimension that is cut.
+
+    Shapes: `[..., n, ...] -> [..., size of the piece, ...]` each, in a tuple.
+    Errors: RuntimeError unless the number of pieces is positive, for unknown values and for 0-d
+    arrays; IndexError if `input` does not have `dim`.
 
     >>> [x.shape for x in functx.tensor_split(jnp.zeros(5, "float32"), 3)]
     [(2,), (2,), (1,)]
@@ -181,7 +215,7 @@ def tensor_split(
 
 
 def _across(input: Any, least: int, dim: int, indices_or_sections: Any) -> Splits:
-    """Equal pieces, or those between positions, of an array with at least so many dimensions."""
+    """The splits along `dim` of an array that must have at least `least` dimensions."""
     if input.ndim < least:
         refuse(f"`input` must have at least {least} dimensions, got {describe(input)}")
     size = input.shape[dim]
@@ -205,10 +239,16 @@ def hsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
     promote=Promote.NO_OPMATH, form=_positions_form, splits=_hsplit_splits, synonyms=_POSITIONS
 )
 def hsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
-    """Equal pieces side by side, along dimension 1, or those between positions.
+    """Cuts an array into pieces side by side, along dimension 1; a vector along dimension 0.
 
-    A vector is cut along dimension 0. Positions mean what they mean in `tensor_split`.
-    Raises `RuntimeError` if the number of pieces does not divide the size.
+    - `input`: an array of at least 1 dimension. The pieces keep its dtype.
+    - `indices_or_sections`: the number of equal pieces; or the positions before which to cut, as in
+      Python's slices. Positions may be an array, whose values have to be known: under `jit`, pass a
+      tuple.
+
+    Shapes: `[m, n, ...] -> [m, size of the piece, ...]` each, in a tuple.
+    Errors: RuntimeError if the number of pieces does not divide the size, for unknown values and
+    for too few dimensions.
 
     >>> [x.shape for x in functx.hsplit(jnp.zeros((2, 4), "float32"), 2)]
     [(2, 2), (2, 2)]
@@ -230,9 +270,16 @@ def vsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
     promote=Promote.NO_OPMATH, form=_positions_form, splits=_vsplit_splits, synonyms=_POSITIONS
 )
 def vsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
-    """Equal pieces on top of one another, along dimension 0, or those between positions.
+    """Cuts an array into pieces on top of one another, along dimension 0.
 
-    Errors: as for `hsplit`.
+    - `input`: an array of at least 2 dimensions. The pieces keep its dtype.
+    - `indices_or_sections`: the number of equal pieces; or the positions before which to cut, as in
+      Python's slices. Positions may be an array, whose values have to be known: under `jit`, pass a
+      tuple.
+
+    Shapes: `[m, n, ...] -> [size of the piece, n, ...]` each, in a tuple.
+    Errors: RuntimeError if the number of pieces does not divide the size, for unknown values and
+    for too few dimensions.
 
     >>> [x.shape for x in functx.vsplit(jnp.zeros((4, 3), "float32"), (1,))]
     [(1, 3), (3, 3)]
@@ -254,9 +301,16 @@ def dsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
     promote=Promote.NO_OPMATH, form=_positions_form, splits=_dsplit_splits, synonyms=_POSITIONS
 )
 def dsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
-    """Equal pieces behind one another, along dimension 2, or those between positions.
+    """Cuts an array into pieces behind one another, along dimension 2.
 
-    Errors: as for `hsplit`.
+    - `input`: an array of at least 3 dimensions. The pieces keep its dtype.
+    - `indices_or_sections`: the number of equal pieces; or the positions before which to cut, as in
+      Python's slices. Positions may be an array, whose values have to be known: under `jit`, pass a
+      tuple.
+
+    Shapes: `[l, m, n, ...] -> [l, m, size of the piece, ...]` each, in a tuple.
+    Errors: RuntimeError if the number of pieces does not divide the size, for unknown values and
+    for too few dimensions.
 
     >>> [x.shape for x in functx.dsplit(jnp.zeros((1, 2, 4), "float32"), 2)]
     [(1, 2, 2), (1, 2, 2)]
@@ -274,7 +328,13 @@ def _unbind_splits(input: Any, dim: int) -> Splits:
 
 @operator(promote=Promote.NO_OPMATH, splits=_unbind_splits, aliases=("unbind_copy",))
 def unbind(input: ArrayLike, dim: Dim = 0) -> tuple[Array, ...]:
-    """The slices along `dim`, without it: as many as its size.
+    """The slices of an array along `dim`, without that dimension, in a tuple.
+
+    - `input`: an array of any dtype, which the slices keep.
+    - `dim`: the dimension that goes.
+
+    Shapes: `[..., n, ...] -> [..., ...]` each, `n` times.
+    Errors: IndexError if `input` does not have `dim`, and for 0-d arrays.
 
     >>> functx.unbind(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"), 1)
     (Array([1., 3.], dtype=float32), Array([2., 4.], dtype=float32))
@@ -283,12 +343,14 @@ def unbind(input: ArrayLike, dim: Dim = 0) -> tuple[Array, ...]:
 
 
 def _size(input: Any, dim: int) -> int:
+    """The size of the dimension that is cut; refuses a 0-d array."""
     if not input.ndim:
         refuse(f"expected an array with a dimension to split, got {describe(input)}")
     return input.shape[dim]
 
 
 def _of_sizes(sizes: tuple[int, ...], size: int, dim: int, name: str) -> Splits:
+    """The splits into pieces of `sizes`, refused unless they add up; errors call the sizes `name`."""
     if sum(sizes) != size or min(sizes, default=0) < 0:
         refuse(
             f"`{name}` must hold non-negative sizes that add up to {size}, "
@@ -298,9 +360,11 @@ def _of_sizes(sizes: tuple[int, ...], size: int, dim: int, name: str) -> Splits:
 
 
 def _equal(size: int, step: int) -> tuple[int, ...]:
+    """The sizes of pieces of `step` elements, of which the last may be smaller."""
     check_number_of_pieces(size // max(step, 1))
     return tuple(min(step, size - start) for start in range(0, size, step)) if size else ()
 
 
 def _behind_one_another(sizes: Sequence[int], dim: int) -> Splits:
+    """The splits into pieces of given sizes, each of which starts where the one before it ends."""
     return Splits([0, *itertools.accumulate(sizes)][:-1], sizes, dim)

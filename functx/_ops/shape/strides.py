@@ -33,11 +33,20 @@ __all__ = ["as_strided", "as_strided_scatter", "unfold"]
 
 @operator(promote=Promote.NO_OPMATH, aliases=("unfold_copy",))
 def unfold(input: ArrayLike, dimension: int, size: int, step: int) -> Array:
-    r"""The windows of `size` elements along `dimension`, one every `step`.
+    r"""The windows of `size` elements along a dimension, one every `step` elements.
 
-    Shapes: `[..., n, ...] -> [..., m, ..., size]`, with $m = \lfloor (n - \mathrm{size}) /
-    \mathrm{step} \rfloor + 1$. A 0-d array counts as `[1]`, and its windows alone remain.
-    This is `torch.Tensor.unfold`; windows of images are `nn.functional.unfold` in PyTorch.
+    - `input`: an array of any dtype, which the result keeps. A 0-d array counts as `[1]`.
+    - `dimension`: the dimension of the windows.
+    - `size`: how many elements a window has.
+    - `step`: the distance of two windows, at least 1.
+
+    Shapes: `[..., n, ...] -> [..., m, ..., size]`, with
+    $m = \lfloor (n - \mathrm{size}) / \mathrm{step} \rfloor + 1$; a 0-d array gives `[size]`.
+    Gradients: the sum over all windows that hold an element.
+    Errors: RuntimeError unless `size` lies in $[0, n]$ and `step` is positive, IndexError if
+    `input` does not have the dimension.
+
+    This is `torch.Tensor.unfold`; `nn.functional.unfold` takes windows of images.
 
     >>> functx.unfold(jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32"), 0, 2, 1)
     Array([[1., 2.],
@@ -62,6 +71,7 @@ def unfold(input: ArrayLike, dimension: int, size: int, step: int) -> Array:
 
 
 def _every(step: int, last: Size) -> Array:
+    """The positions 0, `step`, ... up to `last`, whose size may be a symbol."""
     return jnp.arange(last // step + 1) * step
 
 
@@ -71,9 +81,17 @@ def as_strided(
 ) -> Array:
     r"""Elements at regular distances: $y_i = x[\mathrm{offset} + \sum_d i_d\, \mathrm{stride}_d]$.
 
-    Distances count elements of `input` in row-major order, however it came to be: arrays have
-    no other storage. The gradient is the sum over the places where an element stands.
-    Raises `RuntimeError` where positions leave `input`.
+    - `input`: an array of any dtype, which the result keeps.
+    - `size`: the shape of the result.
+    - `stride`: the distance of two neighbours along each dimension of the result.
+    - `storage_offset`: the position of the first element; None is 0.
+
+    Positions and distances count elements of `input` in row-major order, however it was made:
+    arrays have no other storage.
+
+    Gradients: the sum over all places where an element stands.
+    Errors: RuntimeError where positions leave `input`, for negative arguments, and unless `size`
+    and `stride` are equally long.
 
     >>> functx.as_strided(jnp.asarray([1.0, 2.0, 3.0], "float32"), (2, 2), (1, 1))
     Array([[1., 2.],
@@ -93,12 +111,20 @@ def as_strided_scatter(
     stride: Shape,
     storage_offset: int | None = None,
 ) -> Array:
-    """A copy of `input` with other elements where `as_strided` would read.
+    """A copy of `input` with `src` at regular distances, where `as_strided` would read.
 
-    Shapes: `src` has the shape `size`.
-    Dtypes: that of `input`, to which `src` is cast.
-    Gradients: of several elements for one place the last stays, and gets the gradient, where
-    PyTorch gives it to all.
+    - `input`: an array of any dtype, which the result keeps.
+    - `src`: the new elements, cast to the dtype of `input`.
+    - `size`: the shape of `src`.
+    - `stride`: the distance of two neighbours along each dimension of `src`.
+    - `storage_offset`: the position of the first element; None is 0.
+
+    Positions and distances count elements of `input` in row-major order. If several elements of
+    `src` have one place, the last one stays, and it alone gets the gradient, which PyTorch gives to
+    all.
+
+    Errors: RuntimeError where positions leave `input`, for negative arguments, if `src` does not
+    have the shape `size`, and unless `size` and `stride` are equally long.
 
     >>> functx.as_strided_scatter(jnp.zeros(4, "float32"), jnp.ones(2, "float32"), (2,), (2,))
     Array([1., 0., 1., 0.], dtype=float32)
@@ -115,7 +141,7 @@ def as_strided_scatter(
 
 
 def _positions(input: Array, size: Shape, stride: Shape, offset: int) -> Array:
-    """Where elements stand in row-major order."""
+    """The positions in row-major order of the elements of a strided array."""
     if len(size) != len(stride):
         refuse(f"`stride` must have {len(size)} entries, got {list(stride)}")
     for name, each in (("size", size), ("stride", stride), ("storage_offset", (offset,))):

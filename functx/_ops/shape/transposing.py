@@ -1,4 +1,4 @@
-"""Transposed matrices."""
+"""Transposes and conjugate transposes of matrices."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ __all__ = ["H", "T", "mH", "mT", "t"]
 def t(input: ArrayLike) -> Array:
     """The transpose of a matrix; arrays with fewer dimensions stay as they are.
 
+    - `input`: an array of at most 2 dimensions. The result keeps its dtype.
+
+    Shapes: `[m, n] -> [n, m]`.
+    Errors: RuntimeError if `input` has more than 2 dimensions.
+
     >>> functx.t(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([[1., 3.],
            [2., 4.]], dtype=float32)
@@ -26,7 +31,11 @@ def t(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def T(input: ArrayLike) -> Array:
-    """All dimensions in the opposite order: `torch.Tensor.T`.
+    """The array with all its dimensions in the opposite order: `torch.Tensor.T`.
+
+    - `input`: an array of any dtype, which the result keeps.
+
+    Shapes: `[a, b, c] -> [c, b, a]`.
 
     >>> functx.T(jnp.zeros((2, 3, 4), "float32")).shape
     (4, 3, 2)
@@ -38,7 +47,10 @@ def T(input: ArrayLike) -> Array:
 def H(input: ArrayLike) -> Array:
     r"""The conjugate transpose of a matrix, $y_{ij} = \overline{x_{ji}}$: `torch.Tensor.H`.
 
-    A 0-d array is conjugated.
+    - `input`: a matrix, or a 0-d array, which is conjugated. The result keeps its dtype.
+
+    Shapes: `[m, n] -> [n, m]`.
+    Errors: RuntimeError unless `input` has 0 or 2 dimensions.
 
     >>> functx.H(jnp.asarray([[1.0, 2.0j]], "complex64"))
     Array([[1.-0.j],
@@ -51,7 +63,12 @@ def H(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def mT(input: ArrayLike) -> Array:
-    """Transposed matrices: the last two dimensions exchanged. A 0-d array stays as it is.
+    """Transposes of matrices: the last two dimensions exchanged.
+
+    - `input`: an array of any dtype, which the result keeps. A 0-d array stays as it is.
+
+    Shapes: `[..., m, n] -> [..., n, m]`.
+    Errors: RuntimeError if `input` has 1 dimension.
 
     >>> functx.mT(jnp.zeros((2, 3, 4), "float32")).shape
     (2, 4, 3)
@@ -63,7 +80,10 @@ def mT(input: ArrayLike) -> Array:
 def mH(input: ArrayLike) -> Array:
     r"""Conjugate transposes of matrices, $y_{\ldots ij} = \overline{x_{\ldots ji}}$.
 
-    A 0-d array is conjugated.
+    - `input`: an array of any dtype, which the result keeps. A 0-d array is conjugated.
+
+    Shapes: `[..., m, n] -> [..., n, m]`.
+    Errors: RuntimeError if `input` has 1 dimension.
 
     >>> functx.mH(jnp.asarray([[1.0, 2.0j]], "complex64"))
     Array([[1.-0.j],

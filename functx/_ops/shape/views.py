@@ -1,4 +1,4 @@
-"""The same elements under another shape, or the same bytes under another dtype."""
+"""The same elements in another shape, and the same bytes read as another dtype."""
 
 from __future__ import annotations
 
@@ -49,9 +49,12 @@ __all__ = [
 
 @operator(promote=Promote.NO_OPMATH)
 def reshape(input: ArrayLike, shape: Shape) -> Array:
-    """The elements in row-major order, arranged in `shape`; one size may be -1: what is left.
+    """The elements in row-major order, arranged in another shape.
 
-    Raises `RuntimeError` if the number of elements differs.
+    - `input`: an array of any dtype, which the result keeps.
+    - `shape`: the shape of the result. One size may be -1: the number that the other sizes leave.
+
+    Errors: RuntimeError if the number of elements differs.
 
     >>> functx.reshape(jnp.asarray([1.0, 2.0, 3.0, 4.0], "float32"), (2, -1))
     Array([[1., 2.],
@@ -61,7 +64,7 @@ def reshape(input: ArrayLike, shape: Shape) -> Array:
 
 
 def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """`view(x, dtype)`. A dtype is what is neither an int nor a sequence of them."""
+    """Rewrites `view(x, dtype)` as `view(x, dtype=dtype)`. What cannot be a size is a dtype."""
     sizes = (int, np.integer, np.ndarray, tuple, list, Array, type(None))
     if len(args) == 2 and not isinstance(args[1], sizes):
         args, kwargs = args[:1], kwargs | {"dtype": args[1]}
@@ -80,13 +83,19 @@ def view(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 def view(input: ArrayLike, dtype: DType) -> Array: ...
 @operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",), takes_storage=True)
 def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = None) -> Array:
-    """`reshape(input, size)`, or with a dtype instead of `size`, the bytes read as that dtype.
+    """The elements in another shape, or the bytes of an array read as another dtype.
+
+    - `input`: an array of any dtype.
+    - `size`: the shape of the result; one size may be -1: the number that the other sizes leave.
+    - `dtype`: the dtype of the result, instead of `size`: the bytes stay, the numbers change.
 
     Shapes: with `dtype`, `[..., n] -> [..., n * old bytes / new bytes]`.
-    Results do not share memory: arrays are immutable. Reading bytes as another dtype has no
-    derivative, but for a complex array read as its real and imaginary parts, and back.
+    Gradients: none where bytes are read as another dtype, except for a complex array read as its
+    real and imaginary parts, and for those read as complex numbers.
+    Errors: RuntimeError if the number of elements, or of bytes, does not fit; TypeError unless
+    exactly one of `size` and `dtype` is given.
 
-    Raises `RuntimeError` if the number of elements, or of bytes, does not fit.
+    Results do not share memory with `input`: arrays are immutable.
 
     >>> functx.view(jnp.asarray([1.0, -2.0], "float32"), functx.int32)
     Array([ 1065353216, -1073741824], dtype=int32)
@@ -99,7 +108,7 @@ def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = N
 
 
 def _filled_in(shape: tuple[int, ...], count: int, name: str = "shape") -> tuple[int, ...]:
-    """`shape` with its -1 replaced, if there is one way to do that."""
+    """`shape` with its -1 replaced by the only size that fits; errors call the shape `name`."""
     known = math.prod(n for n in shape if n != -1)
     if min(known_sizes(shape), default=0) < -1 or shape.count(-1) > 1:
         refuse(f"`{name}` must hold non-negative ints and at most one -1, got {list(shape)}")
@@ -116,6 +125,7 @@ def _filled_in(shape: tuple[int, ...], count: int, name: str = "shape") -> tuple
 
 
 def _reinterpreted(input: Array, dtype: np.dtype) -> Array:
+    """The bytes of `input` read as numbers of `dtype`."""
     old, new = input.dtype.itemsize, dtype.itemsize
     shape = input.shape
     if old != new:
@@ -147,7 +157,7 @@ def _reinterpreted(input: Array, dtype: np.dtype) -> Array:
 
 
 def _bits_moved(x: Array, dtype: np.dtype) -> Array:
-    """`lax.bitcast_convert_type` by shifts: while a size is a symbol, XLA reads no other width."""
+    """`lax.bitcast_convert_type` by shifts: XLA reads no other width while a size is a symbol."""
     old, new = 8 * x.dtype.itemsize, 8 * dtype.itemsize
     whole, part = f"uint{max(old, new)}", f"uint{min(old, new)}"
     places = np.arange(0, max(old, new), min(old, new), dtype=whole)
@@ -163,8 +173,13 @@ def _bits_moved(x: Array, dtype: np.dtype) -> Array:
 def flatten(input: ArrayLike, start_dim: int = 0, end_dim: int = -1) -> Array:
     """Joins the dimensions from `start_dim` to `end_dim`, inclusive, into one.
 
-    Shapes: `[a, b, c, d] -> [a, b * c, d]` from 1 to 2; `[] -> [1]`.
-    Raises `IndexError` for dimensions that do not exist.
+    - `input`: an array of any dtype, which the result keeps. A 0-d array gives `[1]`.
+    - `start_dim`: the first dimension that is joined.
+    - `end_dim`: the last dimension that is joined.
+
+    Shapes: `[a, b, c, d] -> [a, b * c, d]` for dimensions 1 to 2.
+    Errors: IndexError for dimensions that `input` does not have, RuntimeError if `start_dim` comes
+    after `end_dim`.
 
     >>> functx.flatten(jnp.zeros((2, 3, 4), "float32"), 1).shape
     (2, 12)
@@ -183,7 +198,10 @@ def flatten(input: ArrayLike, start_dim: int = 0, end_dim: int = -1) -> Array:
 def reshape_as(input: ArrayLike, other: Other) -> Array:
     """The elements in row-major order, arranged in the shape of `other`.
 
-    Raises `RuntimeError` if the number of elements differs.
+    - `input`: an array of any dtype, which the result keeps.
+    - `other`: an array whose shape alone counts.
+
+    Errors: RuntimeError if the number of elements differs, TypeError if `other` is a number.
 
     >>> functx.reshape_as(jnp.zeros((2, 3), "float32"), jnp.zeros((3, 2), "float32")).shape
     (3, 2)
@@ -193,7 +211,12 @@ def reshape_as(input: ArrayLike, other: Other) -> Array:
 
 @operator(promote=Promote.NO_OPMATH)
 def view_as(input: ArrayLike, other: Other) -> Array:
-    """The same as `reshape_as`: arrays have no views.
+    """The elements in row-major order, arranged in the shape of `other`: the same as `reshape_as`.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `other`: an array whose shape alone counts.
+
+    Errors: RuntimeError if the number of elements differs, TypeError if `other` is a number.
 
     >>> functx.view_as(jnp.zeros((2, 3), "float32"), jnp.zeros(6, "float32")).shape
     (6,)
@@ -202,16 +225,22 @@ def view_as(input: ArrayLike, other: Other) -> Array:
 
 
 def _shaped_as(input: Array, other: Any) -> Array:
+    """`input` arranged in the shape of `other`, which must be an array."""
     check_is_array(other, "other")
     return lax.reshape(input, _filled_in(other.shape, input.size, "other"))
 
 
 @operator(promote=Promote.NO_OPMATH)
 def unflatten(input: ArrayLike, dim: Dim, sizes: Shape) -> Array:
-    """Splits a dimension into several, in row-major order; one of `sizes` may be -1.
+    """Splits a dimension into several, in row-major order.
 
-    Shapes: `[a, b * c, d] -> [a, b, c, d]` for `dim=1` and `(b, c)`.
-    Raises `RuntimeError` if the number of elements differs.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimension that is split.
+    - `sizes`: the sizes of the new dimensions. One may be -1: the number that the others leave.
+
+    Shapes: `[a, b * c, d] -> [a, b, c, d]` for `dim=1` and `sizes=(b, c)`.
+    Errors: RuntimeError if the number of elements differs, if `sizes` is empty and for 0-d arrays;
+    IndexError if `input` does not have `dim`.
 
     >>> functx.unflatten(jnp.zeros((2, 12), "float32"), 1, (3, -1)).shape
     (2, 3, 4)
@@ -229,6 +258,10 @@ def unflatten(input: ArrayLike, dim: Dim, sizes: Shape) -> Array:
 def ravel(input: ArrayLike) -> Array:
     """All elements in one dimension, in row-major order.
 
+    - `input`: an array of any dtype and shape. The result keeps the dtype.
+
+    Shapes: `[a, b, ...] -> [a * b * ...]`.
+
     >>> functx.ravel(jnp.asarray([[1.0, 2.0], [3.0, 4.0]], "float32"))
     Array([1., 2., 3., 4.], dtype=float32)
     """
@@ -237,9 +270,15 @@ def ravel(input: ArrayLike) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, aliases=("squeeze_copy",))
 def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
-    """Drops the dimensions of size 1, or those of size 1 among `dim`.
+    """Drops dimensions of size 1.
 
-    A symbolic size that may be 1 is refused: it would decide the rank.
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the dimensions to drop, one or several; those of another size stay. None drops all of
+      size 1.
+
+    Shapes: `[1, n, 1] -> [n]`; `[1, n]` for `dim=-1`.
+    Errors: IndexError for dimensions that `input` does not have, RuntimeError for repeated ones and
+    for a symbolic size that may be 1, since it would decide the rank.
 
     >>> functx.squeeze(jnp.zeros((1, 2, 1), "float32"), -1).shape
     (1, 2)
@@ -251,7 +290,13 @@ def squeeze(input: ArrayLike, dim: Dims = None) -> Array:
 
 @operator(promote=Promote.NO_OPMATH, aliases=("unsqueeze_copy",))
 def unsqueeze(input: ArrayLike, dim: int) -> Array:
-    """Inserts a dimension of size 1, which will be number `dim` of the result.
+    """Inserts a dimension of size 1.
+
+    - `input`: an array of any dtype, which the result keeps.
+    - `dim`: the number that the new dimension has in the result.
+
+    Shapes: `[m, n] -> [m, n, 1]` for `dim=-1`.
+    Errors: IndexError if the result does not have `dim`.
 
     >>> functx.unsqueeze(jnp.zeros((2, 3), "float32"), -1).shape
     (2, 3, 1)
