@@ -35,10 +35,15 @@ _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 @explain_unknown_keywords()
 def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
-    """A new array of a number, nested lists, or an array, of any library, which is copied.
+    """A new array from a number, nested lists, or an array of any library, which is copied.
 
-    Shapes: the nesting's. Dtypes: that of arrays; of Python numbers bool, int64, or the default
-    dtype of floats or of complex numbers, whatever their size.
+    - `data`: a number, nested sequences of numbers, or an array.
+    - `dtype`: the dtype of the result. None is that of an array; for Python numbers bool, int64, or
+      the default dtype of floats or complex numbers, whatever their size.
+    - `device`: where the result lives: `"cpu"`, `"gpu"`, `"cuda:0"`, a `jax.Device` or a
+      `Sharding`. None leaves an array where it is, and is JAX's default device otherwise.
+
+    Shapes: those of the nesting or of the array.
     Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number,
     ValueError for lists of several lengths.
 
@@ -53,14 +58,22 @@ def tensor(data: Any, *, dtype: DTypeLike = None, device: Any = None) -> jax.Arr
 def asarray(
     obj: Any, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None
 ) -> jax.Array:
-    """As `tensor`, without a copy of an array that is one already.
+    """An array from a number, lists or an array of any library, copied only where needed.
 
-    That is a `jax.Array`, and any array of another library that speaks DLPack: a tensor of
-    PyTorch's, which stays on its device, shares its memory where that is dense and in JAX's dtypes,
-    and must not be written to from then on. NumPy's arrays are copied.
+    - `obj`: a number, nested sequences of numbers, or an array. A `jax.Array` is not copied, nor is
+      an array of another library that speaks DLPack: a PyTorch tensor stays on its device and
+      shares its memory, where that is dense and in a dtype of JAX, and must not be written to from
+      then on. NumPy's arrays are copied.
+    - `dtype`: the dtype of the result. None is that of an array; for Python numbers bool, int64, or
+      the default dtype of floats or complex numbers.
+    - `device`: where the result lives: `"cpu"`, `"gpu"`, `"cuda:0"`, a `jax.Device` or a
+      `Sharding`. None leaves an array where it is, and is JAX's default device otherwise.
+    - `copy`: True always copies, False never; None copies where needed.
 
-    With `copy=True` there is a copy, with `copy=False` none: ValueError where one is needed.
-    Errors: as `tensor`; TypeError for a tensor that requires grad.
+    Shapes: those of the nesting or of the array.
+    Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number
+    and for a tensor that requires grad, ValueError for lists of several lengths and for
+    `copy=False` where a copy is needed.
 
     >>> functx.asarray([0.5, 1])
     Array([0.5, 1. ], dtype=float32)
@@ -70,7 +83,18 @@ def asarray(
 
 @explain_unknown_keywords()
 def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Array:
-    """As `asarray`.
+    """An array from a number, lists or an array of any library, copied only where needed.
+
+    - `data`: what `asarray` takes: a number, nested sequences of numbers, or an array. An array of
+      JAX, or of another library that speaks DLPack, is not copied where its memory can be shared.
+    - `dtype`: the dtype of the result. None is that of an array; for Python numbers bool, int64, or
+      the default dtype of floats or complex numbers.
+    - `device`: where the result lives: `"cpu"`, `"gpu"`, `"cuda:0"`, a `jax.Device` or a
+      `Sharding`. None leaves an array where it is, and is JAX's default device otherwise.
+
+    Shapes: those of the nesting or of the array.
+    Errors: RuntimeError for integers that the dtype cannot hold, TypeError for what is no number
+    and for a tensor that requires grad, ValueError for lists of several lengths.
 
     >>> functx.as_tensor(np.ones(2, "float32"))
     Array([1., 1.], dtype=float32)
@@ -80,10 +104,13 @@ def as_tensor(data: Any, dtype: DTypeLike = None, device: Any = None) -> jax.Arr
 
 @explain_unknown_keywords()
 def from_numpy(ndarray: np.ndarray) -> jax.Array:
-    """A NumPy array as a `jax.Array`, which shares no changes with it.
+    """A copy of a NumPy array as a `jax.Array`.
 
-    64-bit dtypes become 32-bit ones while `functx.enable_x64` is off.
-    Errors: TypeError for anything else, OverflowError for integers that do not fit then.
+    - `ndarray`: the NumPy array. Later changes to it do not reach the result.
+
+    Shapes and dtypes: those of `ndarray`; 64-bit dtypes become 32-bit ones while
+    `functx.enable_x64` is off.
+    Errors: TypeError for any other object, OverflowError for integers that do not fit 32 bits then.
 
     >>> functx.from_numpy(np.arange(3, dtype="int16"))
     Array([0, 1, 2], dtype=int16)
@@ -93,12 +120,17 @@ def from_numpy(ndarray: np.ndarray) -> jax.Array:
 
 @explain_unknown_keywords()
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
-    """Another library's array that speaks DLPack, without a copy where memory can be shared.
+    """The array of another library that speaks DLPack, without a copy where memory can be shared.
 
-    What it holds must not be written to from then on. 64-bit dtypes become 32-bit ones while
+    - `ext_tensor`: an array with a method `__dlpack__`, which must not be written to from then on.
+    - `device`: where the result lives: `"cpu"`, `"gpu"`, `"cuda:0"`, a `jax.Device` or a
+      `Sharding`. None leaves the array where it is.
+    - `copy`: True always copies, False never; None copies where needed.
+
+    Shapes and dtypes: those of `ext_tensor`; 64-bit dtypes become 32-bit ones while
     `functx.enable_x64` is off.
-    Errors: TypeError for what has no `__dlpack__`, and for a tensor that requires grad; ValueError
-    with `copy=False` where a copy is needed; OverflowError for integers that do not fit.
+    Errors: TypeError for an object without `__dlpack__` and for a tensor that requires grad,
+    ValueError for `copy=False` where a copy is needed, OverflowError for integers that do not fit.
 
     >>> functx.from_dlpack(np.arange(3, dtype="int16"))
     Array([0, 1, 2], dtype=int16)
@@ -115,13 +147,19 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 @explain_unknown_keywords()
 def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0) -> jax.Array:
-    """A vector of the numbers that a buffer of bytes holds, which it shares no changes with.
+    r"""A vector of the numbers that a buffer of bytes holds.
 
-    `offset` is in bytes, `count` in elements, by default all that there are.
-    Errors: TypeError for what is no buffer, ValueError for one that is too small or does not hold
-    whole elements.
+    - `buffer`: an object with the buffer protocol, such as `bytes`. Later changes to it do not
+      reach the result.
+    - `dtype`: the dtype of the numbers, and of the result.
+    - `count`: how many numbers to read; -1 is all.
+    - `offset`: the byte at which to begin.
 
-    >>> functx.frombuffer(b"\\x01\\x00\\x02\\x00", dtype="int16")
+    Shapes: `[count]`.
+    Errors: TypeError for an object that is no buffer, ValueError for a buffer that is too small or
+    does not hold whole numbers.
+
+    >>> functx.frombuffer(b"\x01\x00\x02\x00", dtype="int16")
     Array([1, 2], dtype=int16)
     """
     try:

@@ -13,7 +13,7 @@ from functx._core.numbers.dtypes import available, default_float, DTypeLike, FLO
 
 
 def get_default_dtype() -> np.dtype[Any]:
-    """The default dtype that holds here, float32 if nothing was said.
+    """The default dtype that holds here: float32, unless another one was set.
 
     >>> functx.get_default_dtype()
     dtype('float32')
@@ -22,18 +22,18 @@ def get_default_dtype() -> np.dtype[Any]:
 
 
 def set_default_dtype(d: DTypeLike) -> None:
-    """Sets the default dtype for the whole process; `functx.default_dtype` does for a region.
+    """Sets the default dtype for the whole process.
 
-    Python's floats have it, arrays that are made of nothing (`zeros`, `rand`, `linspace`), and what
-    is computed from integers and has a fraction (`sin`, a quotient). Complex numbers have
-    complex128 beside float64, complex64 beside the others.
+    - `d`: float16, bfloat16, float32 or float64, by name or as an object.
 
-    - `d`: float16, bfloat16, float32 or float64.
+    The default dtype is that of Python's floats, of arrays that are made of nothing (`zeros`,
+    `rand`, `linspace`), and of results with a fraction that are computed from integers (`sin`, a
+    quotient). Complex numbers have complex128 beside float64, complex64 beside the others.
 
-    As in PyTorch all threads see it, but for those that are in a region of `functx.default_dtype`.
-    It is a part of the key of every compiled program, so no program that was compiled before is
-    used with another default. While 64 bit is off, float64 is refused; where it is turned off
-    later, the default is float32 as long as it is off.
+    As in PyTorch, all threads see the default dtype, but for those in a region of
+    `functx.default_dtype`. It is part of the key of every compiled program, so no program that was
+    compiled before is used with another default. Where 64 bit is turned off after float64 was set,
+    the default is float32 as long as 64 bit is off.
 
     Errors: TypeError for other dtypes, RuntimeError for float64 while 64 bit is off.
 
@@ -48,8 +48,11 @@ def set_default_dtype(d: DTypeLike) -> None:
 def default_dtype(d: DTypeLike) -> AbstractContextManager[None]:
     """Sets the default dtype for a region and the current thread.
 
-    - `d`: as of `set_default_dtype`, and refused as there. The innermost region counts, whatever
-      `set_default_dtype` says meanwhile.
+    - `d`: float16, bfloat16, float32 or float64, by name or as an object.
+
+    The innermost region counts, whatever `set_default_dtype` says meanwhile.
+
+    Errors: TypeError for other dtypes, RuntimeError for float64 while 64 bit is off.
 
     >>> with functx.x64(), functx.default_dtype(functx.float64):
     ...     functx.div(jnp.arange(2), 3).dtype

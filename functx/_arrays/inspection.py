@@ -23,10 +23,13 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
-    """The dtype of `tensor1 + tensor2`: arrays or Python numbers, one array at least or none.
+    """The dtype of `tensor1 + tensor2`.
+
+    - `tensor1`, `tensor2`: arrays or Python numbers.
 
     Arrays with dimensions outrank 0-d arrays, and both outrank Python numbers.
-    Raises `TypeError` for anything else.
+
+    Errors: TypeError for anything else.
 
     >>> functx.result_type(jnp.ones(2, "int32"), 1.5)
     dtype('float32')
@@ -46,7 +49,11 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:
-    """The smallest dtype to which arrays of both promote.
+    """The smallest dtype to which arrays of two dtypes promote.
+
+    - `type1`, `type2`: dtypes, by name or as objects.
+
+    Errors: TypeError for what is no dtype.
 
     >>> functx.promote_types("int32", functx.float16)
     dtype('float16')
@@ -64,9 +71,13 @@ def _result_of(who: str, arrays: list[jax.Array]) -> np.dtype:
 
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
-    """Whether an array of `to` may take what one of `from_` holds, digits aside.
+    """Whether numbers of one dtype may be cast to another dtype, digits aside.
+
+    - `from_`, `to`: dtypes, by name or as objects.
 
     No complex number becomes real, none with a fraction an integer, and no number a bool.
+
+    Errors: TypeError for what is no dtype.
 
     >>> functx.can_cast("float64", "float16"), functx.can_cast("float16", "int64")
     (True, False)
@@ -76,7 +87,11 @@ def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
 
 
 def is_complex(input: Any) -> bool:
-    """Whether an array's dtype is complex.
+    """Whether the dtype of an array is complex.
+
+    - `input`: an array, also a traced one.
+
+    Errors: TypeError for what is no array.
 
     >>> functx.is_complex(jnp.ones(2))
     False
@@ -85,7 +100,11 @@ def is_complex(input: Any) -> bool:
 
 
 def is_floating_point(input: Any) -> bool:
-    """Whether an array's dtype is floating.
+    """Whether the dtype of an array is floating.
+
+    - `input`: an array, also a traced one.
+
+    Errors: TypeError for what is no array.
 
     >>> functx.is_floating_point(jnp.ones(2))
     True
@@ -94,7 +113,11 @@ def is_floating_point(input: Any) -> bool:
 
 
 def is_signed(input: Any) -> bool:
-    """Whether an array's dtype has negative numbers.
+    """Whether the dtype of an array has negative numbers.
+
+    - `input`: an array, also a traced one.
+
+    Errors: TypeError for what is no array.
 
     >>> functx.is_signed(jnp.ones(2, "uint8"))
     False
@@ -104,7 +127,9 @@ def is_signed(input: Any) -> bool:
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether `obj` is a `jax.Array`, a traced one too. NumPy's are not.
+    """Whether an object is a `jax.Array`.
+
+    - `obj`: any object. A traced array is a `jax.Array`; NumPy's arrays are not.
 
     >>> functx.is_tensor(jnp.ones(2)), functx.is_tensor([1.0])
     (True, False)
@@ -113,7 +138,11 @@ def is_tensor(obj: Any) -> bool:
 
 
 def numel(input: Any) -> int:
-    """How many elements an array has.
+    """The number of elements of an array.
+
+    - `input`: an array, also a traced one.
+
+    Errors: TypeError for what is no array.
 
     >>> functx.numel(jnp.ones((2, 3)))
     6
@@ -125,8 +154,10 @@ def numel(input: Any) -> int:
 def is_nonzero(input: Any) -> bool:
     """Whether the only element of an array is not 0.
 
-    Raises `RuntimeError` for another number of elements, `TypeError` where a program that is being
-    traced does not know it.
+    - `input`: an array with one element.
+
+    Errors: RuntimeError for another number of elements, TypeError for what is no array, and while a
+    program is traced in which the element is not known.
 
     >>> functx.is_nonzero(jnp.asarray([0.5]))
     True
@@ -147,6 +178,10 @@ def is_nonzero(input: Any) -> bool:
 
 def is_same_size(input: Any, other: Any) -> bool:
     """Whether two arrays have one shape.
+
+    - `input`, `other`: arrays, also traced ones.
+
+    Errors: TypeError for what is no array.
 
     >>> functx.is_same_size(jnp.ones(2), jnp.ones((2, 1)))
     False
@@ -183,8 +218,9 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
 def finfo(type: DTypeLike | None = None) -> Any:
     """Limits of a floating dtype, or of a complex one's parts: `bits`, `eps`, `max`, `tiny`, ...
 
-    Left out, the dtype is the default one.
-    Raises `TypeError` for other dtypes.
+    - `type`: a floating or complex dtype, by name or as an object. None is the default dtype.
+
+    Errors: TypeError for any other dtype.
 
     >>> float(functx.finfo("float16").max)
     65504.0
@@ -198,7 +234,9 @@ def finfo(type: DTypeLike | None = None) -> Any:
 def iinfo(type: DTypeLike) -> Any:
     """Limits of an integer dtype: `bits`, `min`, `max`.
 
-    Raises `TypeError` for other dtypes.
+    - `type`: an integer dtype, by name or as an object.
+
+    Errors: TypeError for any other dtype.
 
     >>> functx.iinfo("uint8").max
     255

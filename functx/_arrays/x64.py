@@ -36,9 +36,14 @@ class Setting:
 
 
 def enable_x64(enabled: bool = True) -> Setting:
-    """Turns JAX's 64-bit dtypes on for the whole process, or off; `functx.x64` does for a region.
+    """Turns JAX's 64-bit dtypes on or off for the whole process.
 
-    PyTorch's int64 indices and float64 arrays need it; without, they come in 32 bits.
+    - `enabled`: True turns them on, False off.
+
+    PyTorch's int64 indices and float64 arrays need 64-bit dtypes; without, they come in 32 bits.
+    `functx.x64` sets them for a region; this function is no context manager.
+
+    Errors: TypeError unless `enabled` is a bool.
     """
     require_bool("enable_x64", "enabled", enabled)
     before = jax.config.read("jax_enable_x64")
@@ -47,7 +52,11 @@ def enable_x64(enabled: bool = True) -> Setting:
 
 
 def x64(enabled: bool = True) -> AbstractContextManager[None]:
-    """Turns 64-bit dtypes on, or off, for a region and the current thread.
+    """A region in which 64-bit dtypes are on, or off, for the current thread.
+
+    - `enabled`: True turns them on, False off.
+
+    Errors: TypeError unless `enabled` is a bool.
 
     >>> with functx.x64():
     ...     functx.zeros(2, dtype=functx.float64).dtype

@@ -27,15 +27,17 @@ __all__ = ["checked", "checking"]
 
 
 def checked(func: Callable[P, Y]) -> Callable[P, Y]:
-    """`func`, raising where operators meet values they refuse, wherever it runs.
+    """`func`, which raises where operators meet values that they refuse, wherever it runs.
 
-    Eager operators check indices and probabilities on the CPU. Under `jit` and on
-    accelerators they cannot, and a read out of range gives NaN (a write, nothing); this
-    transform compiles the checks in, and reports the first that failed. It costs the
-    time of the checks and a wait for the result.
+    - `func`: a function of any trees; the result returns what it returns.
 
-    Raises what the operator raises eagerly, with the value; of the lanes of a `vmap` outside, the
-    first that failed. JAX's own `checkify.check`s in `func` are reported too.
+    Eager operators check indices and probabilities on the CPU. Under `jit` and on accelerators they
+    cannot, and a read out of range gives NaN (a write, nothing); this transform compiles the checks
+    in, and reports the first that failed. It costs the time of the checks and a wait for the
+    result.
+
+    Errors: what the operator raises eagerly, with the value. If a `vmap` is outside, the first lane
+    that failed counts. Failures of `checkify.check` of JAX in `func` are reported too.
 
     >>> look_up = functx.debug.checked(jax.jit(lambda i: functx.index_select(jnp.zeros(3), 0, i)))
     >>> look_up(jnp.asarray([7]))
@@ -87,8 +89,13 @@ def _at_hand(error: Any) -> Any:
 def checking(enabled: bool = True) -> AbstractContextManager[None]:
     """A region in which eager calls check what costs as much as the operator: singular matrices.
 
+    - `enabled`: False is a region inside one of `checking` without these checks.
+
     On every device, each such call waits for its result. What is compiled in the region is not
-    checked: `checked` does that.
+    checked: `functx.debug.checked` does that.
+
+    Errors: `functx.linalg.LinAlgError` for matrices that are singular or not positive definite, in
+    the region; TypeError unless `enabled` is a bool.
 
     >>> with functx.debug.checking():
     ...     functx.linalg.inv(jnp.zeros((2, 2)))

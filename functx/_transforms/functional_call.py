@@ -32,17 +32,20 @@ def functional_call(
 ) -> Y:
     """Calls `module` with other parameters than its own, so that they can be transformed.
 
-    - `module`: a callable pytree (a dataclass registered with JAX, an Equinox module), whose
-      named leaves are replaced; or a plain function `f(parameters, *args, **kwargs)`.
-    - `parameter_and_buffer_dicts`: a dict from names of leaves to arrays, a tuple or list of
-      such dicts with distinct names (parameters and buffers, say), or a tree of the module's
-      structure. Names are dotted paths such as `layers.0.weight`.
-    - `args`: the positional arguments; what is no tuple is the only one.
-    - `tie_weights`: a leaf that is the same array as a named one is replaced with it.
-    - `strict`: every leaf of `module` must be named, or tied to one that is.
+    - `module`: a callable pytree (a dataclass registered with JAX, an Equinox module), whose named
+      leaves are replaced; or a plain function `f(parameters, *args, **kwargs)`.
+    - `parameter_and_buffer_dicts`: a dict from names of leaves to arrays, a tuple or list of such
+      dicts with distinct names (parameters and buffers, say), or a tree of the module's structure.
+      Names are dotted paths such as `layers.0.weight`. Arrays may have any shape and dtype.
+    - `args`: the positional arguments, a tuple; anything else is the only argument.
+    - `kwargs`: the keyword arguments, a dict or None.
+    - `tie_weights`: whether a leaf that is the same array as a named one is replaced with it.
+    - `strict`: whether every leaf of `module` must be named, or tied to one that is.
 
-    Unknown names are refused with the nearest ones, repeated ones and different values for
-    tied leaves as ambiguous (`ValueError`), and a module that is no pytree (`TypeError`).
+    Returns what `module` returns.
+
+    Errors: ValueError for unknown names, which it tells with the nearest ones, for repeated names,
+    and for different values for tied leaves; TypeError for a module that is no pytree.
 
     >>> def linear(parameters, x):
     ...     return parameters["w"] * x

@@ -72,21 +72,21 @@ def grad(
 ) -> Callable[..., Any]:
     r"""The gradient of `func`, which returns one real scalar.
 
-    Shapes: the result is like the argument, a tree if that is one; a tuple of `argnums`
+    - `func`: a function of trees of arrays that returns one floating number, or `(loss, aux)`.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `has_aux`: whether `func` returns `(loss, aux)`, so that `(gradient, aux)` comes back.
+    - `unused`: the gradient of an array on which `func` does not depend at all (to depend and have
+      a derivative of zero is another thing): `"zeros"`, `"none"` for None, or `"error"`.
+    - `allow_int`: whether integers, booleans and keys may be among the arguments. They have no
+      gradient: a NumPy array of JAX's dtype `float0`, which holds nothing, takes its place, as in
+      `jax.grad`.
+
+    Shapes and dtypes: those of the argument, a tree if the argument is one; a tuple of `argnums`
     gives a tuple. Complex arguments get PyTorch's gradient,
     $\partial L/\partial x + i\,\partial L/\partial y$.
-
-    - `argnums`: the arguments to differentiate: a position (negative counts from the end),
-      the name of an argument, or a tuple of those.
-    - `has_aux`: `func` returns `(loss, aux)`, and `(gradient, aux)` comes back.
-    - `unused`: the gradient of an array on which `func` does not depend at all (to depend and have
-      a derivative of zero is another thing): `"zeros"`, `"none"` for `None`, or `"error"`
-      (`RuntimeError`).
-    - `allow_int`: integers, booleans and keys may be among the arguments. They have no gradient: a
-      NumPy array of JAX's dtype `float0`, which holds nothing, takes its place, as in `jax.grad`.
-
-    Otherwise integer arguments are refused (`TypeError`), as are outputs that are integers, or no
-    scalars (`ValueError`).
+    Errors: TypeError for integer arguments without `allow_int` and for outputs of integers,
+    ValueError for outputs that are no scalars, RuntimeError for `unused="error"`.
 
     >>> functx.grad(lambda x: (x**2).sum())(jnp.asarray([1, 2], "float32"))
     Array([2., 4.], dtype=float32)
@@ -139,9 +139,23 @@ def grad_and_value(
     unused: Unused = "zeros",
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """The gradient and the value of `func`, in PyTorch's order.
+    r"""The gradient and the value of `func`, which returns one real scalar, in PyTorch's order.
 
-    As `grad`; returns `(gradient, value)`, and `(gradient, (value, aux))` with `has_aux`.
+    The returned function gives `(gradient, value)`, and `(gradient, (value, aux))` with `has_aux`.
+
+    - `func`: a function of trees of arrays that returns one floating number, or `(value, aux)`.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `has_aux`: whether `func` returns `(value, aux)`.
+    - `unused`: the gradient of an array on which `func` does not depend: `"zeros"`, `"none"` for
+      None, or `"error"`.
+    - `allow_int`: whether integers, booleans and keys may be among the arguments. Their gradients
+      are NumPy arrays of the dtype `float0`, which hold nothing.
+
+    Shapes and dtypes: the gradient has those of the argument; a tuple of `argnums` gives a tuple.
+    Complex arguments get PyTorch's gradient, $\partial L/\partial x + i\,\partial L/\partial y$.
+    Errors: TypeError for integer arguments without `allow_int` and for outputs of integers,
+    ValueError for outputs that are no scalars, RuntimeError for `unused="error"`.
 
     >>> functx.grad_and_value(lambda x: x**2)(jnp.float32(3))
     (Array(6., dtype=float32), Array(9., dtype=float32))
@@ -192,9 +206,23 @@ def value_and_grad(
     unused: Unused = "zeros",
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """The value and the gradient of `func`, in JAX's order.
+    r"""The value and the gradient of `func`, which returns one real scalar, in JAX's order.
 
-    As `grad`; returns `(value, gradient)`, and `((value, aux), gradient)` with `has_aux`.
+    The returned function gives `(value, gradient)`, and `((value, aux), gradient)` with `has_aux`.
+
+    - `func`: a function of trees of arrays that returns one floating number, or `(value, aux)`.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `has_aux`: whether `func` returns `(value, aux)`.
+    - `unused`: the gradient of an array on which `func` does not depend: `"zeros"`, `"none"` for
+      None, or `"error"`.
+    - `allow_int`: whether integers, booleans and keys may be among the arguments. Their gradients
+      are NumPy arrays of the dtype `float0`, which hold nothing.
+
+    Shapes and dtypes: the gradient has those of the argument; a tuple of `argnums` gives a tuple.
+    Complex arguments get PyTorch's gradient, $\partial L/\partial x + i\,\partial L/\partial y$.
+    Errors: TypeError for integer arguments without `allow_int` and for outputs of integers,
+    ValueError for outputs that are no scalars, RuntimeError for `unused="error"`.
 
     >>> functx.value_and_grad(lambda x: x**2)(jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))

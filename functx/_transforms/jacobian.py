@@ -86,25 +86,27 @@ def jacrev(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[..., Any]:
-    r"""The Jacobian of `func`, one vector-Jacobian product per output element.
+    """The Jacobian of `func`, one vector-Jacobian product per output element.
 
-    Shapes: `func: [*n] -> [*m]` gives `[*m, *n]`. A tree of outputs is the outer tree of
-    the result, a tuple of `argnums` the next, and the trees of the arguments the inner one.
+    - `func`: a function of trees of floating or complex arrays that returns a tree of arrays.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `has_aux`: whether `func` returns `(output, aux)`, so that `(jacobian, aux)` comes back.
+    - `chunk_size`: how many rows are computed at once; fewer need less memory and more time. None
+      is all; `"auto"` takes as many as fit into `max_bytes`.
+    - `max_bytes`: the bound for `"auto"`, by an upper estimate. None is 1 GiB.
+    - `as_real`: whether complex leaves count as two reals, in last dimensions of size 2:
+      `c64[*n] -> c64[*m]` gives `f32[*m, 2, *n, 2]`.
 
-    - `argnums`: as in `grad`.
-    - `has_aux`: `func` returns `(output, aux)`, and `(jacobian, aux)` comes back.
-    - `chunk_size`: rows computed at once; smaller needs less memory and more time. `"auto"`
-      takes as many as fit into `max_bytes` (1 GiB by default) by an upper estimate.
-
-    - `as_real`: complex leaves of inputs and outputs count as two reals, in a last dimension
-      of size 2 for each: `f: c64[*n] -> c64[*m]` gives `f32[*m, 2, *n, 2]`.
-
-    Complex: the Jacobian of a complex output of complex inputs is its complex derivative, the
-    same as `jacfwd`'s. Where there is none, because the function is not holomorphic there, it is
-    refused (`ValueError`; while being recorded the result is NaN, and `functx.debug.checked`
-    raises); one more product finds out. A real output of complex inputs has its gradients (as
-    `grad` has them) for rows. A complex output of real inputs is refused. `as_real=True` takes
-    them all.
+    Shapes: `func: [*n] -> [*m]` gives `[*m, *n]`. A tree of outputs is the outer tree of the
+    result, a tuple of `argnums` the next, and the trees of the arguments the inner one.
+    Dtypes: those of the inputs. A complex output of complex inputs has its complex derivative, the
+    same as in `jacfwd`; a real output of complex inputs has its gradients, as `grad` has them, for
+    rows; a complex output of real inputs is refused. `as_real=True` takes them all.
+    Errors: TypeError for integer inputs; ValueError where a function of complex inputs is not
+    holomorphic, which one more product finds out (while being recorded, the result is NaN, and
+    `functx.debug.checked` raises), for a `chunk_size` below 1, and for `max_bytes` without
+    `"auto"`.
 
     Prefer `jacfwd` when outputs outnumber inputs.
 
@@ -161,15 +163,31 @@ def jacfwd(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[..., Any]:
-    r"""The Jacobian of `func`, one Jacobian-vector product per input element.
+    """The Jacobian of `func`, one Jacobian-vector product per input element.
 
-    As `jacrev`, but `chunk_size` counts columns. `randomness` is what draws from the ambient
-    generator give, as in `vmap`: the columns are its lanes, so that `"same"` is the
-    derivative of one random function.
+    - `func`: a function of trees of floating or complex arrays that returns a tree of arrays.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `has_aux`: whether `func` returns `(output, aux)`, so that `(jacobian, aux)` comes back.
+    - `randomness`: what draws from the ambient generator give in the columns: `"error"` refuses
+      them, `"same"` gives all columns the same numbers, which is the derivative of one random
+      function, `"different"` gives each column its own.
+    - `chunk_size`: how many columns are computed at once; fewer need less memory and more time.
+      None is all; `"auto"` takes as many as fit into `max_bytes`.
+    - `max_bytes`: the bound for `"auto"`, by an upper estimate. None is 1 GiB.
+    - `as_real`: whether complex leaves count as two reals, in last dimensions of size 2:
+      `c64[*n] -> c64[*m]` gives `f32[*m, 2, *n, 2]`.
 
-    Complex: as in `jacrev`, but a complex output of real inputs is fine, and a real output of
-    complex inputs is refused: use `jacrev`. With `randomness="different"` nothing says whether
-    the functions are holomorphic.
+    Shapes: `func: [*n] -> [*m]` gives `[*m, *n]`. A tree of outputs is the outer tree of the
+    result, a tuple of `argnums` the next, and the trees of the arguments the inner one.
+    Dtypes: those of the outputs. A complex output of complex inputs has its complex derivative; a
+    complex output of real inputs is fine, and a real output of complex inputs is refused: use
+    `jacrev`, or `as_real=True`. With `randomness="different"`, holomorphy is not checked.
+    Errors: TypeError for integer inputs; ValueError where a function of complex inputs is not
+    holomorphic, for a `chunk_size` below 1, and for `max_bytes` without `"auto"`; RuntimeError for
+    draws with `randomness="error"`.
+
+    Prefer `jacrev` when inputs outnumber outputs.
 
     >>> functx.jacfwd(lambda x: x**2)(jnp.asarray([1, 2], "float32"))
     Array([[2., 0.],
@@ -218,15 +236,24 @@ def hessian(
     max_bytes: int | None = None,
     as_real: bool = False,
 ) -> Callable[..., Any]:
-    r"""The second derivative of `func`, forward over reverse: `jacfwd` of `jacrev`.
+    """The second derivative of `func`: `jacfwd` of `jacrev`, forward over reverse mode.
 
-    Shapes: `func: [*n] -> [*m]` gives `[*m, *n, *n]`; trees nest as in `jacrev`, twice.
+    - `func`: a function of trees of floating or complex arrays that returns a tree of them.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `has_aux`: whether `func` returns `(output, aux)`, so that `(hessian, aux)` comes back.
+    - `chunk_size`: how many Hessian-vector products are computed at once; fewer need less memory
+      and more time. None is all; `"auto"` takes as many as fit into `max_bytes`.
+    - `max_bytes`: the bound for `"auto"`, by an upper estimate. None is 1 GiB.
+    - `as_real`: whether complex leaves count as two reals, in last dimensions of size 2.
 
-    - `chunk_size`, `max_bytes`: as in `jacfwd`; they count Hessian-vector products.
-    - `as_real`: as in `jacrev`, for outputs and both inputs.
-
-    Complex: only complex outputs of complex inputs (holomorphic, as in `jacrev`) and real
-    outputs of real inputs have a Hessian; `hvp` takes real functions of complex inputs.
+    Shapes: `func: [*n] -> [*m]` gives `[*m, *n, *n]`. A tree of outputs is the outer tree of the
+    result; a tuple of `argnums` and the trees of the arguments come next, twice.
+    Dtypes: those of the outputs and inputs promoted. Without `as_real`, complex outputs of complex
+    inputs (holomorphic) and real outputs of real inputs have a Hessian; `hvp` takes real functions
+    of complex inputs.
+    Errors: TypeError for integers, ValueError for functions that are not holomorphic, a
+    `chunk_size` below 1, and `max_bytes` without `"auto"`.
 
     >>> functx.hessian(lambda x: (x**3).sum())(jnp.asarray([1, 2], "float32"))
     Array([[ 6.,  0.],

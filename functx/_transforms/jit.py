@@ -43,11 +43,19 @@ def jit(**options: Any) -> Callable[[Callable[P, Y]], Jitted[P, Y]]: ...
 def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`jax.jit`, where random operators may draw from the ambient generator.
 
-    The generator's state goes into the program and comes back advanced, so the numbers
-    are those of the same calls made eagerly. `options` are `jax.jit`'s, and count and name the
-    arguments of `func`: `static_argnums`, `static_argnames`, `donate_argnums`, `donate_argnames`,
-    `in_shardings`, `out_shardings`, `keep_unused`, `inline`, `compiler_options`, ... The result
-    has `jax.jit`'s methods `trace`, `lower`, `eval_shape` and `clear_cache`.
+    - `func`: the function to compile, of trees of arrays of any shapes and dtypes. Without it,
+      `jit` is a decorator with the options given.
+    - `options`: those of `jax.jit`, which count and name the arguments of `func`: `static_argnums`,
+      `static_argnames`, `donate_argnums`, `donate_argnames`, `in_shardings`, `out_shardings`,
+      `keep_unused`, `inline`, `compiler_options`, ...
+
+    The state of the generator goes into the program and comes back advanced, so random numbers are
+    those of the same calls made eagerly. The result has the methods `trace`, `lower`, `eval_shape`
+    and `clear_cache` of `jax.jit`.
+
+    Errors: TypeError for an option that `jax.jit` does not have and for arguments that are no
+    arrays and not static, and JAX's ConcretizationTypeError where Python asks for the value of a
+    traced array.
 
     >>> functx.manual_seed(0)
     >>> x = functx.jit(lambda: functx.rand(3))()

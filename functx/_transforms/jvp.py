@@ -65,12 +65,17 @@ def jvp(
 ) -> Any:
     """The value of `func` at `primals`, and its derivative along `tangents`.
 
-    Returns `(output, tangent)`, and `(output, tangent, aux)` if `has_aux` and `func` returns
-    `(output, aux)`. The tangent is like the output; that of integers is zero.
+    Returns `(output, tangent)`, and `(output, tangent, aux)` with `has_aux`.
 
-    - `primals`, `tangents`: tuples of positional arguments, alike in structure, shape and
-      dtype.
-    - `strict`: an output that does not depend on the primals is an error, not a zero.
+    - `func`: a function of trees of floating or complex arrays that returns a tree of arrays.
+    - `primals`: a tuple of positional arguments.
+    - `tangents`: a tuple like `primals` in structure, shapes and dtypes.
+    - `strict`: whether an output that does not depend on the primals is an error, not a zero.
+    - `has_aux`: whether `func` returns `(output, aux)`.
+
+    Shapes and dtypes: the tangent has those of the output; that of integers is zero.
+    Errors: TypeError for integer primals and for tangents of other dtypes, ValueError for tangents
+    of another structure or shape, RuntimeError with `strict`.
 
     >>> functx.jvp(jnp.square, (jnp.float32(3),), (jnp.float32(1),))
     (Array(9., dtype=float32), Array(6., dtype=float32))

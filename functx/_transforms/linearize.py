@@ -60,9 +60,18 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool) -> tuple[A
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `func` at `primals`, and its linear approximation there.
 
-    Returns `(output, jvp_fn)`, and `(output, jvp_fn, aux)` if `has_aux` and `func` returns
-    `(output, aux)`. `jvp_fn(*tangents)` takes one tangent per primal and does not evaluate
-    `func` again, for which it keeps intermediate values; for one direction `jvp` is cheaper.
+    Returns `(output, jvp_fn)`, and `(output, jvp_fn, aux)` with `has_aux`. `jvp_fn(*tangents)`
+    takes one tangent per primal and does not evaluate `func` again, for which it keeps intermediate
+    values; for one direction `jvp` is cheaper.
+
+    - `func`: a function of trees of floating or complex arrays that returns a tree of arrays.
+    - `primals`: the positional arguments.
+    - `has_aux`: whether `func` returns `(output, aux)`.
+
+    Shapes and dtypes: tangents have those of the primals, the result of `jvp_fn` those of the
+    output.
+    Errors: TypeError for integer primals and for tangents of other dtypes, ValueError for tangents
+    of another structure or shape.
 
     >>> output, jvp_fn = functx.linearize(jnp.square, jnp.float32(3))
     >>> jvp_fn(jnp.float32(1)), jvp_fn(jnp.float32(2))

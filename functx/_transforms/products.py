@@ -39,13 +39,18 @@ def hvp(
 def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and its Hessian times `tangents`: forward over reverse.
 
-    Returns `(value, product)`, and `(value, product, aux)` if `has_aux` and `func` returns
-    `(value, aux)`, at the cost of a few evaluations of `func`.
+    Returns `(value, product)`, and `(value, product, aux)` with `has_aux`, at the cost of a few
+    evaluations of `func`.
 
+    - `func`: a function of trees of arrays that returns one floating number, or `(value, aux)`.
     - `primals`: a tuple of positional arguments, or one argument that is no tuple.
-    - `tangents`, and the product: like `primals` in structure, shape and dtype.
+    - `tangents`: a tree like `primals` in structure, shapes and dtypes.
+    - `has_aux`: whether `func` returns `(value, aux)`.
 
-    Complex primals: the product is the derivative of `grad` along `tangents`.
+    Shapes and dtypes: the product has those of `primals`. For complex primals it is the derivative
+    of `grad` along `tangents`.
+    Errors: TypeError for integer primals and for tangents of other dtypes, ValueError for tangents
+    of another structure or shape and outputs that are no scalars.
 
     >>> f = lambda x: (x**3).sum()
     >>> x, v = jnp.asarray([1, 2], "float32"), jnp.asarray([1, 0], "float32")
@@ -76,7 +81,17 @@ def vhp(
 def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: bool = False) -> Any:
     """The value of the scalar `func`, and `cotangents` times its Hessian: reverse over reverse.
 
-    As `hvp`, for functions that have no forward mode; where both work, `hvp` is cheaper.
+    Returns `(value, product)`, and `(value, product, aux)` with `has_aux`. It serves functions that
+    have no forward mode; where both work, `hvp` is cheaper.
+
+    - `func`: a function of trees of arrays that returns one floating number, or `(value, aux)`.
+    - `primals`: a tuple of positional arguments, or one argument that is no tuple.
+    - `cotangents`: a tree like `primals` in structure, shapes and dtypes.
+    - `has_aux`: whether `func` returns `(value, aux)`.
+
+    Shapes and dtypes: the product has those of `primals`.
+    Errors: TypeError for integer primals and for cotangents of other dtypes, ValueError for
+    cotangents of another structure or shape and outputs that are no scalars.
 
     >>> f = lambda x: (x**3).sum()
     >>> x, v = jnp.asarray([1, 2], "float32"), jnp.asarray([1, 0], "float32")

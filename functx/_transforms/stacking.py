@@ -25,9 +25,14 @@ __all__ = ["stack_trees", "unstack_tree"]
 def stack_trees(trees: Sequence[X]) -> X:
     """One tree from many alike: each leaf stacked along a new first dimension.
 
-    PyTorch's `stack_module_state`, for parameters in a pytree: `vmap` over the result runs
-    an ensemble. Shapes: `n` leaves `[...]` give `[n, ...]`. The trees must agree in
-    structure (`ValueError`), shapes (`ValueError`) and dtypes (`TypeError`).
+    - `trees`: a sequence of trees of arrays.
+
+    PyTorch's `stack_module_state`, for parameters in a pytree: `vmap` over the result runs an
+    ensemble.
+
+    Shapes: `n` leaves `[...]` give `[n, ...]`; dtypes stay.
+    Errors: ValueError for trees of unequal structure or shapes and for none, TypeError for unequal
+    dtypes.
 
     >>> functx.stack_trees([{"w": jnp.float32(1)}, {"w": jnp.float32(2)}])
     {'w': Array([1., 2.], dtype=float32)}
@@ -73,9 +78,12 @@ def _require_like_first(first: Any, tree: Any, i: int) -> None:
 
 
 def unstack_tree(tree: X) -> list[X]:
-    """The trees that `stack_trees` stacked: leaf `[n, ...]` gives `n` trees of `[...]`.
+    """The trees that `stack_trees` stacked.
 
-    All leaves must have one first size (`ValueError`).
+    - `tree`: a tree of arrays with one first size `n`.
+
+    Shapes: leaves `[n, ...]` give `n` trees of leaves `[...]`; dtypes stay.
+    Errors: ValueError for leaves of unequal first sizes or without dimensions.
 
     >>> functx.unstack_tree({"w": jnp.asarray([1, 2], "float32")})
     [{'w': Array(1., dtype=float32)}, {'w': Array(2., dtype=float32)}]

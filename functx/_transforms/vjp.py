@@ -89,17 +89,23 @@ def vjp(
 ) -> Any:
     """The value of `func` at `primals`, and its vector-Jacobian product there.
 
-    Returns `(output, vjp_fn)`, and `(output, vjp_fn, aux)` if `has_aux` and `func` returns
-    `(output, aux)`. `vjp_fn(cotangents)` takes one tree like the output and returns a tuple
-    with one cotangent per primal.
+    Returns `(output, vjp_fn)`, and `(output, vjp_fn, aux)` with `has_aux`. `vjp_fn(cotangents)`
+    takes one tree like the output and returns a tuple with one cotangent per primal.
 
-    - `retain`: whether `vjp_fn` keeps what it needs for another use. With False it lets go of that
-      after the first, and refuses a second that would need it (`RuntimeError`).
-    - `unused`: the cotangent of an array on which no output depends, as in `grad`.
+    - `func`: a function of trees of arrays that returns a tree of arrays.
+    - `primals`: the positional arguments, trees of floating or complex arrays.
+    - `has_aux`: whether `func` returns `(output, aux)`.
+    - `retain`: whether `vjp_fn` keeps what it needs for another call. With False it lets go of that
+      after the first call.
+    - `unused`: the cotangent of an array on which no output depends: `"zeros"`, `"none"` for None,
+      or `"error"`.
 
-    Dtypes: primals are real or complex; cotangents have the dtypes of the outputs. Integer
-    and boolean outputs have no cotangent, whatever is passed for them is ignored, `None`
-    too. Complex cotangents follow PyTorch: they are the conjugates of JAX's.
+    Shapes and dtypes: cotangents have those of the outputs, results those of the primals. Integer
+    and boolean outputs have no cotangent: whatever is passed for them is ignored, None too. Complex
+    cotangents follow PyTorch: they are the conjugates of JAX's.
+    Errors: TypeError for integer primals, TypeError or ValueError for cotangents that are not like
+    the outputs, RuntimeError for a second call that needs what `retain=False` let go, and for
+    `unused="error"`.
 
     >>> output, vjp_fn = functx.vjp(jnp.multiply, jnp.float32(2), jnp.float32(3))
     >>> vjp_fn(jnp.float32(1))

@@ -65,11 +65,15 @@ _scope: contextvars.ContextVar[_Scope | None] = contextvars.ContextVar("functx",
 
 
 def manual_seed(seed: int) -> None:
-    """Starts the default generator anew from `seed`, an int of up to 64 bits.
+    """Starts the default generator anew.
 
-    There is one for the whole process. Threads that share it get distinct numbers, in the order
-    in which they come; for streams that do not depend on it, give each a
+    - `seed`: an int of up to 64 bits.
+
+    The process has one default generator. Threads that share it get distinct numbers, in the order
+    in which they come; for streams that do not depend on that order, give each thread a
     `functx.random.scope` of its own.
+
+    Errors: TypeError for what is no int, ValueError for more than 64 bits.
 
     >>> functx.manual_seed(0)
     >>> x = functx.rand(2)
@@ -86,10 +90,14 @@ def _current() -> _Scope:
 
 @contextlib.contextmanager
 def scope(key_or_generator: Any) -> Iterator[Generator]:
-    """Makes a key or a generator the ambient one for a region.
+    """A region in which a key or a generator is the ambient source of random numbers.
 
-    This is how a jitted function takes its randomness as an argument. The region is that of the
+    - `key_or_generator`: a PRNG key of JAX, or a `functx.random.Generator`, whose counter advances.
+
+    A jitted function takes its randomness as an argument in this way. The region is that of the
     thread or the asyncio task that enters it.
+
+    Errors: TypeError for anything else.
 
     >>> @jax.jit
     ... def noisy(key, x):

@@ -30,9 +30,14 @@ class Draw(NamedTuple):
 class Generator:
     """A source of keys: a pytree of a key and the number of draws so far.
 
+    - `key`: a PRNG key of JAX.
+    - `counter`: the number of draws so far, an int or a 0-d array of integers.
+
     Every draw advances the counter in place, also where threads share the generator. Pass a
     generator into a jitted function as an argument and return it to keep its state. Copies and
     pickled generators go on from the same state, apart from the original.
+
+    Errors: TypeError if `key` is no PRNG key.
 
     >>> generator = functx.random.Generator(jax.random.key(0))
     >>> with functx.random.scope(generator):

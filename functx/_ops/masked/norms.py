@@ -56,8 +56,8 @@ def norm(
     Shapes: `[..., n, ...] -> [..., ...]`.
     Dtypes: real, as precise as `input`, or as `dtype`.
     Gradients: those of `functx.linalg.vector_norm`; 0 for masked elements, whatever they hold.
-    Errors: RuntimeError for an array without elements where `ord` is negative or infinite, for a
-    narrower `dtype`, and if `mask` does not broadcast to `input`.
+    Errors: RuntimeError for an array without elements where `ord` is negative or infinite
+    and if `mask` does not broadcast to `input`, TypeError for a narrower `dtype`.
 
     >>> mask = jnp.asarray([True, True, False])
     >>> functx.masked.norm(jnp.asarray([3.0, -4.0, 9.0], "float32"), mask=mask)
@@ -97,8 +97,8 @@ def normalize(
     and the norm to halves.
     Gradients: 0 for masked elements, whatever they hold. Where the norm equals `eps`, both have
     half the gradient.
-    Errors: RuntimeError for an array without elements where `ord` is negative or infinite, for a
-    narrower `dtype`, and if `mask` does not broadcast to `input`.
+    Errors: RuntimeError for an array without elements where `ord` is negative or infinite
+    and if `mask` does not broadcast to `input`, TypeError for a narrower `dtype`.
 
     >>> mask = jnp.asarray([True, True, False])
     >>> functx.masked.normalize(jnp.asarray([3.0, -4.0, 9.0], "float32"), 2, 0, mask=mask)

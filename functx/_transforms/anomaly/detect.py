@@ -42,25 +42,29 @@ def detect_anomaly(*, check_nan: bool = True, check_inf: bool = False) -> Decora
 def detect_anomaly(
     func: Callable[..., Any] | None = None, *, check_nan: bool = True, check_inf: bool = False
 ) -> Any:
-    """`func`, raising `AnomalyError` where an operator makes what is no number out of numbers.
+    """`func`, which raises `AnomalyError` where an operator makes a NaN out of numbers.
 
-    `func` is any nest of transforms, `functx.vmap(functx.grad(loss))`; put this one outside. The
-    error names the first operator whose result, tangent or cotangent holds a NaN while nothing
-    that came in did, with the line that called it, the transforms around it, the lane and the
-    step of the loop. Without `func` it is a decorator.
+    - `func`: any nest of transforms, such as `functx.vmap(functx.grad(loss))`, of any arguments.
+      Put `detect_anomaly` outside. Without `func` it is a decorator with the options given.
+    - `check_nan`: whether NaN is an anomaly.
+    - `check_inf`: whether an infinity is an anomaly. A `detect_anomaly` inside of `func` decides
+      for what it is given.
 
-    - `check_nan`, `check_inf`: what is an anomaly. A `detect_anomaly` inside of `func` decides for
-      what it is given.
+    The result is that of `func`, in shapes, dtypes and values.
 
-    What was bad before, an argument or a constant, is reported if the result is bad, too.
-    Operators are looked at as a whole, and so are functions with own rules and JAX's own, such as
-    `jnp.var`: what goes through infinity inside is their matter. Loops, branches, checkpoints and
-    what is compiled are looked into.
+    Errors:
+    - `AnomalyError`: names the first operator whose result, tangent or cotangent holds an anomaly
+      while nothing that came in did, with the line that called it, the transforms around it, the
+      lane and the step of the loop. An argument or a constant that was bad before is reported if
+      the result is bad, too.
+    - RuntimeError: while a program is being recorded around it, in which nothing can be raised,
+      except by `functx.debug.checked` outside.
+    - An exception that a derivative's rule raises gets a note with the line of the forward pass.
 
-    `func` is recorded and compiled with its checks, so it may ask for no array's value. While a
-    program is being recorded around it nothing can be raised (`RuntimeError`), except by
-    `functx.debug.checked` outside. An exception that a derivative's rule raises gets a note with
-    the line of the forward pass.
+    `func` is recorded and compiled with its checks, so it may ask for no array's value. Loops,
+    branches, checkpoints and compiled functions are looked into. An operator is looked at as a
+    whole, and so are functions with own rules and JAX's own, such as `jnp.var`: an infinity inside
+    of them is no anomaly.
 
     >>> loss = lambda x: functx.sum(functx.sqrt(x) * 0)
     >>> functx.detect_anomaly(functx.grad(loss))(jnp.zeros(2))  # doctest: +ELLIPSIS

@@ -34,13 +34,16 @@ def vjp(
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and `v` times its Jacobian: `torch.autograd.functional.vjp`.
 
+    - `func`: a function of the inputs that returns an array or a tuple of arrays.
     - `inputs`: an array or a tuple of arrays, the arguments of `func`; the product is like them.
-    - `v`: like the outputs; may be left out where there is one, of one element.
+    - `v`: like the outputs; may be left out where there is one output, of one element.
     - `create_graph`: results can be differentiated always. With `strict` it demands that the
       product depends on the inputs.
     - `strict`: whether it is an error that an output depends on no input, or no output on an input.
 
     `functx.vjp` also takes trees, and several cotangents for one evaluation.
+
+    Errors: RuntimeError for a `v` that does not fit, and with `strict`.
 
     >>> functx.autograd.functional.vjp(lambda x: x**2, jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))
@@ -70,10 +73,16 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and its Jacobian times `v`: `torch.autograd.functional.jvp`.
 
-    - `v`: like the inputs; may be left out where there is one, of one element.
-    - `inputs`, `create_graph`, `strict`: as in `vjp`; the product is like the outputs.
+    - `func`: a function of the inputs that returns an array or a tuple of arrays.
+    - `inputs`: an array or a tuple of arrays, the arguments of `func`.
+    - `v`: like the inputs; may be left out where there is one input, of one element.
+    - `create_graph`: results can be differentiated always. With `strict` it demands that the
+      product depends on the inputs.
+    - `strict`: whether it is an error that an output depends on no input, or no output on an input.
 
-    Forward mode computes it, not two backward passes.
+    Shapes and dtypes: the product is like the outputs. Forward mode computes it, not two backward
+    passes.
+    Errors: RuntimeError for a `v` that does not fit, and with `strict`.
 
     >>> functx.autograd.functional.jvp(lambda x: x**2, jnp.float32(3), jnp.float32(2))
     (Array(9., dtype=float32), Array(12., dtype=float32))
@@ -98,15 +107,19 @@ def jacobian(
 ) -> Any:
     """The Jacobian of `func`: `torch.autograd.functional.jacobian`.
 
-    Shapes: `[*m, *n]` for an output `[*m]` and an input `[*n]`. A tuple of outputs, of inputs, or
-    of both gives a tuple, the outputs outside.
-
+    - `func`: a function of the inputs that returns an array or a tuple of arrays.
+    - `inputs`: an array or a tuple of arrays, the arguments of `func`.
+    - `create_graph`: results can be differentiated always. With `strict` it demands that the result
+      depends on the inputs.
+    - `strict`: whether it is an error that an output does not depend on an input.
     - `vectorize`: whether all rows (or columns) are computed at once, which is quicker, or one
       after the other, which needs less memory.
     - `strategy`: `"reverse-mode"` computes by rows, `"forward-mode"` by columns.
-    - `inputs`, `create_graph`, `strict`: as in `vjp`; `strict` looks at each output and input.
 
-    Complex numbers are as in `functx.jacrev` and `functx.jacfwd`.
+    Shapes: `[*m, *n]` for an output `[*m]` and an input `[*n]`. A tuple of outputs, of inputs, or
+    of both gives a tuple, the outputs outside. Complex numbers are as in `functx.jacrev` and
+    `functx.jacfwd`.
+    Errors: RuntimeError with `strict`, ValueError for another `strategy`.
 
     >>> functx.autograd.functional.jacobian(jnp.exp, jnp.zeros(2, "float32"))
     Array([[1., 0.],
@@ -133,10 +146,20 @@ def hessian(
 ) -> Any:
     """The Hessian of `func`, which returns one element: `torch.autograd.functional.hessian`.
 
-    Shapes: `[*n, *n]` for an input `[*n]`; a tuple of inputs gives a tuple of tuples.
+    - `func`: a function of the inputs that returns an array of one element.
+    - `inputs`: an array or a tuple of arrays, the arguments of `func`.
+    - `create_graph`: results can be differentiated always. With `strict` it demands that the result
+      depends on the inputs.
+    - `strict`: whether it is an error that the output, or its gradient, does not depend on an
+      input.
+    - `vectorize`: whether all rows are computed at once, which is quicker, or one after the other,
+      which needs less memory.
+    - `outer_jacobian_strategy`: `"reverse-mode"` or `"forward-mode"`: how the gradient, which
+      reverse mode computes, is differentiated.
 
-    - `outer_jacobian_strategy`: how the gradient, which reverse mode computes, is differentiated.
-    - `inputs`, `create_graph`, `strict`, `vectorize`: as in `jacobian`.
+    Shapes: `[*n, *n]` for an input `[*n]`; a tuple of inputs gives a tuple of tuples.
+    Errors: RuntimeError for an output of several elements and with `strict`, TypeError for inputs
+    that cannot be differentiated.
 
     >>> functx.autograd.functional.hessian(lambda x: (x**3).sum(), jnp.ones(2, "float32"))
     Array([[6., 0.],
@@ -166,7 +189,18 @@ def vhp(
 ) -> tuple[Any, Any]:
     """The output of `func`, of one element, and `v` times its Hessian.
 
-    As `hvp`, in reverse mode throughout: `torch.autograd.functional.vhp`.
+    - `func`: a function of the inputs that returns an array of one element.
+    - `inputs`: an array or a tuple of arrays, the arguments of `func`; the product is like them.
+    - `v`: like the inputs; may be left out where there is one input, of one element.
+    - `create_graph`: results can be differentiated always. With `strict` it demands that the
+      product depends on the inputs.
+    - `strict`: whether it is an error that the output, or its gradient, does not depend on an
+      input.
+
+    Reverse over reverse mode, as in `torch.autograd.functional.vhp`; `hvp` is quicker.
+
+    Errors: RuntimeError for an output of several elements, a `v` that does not fit, and with
+    `strict`.
 
     >>> functx.autograd.functional.vhp(lambda x: x**3, jnp.float32(2))
     (Array(8., dtype=float32), Array(12., dtype=float32))
@@ -183,11 +217,19 @@ def hvp(
 ) -> tuple[Any, Any]:
     """The output of `func`, of one element, and its Hessian times `v`.
 
-    - `v`: like the inputs; may be left out where there is one, of one element.
-    - `inputs`, `create_graph`, `strict`: as in `vjp`; `strict` looks at the gradient too.
+    - `func`: a function of the inputs that returns an array of one element.
+    - `inputs`: an array or a tuple of arrays, the arguments of `func`; the product is like them.
+    - `v`: like the inputs; may be left out where there is one input, of one element.
+    - `create_graph`: results can be differentiated always. With `strict` it demands that the
+      product depends on the inputs.
+    - `strict`: whether it is an error that the output, or its gradient, does not depend on an
+      input.
 
-    Forward over reverse mode, which is quicker than `vhp`; in `torch.autograd.functional.hvp` it is
-    the other way round.
+    Forward over reverse mode, which is quicker than `vhp`; `torch.autograd.functional.hvp` takes
+    reverse over reverse mode.
+
+    Errors: RuntimeError for an output of several elements, a `v` that does not fit, and with
+    `strict`.
 
     >>> functx.autograd.functional.hvp(lambda x: x**3, jnp.float32(2))
     (Array(8., dtype=float32), Array(12., dtype=float32))

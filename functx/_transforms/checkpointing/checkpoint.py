@@ -45,21 +45,21 @@ def checkpoint(
 ) -> Any:
     """`func`, whose backward pass computes intermediate values again instead of keeping them.
 
-    Values and derivatives are those of `func`, under any nest of transforms. It takes and returns
-    any trees; what is no array in them (Python's numbers, strings, `None`, functions) is handed
-    through as it is. It runs once while it is traced; the backward pass replays what was recorded,
-    random numbers included.
+    Values and derivatives are those of `func`, under any nest of transforms. `func` runs once while
+    it is traced; the backward pass replays what was recorded, random numbers included.
 
-    - `policy`: what is kept all the same. A list of operators, `functx.matmul` or `"matmul"`, whose
-      results are, and the sums, products and factors inside that their derivatives read; or a
-      function `policy(operator, *avals)` that is asked once for each call of an operator, in order,
-      and gives a `CheckpointPolicy` or a bool: `avals` have the shape and dtype of each array that
-      the operator takes. Or one of `jax.checkpoint_policies`, which decide by primitives. `None`
-      keeps nothing but arguments.
-    - `prevent_cse`: whether the compiler is kept from undoing it; False is safe, and faster, in
-      the body of a `scan`.
-
-    Without `func`, a decorator with these options.
+    - `func`: takes and returns any trees; leaves that are no arrays (Python's numbers, strings,
+      None, functions) are handed through. Without it, `checkpoint` is a decorator with the options
+      given.
+    - `args`, `kwargs`: none are taken: call the function that is returned.
+    - `policy`: what is kept all the same. None keeps nothing but arguments. A list of operators,
+      `functx.matmul` or `"matmul"`, keeps their results, and the sums, products and factors inside
+      that their derivatives read. A function `policy(operator, *avals)` is asked once for each call
+      of an operator, in order, and returns a `CheckpointPolicy` or a bool: `avals` have the shape
+      and dtype of each array that the operator takes. One of `jax.checkpoint_policies` decides by
+      primitives.
+    - `prevent_cse`: whether the compiler is kept from undoing the checkpoint. False is safe, and
+      faster, in the body of a `scan`.
 
     Errors: TypeError for a policy of another kind or answer, ValueError for a list that holds
     anything but operators.

@@ -15,7 +15,7 @@ Decide: TypeAlias = Callable[..., bool]  # of an operator's name and the types o
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy answers for one call of an operator.
+    """What a policy answers for one call of an operator: `MUST_SAVE`, `PREFER_RECOMPUTE`, ...
 
     Nothing overrules a policy, so what it prefers is done.
 

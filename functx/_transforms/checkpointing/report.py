@@ -45,9 +45,10 @@ class CheckpointReport:
 
 @without_grad_mode
 def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> CheckpointReport:
-    """What the derivative of `func`, at these arguments, keeps and computes again; it runs nothing.
+    """What the derivative of `func` keeps and computes again, at given arguments; nothing is run.
 
-    Arguments may be `jax.ShapeDtypeStruct`s in the place of arrays.
+    - `func`: a function, with or without checkpoints in it.
+    - `args`, `kwargs`: its arguments, any trees; `jax.ShapeDtypeStruct`s may stand for arrays.
 
     The derivative is that of all floating outputs in all floating arrays of the arguments. A call
     counts as computed again if the backward pass needs its results, or sums, products and factors

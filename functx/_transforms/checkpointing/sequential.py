@@ -24,13 +24,17 @@ def checkpoint_sequential(
 ) -> Any:
     r"""`input`, handed through `functions` one after the other, in `segments` checkpoints.
 
-    Of each segment the backward pass keeps its input alone, and computes the rest again: with
+    For each segment, the backward pass keeps its input alone and computes the rest again: with
     $\sqrt{n}$ segments of $n$ functions, some $2\sqrt{n}$ values are alive at once. The last
-    segment, which also has what division leaves, is no checkpoint: its values are needed right
-    away.
+    segment, which also has the functions that division leaves over, is no checkpoint: its values
+    are needed right away.
 
     - `functions`: each takes what the one before returned, any tree.
-    - `policy`, `prevent_cse`: as of `checkpoint`.
+    - `segments`: how many segments, from 1 to the number of functions.
+    - `input`: any tree, the argument of the first function.
+    - `policy`: what is kept all the same: a list of operators, a function of operators, or one of
+      `jax.checkpoint_policies`, as of `checkpoint`. None keeps nothing.
+    - `prevent_cse`: whether the compiler is kept from undoing the checkpoints.
 
     Errors: ValueError if `segments` is not between 1 and the number of functions.
 

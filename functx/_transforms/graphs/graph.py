@@ -29,10 +29,17 @@ __all__ = ["graph"]
 
 
 def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
-    """A function from arguments to the `Graph` of `func` there; it runs nothing.
+    """A function from arguments to the `Graph` of `func` at these arguments; nothing is run.
 
-    Functions that `func` calls, compiled ones too, are taken apart into nodes; operators, functions
-    with own rules, JAX's own functions, loops, branches and checkpoints are nodes.
+    - `func`: a function of trees of arrays. It is recorded as by `jax.jit`, so it may not ask for
+      the value of an array.
+
+    The returned function takes the arguments of `func`, of any shapes and dtypes. Functions that
+    `func` calls, compiled ones too, are taken apart into nodes; operators, functions with own
+    rules, JAX's own functions, loops, branches and checkpoints are nodes.
+
+    Errors: those that `func` raises while it is recorded, such as JAX's ConcretizationTypeError
+    where Python asks for the value of an array.
 
     >>> g = functx.graph(lambda x, y: functx.sum(functx.exp(x) * y))(jnp.ones(3), jnp.ones(3))
     >>> g.nodes

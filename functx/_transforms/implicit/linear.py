@@ -35,18 +35,20 @@ def custom_linear_solve(
 ) -> Any:
     r"""The $x$ with `matvec(x)` $= b$, whose derivatives solve systems of the same kind.
 
-    They follow from the equation, $\dot x = A^{-1}(\dot b - \dot A x)$, and its transpose, so that
-    the steps of `solve` are never differentiated: it may be a loop, or a call to NumPy.
+    The derivatives follow from the equation, $\dot x = A^{-1}(\dot b - \dot A x)$, and its
+    transpose, so that the steps of `solve` are never differentiated: it may be a loop, or a call to
+    NumPy.
 
-    - `matvec`: linear, from a tree of arrays to one like it. Derivatives in whatever it closes
-      over are those of the matrix.
+    - `matvec`: a linear function from a tree of arrays to one like it. Derivatives in whatever it
+      closes over are those of the matrix.
     - `b`: the right-hand side, a tree of floating or complex arrays.
-    - `solve(matvec, b)`: returns the solution. By default the matrix is made, a column a call of
-      `matvec`, and solved by LU decomposition: for up to some thousand unknowns.
-    - `transpose_solve(vecmat, b)`: solves the transposed system, which reverse mode needs. By
-      default `solve`, given the transposed map.
-    - `symmetric`: `matvec` is its own transpose.
+    - `solve(matvec, b)`: returns the solution. None makes the matrix, a column for each call of
+      `matvec`, and solves by LU decomposition: for up to some thousand unknowns.
+    - `transpose_solve(vecmat, b)`: solves the transposed system, which reverse mode needs. None is
+      `solve`, given the transposed map.
+    - `symmetric`: whether `matvec` is its own transpose.
 
+    Shapes and dtypes: those of `b`.
     Errors: ValueError if `matvec(b)` or the solution is not like `b`.
 
     >>> def derivative(x):  # of a cord that is fixed at its ends

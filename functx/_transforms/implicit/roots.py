@@ -36,16 +36,19 @@ def custom_root(
 
     $\dot x = -(\partial f/\partial x)^{-1}\,\partial f/\partial\theta\;\dot\theta$ in all $\theta$
     that `f` closes over, in both modes, to every order and under every transform; the steps of
-    `solve` are never differentiated. The guess has no derivative.
+    `solve` are never differentiated.
 
-    - `f`: from a tree of floating or complex arrays to one like it.
+    - `f`: takes a tree of floating or complex arrays, and returns one like it.
+    - `initial_guess`: such a tree; it has no derivative.
     - `solve(f, initial_guess)`: returns the root: a `lax.while_loop`, Newton's method, NumPy in a
-      `jax.pure_callback`. Called with arrays at hand if nothing is traced.
-    - `tangent_solve(linear, b)`: solves `linear(x) = b` for linear maps like $\partial f/\partial
-      x$ and its transpose. By default as in `custom_linear_solve`, by the dense matrix.
+      `jax.pure_callback`. If nothing is traced, it is called with arrays at hand.
+    - `tangent_solve(linear, b)`: solves `linear(x) = b` for linear maps like
+      $\partial f/\partial x$ and its transpose. None makes the dense matrix, as in
+      `custom_linear_solve`.
 
-    Where $\partial f/\partial x$ is singular the derivative is not finite. Errors: TypeError and
-    ValueError if `f` or `solve` return what is not like `initial_guess`.
+    Shapes and dtypes: those of `initial_guess`.
+    Errors: TypeError and ValueError if `f` or `solve` return a tree that is not like
+    `initial_guess`. Where $\partial f/\partial x$ is singular, the derivative is not finite.
 
     >>> def newton(f, x):
     ...     return jax.lax.fori_loop(0, 20, lambda _, x: x - f(x) / jax.grad(f)(x), x)
@@ -62,7 +65,19 @@ def custom_fixed_point(
 ) -> Any:
     r"""The $x = f(x)$ that `solve` finds, differentiated by the implicit function theorem.
 
-    As `custom_root` of $f(x) - x$; `solve` is given `f` itself, which it may just repeat.
+    $\dot x = (1 - \partial f/\partial x)^{-1}\,\partial
+    f/\partial\theta\;\dot\theta$ in all $\theta$ that `f` closes over, in both modes, to every
+    order; the steps of `solve` are never differentiated.
+
+    - `f`: takes a tree of floating or complex arrays, and returns one like it.
+    - `initial_guess`: such a tree; it has no derivative.
+    - `solve(f, initial_guess)`: returns the fixed point; it may just repeat `f`.
+    - `tangent_solve(linear, b)`: solves `linear(x) = b` for linear maps like
+      $1 - \partial f/\partial x$ and its transpose. None makes the dense matrix.
+
+    Shapes and dtypes: those of `initial_guess`.
+    Errors: TypeError and ValueError if `f` or `solve` return a tree that is not like
+    `initial_guess`. Where $1 - \partial f/\partial x$ is singular, the derivative is not finite.
 
     >>> def repeat(f, x):
     ...     return jax.lax.while_loop(lambda x: jnp.abs(f(x) - x) > 1e-6, f, x)

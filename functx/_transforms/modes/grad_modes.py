@@ -36,14 +36,16 @@ def no_grad(func: F) -> F: ...
 @overload
 def no_grad() -> Region: ...
 def no_grad(func: Any = None) -> Any:
-    """A region whose operators' results have no derivative; a decorator, with or without `()`.
+    """A region in which results of operators have no derivative; a decorator, with or without `()`.
+
+    - `func`: the function to decorate. Without it, the call is a region, or a decorator.
 
     In `with functx.no_grad():` the results of operators are constants of every derivative, in
     forward and in reverse mode; plain `jax.numpy` is not seen. As a decorator, whatever the
     function returns (or yields) is constant too, by what means ever it was computed.
 
-    `functx.grad` and its kin differentiate in such a region all the same; to transforms around
-    the region their results are constants.
+    `functx.grad` and its kin differentiate in such a region all the same; to transforms around the
+    region their results are constants.
 
     >>> def f(x):
     ...     with functx.no_grad():
@@ -63,6 +65,8 @@ def enable_grad(func: F) -> F: ...
 def enable_grad() -> Region: ...
 def enable_grad(func: Any = None) -> Any:
     """A region inside one of `no_grad` in which derivatives are as usual; also a decorator.
+
+    - `func`: the function to decorate. Without it, the call is a region, or a decorator.
 
     >>> def f(x):
     ...     with functx.no_grad(), functx.enable_grad():
@@ -89,7 +93,7 @@ def set_grad_enabled(mode: bool) -> Setting:
 
 
 def is_grad_enabled() -> bool:
-    """Whether what operators compute here has a derivative.
+    """Whether the results of operators have derivatives here: False inside `no_grad`.
 
     >>> functx.is_grad_enabled(), functx.no_grad(functx.is_grad_enabled)()
     (True, False)
@@ -161,7 +165,9 @@ def is_fwd_grad_enabled() -> bool:
 
 
 def detach(input: T) -> T:
-    """`input`, an array or a tree of arrays, as a constant of every derivative.
+    """`input` as a constant of every derivative.
+
+    - `input`: an array or a tree of arrays. The result has its values, shapes and dtypes.
 
     >>> functx.grad(lambda x: x * functx.detach(x))(jnp.float32(3))
     Array(3., dtype=float32)

@@ -65,13 +65,17 @@ class SavedResiduals(tuple[Residual, ...]):
 def saved_residuals(func: Callable[..., Any], *args: Any, **kwargs: Any) -> SavedResiduals:
     """What the backward pass of `func(*args, **kwargs)` keeps: arrays, their origins and bytes.
 
-    `func` is differentiated by all real and complex arguments, in any tree; close over what is
-    not to be. It is recorded, as by `jax.jit`, and not computed: `jax.ShapeDtypeStruct`s do for
-    arrays. Python integers and what is no array are taken as they are.
+    - `func`: a function of any trees, differentiated by all real and complex arguments; close over
+      arguments that are not to be differentiated.
+    - `args`, `kwargs`: its arguments, of any shapes and dtypes. `jax.ShapeDtypeStruct`s may stand
+      for arrays, since nothing is computed; Python integers and what is no array are taken as they
+      are.
 
-    An argument that is kept counts once, though the caller holds it anyway. What operators keep
-    inside `jit`, `checkpoint`, `scan` and `cond` is told by operator and line too. Hooks in force
-    are not looked at.
+    `func` is recorded, as by `jax.jit`. An argument that is kept counts once, though the caller
+    holds it anyway. What operators keep inside `jit`, `checkpoint`, `scan` and `cond` is told by
+    operator and line too. Hooks in force are not looked at.
+
+    Errors: those that `func` raises while it is recorded; TypeError for outputs that are no arrays.
 
     >>> x = jnp.ones(3, "float32")
     >>> residuals = functx.saved_residuals(lambda x: functx.sin(x) * x, x)

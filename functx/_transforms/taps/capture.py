@@ -89,9 +89,24 @@ def value_and_tap_grads(
     argnums: Argnums | None = None,
     has_aux: bool = False,
 ) -> Callable[..., Any]:
-    """The value of `func`, and its gradients with respect to named taps.
+    """The value of `func`, which returns one real scalar, and its gradients in its named taps.
 
-    As `tap_grads`; returns `(value, result)`, and `((value, aux), result)` with `has_aux`.
+    Returns a function of the same arguments, whose result is `(value, taps)`, or
+    `((value, aux), taps)` with `has_aux`. `taps` is a dict from names to trees, like those that
+    `functx.tap(x, name)` is given.
+
+    - `func`: the loss, with calls of `functx.tap`. It is recorded as by `jax.jit`, so that Python
+      cannot branch on values.
+    - `names`: the taps to differentiate with respect to, a name or several; None is all.
+    - `argnums`: arguments to differentiate with respect to as well: positions or names;
+      `(taps, gradients)` takes the place of `taps` then. None is no argument.
+    - `has_aux`: whether `func` returns `(value, aux)`.
+
+    In a `scan` gradients are stacked, one for each step, along a new first axis, and in a `vmap`
+    one for each lane; in a `cond` they are zeros where another branch is taken.
+
+    Errors: ValueError for a name that no tap has or several have, and for a tap in a `while_loop`
+    or a function with a derivative rule of its own.
 
     >>> functx.value_and_tap_grads(lambda x: functx.tap(2 * x, "twice") ** 2)(jnp.float32(3))
     (Array(36., dtype=float32), {'twice': Array(12., dtype=float32)})
@@ -109,9 +124,17 @@ def value_and_tap_grads(
 def tap_values(func: Callable[..., Any], names: Names = None) -> Callable[..., Any]:
     """The output of `func`, and the values at its named taps.
 
-    Returns a function of the same arguments, whose result is `(output, values)`; `values` is a
-    dict as of `tap_grads`, with what passes the taps. In a `cond` a tap must lie in all branches,
-    with equal shapes.
+    Returns a function of the same arguments, whose result is `(output, values)`; `values` is a dict
+    from names to trees, like those that `functx.tap(x, name)` is given.
+
+    - `func`: a function with calls of `functx.tap`. It is recorded as by `jax.jit`, so that Python
+      cannot branch on values.
+    - `names`: the taps to read, a name or several; None is all.
+
+    In a `scan` values are stacked, one for each step, along a new first axis, and in a `vmap` one
+    for each lane. In a `cond` a tap must lie in all branches, with equal shapes.
+
+    Errors: ValueError for a name that no tap has or several have, and for a tap in a `while_loop`.
 
     >>> functx.tap_values(lambda x: functx.tap(2 * x, "twice") + 1)(jnp.float32(3))
     (Array(7., dtype=float32), {'twice': Array(6., dtype=float32)})
