@@ -71,14 +71,14 @@ class Sample:
 
 
 def call(*args: Any, **kwargs: Any) -> Sample:
-    """The sample `op(*args, **kwargs)`."""
+    """The sample `op(*args, **kwargs)`, whose values and derivatives are checked."""
     return Sample(args, kwargs)
 
 
 def edge(*args: Any, **kwargs: Any) -> Sample:
     """The sample `op(*args, **kwargs)` at edges of the domain: its values count, no derivative.
 
-    What derivatives are there, PyTorch decides one by one, and so they are conventions.
+    PyTorch decides one by one what derivatives are there, and so they are conventions.
     """
     return Sample(args, kwargs, values_only=True)
 
@@ -86,8 +86,8 @@ def edge(*args: Any, **kwargs: Any) -> Sample:
 def held(*args: Any, **kwargs: Any) -> Sample:
     """The sample `op(*args, **kwargs)` where PyTorch's derivative is not that of the values.
 
-    A bound that hands on the slope of what it bounds is one: all but differences are asked of it,
-    and conventions say what the slope is.
+    An example is a bound that hands on the slope of what it bounds. Differences are not asked of
+    such a sample, and conventions say what the slope is.
     """
     return Sample(args, kwargs, held=True)
 

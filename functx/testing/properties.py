@@ -165,12 +165,14 @@ PROPERTIES: dict[str, Property] = {
 
 
 def assert_properties(call: Call, names: str | Iterable[str] = tuple(PROPERTIES)) -> list[str]:
-    """Asserts facts of a call, by default all; returns the names of those that say something.
+    """Asserts facts of a call, by default all; returns the names of the facts that say something.
 
     - `call`: as `functx.testing.strategies.calls` draws them.
-    - `names`: one of `PROPERTIES`, or some. ValueError for others, and for none.
+    - `names`: one of `PROPERTIES`, or several.
 
     The programs of all facts are compiled together.
+
+    Errors: AssertionError where a fact does not hold, ValueError for other names and for none.
 
     >>> from hypothesis import find, Phase, settings
     >>> from functx.testing import assert_properties

@@ -15,7 +15,12 @@ __all__ = ["assert_residuals"]
 def assert_residuals(func: Callable[..., Any], *args: Any, bytes: int, **kwargs: Any) -> None:
     """Asserts that the backward pass of `func(*args, **kwargs)` keeps no more than `bytes`.
 
-    The `AssertionError` lists what is kept, as `functx.saved_residuals` does.
+    - `func`: a function of any trees, differentiated by all real and complex arguments.
+    - `args`, `kwargs`: its arguments; `jax.ShapeDtypeStruct`s may stand for arrays.
+    - `bytes`: the bound, an int of at least 0.
+
+    Errors: AssertionError, which lists what is kept, as `functx.saved_residuals` does; ValueError
+    for another `bytes`.
 
     >>> functx.testing.assert_residuals(lambda x: x[1:] - x[:-1], jnp.ones(3), bytes=0)
     """

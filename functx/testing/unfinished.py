@@ -11,9 +11,12 @@ from .opinfo import OpInfo, Sample
 
 
 def unfinished(info: OpInfo, siblings: Sequence[OpInfo] = ()) -> list[str]:
-    """What is missing: refusals, a reference, dtypes, or samples that give an option or array.
+    """What an entry lacks: refusals, a reference, dtypes, or samples that give an option or array.
 
-    `siblings` are other entries of the same operator, whose samples and refusals count too.
+    - `info`: an entry of the database.
+    - `siblings`: other entries of the same operator, whose samples and refusals count too.
+
+    Returns a list of sentences, empty if nothing is missing.
 
     >>> from functx.testing import call, OpInfo, unfinished
     >>> unfinished(OpInfo(abs, lambda make: iter([call(make(3))])))

@@ -1,4 +1,4 @@
-"""Cholesky factors, by PyTorch's older names, and what they solve."""
+"""Cholesky factors under PyTorch's older names, inverses and solutions by them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,17 @@ def _positive_definite(*, input: Any, upper: bool, **_: Any) -> Iterator[Require
 
 @operator(name="cholesky", accepts=Accepts.LAPACK, requires=_positive_definite, on_request=True)
 def cholesky(input: ArrayLike, upper: bool = False) -> Array:
-    r"""Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
+    """Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
 
-    Shapes: `input: [..., n, n]`, Hermitian positive definite, gives `[..., n, n]`.
-    Only the triangle that is asked for is read; the gradient is Hermitian, as PyTorch's.
-    Where `input` is not positive definite, the result is NaN, and a `LinAlgError` under
-    `functx.debug.checked` and in `functx.debug.checking()`.
+    - `input`: $A$, Hermitian positive definite, of which one triangle is read. The result keeps its
+      dtype.
+    - `upper`: whether to read the upper triangle and return $U$; else $L$.
+
+    Shapes: `[..., n, n] -> [..., n, n]`.
+    Gradients: Hermitian, as PyTorch's.
+    Errors: RuntimeError unless matrices are square. Where `input` is not positive definite, the
+    result is NaN, and a `LinAlgError` under `functx.debug.checked` and in
+    `functx.debug.checking()`.
 
     >>> functx.cholesky(jnp.asarray([[4.0, 2.0], [2.0, 10.0]], "float32"))
     Array([[2., 0.],
@@ -51,15 +56,17 @@ def _no_zero_on_diagonal(*, input: Any, **_: Any) -> Iterator[Requirement]:
     name="cholesky_inverse", accepts=Accepts.LAPACK, requires=_no_zero_on_diagonal, on_request=True
 )
 def cholesky_inverse(input: ArrayLike, upper: bool = False) -> Array:
-    r"""Inverse of the matrix of which `input` is the Cholesky factor: $(L L^H)^{-1}$.
+    """Inverse of the matrix whose Cholesky factor is given: $(L L^H)^{-1}$, or $(U^H U)^{-1}$.
 
-    - `upper`: `input` is the upper factor, and the result $(U^H U)^{-1}$.
+    - `input`: the factor, of which one triangle is read. The result keeps its dtype.
+    - `upper`: whether `input` is the upper factor $U$; else it is $L$.
 
-    Shapes: `input: [..., n, n]` gives `[..., n, n]`.
-    Only one triangle is read, and the gradient of the other is zero; PyTorch fills both. Nor does
-    PyTorch count the imaginary part of the diagonal, which factors have none of.
-    Where the diagonal holds a zero, the result is infinite or NaN, and a `LinAlgError` under
-    `functx.debug.checked` and in `functx.debug.checking()`.
+    Shapes: `[..., n, n] -> [..., n, n]`.
+    Gradients: zero for the triangle that is not read; PyTorch fills both. Nor does PyTorch count
+    the imaginary part of the diagonal, which factors have none of.
+    Errors: RuntimeError unless matrices are square. Where the diagonal holds a zero, the result is
+    infinite or NaN, and a `LinAlgError` under `functx.debug.checked` and in
+    `functx.debug.checking()`.
 
     >>> functx.cholesky_inverse(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32"))
     Array([[0.25, 0.  ],
@@ -106,6 +113,7 @@ def cholesky_solve(input: ArrayLike, input2: ArrayLike, upper: bool = False) -> 
 
 
 def _solution(factor: Array, B: Array, upper: bool) -> Array:
+    """The solution by a Cholesky factor, in two triangular steps."""
     adjoint = {"transpose": True, "conjugate": True}
     halfway = solved(factor, B, upper=upper, **(adjoint if upper else {}))
     return solved(factor, halfway, upper=upper, **({} if upper else adjoint))

@@ -62,11 +62,16 @@ def eig(A: ArrayLike) -> EigResult:
 
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite)
 def eigvals(A: ArrayLike) -> Array:
-    r"""Eigenvalues of a matrix that need not be Hermitian, in no order; see `eig`.
+    """Eigenvalues of matrices that need not be Hermitian, in no order.
 
-    Shapes: `A: [..., n, n]` gives `[..., n]`. Dtypes: complex.
-    Errors: as for `eig`. The gradient is finite where eigenvalues coincide, if there is a basis of
-    eigenvectors: it is that of the one that is computed.
+    - `A`: matrices, float32, float64 or complex.
+
+    Shapes: `[..., n, n] -> [..., n]`.
+    Dtypes: complex, as precise as `A`.
+    Gradients: finite where eigenvalues coincide, if there is a basis of eigenvectors: the gradient
+    is that of the basis that is computed.
+    Errors: RuntimeError unless matrices are square, `LinAlgError` where `A` holds NaN or infinity;
+    under `jit` and on accelerators the result is NaN there.
 
     >>> functx.linalg.eigvals(jnp.asarray([[0.0, 1.0], [-1.0, 0.0]], "float32"))
     Array([0.+1.j, 0.-1.j], dtype=complex64)
@@ -76,7 +81,7 @@ def eigvals(A: ArrayLike) -> Array:
 
 
 def _computed(A: Array, *, vectors: bool) -> tuple[Array, ...]:
-    """The eigenvalues, and if asked the eigenvectors; NaN of matrices that are not finite."""
+    """The eigenvalues, and if asked the eigenvectors; NaN for matrices that are not finite."""
     finite = jnp.all(jnp.isfinite(A), (-2, -1))
     given = jnp.where(finite[..., None, None], A, 0)
     found = lax.linalg.eig(
@@ -103,7 +108,7 @@ def _turned(output: Any, turn: Array) -> Array:
 
 
 def _gaps(values: Array) -> Array:
-    """Of each eigenvalue to each, but 1 to itself."""
+    """The difference of each eigenvalue and each other, and 1 for an eigenvalue and itself."""
     same = jnp.eye(values.shape[-1], dtype=bool)
     return jnp.where(same, 1, values[..., None, :] - values[..., :, None])
 
@@ -115,9 +120,9 @@ def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[A
 
 
 def _resting_tangent(primals: Any, output: Any, tangents: Any) -> tuple[Array, Array]:
-    """That of vectors which do not turn to others of equal values, which would be infinite.
+    """The tangent with vectors that do not turn to others of equal values, which would be infinite.
 
-    In the second derivative of one value that equals no other such turns have no part.
+    In the second derivative of a value that equals no other value, such turns have no part.
     """
     P, dvalues = _moved(output, *tangents)
     gaps = _gaps(output[0])

@@ -75,7 +75,7 @@ def _derivative(A: Array, E: Array) -> Array:
 
 
 def _exponent(A: Array) -> Array:
-    """That of the power of 2 next to the largest element of each matrix; 0 if none is finite."""
+    """The exponent of the power of 2 next to a matrix's largest element; 0 if none is finite."""
     largest = jnp.max(jnp.abs(A), (-2, -1))
     limits = jnp.finfo(largest.dtype)
     ordinary = jnp.isfinite(largest) & (largest > 0)
@@ -128,7 +128,7 @@ def _squarings(A: Array, theta: float) -> Array:
 
 
 def _squarings_more(A: Array, degree: int) -> Array:
-    """So many that rounding errors stay small: the function ℓ of Al-Mohy and Higham."""
+    """Further squarings that keep rounding errors small: the function ℓ of Al-Mohy and Higham."""
     magnitudes = jnp.abs(A)
     powers = 2 * degree + 1
 
@@ -150,7 +150,7 @@ def _squarings_more(A: Array, degree: int) -> Array:
 
 @ft.cache
 def _coefficients(degree: int) -> tuple[float, ...]:
-    """Those of the numerator of the Padé approximant, beginning with 1."""
+    """The coefficients of the numerator of the Padé approximant, beginning with 1."""
     choose = math.comb
     return tuple(
         choose(degree, j) / (choose(2 * degree, j) * math.factorial(j)) for j in range(degree + 1)

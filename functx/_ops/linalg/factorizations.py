@@ -27,12 +27,16 @@ def _positive_definite(*, A: Any, upper: bool, **_: Any) -> Iterator[Requirement
 
 @operator(accepts=Accepts.LAPACK, requires=_positive_definite, on_request=True)
 def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
-    r"""Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
+    """Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
 
-    Shapes: `A: [..., n, n]`, Hermitian positive definite, gives `[..., n, n]`.
-    Only the triangle that is asked for is read; the gradient is Hermitian, as PyTorch's.
-    Where `A` is not positive definite, the result is NaN, and a `LinAlgError` under
-    `functx.debug.checked` and in `functx.debug.checking()`.
+    - `A`: Hermitian positive definite matrices, of which one triangle is read. The result keeps
+      their dtype.
+    - `upper`: whether to read the upper triangle and return $U$; else $L$.
+
+    Shapes: `[..., n, n] -> [..., n, n]`.
+    Gradients: Hermitian, as PyTorch's.
+    Errors: RuntimeError unless matrices are square. Where `A` is not positive definite, the result
+    is NaN, and a `LinAlgError` under `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> functx.linalg.cholesky(jnp.asarray([[4.0, 2.0], [2.0, 10.0]], "float32"))
     Array([[2., 0.],
@@ -70,12 +74,18 @@ def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
 
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real
 def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
-    r"""Eigenvalues of a Hermitian matrix, ascending; see `eigh`.
+    """Eigenvalues of Hermitian matrices, ascending.
 
-    Shapes: `A: [..., n, n]` gives `[..., n]`. Dtypes: real.
-    The gradient is finite where eigenvalues coincide: that of one of the bases of eigenvectors.
-    There they have no second derivative: that of their mean stands for it, so that derivatives of
-    their sum are right, and those of all other values. Functions of all are `hermitian_function`s.
+    - `A`: Hermitian matrices, of which one triangle is read.
+    - `UPLO`: `"L"` reads the lower triangle of `A`, `"U"` the upper.
+
+    Shapes: `[..., n, n] -> [..., n]`.
+    Dtypes: real, as precise as `A`.
+    Gradients: finite where eigenvalues coincide: the gradient is that of one of the bases of
+    eigenvectors. Equal eigenvalues have no second derivative: that of their mean stands for it, so
+    that derivatives of their sum are right, and those of all other values. Functions of all
+    eigenvalues are `functx.linalg.hermitian_function`s.
+    Errors: RuntimeError unless matrices are square, and for another `UPLO`.
 
     >>> functx.linalg.eigvalsh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32"))
     Array([1., 2.], dtype=float32)

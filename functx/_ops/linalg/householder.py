@@ -96,7 +96,7 @@ def _by_definition(A: Array) -> tuple[Array, Array]:
 
 
 def _norm(alpha: Array, rest: Array, done: Array) -> Array:
-    """That of a column, with the sign of the real part of its first element."""
+    """The norm of a column, with the sign of the real part of its first element."""
     column = jnp.concatenate([alpha[..., None], rest], -1)
     size = lax.stop_gradient(jnp.max(jnp.abs(column), -1))
     size = jnp.where(done, 1, size)
@@ -196,7 +196,7 @@ def _check_tau(A: Array, tau: Array, name: str, size: int, bound: str) -> None:
 
 
 def _vectors(A: Array, tau: Array) -> Array:
-    """Those of the reflections, in columns."""
+    """The vectors of the reflections, in columns."""
     n, k = A.shape[-1], tau.shape[-1]
     if not decided(lambda: k <= n, otherwise=False):
         # That `A` has k columns is clear of its sizes, but not of their symbols.

@@ -81,12 +81,18 @@ def _invertible_if_asked(*, check_errors: bool, **given: Any) -> Iterator[Requir
 def ldl_factor_ex(
     A: ArrayLike, *, hermitian: bool = False, check_errors: bool = False
 ) -> LDLFactorExResult:
-    r"""LDL factors, as of `ldl_factor`, and which block of $D$ is zero.
+    """$A = P^T L D L^H P$ by Bunch and Kaufman's pivots, and which block of $D$ is zero.
 
-    - `check_errors`: refuses singular matrices, with a `LinAlgError`.
+    - `A`: Hermitian or symmetric matrices, of which the lower triangle is read.
+    - `hermitian`: whether complex `A` is Hermitian; if not, it is symmetric, and $L^H$ is $L^T$.
+    - `check_errors`: whether singular matrices are refused, with a `LinAlgError`.
 
-    Shapes: as for `ldl_factor`; `info: [...]`, int32: the number of the first block that is zero,
-    counted in rows from 1, or 0.
+    Shapes: `A: [..., n, n]` gives `LD: [..., n, n]`, in LAPACK's packed form, `pivots: [..., n]`
+    and `info: [...]`, both int32. Positive `pivots[k]` say that $D$ has a block of one row there,
+    and that rows and columns k and `pivots[k] - 1` were exchanged; negative `pivots[k]` and
+    `pivots[k + 1]` stand for a block of two, where k + 1 and `-pivots[k] - 1` were. `info` is the
+    number of the first block that is zero, counted in rows from 1, or 0.
+    Errors: RuntimeError unless matrices are square, `LinAlgError` with `check_errors`.
 
     >>> functx.linalg.ldl_factor_ex(jnp.zeros((2, 2), "float32")).info
     Array(1, dtype=int32)

@@ -126,7 +126,7 @@ def _positions(pivots: Array) -> tuple[Array, Array]:
 
 
 def _inverse(D: Array, first: Array) -> Array:
-    """The inverse of blocks of one and two: those of two in the scale of what is beside them."""
+    """The inverse of blocks of one and two rows, scaled by the elements beside the diagonal."""
     d = jnp.diagonal(D, axis1=-2, axis2=-1)
     if decided(lambda: D.shape[-1] < 2, otherwise=False):
         return 1 / D
@@ -273,7 +273,7 @@ def _choice(state: _Elimination, A: Array, of_hermitian: bool) -> tuple[Array, A
 def _divided(
     pair: Array, rows: Array, below: Array, two: Array, zero: Array
 ) -> tuple[Array, Array]:
-    """Of one column or two what is below the block in `rows`, and the same times its inverse."""
+    """The parts of one column or two below the block in `rows`, and the same times its inverse."""
     taken = below & ~zero & jnp.stack([jnp.ones_like(two), two])[:, None]
     new = jnp.where(taken, pair, 0)
     block = jnp.where(two, pair[:, rows].T, pair[0, rows[0]] * jnp.eye(2, dtype=pair.dtype))

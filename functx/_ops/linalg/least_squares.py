@@ -1,4 +1,4 @@
-"""Least squares: what comes nearest to a solution of linear equations."""
+"""Least squares: the vectors nearest to a solution of linear equations."""
 
 from __future__ import annotations
 

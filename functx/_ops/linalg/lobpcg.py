@@ -83,6 +83,7 @@ def lobpcg(
       the dtype's precision.
     - `largest`: False for the smallest eigenvalues.
     - `method`: PyTorch's names, `"ortho"` and `"basic"`; the basis is orthonormal in both.
+    - `key`: a PRNG key for the start; None draws one from the ambient generator.
     - `tracker`, `ortho_iparams`, `ortho_fparams`, `ortho_bparams`: None.
 
     Shapes: `A`, `B` and `iK: [..., m, m]`, `X: [..., m, n]` give `[..., k]`, from the outermost

@@ -48,21 +48,26 @@ def svd_lowrank(
 ) -> LowRankSVD:
     r"""The largest singular values and their vectors: $A - M \approx U \operatorname{diag}(S) V^H$.
 
-    The columns of $A$ are sampled by $q$ random combinations of them, the span of which is turned
-    by `niter` steps towards the leading singular vectors; what of $A$ lies in it is decomposed
-    (Halko, Martinsson and Tropp, 2009). Exact where the rank of $A - M$ is at most $q$.
+    The span of $q$ random combinations of the columns of $A$ is turned by `niter` steps towards the
+    leading singular vectors, and the part of $A$ in that span is decomposed (Halko, Martinsson and
+    Tropp, 2009). The result is exact where the rank of $A - M$ is at most $q$.
 
-    - `q`: how many, a slight overestimate of the rank; None is 6.
-    - `niter`: the more steps, the nearer where singular values decay slowly; None is 2.
-    - `M`: subtracted from `A`, to whose shape it is broadcast.
+    - `A`: matrices, float32, float64 or complex.
+    - `q`: how many singular values, a slight overestimate of the rank; None is 6.
+    - `niter`: how many steps; more are nearer where singular values decay slowly. None is 2.
+    - `M`: an array that is subtracted from `A`, to whose shape it broadcasts; None is 0.
+    - `key`: a PRNG key for the random combinations; None draws one from the ambient generator.
 
     Shapes: `A: [..., m, n]` and k = min(q, m, n) give `[..., m, k]`, `[..., k]` descending and
-    `[..., n, k]`. Dtypes: `S` is real.
+    `[..., n, k]`.
+    Dtypes: `S` is real.
+    Gradients: where k is min(m, n), nothing is left to be sampled, and results and derivatives are
+    those of `functx.svd`. Derivatives of leading singular values are right also where the rank is
+    less than $q$; PyTorch's are then inaccurate or NaN.
+    Errors: ValueError for a negative `q` and `niter` of 2**31 or more, RuntimeError if `M` does not
+    broadcast to `A`.
 
-    The matrices of a batch are sampled by the same combinations. Where k is min(m, n), nothing is
-    left to be sampled, and the result is that of `functx.svd`, of whose derivatives what its
-    docstring says holds here too. Those of leading singular values are right also where the rank
-    is less than $q$; PyTorch's are then inaccurate or NaN.
+    The matrices of a batch are sampled by the same combinations.
 
     >>> A = jnp.asarray([[3.0, 0.0], [4.0, 0.0], [0.0, 0.0]], "float32")
     >>> functx.svd_lowrank(A, q=1, key=jax.random.key(0)).S.round(3)
@@ -83,16 +88,21 @@ def svd_lowrank(
 def pca_lowrank(
     A: ArrayLike, q: int | None = None, center: bool = True, niter: int = 2, *, key: Key = None
 ) -> LowRankSVD:
-    r"""Principal components: `functx.svd_lowrank` of samples, in rows, less their mean.
+    r"""Principal components: the largest singular values of samples, in rows, less their mean.
 
-    The columns of `V` are the principal directions, $S^2 / (m - 1)$ the variances along them.
+    The columns of `V` are the principal directions, $S^2 / (m - 1)$ the variances along them. The
+    method is that of `functx.svd_lowrank` (Halko, Martinsson and Tropp, 2009).
 
-    - `q`: how many; None is min(6, m, n), and more than min(m, n) is refused.
-    - `center`: False leaves the mean where it is.
-    - `niter`: the more steps, the nearer where singular values decay slowly.
+    - `A`: matrices, float32, float64 or complex, with one sample in each row.
+    - `q`: how many components; None is min(6, m, n).
+    - `center`: whether the mean of the samples is subtracted.
+    - `niter`: how many steps; more are nearer where singular values decay slowly.
+    - `key`: a PRNG key for the random combinations; None draws one from the ambient generator.
 
     Shapes: `A: [..., m, n]` gives `[..., m, q]`, `[..., q]` descending and `[..., n, q]`.
     Dtypes: `S` is real.
+    Errors: ValueError for a `q` outside of $[0, \min(m, n)]$ and an `niter` outside of
+    $[0, 2^{31})$.
 
     >>> A = jnp.asarray([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], "float32")
     >>> functx.pca_lowrank(A, q=1, key=jax.random.key(0)).S.round(3)

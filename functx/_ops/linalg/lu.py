@@ -59,13 +59,18 @@ def lu_factor(A: ArrayLike, *, pivot: bool = True) -> LUFactorResult:
 def lu_factor_ex(
     A: ArrayLike, *, pivot: bool = True, check_errors: bool = False
 ) -> LUFactorExResult:
-    """The same as `lu_factor`, and the number of the first pivot that is zero.
+    """LU factors with partial pivoting, $P^T A = L U$, and the first pivot that is zero.
 
-    - `pivot`: `False` exchanges no rows. PyTorch has it on CUDA devices alone.
-    - `check_errors`: refuses matrices with such a pivot, with a `LinAlgError`.
+    - `A`: matrices, float32, float64 or complex.
+    - `pivot`: whether rows are exchanged; without, the factors are unstable. PyTorch has False on
+      CUDA devices alone.
+    - `check_errors`: whether matrices with a pivot that is zero are refused, with a `LinAlgError`.
 
-    Shapes: `A: [..., m, n]` and k = min(m, n) give `[..., m, n]`, `[..., k]` and `info: [...]`,
-    int32, which counts from 1 and is 0 where no pivot is zero.
+    Shapes: `A: [..., m, n]` and k = min(m, n) give `LU: [..., m, n]`, which holds $U$ on and above
+    the diagonal and below it $L$, whose diagonal is ones, `pivots: [..., k]` and `info: [...]`,
+    both int32: in step i, rows i and `pivots[i] - 1` were exchanged; `info` counts from 1 and is 0
+    where no pivot is zero.
+    Errors: RuntimeError if `A` has fewer than 2 dimensions, `LinAlgError` with `check_errors`.
 
     >>> functx.linalg.lu_factor_ex(jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")).info
     Array(2, dtype=int32)

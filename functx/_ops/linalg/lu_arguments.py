@@ -1,4 +1,4 @@
-"""What operators of LU factors take and return."""
+"""Results of operators of LU factors, and checks of their arguments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_range(pivots: Any, factors: Any, name: str) -> Iterator[Requirement]:
 def check_factors(
     factors: Array, pivots: Array, names: tuple[str, str], *, square: bool = False
 ) -> None:
-    """Refuses pivots that are none of these factors."""
+    """Refuses pivots that do not belong to these factors."""
     check_matrices(factors, square=square, name=names[0])
     if pivots.dtype != jnp.int32:
         refuse(f"`{names[1]}` must be int32, got {describe(pivots)}", error=TypeError)

@@ -65,7 +65,7 @@ def permutation(pivots: Array, size: int) -> Array:
 
 
 def _exchanged(pivots: Array, size: Size) -> Array:
-    """The same exchange by exchange: JAX's asks whether there are more rows than pivots."""
+    """The permutation, exchange by exchange: JAX's function compares numbers of rows and pivots."""
     places = jnp.arange(size, dtype=pivots.dtype)
 
     def exchange(i: Array, order: Array) -> Array:

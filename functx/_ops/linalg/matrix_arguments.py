@@ -1,4 +1,4 @@
-"""What is asked of the matrices that operators of torch.linalg take."""
+"""Checks of the matrices that operators take, their adjoints and their Hermitian parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def adjoint(A: Array) -> Array:
 
 
 def nan_beside_infinities(A: Array) -> Array:
-    """`A`, but NaN throughout where it holds an infinity, of which LAPACK never finds an SVD."""
+    """`A`, with NaN in every matrix that holds an infinity, for which LAPACK never finds an SVD."""
     infinite = jnp.any(jnp.isinf(A), (-2, -1), keepdims=True)
     return jnp.where(infinite, jnp.nan, A)
 

@@ -86,13 +86,25 @@ def norm(
     *,
     dtype: DType | None = None,
 ) -> Array:
-    r"""Norm of vectors or of matrices: `vector_norm` over one dimension, `matrix_norm` over two.
+    r"""Norm of vectors over one dimension, or of matrices over two.
 
-    - `ord`: as there; None is 2 for vectors, and for all elements of matrices as one vector.
-    - `dim`: one dimension or two. By default those of `A`, which then has one or two, or, if `ord`
-      is not given either, any number.
+    - `A`: an array of any floating or complex dtype.
+    - `ord`: which norm. For vectors a real number p, $\big(\sum_i |x_i|^p\big)^{1/p}$, with `inf`,
+      `-inf` and 0 for the largest and smallest magnitude and the number of nonzero elements. For
+      matrices `"fro"`, `"nuc"`, 2, -2 (singular values), 1, -1 (sums over columns), `inf` or `-inf`
+      (over rows). None is 2, for the elements of matrices as one vector.
+    - `dim`: one dimension or two. None is all those of `A`, which then has one or two, or, if `ord`
+      is None too, any number.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype in which the norm is computed, as wide as that of `A` or wider. None is
+      that of `A`.
 
-    Shapes: `dim` is lost; with `keepdim`, it becomes 1. Dtypes: real.
+    Shapes: `[..., n, ...] -> [..., ...]` for vectors, `[..., m, ..., n, ...] -> [...]` for
+    matrices.
+    Dtypes: real.
+    Gradients: those of `functx.linalg.vector_norm` and `functx.linalg.matrix_norm`.
+    Errors: RuntimeError for another `ord`, another number of dimensions, and no elements to choose
+    from; TypeError for a complex `ord` and a narrower `dtype`.
 
     >>> functx.linalg.norm(jnp.asarray([[3.0, 4.0], [6.0, 8.0]], "float32"), dim=1)
     Array([ 5., 10.], dtype=float32)
@@ -113,14 +125,19 @@ def norm(
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK)
 def cond(A: ArrayLike, p: float | str | None = None) -> Array:
-    r"""Condition number: $\|A\|_p \|A^{-1}\|_p$, by default the quotient of the largest singular
-    value and the smallest.
+    r"""Condition number: $\|A\|_p \|A^{-1}\|_p$.
 
-    - `p`: as `ord` of `matrix_norm`; None and 2 are the same, -2 the smallest by the largest. These
-      take matrices that are not square.
+    - `A`: matrices, float32, float64 or complex. They must be square, unless `p` is None, 2 or -2.
+    - `p`: which norm: `"fro"`, $\sqrt{\sum_{ij} |a_{ij}|^2}$; `"nuc"`, the sum of singular values;
+      1 and -1, the largest and the smallest sum of magnitudes over a column; `inf` and `-inf`, over
+      a row. None and 2 are the quotient of the largest singular value and the smallest, -2 that of
+      the smallest and the largest.
 
-    Shapes: `[..., m, n] -> [...]`. Dtypes: real.
-    Singular matrices have infinity; where all is 0, singular values give NaN. No elements have 0.
+    Shapes: `[..., m, n] -> [...]`.
+    Dtypes: real, as precise as `A`.
+    Errors: RuntimeError for another `p`, and for matrices that must be square and are not. Singular
+    matrices give infinity; where all elements are 0, singular values give NaN. Matrices without
+    elements give 0.
 
     >>> functx.linalg.cond(jnp.asarray([[2.0, 0.0], [0.0, 8.0]], "float32"))
     Array(4., dtype=float32)

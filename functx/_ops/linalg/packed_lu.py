@@ -1,4 +1,4 @@
-"""LU factors in one matrix, by PyTorch's older names, and what they solve."""
+"""LU factors in one matrix under PyTorch's older names, and solutions by them."""
 
 from __future__ import annotations
 

@@ -26,8 +26,12 @@ __all__ = ["multi_dot", "vecdot"]
 def multi_dot(tensors: ArraysOnly) -> Array:
     r"""Product of matrices, $A_1 A_2 \cdots A_n$, in the order with the fewest multiplications.
 
-    Shapes: `[k0, k1], [k1, k2], ... -> [k0, kn]`. The first may be a row, `[k1]`, and the last a
-    column, `[k(n-1)]`; the result lacks those dimensions.
+    - `tensors`: a sequence of at least 2 matrices of one dtype. The first may be a row, `[k1]`, and
+      the last a column, `[k(n-1)]`; the result lacks those dimensions.
+
+    Shapes: `[k0, k1], [k1, k2], ... -> [k0, kn]`.
+    Errors: RuntimeError for shapes that do not fit and fewer than 2 matrices, TypeError for unequal
+    dtypes and bools.
 
     >>> x = jnp.asarray([1.0, 2.0], "float32")
     >>> functx.linalg.multi_dot([x, jnp.eye(2, dtype="float32"), x])

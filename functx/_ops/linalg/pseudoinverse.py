@@ -66,10 +66,16 @@ def pinv(
 
 @operator(name="pinverse", accepts=Accepts.LAPACK)
 def pinverse(input: ArrayLike, rcond: Real = 1e-15) -> Array:
-    """Pseudoinverse: the older form of `functx.linalg.pinv`, `rcond` being its `rtol`.
+    """Pseudoinverse of Moore and Penrose: the older form of `functx.linalg.pinv`.
 
-    Shapes: `input: [..., m, n]` gives `[..., n, m]`.
-    In single precision the default takes for zero only what vanishes exactly.
+    - `input`: matrices, float32, float64 or complex. The result keeps their dtype.
+    - `rcond`: singular values not greater than `rcond` times the largest count as zero. In single
+      precision the default takes for zero only what vanishes exactly.
+
+    Shapes: `[..., m, n] -> [..., n, m]`.
+    Gradients: those at constant rank (Golub and Pereyra, 1973), to any order.
+    Errors: RuntimeError if `input` has fewer than 2 dimensions, TypeError for a complex
+    `rcond`.
 
     >>> functx.pinverse(jnp.asarray([[2.0], [0.0]], "float32"))
     Array([[0.5, 0. ]], dtype=float32)

@@ -1,4 +1,4 @@
-"""Orthonormal bases of what columns span, with derivatives where the columns are dependent."""
+"""Orthonormal bases of the span of columns, with derivatives where columns are dependent."""
 
 from __future__ import annotations
 

@@ -92,5 +92,5 @@ def _tangent(primals: Any, output: Any, tangents: Any, finite: Array) -> tuple[A
 
 
 def _outside(U: Array, x: Array) -> Array:
-    """What of `x` is orthogonal to the columns of `U`."""
+    """The part of `x` that is orthogonal to the columns of `U`."""
     return x - product(U, product(adjoint(U), x))

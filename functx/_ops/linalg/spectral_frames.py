@@ -105,7 +105,7 @@ def _inside_blocks(vectors: RowsAndColumns, directions: Sequence[OffDiagonalBloc
 
 
 def _reached(vectors: Array, images: Sequence[Array]) -> Array:
-    """What completes these columns to a basis of a space that the `images` lie in too."""
+    """Columns that complete these to a basis of a space in which the `images` lie too."""
     m, k = vectors.shape[-2:]
     if m == k:
         return vectors[..., :0]
@@ -131,7 +131,7 @@ def inner(first: Matrix, second: Matrix) -> Array:
 
 
 def like_primal(x: Array, cotangent: Array) -> Array:
-    """What of the cotangent meets `x`: the real part, if that is real."""
+    """The part of the cotangent that belongs to `x`: the real part, if `x` is real."""
     real = not jnp.iscomplexobj(x)
     return (jnp.real(cotangent) if real else cotangent).astype(x.dtype)
 

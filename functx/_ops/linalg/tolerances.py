@@ -1,4 +1,4 @@
-"""Which singular values and eigenvalues count as zero."""
+"""The tolerances below which singular values and eigenvalues count as zero."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def solved_by_triangle(
     conjugate: bool = False,
     unitriangular: bool = False,
 ) -> Array:
-    """The same of a matrix that is zero where it is not read."""
+    """`solved`, for a matrix that is zero where it is not read."""
 
     def solve(B: Array, transpose: bool = transpose) -> Array:
         return lax.linalg.triangular_solve(

@@ -14,12 +14,15 @@ __all__ = ["vander"]
 
 @operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)
 def vander(x: ArrayOnly, *, N: int | None = None) -> Array:
-    r"""Vandermonde matrix, $y_{ij} = x_i^j$, of each vector in a batch.
+    """Vandermonde matrix of each vector: $y_{ij} = x_i^j$.
 
-    - `N`: how many powers, at least 2; by default as many as elements.
+    - `x`: vectors of any dtype but bool; a 0-d array counts as `[1]`.
+    - `N`: how many powers, at least 2; None is as many as elements.
 
-    Shapes: `[..., n] -> [..., n, N]`; a 0-d array is a vector of 1. Dtypes: int64 for integers.
-    Derivatives are those of products, exact at 0.
+    Shapes: `[..., n] -> [..., n, N]`.
+    Dtypes: that of `x`, int64 for integers.
+    Gradients: those of products, exact at 0.
+    Errors: RuntimeError for an `N` below 2, TypeError for bools.
 
     >>> functx.linalg.vander(jnp.asarray([2.0, 3.0], "float32"), N=3)
     Array([[1., 2., 4.],

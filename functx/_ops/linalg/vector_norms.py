@@ -38,15 +38,21 @@ def vector_norm(
 ) -> Array:
     r"""Norm over dimensions, taken as one vector: $\big(\sum_i |x_i|^p\big)^{1/p}$, p = `ord`.
 
-    - `ord`: any real number. `inf` and `-inf` give the largest and the smallest absolute value,
-      0 counts what is not zero.
-    - `dim`: by default, and if empty, all dimensions.
+    - `x`: an array of any floating or complex dtype.
+    - `ord`: any real number. `inf` and `-inf` give the largest and the smallest magnitude, 0 the
+      number of elements that are not zero.
+    - `dim`: the dimensions that are reduced, one or several; None and an empty sequence are all.
+    - `keepdim`: whether these dimensions stay, with size 1.
+    - `dtype`: the dtype in which the norm is computed, as wide as that of `x` or wider. None is
+      that of `x`.
 
-    Shapes: as `functx.sum`'s. Dtypes: real; computed in `dtype`, if given.
-    Errors: RuntimeError where `ord` is negative or infinite and there are no elements.
-    The gradient is 0 where the norm is 0, and for elements that are 0; the elements that are
-    largest (or smallest) share it evenly. Where the second derivative is infinite, as at 0, 0
-    stands for it: of the square of a norm write `functx.square(x).sum()`.
+    Shapes: `[..., n, ...] -> [..., ...]`.
+    Dtypes: real.
+    Gradients: 0 where the norm is 0, and for elements that are 0; the elements that are largest (or
+    smallest) share the gradient evenly. Where the second derivative is infinite, as at 0, 0 stands
+    for it: instead of the square of a norm write `functx.square(x).sum()`.
+    Errors: RuntimeError where `ord` is negative or infinite and there are no elements, TypeError
+    for an `ord` that is no real number and a narrower `dtype`.
 
     >>> functx.linalg.vector_norm(jnp.asarray([3.0, -4.0], "float32"))
     Array(5., dtype=float32)

@@ -1,4 +1,4 @@
-"""Products of vectors that are vectors."""
+"""Products of vectors that are vectors again."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ __all__ = ["cross"]
 
 @operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
 def cross(input: ArrayOnly, other: ArrayOnly, *, dim: Dim = -1) -> Array:
-    r"""Cross product along `dim`: $y_0 = x_1 z_2 - x_2 z_1$, and so on in a circle.
+    """Cross product of vectors of length 3: $y_0 = x_1 z_2 - x_2 z_1$, and so on in a circle.
 
-    Shapes: both have one rank and length 3 along `dim`; their other dimensions broadcast.
-    Complex numbers are not conjugated. Halves are computed in float32.
+    - `input`: the vectors $x$, of any dtype but bool.
+    - `other`: the vectors $z$, of the same dtype and rank.
+    - `dim`: the dimension of the vectors, of size 3 in both.
+
+    Shapes: `[..., 3], [..., 3] -> [..., 3]`; the other dimensions broadcast.
+    Dtypes: that of both. Complex numbers are not conjugated. Halves are computed in float32.
+    Errors: RuntimeError for unequal ranks and another size, TypeError for unequal dtypes,
+    IndexError if the arrays do not have `dim`.
 
     >>> x, y = jnp.eye(3, dtype="float32")[:2]
     >>> functx.linalg.cross(y, x)

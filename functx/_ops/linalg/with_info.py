@@ -1,4 +1,4 @@
-"""Operators that say in a number, beside the result, for which matrices they failed."""
+"""Operators that report, by a number beside the result, the matrices for which they failed."""
 
 from __future__ import annotations
 
@@ -40,14 +40,18 @@ class CholeskyExResult(NamedTuple):
 def cholesky_ex(
     A: ArrayLike, *, upper: bool = False, check_errors: bool = False
 ) -> CholeskyExResult:
-    r"""Cholesky factor, as of `cholesky`, and which leading minor is not positive definite.
+    """Cholesky factor, and the order of the first leading minor that is not positive definite.
 
-    - `upper`: returns $U$ of $A = U^H U$ in the place of $L$ of $A = L L^H$.
-    - `check_errors`: refuses matrices that are not positive definite, with a `LinAlgError`.
+    - `A`: Hermitian matrices, of which one triangle is read. The factor keeps their dtype.
+    - `upper`: whether to read the upper triangle and return $U$ of $A = U^H U$; else $L$ of
+      $A = L L^H$.
+    - `check_errors`: whether matrices that are not positive definite are refused, with a
+      `LinAlgError`.
 
-    Shapes: `A: [..., n, n]`, of which one triangle is read, gives `[..., n, n]` and `info: [...]`,
-    int32: the order of the first leading minor that is not positive, or 0. There the factor is
-    NaN; PyTorch leaves it half done.
+    Shapes: `A: [..., n, n]` gives `[..., n, n]` and `info: [...]`, int32: the order of the first
+    leading minor that is not positive, or 0. Where it is not 0, the factor is NaN; PyTorch leaves
+    it half done.
+    Errors: RuntimeError unless matrices are square, `LinAlgError` with `check_errors`.
 
     >>> functx.linalg.cholesky_ex(jnp.asarray([[4.0, 2.0], [2.0, 1.0]], "float32")).info
     Array(2, dtype=int32)
@@ -66,12 +70,14 @@ class InvExResult(NamedTuple):
 
 @operator(accepts=Accepts.LAPACK, requires=_nonsingular)
 def inv_ex(A: ArrayLike, *, check_errors: bool = False) -> InvExResult:
-    """Inverse matrix, as of `inv`, and which pivot is zero.
+    """Inverse matrix, $A^{-1} A = I$, and the number of the first pivot that is zero.
 
-    - `check_errors`: refuses singular matrices, with a `LinAlgError`.
+    - `A`: square matrices, float32, float64 or complex. The inverse keeps their dtype.
+    - `check_errors`: whether singular matrices are refused, with a `LinAlgError`.
 
     Shapes: `A: [..., n, n]` gives `[..., n, n]` and `info: [...]`, int32: the number of the first
-    pivot that is zero, counted from 1, or 0. There the inverse is infinite or NaN.
+    pivot that is zero, counted from 1, or 0. Where it is not 0, the inverse is infinite or NaN.
+    Errors: RuntimeError unless matrices are square, `LinAlgError` with `check_errors`.
 
     >>> functx.linalg.inv_ex(jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")).info
     Array(2, dtype=int32)
@@ -90,14 +96,19 @@ class SolveExResult(NamedTuple):
 def solve_ex(
     A: ArrayLike, B: ArrayLike, *, left: bool = True, check_errors: bool = False
 ) -> SolveExResult:
-    r"""Solution of a linear system, as of `solve`, and which pivot is zero.
+    """Solution $X$ of a linear system $A X = B$, and the number of the first pivot that is zero.
 
-    - `left`: the system is $A X = B$, or $X A = B$ if not.
-    - `check_errors`: refuses singular matrices, with a `LinAlgError`.
+    - `A`: square matrices, float32, float64 or complex.
+    - `B`: matrices or vectors of the same dtype.
+    - `left`: whether the system is $A X = B$; else it is $X A = B$.
+    - `check_errors`: whether singular matrices are refused, with a `LinAlgError`.
 
-    Shapes: `A: [..., n, n]` and `B` as for `solve` give a result like `B` and `info: [...]`, as
-    long as the batch of `A`, int32: the number of the first pivot that is zero, counted
-    from 1, or 0. There the solution is infinite or NaN.
+    Shapes: `A: [..., n, n]` and `B: [..., n, k]` (`[..., k, n]` if not `left`), whose leading
+    dimensions broadcast, or vectors `B: [n]`, or `[..., n]` as long as the batch of `A`, give a
+    result like `B` and `info: [...]`, int32: the number of the first pivot that is zero, counted
+    from 1, or 0. Where it is not 0, the solution is infinite or NaN.
+    Errors: RuntimeError for shapes that do not fit, TypeError for unequal dtypes, `LinAlgError`
+    with `check_errors`.
 
     >>> A = jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")
     >>> functx.linalg.solve_ex(A, jnp.asarray([1.0, 1.0], "float32")).info

@@ -20,10 +20,16 @@ def cells(
 ) -> Iterator[tuple[OpInfo, str, str]]:
     """The (operator, dtype, check) triples of a profile that apply, operator by operator.
 
-    `dtypes` and `checks` are one name each, or several.
-    Dtypes and checks that are named run wherever they apply, also where the quick profile would
-    leave them out. With 64 bit off, dtypes that have them are left out. A dtype, check or profile
-    that there is not is a ValueError, as is a gap of such a check.
+    - `infos`: entries of the database.
+    - `dtypes`: one name or several; None is what the profile takes. Dtypes that are named run
+      wherever they apply, also where the quick profile would leave them out. With 64 bit off,
+      64-bit dtypes are left out.
+    - `checks`: one name of `CHECKS` or several; None is what the profile takes. Checks that are
+      named run wherever they apply.
+    - `profile`: `"quick"`, `"full"` or `"exhaustive"`.
+
+    Errors: ValueError for a dtype, check or profile that does not exist, and for a gap of such a
+    check.
     """
     infos = list(infos)
     dtypes = None if dtypes is None else names_of(dtypes)

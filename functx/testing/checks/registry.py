@@ -104,9 +104,16 @@ _MORE = (telling, telling_of_derivatives, 1)  # of which the exhaustive profile 
 class Check:
     """A named check: `run` is plain, or yields requests for programs (see `programs`).
 
-    `samples` chooses what it looks at: a function of the samples, or how many; None: all.
-    The quick profile runs it `within` fewer dtypes, `quick` says for which entries, and there
-    `quick_samples` chooses and `quick_run` runs, if given.
+    - `name`: the check's name in `CHECKS`.
+    - `run(info, sample)`: raises where the check fails.
+    - `applies(info, dtype)`: whether the check says something of an entry in a dtype.
+    - `samples`: which samples it looks at: a function of the samples, how many, or None for all.
+    - `within(info, dtype)`: the dtypes in which the quick profile runs it.
+    - `quick(info)`: the entries that the quick profile takes.
+    - `quick_samples`: which samples the quick profile looks at; None is `samples`.
+    - `quick_run(info, sample)`: what the quick profile runs; None is `run`.
+    - `quick_first(info, sample)`: what the quick profile runs for the first sample of an entry;
+      None is `quick_run`.
     """
 
     name: str  #: as in `CHECKS`

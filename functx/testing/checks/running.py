@@ -95,10 +95,17 @@ def run_cells(
     samples: int | None = None,
     profile: Profile = "quick",
 ) -> dict[str, Outcome]:
-    """What comes of these checks of an entry in one dtype, by name.
+    """The outcomes of several checks of an operator in one dtype, by name.
 
-    `samples` bounds how many each looks at. The profile `"exhaustive"` looks at all of them. A
-    dtype, check or profile that there is not is a ValueError, as is a gap of such a check.
+    - `info`: an entry of the database.
+    - `dtype`: the name of a dtype.
+    - `names`: the name of a check in `CHECKS`, or several.
+    - `device`: where arrays live; None is JAX's default device.
+    - `samples`: at most how many samples each check looks at; None is what it looks at by itself.
+    - `profile`: `"quick"`, `"full"`, or `"exhaustive"`, which looks at all samples.
+
+    Errors: ValueError for a dtype, check or profile that does not exist, and for a gap of such a
+    check. What a check raises is its outcome.
     """
     names = names_of(names)
     _require("run_cells", info, dtype, "names", names, profile)
@@ -187,8 +194,15 @@ def run_cell(
 ) -> None:
     """Runs one check over an operator's samples in one dtype; raises at the first that fails.
 
-    A cell in which no sample has anything to check fails too. A dtype, check or profile that there
-    is not is a ValueError, as is a gap of such a check.
+    - `info`: an entry of the database.
+    - `dtype`: the name of a dtype.
+    - `name`: the name of a check in `CHECKS`.
+    - `device`: where arrays live; None is JAX's default device.
+    - `samples`: at most how many samples; None is what the check looks at.
+    - `profile`: `"quick"`, `"full"` or `"exhaustive"`.
+
+    Errors: what the check raises; AssertionError if no sample has anything to check; ValueError for
+    a dtype, check or profile that does not exist, and for a gap of such a check.
     """
     _require("run_cell", info, dtype, "name", [name], profile)
     outcome = run_cells(info, dtype, [name], device=device, samples=samples, profile=profile)[name]

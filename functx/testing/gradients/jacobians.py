@@ -25,13 +25,16 @@ def numerical_jacobian(
 ) -> Any:
     """The Jacobian of `func` at `inputs` by central differences, as NumPy arrays.
 
-    Shapes: of an output `[*m]` and an input `[*n]`, `[*m, *n]`; complex leaves count as two reals,
-    in a last dimension of 2, as in `functx.jacrev(func, as_real=True)`. A tree of outputs is the
-    outer tree of the result, the inputs are the inner one: a tuple if `inputs` is one. `None`
-    stands where nothing is differentiated.
-
-    - `inputs`, `argnums`: as in `gradcheck`.
+    - `func`: takes the inputs, returns a tree of arrays.
+    - `inputs`: a tuple of arguments, trees of arrays, or a single one.
+    - `argnums`: the arguments to differentiate, a position or several; None is all.
     - `eps`: how far each element moves, up and down.
+
+    Shapes: an output `[*m]` and an input `[*n]` give `[*m, *n]`; complex leaves count as two reals,
+    in a last dimension of 2, as in `functx.jacrev(func, as_real=True)`. A tree of outputs is the
+    outer tree of the result, the inputs are the inner one: a tuple if `inputs` is one. None stands
+    where nothing is differentiated.
+    Errors: ValueError if nothing is differentiated.
 
     >>> from functx.testing import numerical_jacobian
     >>> numerical_jacobian(jnp.square, jnp.asarray([1.0, 3.0], "float64")).round(4)
@@ -56,11 +59,18 @@ def analytical_jacobian(
 ) -> Any:
     """The Jacobian of `func` at `inputs` by its derivative rules, one product after the other.
 
-    Nothing is batched or compiled that `func` does not compile: these are the numbers that
-    `gradcheck` looks at. Shapes and arguments are those of `numerical_jacobian`.
-
+    - `func`: takes the inputs, returns a tree of arrays. Nothing is batched or compiled that `func`
+      does not compile: these are the numbers that `gradcheck` looks at.
+    - `inputs`: a tuple of arguments, trees of arrays, or a single one.
+    - `argnums`: the arguments to differentiate, a position or several; None is all.
     - `mode`: `"reverse"`, a row for each element of the output, or `"forward"`, a column for each
       element of the input.
+
+    Shapes: an output `[*m]` and an input `[*n]` give `[*m, *n]`, as a NumPy array; complex leaves
+    count as two reals, in a last dimension of 2. A tree of outputs is the outer tree of the result,
+    the inputs are the inner one: a tuple if `inputs` is one. None stands where nothing is
+    differentiated.
+    Errors: ValueError if nothing is differentiated and for another `mode`.
 
     >>> from functx.testing import analytical_jacobian
     >>> analytical_jacobian(jnp.square, jnp.asarray([1.0, 3.0], "float64"), mode="forward")

@@ -39,23 +39,37 @@ def gradgradcheck(
     masked: bool = False,
     argnums: int | tuple[int, ...] | None = None,
 ) -> bool:
-    """Whether the second derivatives of `func` are those of its gradient, by differences.
+    r"""Whether the second derivatives of `func` are those of its gradient, by differences.
 
-    Checks the function of `inputs` and `grad_outputs` that gives the gradient of the inputs as
-    `gradcheck` does; that the gradient itself is right is `gradcheck`'s to find out. In messages
-    `grad_outputs` count as inputs, after the others.
+    The function of `inputs` and `grad_outputs` that gives the gradient of the inputs is checked as
+    by `gradcheck`: $|a - n| \le \mathrm{atol} + \mathrm{rtol}\,|n|$ for each element $a$ of its
+    Jacobian by the derivative rules and $n$ by central differences. Whether the gradient itself is
+    right is for `gradcheck` to find out. In messages `grad_outputs` count as inputs, after the
+    others.
 
-    - `grad_outputs`: cotangents, a tree like the output of `func`; integer outputs have none,
-      `None` stands there. By default, random numbers between -1 and 1.
-    - `check_rev_over_rev`, `check_fwd_over_rev`: reverse and forward mode, over reverse mode.
-    - `check_undefined_grad`, `check_batched_grad`: as in `gradcheck`, of reverse mode over reverse
-      mode.
+    - `func`: takes the inputs, returns a tree of arrays. It is called as it is, eagerly.
+    - `inputs`: a tuple of arguments, trees of arrays, or a single one. Floating and complex arrays
+      are differentiated, in double precision if the check is to mean something.
+    - `grad_outputs`: cotangents, a tree like the output of `func`; integer outputs have None. None
+      draws random numbers between -1 and 1.
+    - `argnums`: the arguments to differentiate, a position or several; None is all.
+    - `eps`: how far elements move, up and down; `atol`, `rtol`: of the comparison.
+    - `raise_exception`: False returns False where the check fails. Other exceptions propagate.
+    - `nondet_tol`: how much two runs of reverse mode may differ.
+    - `check_rev_over_rev`, `check_fwd_over_rev`: whether to check reverse and forward mode over
+      reverse mode.
+    - `check_undefined_grad`: whether cotangents that are known to be zero must do what zeros do.
+    - `check_grad_dtypes`: whether gradients must have the dtypes of the inputs.
+    - `check_batched_grad`: whether `vmap` over cotangents must give what a loop gives.
+    - `fast_mode`: whether random projections of each Jacobian, $v^\top J u$, are compared instead
+      of all its elements.
     - `gen_non_contig_grad_outputs`, `masked`: no meaning for JAX's arrays, which have no strides
       and are dense.
-    - all else as in `gradcheck`.
 
-    Errors: as `gradcheck`; AssertionError if `check_undefined_grad` or `check_batched_grad` is
-    asked for without `check_rev_over_rev`.
+    Errors: `GradcheckError` (a RuntimeError) where the check fails; ValueError if nothing is
+    differentiated; AssertionError for options that contradict each other, as `check_undefined_grad`
+    or `check_batched_grad` without `check_rev_over_rev`, and for outputs whose shape or dtype
+    changes when inputs move.
 
     >>> from functx.testing import gradgradcheck
     >>> gradgradcheck(functx.sin, jnp.arange(3, dtype="float64"), check_fwd_over_rev=True)
