@@ -16,13 +16,17 @@ from functx._core import category, Device
 class Make:
     """Makes arrays of one dtype on one device.
 
-    Sample generators must ask for the same shapes whatever the seed: the lanes of a
-    batched check are the same samples under other seeds.
+    - `dtype`: the dtype of the arrays, where none is given.
+    - `rng`: the NumPy generator that values are drawn from.
+    - `device`: where arrays are put; None is JAX's default device.
+
+    Sample generators must ask for the same shapes whatever the seed: the lanes of a batched check
+    are the same samples under other seeds.
     """
 
-    dtype: np.dtype  #: of the arrays, where none is given
-    rng: np.random.Generator  #: what the values are drawn from
-    device: Device | None = None  #: where arrays are put; None: on JAX's default device
+    dtype: np.dtype
+    rng: np.random.Generator
+    device: Device | None = None
 
     def __call__(
         self, *shape: int, low: float = -3, high: float = 3, dtype: Any = None

@@ -1,4 +1,4 @@
-"""`OpInfo`: what checks need of one operator: samples, a reference, refusals, known gaps."""
+"""`OpInfo`: what checks need of one operator: samples, a reference, refusals, known differences."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ import numpy as np
 from functx._core import category, describe, Device, OpSpec, Refused
 from functx._core.operators.tracing import trace_operator
 
+from .differences import (
+    Extreme as Extreme,
+    FixedSizes as FixedSizes,
+    Floor as Floor,
+    Gap as Gap,
+    Looser as Looser,
+    OwnDtypes as OwnDtypes,
+)
 from .make import Make
 from .tail import Tail
 
@@ -23,17 +31,25 @@ from .tail import Tail
 class Sample:
     """One call: positional and keyword arguments, and calls like it with other values.
 
-    `call`, `edge` and `held` make samples; the checks fill in `lanes`, `drawn` and `derived`.
+    - `args`, `kwargs`: what is given by position and by name.
+    - `lanes`: the same call under other seeds, the lanes of a batch; the checks fill them in.
+    - `values_only`: whether derivatives are not looked at: they are infinite, or not there.
+    - `held`: whether the derivative is not that of the values, so that differences are not asked.
+    - `drawn`: the dtype that `OpInfo.draw` drew the sample in; the checks fill it in.
+    - `derived`: whether the sample was made from another one, so that only values are looked at.
+    - `exact`: whether nothing may be flushed to zero.
+
+    `call`, `edge` and `held` make samples.
     """
 
-    args: tuple[Any, ...]  #: what is given by position
-    kwargs: Mapping[str, Any]  #: what is given by name
-    lanes: tuple[Sample, ...] = ()  #: the same call under other seeds: the lanes of a batch
-    values_only: bool = False  #: derivatives are not looked at: infinite, or not there
-    held: bool = False  #: the derivative is not that of the values: differences are not asked
-    drawn: str = ""  #: the dtype that `OpInfo.draw` drew it in
-    derived: bool = False  #: from another sample of its entry: only values are looked at
-    exact: bool = False  #: nothing may be flushed to zero
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    lanes: tuple[Sample, ...] = ()
+    values_only: bool = False
+    held: bool = False
+    drawn: str = ""
+    derived: bool = False
+    exact: bool = False
 
     def __repr__(self) -> str:
         named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
@@ -46,13 +62,13 @@ class Sample:
 
     @property
     def dtype(self) -> str:
-        """That of the first floating or complex array; of the first one, if none is; or bool."""
+        """The dtype of the first floating or complex array, else of the first array, else bool."""
         names = [x.dtype for x in self.arrays()]
         inexact = [name for name in names if category(name) >= 2]
         return [*inexact, *names, np.dtype(bool)][0].name
 
     def with_arrays(self, arrays: Sequence[Any]) -> Sample:
-        """This call with others in the places of its arrays, in order; without lanes."""
+        """This call with other arrays in the places of its own, in order; without lanes."""
         leaves, tree = jax.tree.flatten((self.args, dict(self.kwargs)))
         where = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
         for i, x in zip(where, arrays, strict=True):
@@ -93,73 +109,17 @@ def held(*args: Any, **kwargs: Any) -> Sample:
 
 
 @dataclasses.dataclass(frozen=True)
-class Floor:
-    """What results that cancel may be off by, besides ulps of each element, and why.
-
-    The floor is `ulps` of the largest magnitude in the result and the floating arguments. Where
-    `elementwise`, a reference allows those of the magnitudes at the element, or of what `of` says
-    of the call's arguments, in NumPy.
-    """
-
-    ulps: float  #: how many, of the largest magnitude or of that at the element
-    reason: str  #: why results cancel: a fact
-    elementwise: bool = False  #: of the magnitudes at the element, not of the largest
-    of: Callable[..., Any] | None = None  #: the magnitudes there, in NumPy
-    scale: float | None = None  #: what counts in place of the arguments' largest magnitude
-
-
-@dataclasses.dataclass(frozen=True)
-class Looser:
-    """How far an element may be off on other platforms than the CPU, and why it is more there."""
-
-    ulps: float  #: of the element, in place of the entry's own where that is less
-    reason: str  #: what these platforms compute otherwise: a fact
-    devices: frozenset[str] = frozenset({"gpu"})  #: platforms: `"gpu"`, `"tpu"`
-    dtypes: frozenset[str] = frozenset()  #: in which it holds; empty: all of them
-
-
-@dataclasses.dataclass(frozen=True)
 class Refusal:
-    """A call that must raise `error` with a message matching the regular expression `match`."""
+    """A call that must raise an error with a certain message.
 
-    sample: Sample  #: the call
-    match: str  #: a regular expression found in the message
-    error: type[Exception] = RuntimeError  #: the exception's class
-
-
-@dataclasses.dataclass(frozen=True)
-class Gap:
-    """A check this operator is known to fail, and why. Fails the day it passes."""
-
-    check: str  #: its name in `functx.testing.CHECKS`
-    reason: str  #: a fact of mathematics or of a platform
-    dtypes: frozenset[str] = frozenset()  #: in which it fails; empty: all of them
-    devices: frozenset[str] = frozenset()  #: platforms on which it fails; empty: all of them
-
-
-@dataclasses.dataclass(frozen=True)
-class FixedSizes:
-    """Sizes with which, as symbols, no program can be exported, and why. Fails the day one is."""
-
-    argument: str  #: the array, or the option, by name
-    reason: str  #: why they must be numbers: a fact
-    dims: tuple[int, ...] = ()  #: dimensions of the array, or places in the option; empty: all
-    along: str = ""  #: the option that names dimensions of the array, in place of `dims`
-    unless: str = ""  #: with `along`, the option that says other sizes for them, and -1 for none
-    #: options, by name, with which alone they must be; empty: with any
-    given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True)
-class Extreme:
-    """Extreme arguments at which float32 cannot give what float64 does. Fails the day it does.
-
-    `at` is a regular expression found in what the check of such arguments calls them:
-    `"huge in array 0"`.
+    - `sample`: the call.
+    - `match`: a regular expression found in the message.
+    - `error`: the exception's class.
     """
 
-    at: str  #: a regular expression, found in the name of the arguments
-    reason: str  #: why float32 cannot: a fact
+    sample: Sample
+    match: str
+    error: type[Exception] = RuntimeError
 
 
 # By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
@@ -168,66 +128,67 @@ ULPS = 8.0
 ULPS_OF_HALVES = 2.0
 
 
-@dataclasses.dataclass(frozen=True)
-class OwnDtypes:
-    """Result dtypes that are not PyTorch's, or where PyTorch has none, and why.
-
-    `answer` and `cases`, a regular expression, are written as in `functx.testing.dtype_facts`:
-    `*` is the dtype that a sample was drawn in, `^` that of the arrays promoted, `\\1` the first
-    group of `cases`, `-` a refusal.
-    """
-
-    answer: str  #: the result's dtype: `"f32"`, or one of the signs above
-    reason: str  #: why it is not PyTorch's: a fact
-    cases: str = ""  #: a regular expression, found in the cases in which it holds; empty: in all
-    dtypes: frozenset[str] = frozenset()  #: that samples are drawn in; empty: all of them
-    defaults: frozenset[str] = frozenset()  #: the default dtypes in force; empty: all of them
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Convention:
     """What an operator gives at kinks, ties, zeros and NaN, in double precision.
 
-    `value` is its result; `gradient` and `hessian` are the derivatives of the result's sum, or of
-    the sum of `through(result)`. A tuple holds one item for each output, or for each floating
-    array of the sample, None where nothing is said; anything else is the only one. The rows of
-    `hessian` and its columns run through the elements of all floating arrays.
+    - `what`: a name for the place: `"ties share"`.
+    - `sample`: the call.
+    - `value`: the result.
+    - `gradient`, `hessian`: the first and second derivatives of the result's sum, or of the sum of
+      `through(result)`, in each of `modes` and in all nests of two modes. The rows of `hessian` and
+      its columns run through the elements of all floating arrays.
+    - `through(result)`: what of the result is summed, made real.
+    - `holds(result)`: what is true of the result.
+    - `singular`: whether the second derivative is infinite, and 0 stands for it in all nests:
+      `hessian` need not be given, and `functx.detect_anomaly` sees it.
+    - `smooth`: whether the derivatives of `order` are finite, and alike in all modes.
+    - `refused`: a regular expression found in the error that differentiating raises.
+    - `like`: a formula whose value and derivatives, up to `order`, are the operator's.
+    - `order`: the order of the derivatives that `smooth` and `like` look at.
+    - `modes`: the modes in which the gradient is looked at.
+    - `ulps`: how far an element may be off that is not 0, infinite or NaN, in units of its last
+      place.
+    - `floor`: how much more an element may be off, where terms cancel.
+    - `departure`: why PyTorch has it otherwise, if it does: a fact.
+
+    For `value` and the derivatives, a tuple holds one item for each output, or for each floating
+    array of the sample, None where nothing is said; anything else is the only item.
     """
 
-    what: str  #: a name for the place: `"ties share"`
-    sample: Sample  #: the call
-    value: Any = None  #: the result
-    gradient: Any = None  #: the gradient of the result's sum, in each of `modes`
-    hessian: Any = None  #: the second derivative of the sum, in all nests of two modes
-    through: Callable[[Any], Any] | None = None  #: what of the result is summed, made real
-    holds: Callable[[Any], Any] | None = None  #: what is true of the result
-    #: whether the second derivative is infinite, and 0 stands for it in all nests: `hessian` need
-    #: not be given, and `functx.detect_anomaly` sees it
+    what: str
+    sample: Sample
+    value: Any = None
+    gradient: Any = None
+    hessian: Any = None
+    through: Callable[[Any], Any] | None = None
+    holds: Callable[[Any], Any] | None = None
     singular: bool = False
-    smooth: bool = False  #: whether the derivatives of `order` are finite, and alike in all modes
-    refused: str = ""  #: what the error of differentiating says: a regular expression
-    #: a formula whose value and derivatives, up to `order`, are the operator's
+    smooth: bool = False
+    refused: str = ""
     like: Callable[..., Any] | None = None
-    order: int = 2  #: of the derivatives that `smooth` and `like` look at
-    modes: tuple[str, ...] = ("forward", "reverse")  #: in which the gradient is looked at
-    ulps: float = 8  #: how far an element may be off that is not 0, infinite or NaN
-    floor: float = 0  #: and by how much besides, where terms cancel
-    departure: str = ""  #: why PyTorch has it otherwise, if it does: a fact
+    order: int = 2
+    modes: tuple[str, ...] = ("forward", "reverse")
+    ulps: float = 8
+    floor: float = 0
+    departure: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Departure:
     """Calls that functx answers otherwise than PyTorch, and why. Fails the day it passes.
 
-    `kind` is what the fuzzer beside PyTorch calls the difference: accepted, refused, structure,
-    shape, dtype, value, gradient. `match` is a regular expression found in its line about such a
-    call, `sample` is one of them.
+    - `kind`: what the fuzzer beside PyTorch calls the difference: accepted, refused, structure,
+      shape, dtype, value, gradient.
+    - `sample`: one such call.
+    - `reason`: why functx answers otherwise: a fact.
+    - `match`: a regular expression found in the fuzzer's line about such a call.
     """
 
-    kind: str  #: what the fuzzer calls the difference
-    sample: Sample  #: one such call
-    reason: str  #: why functx answers otherwise: a fact
-    match: str = ""  #: a regular expression, found in the fuzzer's line about such a call
+    kind: str
+    sample: Sample
+    reason: str
+    match: str = ""
 
 
 Samples = Callable[[Make], Iterator[Sample]]
@@ -247,49 +208,64 @@ def _no_refusals(make: Make) -> Iterator[Refusal]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OpInfo:
-    """What the database knows of an operator beyond what the operator says itself."""
+    """What the database knows of an operator beyond what the operator says itself.
 
-    op: Callable[..., Any]  #: the function: of functx, or yours
-    #: a generator function of `make`: `call(*args, **kwargs)`s, `edge(...)`s where only values
-    #: count, no derivatives, `held(...)`s where the derivative is not that of the values
+    - `op`: the function: of functx, or yours.
+    - `samples(make)`: a generator of `call(*args, **kwargs)`s, of `edge(...)`s where only values
+      count, and of `held(...)`s where the derivative is not that of the values.
+    - `reference`: the same function in NumPy: arrays in, arrays out, the same signature.
+    - `refusals(make)`: a generator of `Refusal`s: calls that must raise.
+    - `conventions(make)`: a generator of `Convention`s: results at kinks, ties, zeros and NaN.
+    - `variant`: a name for a further entry of the same function.
+    - `ulps`: how far an element may be off, in units of its last place, in every dtype or by dtype.
+      None is 8, and 2 in halves.
+    - `looser`: how far an element may be off on other platforms, if that is more.
+    - `floor`: how much more results that cancel may be off.
+    - `signed_zeros`: whether the reference has the zeros' signs, which a `floor` for all hides.
+    - `gaps`: checks that are known to fail; one that passes fails.
+    - `fixed_sizes`: sizes that cannot be symbols of `jax.export`.
+    - `extremes`: extreme arguments that float32 is not held to.
+    - `gauge(output)`: the part of the output that is determined, without signs, phases and orders
+      (svd, eigh, qr).
+    - `directions(direction, at)`: the directions in which derivatives are held against differences:
+      Hermitian ones, where one triangle is read and the gradient is spread over both.
+    - `only_on`: options by name, with the platforms whose devices alone take them; refusals show it
+      on the others.
+    - `moments`: for random operators, the mean and standard deviation of each element, from the
+      same arguments.
+    - `sampler`: for random operators, a function of a `numpy.random.Generator`, of how many draws
+      and of the same arguments, which gives the draws along a new first dimension.
+    - `ties_in_any_order`: whether positions may differ where values tie: PyTorch promises no order
+      of equal elements.
+    - `own_dtypes`: for functx's operators, result dtypes other than PyTorch's.
+    - `tails`: functions of one number that are right far out, relatively.
+    - `departures(make)`: a generator of `Departure`s: calls that functx answers otherwise than
+      PyTorch.
+    - `dtypes`: fewer dtypes than the function accepts; for yours, in place of float32 and float64.
+    """
+
+    op: Callable[..., Any]
     samples: Samples
-    #: the same in NumPy: arrays in, arrays out, the same signature
     reference: Callable[..., Any] | None = None
-    #: one that yields `Refusal`s: calls that must raise
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
-    #: one that yields `Convention`s: what is given at kinks, ties, zeros and NaN
     conventions: Callable[[Make], Iterator[Convention]] = no_conventions
-    variant: str = ""  #: a name for a further entry of the same function
-    #: how far an element may be off, in units of its last place, where 8 (2 in halves) is too loose
-    #: or, with the reason beside it, too tight: in every dtype, or by dtype
+    variant: str = ""
     ulps: float | Mapping[str, float] | None = None
-    looser: tuple[Looser, ...] = ()  #: how far it may be off on a GPU, if that is more
-    floor: Floor | None = None  #: what results that cancel may be off besides
-    #: whether the reference has the zeros' signs; not looked at where there is a floor for all
+    looser: tuple[Looser, ...] = ()
+    floor: Floor | None = None
     signed_zeros: bool = True
-    gaps: tuple[Gap, ...] = ()  #: checks known to fail; one that passes fails
-    fixed_sizes: tuple[FixedSizes, ...] = ()  #: sizes that cannot be symbols of `jax.export`
-    extremes: tuple[Extreme, ...] = ()  #: extreme arguments that float32 is not held to
-    #: what of the output is determined: drops signs, phases and orders (svd, eigh, qr)
+    gaps: tuple[Gap, ...] = ()
+    fixed_sizes: tuple[FixedSizes, ...] = ()
+    extremes: tuple[Extreme, ...] = ()
     gauge: Callable[[Any], Any] | None = None
-    #: the directions in which derivatives are held against differences, as a function of any, and
-    #: of where: Hermitian ones, where one triangle is read and the gradient is spread over both
     directions: Callable[[Any, Any], Any] | None = None
-    #: options that devices of some platforms alone take, by name, or none; refusals show it on the
-    #: others
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
-    #: of random operators: the mean and standard deviation of each element, from the same arguments
     moments: Callable[..., tuple[Any, Any]] | None = None
-    #: of random operators, in NumPy: a function of a `numpy.random.Generator`, of how many draws
-    #: and of the same arguments, that gives the draws along a new first dimension
     sampler: Callable[..., Any] | None = None
-    #: whether positions may differ where values tie: PyTorch promises no order of equal elements
     ties_in_any_order: bool = False
-    own_dtypes: tuple[OwnDtypes, ...] = ()  #: of functx's operators: dtypes other than PyTorch's
-    tails: tuple[Tail, ...] = ()  #: functions of one number that are right far out, relatively
-    #: one that yields `Departure`s: calls that functx answers otherwise than PyTorch
+    own_dtypes: tuple[OwnDtypes, ...] = ()
+    tails: tuple[Tail, ...] = ()
     departures: Callable[[Make], Iterator[Departure]] = _no_departures
-    #: fewer dtypes than the function accepts; of yours, in place of float32 and float64
     dtypes: tuple[str, ...] | None = None
 
     @property

@@ -12,18 +12,22 @@ from typing import Any
 class Tail:
     """A smooth function of one number, and the same to any number of digits.
 
+    - `exact(mpmath, x)`: the function by mpmath, or by a context of it, at one of its numbers.
+    - `of(op, x)`: the function by the operator, at a 0-d array; None is the operator itself.
+    - `what`: a name, where an entry has several tails.
+    - `low`, `high`: the ends of the interval in which it is smooth, left out themselves.
+    - `order`: the highest derivative that is held.
+    - `ulps`: how far a result may be off, in units of its last place, besides what the last place
+      of the argument makes of it.
+
     Far out, or near an end of its domain, its value and derivatives are held to be right relative
     to themselves, however small they are.
     """
 
-    #: the same of mpmath, or a context of it, and of one of its numbers
     exact: Callable[[Any, Any], Any]
-    #: of the operator and of a 0-d array; None: the operator itself
     of: Callable[[Callable[..., Any], Any], Any] | None = None
-    what: str = ""  #: a name, where an entry has several
-    low: float = -math.inf  #: the lower end of where it is smooth, itself left out
-    high: float = math.inf  #: the upper end, itself left out
-    order: int = 2  #: the highest derivative that is held
-    #: how far a result may be off, in units of its last place, besides what the last place of the
-    #: argument makes of it
+    what: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    order: int = 2
     ulps: float = 16

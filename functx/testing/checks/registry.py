@@ -110,21 +110,19 @@ class Check:
     - `samples`: which samples it looks at: a function of the samples, how many, or None for all.
     - `within(info, dtype)`: the dtypes in which the quick profile runs it.
     - `quick(info)`: the entries that the quick profile takes.
-    - `quick_samples`: which samples the quick profile looks at; None is `samples`.
-    - `quick_run(info, sample)`: what the quick profile runs; None is `run`.
-    - `quick_first(info, sample)`: what the quick profile runs for the first sample of an entry;
-      None is `quick_run`.
+    - `quick_samples`, `quick_run`: what that profile looks at and runs; None: `samples`, `run`.
+    - `quick_first`: what that profile runs for an entry's first sample; None: `quick_run`.
     """
 
-    name: str  #: as in `CHECKS`
-    run: Callable[[OpInfo, Sample], Any]  #: raises where something is wrong
-    applies: Applies  #: whether it has something to say of an entry in a dtype
-    samples: Select | int | None  #: what it looks at
-    within: Applies  #: the dtypes, of an entry, in which the quick profile runs it
-    quick: Callable[[OpInfo], bool] = lambda info: True  #: the entries for which it does
-    quick_samples: Select | None = None  #: what it looks at there, if that is less
-    quick_run: Callable[[OpInfo, Sample], Any] | None = None  #: what it does there, if that is less
-    quick_first: Callable[[OpInfo, Sample], Any] | None = None  #: with the first, if that is more
+    name: str
+    run: Callable[[OpInfo, Sample], Any]
+    applies: Applies
+    samples: Select | int | None
+    within: Applies
+    quick: Callable[[OpInfo], bool] = lambda info: True
+    quick_samples: Select | None = None
+    quick_run: Callable[[OpInfo, Sample], Any] | None = None
+    quick_first: Callable[[OpInfo, Sample], Any] | None = None
 
     @property
     def summary(self) -> str:
