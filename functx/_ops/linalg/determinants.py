@@ -19,11 +19,14 @@ __all__ = ["det", "logdet", "slogdet"]
 
 @operator(accepts=Accepts.LAPACK, aliases=("det",))
 def det(A: ArrayLike) -> Array:
-    r"""Determinant of each matrix.
+    """Determinant of each matrix.
 
-    Shapes: `A: [..., n, n]` gives `[...]`.
-    Derivatives of every order are exact for singular matrices as well; PyTorch's second is NaN
-    there.
+    - `A`: square matrices, float32, float64 or complex. The determinant keeps their dtype.
+
+    Shapes: `[..., n, n] -> [...]`.
+    Gradients: derivatives of every order are exact for singular matrices as well; PyTorch's second
+    derivative is NaN there.
+    Errors: RuntimeError unless matrices are square.
 
     >>> functx.linalg.det(jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32"))
     Array(8., dtype=float32)
@@ -50,9 +53,13 @@ class SlogdetResult(NamedTuple):
 def slogdet(A: ArrayLike) -> SlogdetResult:
     r"""Sign and logarithm of the absolute value of the determinant: $\det A = \sigma\, e^l$.
 
-    Shapes: `A: [..., n, n]` gives two `[...]`.
-    Of singular matrices, the sign is 0, the logarithm minus infinity, and the gradient infinite
-    or NaN. The sign of a real matrix has derivative zero.
+    - `A`: square matrices, float32, float64 or complex.
+
+    Shapes: `[..., n, n]` gives `sign: [...]` and `logabsdet: [...]`.
+    Dtypes: `sign` has that of `A`, `logabsdet` is real.
+    Gradients: zero for the sign of a real matrix; infinite or NaN for singular matrices.
+    Errors: RuntimeError unless matrices are square. Singular matrices have sign 0 and logarithm
+    minus infinity.
 
     >>> functx.linalg.slogdet(jnp.asarray([[1.0, 0.0], [0.0, -1.0]], "float32"))
     SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0., dtype=float32))
@@ -80,12 +87,15 @@ _slogdet = derivative_rules(_lu_slogdet, jvp=_slogdet_tangent, name="slogdet")
 
 @operator(name="logdet", accepts=Accepts.LAPACK)
 def logdet(input: ArrayLike) -> Array:
-    r"""Logarithm of the determinant of each matrix.
+    """Logarithm of the determinant of each matrix.
 
-    Shapes: `input: [..., n, n]` gives `[...]`.
-    Of real matrices, it is NaN where the determinant is negative, with a gradient of zeros. Of
-    complex ones, it is the principal value. Of singular ones, it is minus infinity, of complex
-    ones with a phase of NaN, and the gradient infinite or NaN.
+    - `input`: square matrices, float32, float64 or complex. The logarithm keeps their dtype.
+
+    Shapes: `[..., n, n] -> [...]`.
+    Real matrices give NaN where the determinant is negative, with a gradient of zeros; complex
+    matrices give the principal value. Singular matrices give minus infinity, complex ones with a
+    phase of NaN, and a gradient that is infinite or NaN.
+    Errors: RuntimeError unless matrices are square.
 
     >>> functx.logdet(jnp.asarray([[1.0, 0.0], [0.0, 1.0]], "float32"))
     Array(0., dtype=float32)

@@ -42,15 +42,17 @@ def _finite(*, A: Any, **_: Any) -> Iterator[Requirement]:
 def eig(A: ArrayLike) -> EigResult:
     r"""Eigenvalues and eigenvectors: $A V = V \operatorname{diag}(\lambda)$.
 
-    Shapes: `A: [..., n, n]` gives `[..., n]`, in no order, and `[..., n, n]`, of lengths 1.
-    Dtypes: complex.
-    Errors: `LinAlgError` where `A` holds NaN or infinity; under `jit` and on accelerators the
-    result is NaN there. RuntimeError under `functx.debug.checked`, where a gradient depends on the
-    phase.
+    - `A`: square matrices, float32, float64 or complex, which need not be Hermitian.
 
-    Eigenvectors are determined up to a phase. Derivatives are those of functions that do not depend
-    on it (Boeddeker et al., 2017). Where eigenvalues coincide, the vectors have no derivative, and
-    what depends on them gets infinities or NaNs.
+    Shapes: `A: [..., n, n]` gives `eigenvalues: [..., n]`, in no order, and
+    `eigenvectors: [..., n, n]`, in columns of length 1.
+    Dtypes: complex, as precise as `A`.
+    Gradients: eigenvectors are determined up to a phase, and derivatives are those of functions
+    that do not depend on the phase (Boeddeker et al., 2017). Where eigenvalues coincide, vectors
+    have no derivative, and what depends on them gets infinities or NaNs.
+    Errors: RuntimeError unless matrices are square, and under `functx.debug.checked` where a
+    gradient depends on the phase; `LinAlgError` where `A` holds NaN or infinity. Under `jit` and on
+    accelerators the result is NaN there.
 
     >>> functx.linalg.eig(jnp.asarray([[0.0, 1.0], [-1.0, 0.0]], "float32")).eigenvalues
     Array([0.+1.j, 0.-1.j], dtype=complex64)

@@ -55,15 +55,19 @@ class EighResult(NamedTuple):
 
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real, vectors not
 def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
-    r"""Eigenvalues and eigenvectors of a Hermitian matrix: $A = Q\, \mathrm{diag}(\lambda)\, Q^H$.
+    r"""Eigenvalues and eigenvectors of Hermitian matrices: $A = Q\, \mathrm{diag}(\lambda)\, Q^H$.
 
+    - `A`: Hermitian matrices, of which one triangle is read.
     - `UPLO`: `"L"` reads the lower triangle of `A`, `"U"` the upper.
 
-    Shapes: `A: [..., n, n]` gives `[..., n]`, ascending, and `[..., n, n]`.
-    The gradient is Hermitian, as PyTorch's. Eigenvectors are determined up to a phase, and have
-    no derivative where eigenvalues coincide: it is infinite or NaN there. What does not depend on
-    the choice of eigenvectors has one: see `hermitian_function`.
-    Errors: RuntimeError under `functx.debug.checked`, where a gradient depends on the phase.
+    Shapes: `A: [..., n, n]` gives `eigenvalues: [..., n]`, ascending, and
+    `eigenvectors: [..., n, n]`, in columns.
+    Dtypes: eigenvalues are real, eigenvectors have the dtype of `A`.
+    Gradients: Hermitian, as PyTorch's. Eigenvectors are determined up to a phase, and have no
+    derivative where eigenvalues coincide: it is infinite or NaN there. Functions that do not depend
+    on the choice of eigenvectors have one: write them by `functx.linalg.hermitian_function`.
+    Errors: RuntimeError unless matrices are square, for another `UPLO`, and under
+    `functx.debug.checked` where a gradient depends on the phase.
 
     >>> functx.linalg.eigh(jnp.asarray([[2.0, 0.0], [0.0, 1.0]], "float32")).eigenvalues
     Array([1., 2.], dtype=float32)
@@ -95,14 +99,17 @@ def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
 
 @operator(accepts=Accepts.LAPACK)
 def qr(A: ArrayLike, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResult:
-    r"""QR decomposition: $A = Q R$ with orthonormal columns in $Q$ and an upper triangular $R$.
+    """QR decomposition: $A = Q R$ with orthonormal columns in $Q$ and an upper triangular $R$.
 
-    Shapes: `A: [..., m, n]` and k = min(m, n) give `[..., m, k]` and `[..., k, n]`; with
-    `mode="complete"`, `[..., m, m]` and `[..., m, n]`; with `mode="r"`, an empty `[0]` and
-    `[..., k, n]`.
+    - `A`: matrices, float32, float64 or complex. The factors keep their dtype.
+    - `mode`: `"reduced"` gives k = min(m, n) columns of $Q$, `"complete"` all m, `"r"` none.
 
-    As in PyTorch, `mode="r"` has no derivative, nor has `mode="complete"` where m > n. In the
-    other cases the first k columns of `A` must be linearly independent for a finite one.
+    Shapes: `A: [..., m, n]` gives `[..., m, k]` and `[..., k, n]`; with `mode="complete"`,
+    `[..., m, m]` and `[..., m, n]`; with `mode="r"`, an empty `[0]` and `[..., k, n]`.
+    Gradients: as in PyTorch, `mode="r"` has none, nor has `mode="complete"` where m > n, and
+    differentiating is a RuntimeError. Elsewhere the first k columns of `A` must be linearly
+    independent for a finite derivative.
+    Errors: RuntimeError if `A` has fewer than 2 dimensions, and for another `mode`.
 
     >>> functx.linalg.qr(jnp.asarray([[0.0], [2.0]], "float32")).R.shape
     (1, 1)

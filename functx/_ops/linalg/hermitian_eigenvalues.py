@@ -11,7 +11,7 @@ from .spectral_values import ruled_values
 
 
 def hermitian_eigenvalues(A: Array) -> Array:
-    """Those of a Hermitian matrix, ascending."""
+    """The eigenvalues of a Hermitian matrix, ascending."""
     vectors, values = lax.linalg.eigh(lax.stop_gradient(A), symmetrize_input=False)
     return _values(A, (values, vectors))
 

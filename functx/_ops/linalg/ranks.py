@@ -51,13 +51,18 @@ def matrix_rank(
     rtol: Other | None = None,
     hermitian: bool = False,
 ) -> Array:
-    r"""How many singular values are greater than `max(atol, rtol * largest)`.
+    """Rank: how many singular values are greater than `max(atol, rtol * largest)`.
 
-    - `atol`, `rtol`: numbers, or arrays that broadcast with the batch of `A`. By default `atol` is
-      0, and `rtol` is `max(m, n) * eps`, or 0 where `atol` is greater than 0.
-    - `hermitian`: reads the lower triangle of `A`, and takes absolute eigenvalues instead.
+    - `A`: matrices, float32, float64 or complex.
+    - `atol`, `rtol`: numbers, or arrays that broadcast with the batch of `A`. A None `atol` is 0; a
+      None `rtol` is `max(m, n) * eps`, or 0 where `atol` is greater than 0.
+    - `hermitian`: whether to read the lower triangle of `A` alone, and to take absolute
+      eigenvalues.
 
-    Shapes: `A: [..., m, n]` gives `[...]`. Dtypes: int64.
+    Shapes: `[..., m, n] -> [...]`.
+    Dtypes: int64.
+    Errors: RuntimeError if `A` has fewer than 2 dimensions, or is not square with `hermitian`.
+
     `matrix_rank(A, tol)`, NumPy's form, sets `atol`, and `rtol` to 0.
 
     >>> functx.linalg.matrix_rank(jnp.asarray([[1.0, 2.0], [2.0, 4.0]], "float32")).item()

@@ -31,11 +31,15 @@ def _invertible(*, A: Any, n: int, **_: Any) -> Iterator[Requirement]:
     aliases=("matrix_power",),
 )
 def matrix_power(A: ArrayLike, n: int) -> Array:
-    r"""Power of each matrix, $A^n$, in $O(\log n)$ products; of its inverse if `n` is negative.
+    r"""Power of each matrix, $A^n$, in $O(\log n)$ products.
 
-    Shapes: `A: [..., m, m]` gives `[..., m, m]`. The 0th power is the identity.
-    Where `A` is singular and `n` negative, the result is infinite or NaN, and a `LinAlgError`
-    under `functx.debug.checked` and in `functx.debug.checking()`.
+    - `A`: square matrices, float32, float64 or complex. The power keeps their dtype.
+    - `n`: the exponent, an int. 0 gives the identity, a negative one powers of the inverse.
+
+    Shapes: `[..., m, m] -> [..., m, m]`.
+    Errors: RuntimeError unless matrices are square. Where `A` is singular and `n` negative, the
+    result is infinite or NaN, and a `LinAlgError` under `functx.debug.checked` and in
+    `functx.debug.checking()`.
 
     >>> functx.linalg.matrix_power(jnp.asarray([[1.0, 1.0], [0.0, 1.0]], "float32"), 3)
     Array([[1., 3.],

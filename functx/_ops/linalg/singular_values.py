@@ -34,19 +34,21 @@ class SVDResult(NamedTuple):
 def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) -> SVDResult:
     r"""Singular value decomposition: $A = U \operatorname{diag}(S) V^H$.
 
-    - `full_matrices`: completes the columns of `U` and the rows of `Vh` to bases. What is added
-      is arbitrary, and counts as constant in derivatives.
-    - `driver`: on a CUDA device only, `"gesvd"` or `"gesvdj"`.
+    - `A`: matrices, float32, float64 or complex.
+    - `full_matrices`: whether the columns of `U` and the rows of `Vh` are completed to bases. The
+      vectors that are added are arbitrary, and count as constant in derivatives.
+    - `driver`: on a CUDA device only, `"gesvd"` or `"gesvdj"`; None chooses.
 
-    Shapes: `A: [..., m, n]` and k = min(m, n) give `[..., m, k]`, `[..., k]` descending and
-    `[..., k, n]`; with `full_matrices`, `[..., m, m]`, `[..., k]` and `[..., n, n]`.
-    Dtypes: `S` is real.
-
-    A pair of singular vectors is determined up to a phase. Derivatives are those of functions
-    that do not depend on it: others are refused under `functx.debug.checked`. Where singular
-    values coincide or vanish, the vectors have no derivative, and what depends on them gets
-    infinities or NaNs; `S` alone has one, and what does not depend on the choice of vectors: see
-    `singular_value_function`, and `svdvals` for derivatives of `S` beyond the first.
+    Shapes: `A: [..., m, n]` and k = min(m, n) give `U: [..., m, k]`, `S: [..., k]` descending and
+    `Vh: [..., k, n]`; with `full_matrices`, `[..., m, m]`, `[..., k]` and `[..., n, n]`.
+    Dtypes: `S` is real, the vectors have the dtype of `A`.
+    Gradients: a pair of singular vectors is determined up to a phase, and derivatives are those of
+    functions that do not depend on the phase. Where singular values coincide or vanish, vectors
+    have no derivative, and what depends on them gets infinities or NaNs. `S` alone has one
+    (`functx.linalg.svdvals` also beyond the first), and so have functions that do not depend on the
+    choice of vectors: write them by `functx.linalg.singular_value_function`.
+    Errors: RuntimeError if `A` has fewer than 2 dimensions, for another `driver`, and under
+    `functx.debug.checked` where a gradient depends on the phase.
 
     >>> functx.linalg.svd(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32")).S
     Array([4., 3.], dtype=float32)
@@ -60,14 +62,17 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
 
 @operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK)
 def svdvals(A: ArrayLike, *, driver: str | None = None) -> Array:
-    """Singular values, descending.
+    """Singular values of each matrix, descending.
 
-    - `driver`: on a CUDA device only, `"gesvd"` or `"gesvdj"`.
+    - `A`: matrices, float32, float64 or complex.
+    - `driver`: on a CUDA device only, `"gesvd"` or `"gesvdj"`; None chooses.
 
-    Shapes: `A: [..., m, n]` gives `[..., min(m, n)]`. Dtypes: real.
-    Where some coincide they have no second derivative: that of their mean stands for it, so that
-    derivatives of their sum are right, and those of all other values. It is 0 where they are 0.
-    Sums of functions of all are `singular_value_sum`s.
+    Shapes: `[..., m, n] -> [..., min(m, n)]`.
+    Dtypes: real, as precise as `A`.
+    Gradients: equal singular values have no second derivative: that of their mean stands for it, so
+    that derivatives of their sum are right, and those of all other values. The second derivative is
+    0 where singular values are 0. Sums of functions of all are `functx.linalg.singular_value_sum`s.
+    Errors: RuntimeError if `A` has fewer than 2 dimensions, and for another `driver`.
 
     >>> functx.linalg.svdvals(jnp.asarray([[3.0, 0.0], [0.0, 4.0]], "float32"))
     Array([4., 3.], dtype=float32)

@@ -22,12 +22,18 @@ def _nonsingular(*, A: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular, on_request=True)
 def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
-    r"""Solution $X$ of the linear system $A X = B$, or of $X A = B$ if not `left`.
+    """Solution $X$ of the linear system $A X = B$, or of $X A = B$.
+
+    - `A`: square matrices, float32, float64 or complex.
+    - `B`: matrices or vectors of the same dtype.
+    - `left`: whether the system is $A X = B$; else it is $X A = B$.
 
     Shapes: `A: [..., n, n]`, `B: [..., n, k]` (`[..., k, n]` if not `left`), whose leading
-    dimensions broadcast, or vectors: `B: [n]`, or `[..., n]` as long as the batch of `A`.
-    Where `A` is singular, the result is infinite or NaN, and a `LinAlgError` under
-    `functx.debug.checked` and in `functx.debug.checking()`.
+    dimensions broadcast, or vectors: `B: [n]`, or `[..., n]` as long as the batch of `A`. The
+    result is like `B`.
+    Errors: RuntimeError for shapes that do not fit, TypeError for unequal dtypes. Where `A` is
+    singular, the result is infinite or NaN, and a `LinAlgError` under `functx.debug.checked` and in
+    `functx.debug.checking()`.
 
     >>> A = jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32")
     >>> functx.linalg.solve(A, jnp.asarray([2.0, 2.0], "float32"))
@@ -38,11 +44,13 @@ def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
 
 @operator(accepts=Accepts.LAPACK, aliases=("inverse",), requires=_nonsingular, on_request=True)
 def inv(A: ArrayLike) -> Array:
-    r"""Inverse matrix: $A^{-1} A = I$.
+    """Inverse matrix: $A^{-1} A = I$.
 
-    Shapes: `A: [..., n, n]` gives `[..., n, n]`.
-    Where `A` is singular, the result is infinite or NaN, and a `LinAlgError` under
-    `functx.debug.checked` and in `functx.debug.checking()`.
+    - `A`: square matrices, float32, float64 or complex. The inverse keeps their dtype.
+
+    Shapes: `[..., n, n] -> [..., n, n]`.
+    Errors: RuntimeError unless matrices are square. Where `A` is singular, the result is infinite
+    or NaN, and a `LinAlgError` under `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> functx.linalg.inv(jnp.asarray([[2.0, 0.0], [0.0, 4.0]], "float32"))
     Array([[0.5 , 0.  ],

@@ -1,4 +1,4 @@
-"""Linear equations between tensors, whose dimensions are rows and columns by groups."""
+"""Linear equations between tensors, whose first and last dimensions are rows and columns."""
 
 from __future__ import annotations
 
@@ -39,11 +39,16 @@ def _solution_exists(*, A: Any, B: Any, dims: Any = None, **_: Any) -> Iterator[
 
 @operator(accepts=Accepts.LAPACK, requires=_inverse_exists, on_request=True)
 def tensorinv(A: ArrayLike, ind: int = 2) -> Array:
-    """Inverse of a tensor as a map from its last dimensions to its first `ind`.
+    """Inverse of a tensor as a linear map from its last dimensions to its first ones.
+
+    - `A`: a tensor, float32, float64 or complex. The inverse keeps its dtype.
+    - `ind`: how many of the dimensions are the first ones, at least 1.
 
     Shapes: `[*m, *n]` with `ind` dimensions in `m`, and as many elements in `m` as in `n`, gives
     `[*n, *m]`; `functx.tensordot(tensorinv(A), A, ind)` is the identity.
-    Where the map has no inverse, as for `functx.linalg.inv`.
+    Errors: ValueError unless `ind` is positive, RuntimeError for shapes that do not fit. Where the
+    map has no inverse, the result is infinite or NaN, and a `LinAlgError` under
+    `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> A = 2 * jnp.eye(6, dtype="float32").reshape(6, 2, 3)
     >>> functx.linalg.tensorinv(A, ind=1).shape
@@ -66,11 +71,14 @@ def tensorinv(A: ArrayLike, ind: int = 2) -> Array:
 def tensorsolve(A: ArrayLike, B: ArrayLike, dims: Sequence[int] | None = None) -> Array:
     """Solution `X` of `functx.tensordot(A, X, X.ndim) == B`.
 
+    - `A`: a tensor, float32, float64 or complex.
+    - `B`: a tensor of the same dtype.
+    - `dims`: dimensions of `A` that are moved to its end first, in this order; None moves none.
+
     Shapes: `A: [*b, *x]` and `B: [*b]`, with as many elements in `b` as in `x`, give `[*x]`.
-
-    - `dims`: dimensions of `A` that are moved to its end before that, in this order.
-
-    Where the equation has no solution, as for `functx.linalg.solve`.
+    Errors: RuntimeError for shapes that do not fit, TypeError for unequal dtypes. Where the
+    equation has no solution, the result is infinite or NaN, and a `LinAlgError` under
+    `functx.debug.checked` and in `functx.debug.checking()`.
 
     >>> A = 2 * jnp.eye(6, dtype="float32").reshape(6, 2, 3)
     >>> functx.linalg.tensorsolve(A, jnp.ones(6, "float32")).shape
