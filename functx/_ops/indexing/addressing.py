@@ -209,7 +209,7 @@ def _up_to(x: Array, limits: Sequence[Size]) -> Array:
     """The first elements of `x`, as many in each dimension as `limits` says."""
     if decided(lambda: all(map(operator.le, limits, x.shape)), otherwise=False):
         return lax.slice(x, [0] * x.ndim, limits)
-    # Of symbolic sizes a slice must be known to end inside; padding may be negative.
+    # A slice to a symbolic size must be known to end inside; padding may be negative.
     missing = [(0, limit - n, 0) for limit, n in zip(limits, x.shape, strict=True)]
     return lax.pad(x, np.zeros((), x.dtype), missing)
 

@@ -192,7 +192,7 @@ def _positions(
                     error=IndexError,
                 )
             out.append(jnp.where(i < 0, i + x.shape[at], i))
-            # What is still negative would count from the end once more.
+            # A position that is still negative would count from the end once more.
             out[-1] = jnp.where(out[-1] < 0, x.shape[at], out[-1])
             at += 1
         else:

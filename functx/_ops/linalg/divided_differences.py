@@ -92,7 +92,7 @@ def _simplex(dimensions: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     places: list[np.ndarray] = []
     volumes: list[float] = []
     for chosen in itertools.product(range(nodes), repeat=dimensions):
-        # What is left of 1 shrinks by a factor for each further corner (Duffy's coordinates).
+        # The rest of 1 shrinks by a factor for each further corner (Duffy's coordinates).
         left = np.cumprod([1.0, *at[list(chosen)]])
         places.append(-np.diff([*left, 0.0]))
         volumes.append(float(np.prod(lengths[list(chosen)]) * np.prod(left[1:-1])))

@@ -69,7 +69,7 @@ def _by_lapack(A: Array) -> tuple[Array, Array]:
 
 
 def _by_definition(A: Array) -> tuple[Array, Array]:
-    """What LAPACK's unblocked routine does, for its derivatives."""
+    """The steps of LAPACK's unblocked routine, whose derivatives are taken."""
     m, n = A.shape[-2:]
     rows, columns = jnp.arange(m), jnp.arange(n)
 
@@ -199,7 +199,7 @@ def _vectors(A: Array, tau: Array) -> Array:
     """The vectors of the reflections, in columns."""
     n, k = A.shape[-1], tau.shape[-1]
     if not decided(lambda: k <= n, otherwise=False):
-        # That `A` has k columns is clear of its sizes, but not of their symbols.
+        # Sizes show that `A` has k columns, but symbols of sizes do not.
         A = jnp.pad(A, [(0, 0)] * (A.ndim - 1) + [(0, k)])
     A = A[..., :k]
     return jnp.tril(A, -1) + jnp.eye(*A.shape[-2:], dtype=A.dtype)

@@ -33,7 +33,7 @@ _PANEL = 16  # columns that are eliminated before the others are touched
 
 
 class UnpackedFactors(NamedTuple):
-    """What packed factors hold, in the order into which all exchanges bring the rows."""
+    """The contents of packed factors, in the order into which all exchanges bring the rows."""
 
     L: Array  # unit lower triangular, and 0 within blocks
     D: Array
@@ -73,7 +73,7 @@ def _lower_half(A: Array) -> Array:
     return jnp.tril(A) + jnp.tril(A, -1).mT
 
 
-# As `hermitian`, of complex matrices that are symmetric instead.
+# Like `hermitian`, for complex matrices that are symmetric instead.
 symmetric = derivative_rules(
     _lower_half,
     jvp=lambda primals, output, tangents: (tangents[0] + tangents[0].mT) / 2,
@@ -82,7 +82,7 @@ symmetric = derivative_rules(
 
 
 def _first_of_two(pivots: Array) -> Array:
-    """Which rows begin a block of two: pivots of such are negative, in pairs."""
+    """A mask of the rows that begin a block of two, whose pivots are negative in pairs."""
     return (pivots < 0) & (jnp.cumsum(pivots < 0, -1) % 2 == 1)
 
 

@@ -130,7 +130,7 @@ def _corner(x: Array, rows: Size | None = None, columns: Size | None = None) -> 
     """The first rows and columns of matrices that have as many; None: all."""
     if known(*x.shape[-2:]):
         return x[..., :rows, :columns]
-    # Of a slice that sizes leave open, JAX would not see that it is as long as it should be.
+    # JAX does not see how long a slice to a symbolic size is.
     for dim, n in ((-2, rows), (-1, columns)):
         x = x if n is None else jnp.take(x, jnp.arange(n), dim)
     return x

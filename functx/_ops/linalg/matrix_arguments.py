@@ -24,7 +24,7 @@ class LinAlgError(np.linalg.LinAlgError, RuntimeError):
 
 
 def each_matrix(ok: Array, wanted: str, name: str = "A") -> Requirement:
-    """What must hold of every matrix of a batch, one bool for each."""
+    """The requirement that `ok`, one bool for each matrix of a batch, holds for all of them."""
     number = jnp.arange(ok.size).reshape(ok.shape)
     message = f"`{name}` must be {wanted}, which matrix {{got}} is not"
     return Requirement(ok, message, got=number, error=LinAlgError)

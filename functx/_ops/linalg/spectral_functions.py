@@ -66,7 +66,7 @@ def given_matrix(name: str, A: ArrayLike) -> Array:
 
 def given_parameters(name: str, parameters: Sequence[ArrayLike], dtype: Any) -> tuple[Array, ...]:
     """The parameters as arrays: of the dtype of the eigenvalues, unless they have an own one."""
-    # What is weakly typed from here on was a Python number.
+    # A weakly typed array was a Python number from here on.
     known = tuple([jnp.asarray(strong(x)) for x in parameters])
     for x in known:
         if x.ndim:

@@ -37,6 +37,6 @@ def default_relative(A: Array) -> Array:
 
 
 def not_negligible(sizes: Array, atol: Array, rtol: Array) -> Array:
-    """Which of the `sizes: [..., k]` exceed both tolerances, the relative one of the largest."""
+    """A mask of the `sizes: [..., k]` above `atol` and above `rtol` times the largest size."""
     largest = jnp.max(sizes, -1, keepdims=True)
     return sizes > jnp.maximum(atol[..., None], rtol[..., None] * largest)

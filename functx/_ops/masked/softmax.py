@@ -136,6 +136,6 @@ def _of_kept(
         return f(x, dim).reshape(shape)
     keep = keep.reshape(x.shape)
     some = jnp.any(keep, dim, keepdims=True)
-    # Of nothing it is a constant, so that not even NaN is a slope.
+    # Where nothing is kept, the result is a constant, so that not even NaN is a slope.
     out = f(jnp.where(keep, x, jnp.where(some, worst, 0)), dim)
     return jnp.where(some, out, jnp.nan).reshape(shape)

@@ -53,6 +53,7 @@ def detect_anomaly(
     The result is that of `func`, in shapes, dtypes and values.
 
     Errors:
+
     - `AnomalyError`: names the first operator whose result, tangent or cotangent holds an anomaly
       while nothing that came in did, with the line that called it, the transforms around it, the
       lane and the step of the loop. An argument or a constant that was bad before is reported if

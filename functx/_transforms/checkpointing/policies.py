@@ -15,7 +15,10 @@ Decide: TypeAlias = Callable[..., bool]  # of an operator's name and the types o
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy answers for one call of an operator: `MUST_SAVE`, `PREFER_RECOMPUTE`, ...
+    """What a policy answers for one call of an operator: keep its results or not.
+
+    - `MUST_SAVE`, `PREFER_SAVE`: the results of the call are saved.
+    - `MUST_RECOMPUTE`, `PREFER_RECOMPUTE`: the backward pass computes the results again.
 
     Nothing overrules a policy, so what it prefers is done.
 

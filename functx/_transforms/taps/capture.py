@@ -49,8 +49,8 @@ def tap_grads(
     `functx.tap(x, name)` was given, `None` for its integers.
 
     - `names`: the taps to differentiate with respect to; by default all.
-    - `argnums`: arguments to differentiate with respect to as well, as of `grad`; the result is
-      `(taps, gradients)` then.
+    - `argnums`: arguments to differentiate with respect to as well: a position, a name, or a tuple
+      of those. The result is `(taps, gradients)` then. None is no argument.
     - `has_aux`: `func` returns `(loss, aux)`, and `(result, aux)` comes back.
 
     A tap is a point of the program: its gradient is that of all that is computed from what `tap`

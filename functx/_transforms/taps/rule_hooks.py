@@ -52,7 +52,8 @@ def with_rule_hooks(
       (`"sin"`, `"nn.functional.gelu"`), functions with own derivative rules theirs, all else that
       of JAX's primitive (`"dot_general"`). By default all operators. A name that is no operator's
       must be of something that `func` calls.
-    - `order`: which derivative the hooks belong to, as of `tap`.
+    - `order`: the derivative to which the hooks belong: `1` is the innermost `grad`, `2` that
+      around it. None is all.
 
     `None` stands in the tuples where no gradient arrives or is asked for. In one backward pass
     come first the hooks of taps on the operator's outputs, then `pre`, the operator's own

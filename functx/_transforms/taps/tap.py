@@ -80,7 +80,8 @@ def tap_group(
       like it, which goes on in its place, or `None`.
     - `fn(cotangent)`, with `mode="any"`: is called once too, with the first of the list that is
       not `None`, and returns one like it, or `None`.
-    - `order`: as of `tap`.
+    - `order`: `fn` belongs to this derivative alone: `1` is the innermost `grad`, `2` that around
+      it. None is all.
 
     What counts is the use of what this function returns; of `xs` used otherwise it knows nothing.
 
