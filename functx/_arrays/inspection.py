@@ -192,9 +192,11 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
-    """The shape that arrays of the given shapes broadcast to; a number is a shape of one size.
+    """The shape to which arrays of the given shapes broadcast.
 
-    Raises `RuntimeError` if there is none, `ValueError` for negative sizes.
+    - `shapes`: sequences of sizes, or an int for a shape of one dimension.
+
+    Errors: RuntimeError if the shapes do not broadcast, ValueError for negative sizes.
 
     >>> functx.broadcast_shapes((2, 1), (3,))
     (2, 3)

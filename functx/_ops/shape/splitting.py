@@ -350,7 +350,7 @@ def _size(input: Any, dim: int) -> int:
 
 
 def _of_sizes(sizes: tuple[int, ...], size: int, dim: int, name: str) -> Splits:
-    """The splits into pieces of `sizes`, refused unless they add up; errors call the sizes `name`."""
+    """Splits into pieces of `sizes`, refused unless they add up; errors call the sizes `name`."""
     if sum(sizes) != size or min(sizes, default=0) < 0:
         refuse(
             f"`{name}` must hold non-negative sizes that add up to {size}, "
