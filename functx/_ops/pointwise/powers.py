@@ -166,8 +166,8 @@ def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
 def float_power(input: ArrayLike, exponent: ArrayLike) -> Array:
     r"""Each element $x$ of `input` raised to the power `exponent` in double precision: $y = x^e$.
 
-    Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$. Where $e = 0$ the
-    gradient for `input` is 0.
+    Where $x = 0$ the gradient for `exponent` is 0, or $-\infty$ if $e < 0$; where $x < 0$ it is
+    NaN. Where $e = 0$ the gradient for `input` is 0, at $x = 0$ and at NaN too.
 
     Shapes: `input` and `exponent` broadcast; either may be a number.
     Dtypes: complex128 if either is complex, else float64, whatever their widths.
