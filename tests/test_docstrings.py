@@ -1,8 +1,11 @@
-"""Every example in a docstring runs, with `functx`, `jnp` and `jax` in scope."""
+"""Docstrings: every example runs, and those of public callables name every parameter."""
 
 import doctest
+import enum
 import importlib
+import inspect
 import pkgutil
+import re
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +15,51 @@ import functx
 
 
 MODULES = [m.name for m in pkgutil.walk_packages(functx.__path__, "functx.")]
+FACADES = ["functx", *(m for m in MODULES if not re.search(r"\._|functx\.(testing|cli)", m))]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
+    """`functx`, `jnp` and `jax` are in scope."""
     module = importlib.import_module(name)
     flags = doctest.NORMALIZE_WHITESPACE
     names = {"functx": functx, "jnp": jnp, "jax": jax}
     assert doctest.testmod(module, extraglobs=names, optionflags=flags).failed == 0
+
+
+def own_callables(module):
+    """The public callables of functx in `module`, by name."""
+    names = getattr(module, "__all__", [name for name in dir(module) if not name.startswith("_")])
+    found = {name: getattr(module, name) for name in names}
+    own = lambda value: (getattr(value, "__module__", None) or "").startswith("functx")
+    return {name: value for name, value in found.items() if callable(value) and own(value)}
+
+
+def unnamed_parameters(function):
+    """The parameters of a callable that stand nowhere in backticks in its docstring."""
+    docstring = function.__doc__ or ""
+    if inspect.isclass(function):
+        if issubclass(function, enum.Enum):
+            return []  # its members are picked, and nobody makes one
+        docstring += function.__init__.__doc__ or ""
+    spans = " ".join(re.findall(r"`[^`]*`", docstring))
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # some built-in classes, such as exceptions, have no signature
+        return []
+    named = [name for name in parameters if name.strip("_")]  # `*_` takes what nobody passes
+    return [name for name in named if not re.search(rf"\b{re.escape(name)}\b", spans)]
+
+
+@pytest.mark.parametrize("name", FACADES)
+def test_every_parameter_of_a_public_callable_stands_in_its_docstring(name):
+    callables = own_callables(importlib.import_module(name))
+    missing = {what: unnamed_parameters(value) for what, value in callables.items()}
+    assert {what: names for what, names in missing.items() if names} == {}
+
+
+def test_a_parameter_without_backticks_is_found():
+    def function(named, plain, *rest):
+        """Adds `named` to plain and to `rest`."""
+
+    assert unnamed_parameters(function) == ["plain"]
