@@ -9,6 +9,14 @@ from .checks import (
     run_cell as run_cell,
     run_cells as run_cells,
 )
+from .differences import (
+    Extreme as Extreme,
+    FixedSizes as FixedSizes,
+    Floor as Floor,
+    Gap as Gap,
+    Looser as Looser,
+    OwnDtypes as OwnDtypes,
+)
 from .dtypes import ALL_DTYPES as ALL_DTYPES
 from .gradients.comparison import GradcheckError as GradcheckError
 from .gradients.functions import check_function as check_function
@@ -32,14 +40,8 @@ from .opinfo import (
     Convention as Convention,
     Departure as Departure,
     edge as edge,
-    Extreme as Extreme,
-    FixedSizes as FixedSizes,
-    Floor as Floor,
-    Gap as Gap,
     held as held,
-    Looser as Looser,
     OpInfo as OpInfo,
-    OwnDtypes as OwnDtypes,
     Refusal as Refusal,
     Sample as Sample,
 )

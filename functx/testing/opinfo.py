@@ -15,14 +15,7 @@ import numpy as np
 from functx._core import category, describe, Device, OpSpec, Refused
 from functx._core.operators.tracing import trace_operator
 
-from .differences import (
-    Extreme as Extreme,
-    FixedSizes as FixedSizes,
-    Floor as Floor,
-    Gap as Gap,
-    Looser as Looser,
-    OwnDtypes as OwnDtypes,
-)
+from .differences import Extreme, FixedSizes, Floor, Gap, Looser, OwnDtypes
 from .make import Make
 from .tail import Tail
 
@@ -138,8 +131,8 @@ class Convention:
     - `gradient`, `hessian`: the first and second derivatives of the result's sum, or of the sum of
       `through(result)`, in each of `modes` and in all nests of two modes. The rows of `hessian` and
       its columns run through the elements of all floating arrays.
-    - `through(result)`: what of the result is summed, made real.
-    - `holds(result)`: what is true of the result.
+    - `through`: a function of the result that gives what of it is summed, made real.
+    - `holds`: a function of the result that must be true.
     - `singular`: whether the second derivative is infinite, and 0 stands for it in all nests:
       `hessian` need not be given, and `functx.detect_anomaly` sees it.
     - `smooth`: whether the derivatives of `order` are finite, and alike in all modes.
@@ -211,11 +204,11 @@ class OpInfo:
     """What the database knows of an operator beyond what the operator says itself.
 
     - `op`: the function: of functx, or yours.
-    - `samples(make)`: a generator of `call(*args, **kwargs)`s, of `edge(...)`s where only values
-      count, and of `held(...)`s where the derivative is not that of the values.
+    - `samples`: a generator function of a `Make`: of `call(*args, **kwargs)`s, of `edge(...)`s
+      where only values count, and of `held(...)`s where the derivative is not that of the values.
     - `reference`: the same function in NumPy: arrays in, arrays out, the same signature.
-    - `refusals(make)`: a generator of `Refusal`s: calls that must raise.
-    - `conventions(make)`: a generator of `Convention`s: results at kinks, ties, zeros and NaN.
+    - `refusals`: a generator function of a `Make`: of `Refusal`s, calls that must raise.
+    - `conventions`: one of `Convention`s, results at kinks, ties, zeros and NaN.
     - `variant`: a name for a further entry of the same function.
     - `ulps`: how far an element may be off, in units of its last place, in every dtype or by dtype.
       None is 8, and 2 in halves.
@@ -225,10 +218,11 @@ class OpInfo:
     - `gaps`: checks that are known to fail; one that passes fails.
     - `fixed_sizes`: sizes that cannot be symbols of `jax.export`.
     - `extremes`: extreme arguments that float32 is not held to.
-    - `gauge(output)`: the part of the output that is determined, without signs, phases and orders
-      (svd, eigh, qr).
-    - `directions(direction, at)`: the directions in which derivatives are held against differences:
-      Hermitian ones, where one triangle is read and the gradient is spread over both.
+    - `gauge`: a function of the output that gives the part of it that is determined, without signs,
+      phases and orders (svd, eigh, qr).
+    - `directions`: a function of any direction, and of where, that gives the directions in which
+      derivatives are held against differences: Hermitian ones, where one triangle is read and the
+      gradient is spread over both.
     - `only_on`: options by name, with the platforms whose devices alone take them; refusals show it
       on the others.
     - `moments`: for random operators, the mean and standard deviation of each element, from the
@@ -239,8 +233,8 @@ class OpInfo:
       of equal elements.
     - `own_dtypes`: for functx's operators, result dtypes other than PyTorch's.
     - `tails`: functions of one number that are right far out, relatively.
-    - `departures(make)`: a generator of `Departure`s: calls that functx answers otherwise than
-      PyTorch.
+    - `departures`: a generator function of a `Make`: of `Departure`s, calls that functx answers
+      otherwise than PyTorch.
     - `dtypes`: fewer dtypes than the function accepts; for yours, in place of float32 and float64.
     """
 

@@ -12,8 +12,8 @@ from typing import Any
 class Tail:
     """A smooth function of one number, and the same to any number of digits.
 
-    - `exact(mpmath, x)`: the function by mpmath, or by a context of it, at one of its numbers.
-    - `of(op, x)`: the function by the operator, at a 0-d array; None is the operator itself.
+    - `exact`: the function, of mpmath or a context of it, and of one of its numbers.
+    - `of`: the function, of the operator and of a 0-d array; None is the operator itself.
     - `what`: a name, where an entry has several tails.
     - `low`, `high`: the ends of the interval in which it is smooth, left out themselves.
     - `order`: the highest derivative that is held.

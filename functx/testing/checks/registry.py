@@ -105,11 +105,11 @@ class Check:
     """A named check: `run` is plain, or yields requests for programs (see `programs`).
 
     - `name`: the check's name in `CHECKS`.
-    - `run(info, sample)`: raises where the check fails.
-    - `applies(info, dtype)`: whether the check says something of an entry in a dtype.
+    - `run`: a function of an entry and a sample that raises where the check fails.
+    - `applies`: a function of an entry and a dtype: whether the check says something there.
     - `samples`: which samples it looks at: a function of the samples, how many, or None for all.
-    - `within(info, dtype)`: the dtypes in which the quick profile runs it.
-    - `quick(info)`: the entries that the quick profile takes.
+    - `within`: such a function: whether the quick profile runs it there.
+    - `quick`: a function of an entry: whether the quick profile takes it.
     - `quick_samples`, `quick_run`: what that profile looks at and runs; None: `samples`, `run`.
     - `quick_first`: what that profile runs for an entry's first sample; None: `quick_run`.
     """
