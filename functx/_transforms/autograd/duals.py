@@ -21,7 +21,7 @@ __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A primal, and its tangent or `None`."""
+    """What `unpack_dual` finds: the array `primal`, and its `tangent` or None."""
 
     primal: Any
     tangent: Any
@@ -115,8 +115,10 @@ def make_dual(tensor: Any, tangent: Any) -> jax.Array:
 def unpack_dual(tensor: Any) -> UnpackedDualTensor:
     """The primal and the tangent that an array has in the innermost `dual_level`.
 
-    The tangent is `None` where there is none: of what does not depend on a dual, of integers, and
-    of duals whose level is over.
+    - `tensor`: the array.
+
+    The tangent is None where there is none: for arrays that do not depend on a dual, for integers,
+    and for duals whose level is over.
 
     >>> with functx.autograd.forward_ad.dual_level():
     ...     functx.autograd.forward_ad.unpack_dual(jnp.float32(1))
