@@ -38,6 +38,7 @@ from .numbers.dtypes import (
     lowest as lowest,
     only_stores as only_stores,
     real_of as real_of,
+    refuse_storage as refuse_storage,
 )
 from .numbers.min_max import min_max as min_max
 from .numbers.promotion import (

@@ -41,10 +41,14 @@ class OfCaller(Exception):
         super().__init__(error, argument)
         self.error, self.argument = error, argument
 
-    def by(self, who: str) -> Exception:
-        """The caller's own exception, with a note that says which function raised it."""
-        self.error.add_note(f"{who}: the function `{self.argument}` raised this")
-        return self.error
+    def passed_by(self, who: str) -> NoReturn:
+        """Raises the caller's own exception, with a note that says which function raised it."""
+        error, context = self.error, self.error.__context__
+        error.add_note(f"{who}: the function `{self.argument}` raised this")
+        try:
+            raise error
+        finally:
+            error.__context__ = context  # not this exception, which the caller knows nothing of
 
 
 def refuse(message: str, *, hint: str = "", error: type[Exception] = RuntimeError) -> NoReturn:

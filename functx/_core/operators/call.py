@@ -128,7 +128,7 @@ def public_call(spec: OpSpec) -> Call:
         except Refused as refused:
             worded = refused.by(spec.name)
         except OfCaller as passed:
-            raise passed.by(spec.name) from passed.error.__cause__
+            passed.passed_by(spec.name)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             worded_already = str(error).startswith(f"{spec.name}: ")
             if worded_already or isinstance(error, jax.errors.JAXTypeError):

@@ -177,7 +177,8 @@ def conv_tbc(input: ArrayLike, weight: ArrayLike, bias: ArrayLike, pad: int = 0)
             f"{describe(weight)}"
         )
     x, w = jnp.moveaxis(input, 0, 2), jnp.moveaxis(weight, 0, 2).swapaxes(0, 1)
-    return jnp.moveaxis(_convolution(1, x, w, bias, 1, pad, 1, 1), 2, 0)
+    pads = per_dimension(pad, 1, "pad")
+    return jnp.moveaxis(_convolution(1, x, w, bias, 1, pads, 1, 1), 2, 0)
 
 
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):

@@ -14,9 +14,9 @@ from functx._core import (
     only_stores,
     real_of,
     refuse,
+    refuse_storage,
     rounded_first,
 )
-from functx._core.numbers.dtypes import refuse_storage
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.reductions.power_norms import vector_norm
 

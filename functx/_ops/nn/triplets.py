@@ -21,13 +21,13 @@ from functx._core import (
     Promote,
     Real,
     refuse,
+    refuse_storage,
     Refused,
     Requirement,
     result_dtype,
 )
 from functx._core.errors import OfCaller
 from functx._core.numbers.bitwise_comparison import positive
-from functx._core.numbers.dtypes import refuse_storage
 
 from .hinges import not_below_0, same_rank
 from .reduction import reduced, reduction_of

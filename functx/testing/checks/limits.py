@@ -29,7 +29,7 @@ from .programs import CheckProgram, CheckSteps
 _SIZES = np.array([[4e-2, 2e-2, 1e-2], [4e-3, 2e-3, 1e-3]]) / 4
 _PLACES = np.concatenate([[0.0], *_SIZES, *-_SIZES])
 _PARABOLA = np.array([1 / 3, -2.0, 8 / 3])  # its value at 0, of places that are 4, 2 and 1 apart
-_DRAWN = 6  # directions
+_DRAWN = 6  # how many directions are drawn, before sums and differences
 _PAIRS = tuple(itertools.combinations(range(_DRAWN), 2))
 _ALIKE, _NEAR = 1e-4, 1e-3  # how far limits of two sides may be apart, and what is found from both
 _NESTS = {

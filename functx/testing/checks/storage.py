@@ -38,7 +38,7 @@ def check_storage(info: OpInfo, sample: Sample) -> CheckSteps:
         if not info.spec.takes_storage or not _same_dtype(info, sample):
             _assert_refused(f, stored, what)
             continue
-        if _takes_numbers(info, sample) and _is_refused(f, stored, what):
+        if any(f"`{name}`" in _refusal(f, stored, what) for name in _numbers(info, sample)):
             continue
         single = [x.astype("float32") if x.dtype == dtype else x for x in stored]
         got, want = yield [CheckProgram(f)(*stored), CheckProgram(f)(*single)]
@@ -82,25 +82,24 @@ def _deciding(info: OpInfo, sample: Sample) -> set[int]:
     return {id(x) for n, x in arrays.items() if n.partition("[")[0] in info.spec.promoting}
 
 
-def _takes_numbers(info: OpInfo, sample: Sample) -> bool:
-    """Whether numbers are given that the operator may compute with."""
+def _numbers(info: OpInfo, sample: Sample) -> list[str]:
+    """The options that are numbers and are given, with which an operator may compute."""
     assert info.spec is not None
     given = Calls(info.op).arguments(sample.args, sample.kwargs)
     scalars = [name for name, role in info.spec.roles.items() if role.kind is Kind.SCALAR]
-    return any(given.get(name) is not None for name in scalars)
+    return [name for name in scalars if given.get(name) is not None]
 
 
 def _assert_refused(f: Callable[..., Any], arrays: list[jax.Array], what: str) -> None:
-    refused = _is_refused(f, arrays, what)
-    assert refused, f"{what} is computed, in a dtype that {REFUSED}"
+    assert _refusal(f, arrays, what), f"{what} is computed, in a dtype that {REFUSED}"
 
 
-def _is_refused(f: Callable[..., Any], arrays: list[jax.Array], what: str) -> bool:
-    """Whether a call is refused; its words must then say what to do."""
+def _refusal(f: Callable[..., Any], arrays: list[jax.Array], what: str) -> str:
+    """The words in which a call is refused, which must say what to do; "" if it is not."""
     try:
         jax.eval_shape(f, *arrays)
     except TypeError as error:
-        remedied = REFUSED in str(error) or CONVERTED in str(error)
-        assert remedied, f"{what}: refused without a remedy: {error}"
-        return True
-    return False
+        said = str(error)
+        assert REFUSED in said or CONVERTED in said, f"{what}: refused without a remedy: {said}"
+        return said
+    return ""

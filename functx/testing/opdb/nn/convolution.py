@@ -74,7 +74,7 @@ def conv_tbc_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x[0], w, b), r"`input` and `weight` must have 3 dimensions, got")
     yield Refusal(call(x, make(2, 1, 3), b), r"takes 1 channels, got f32\[1,2,4\]")
     yield Refusal(call(x, w, make(2)), r"`bias` must be \[3\]")
-    yield Refusal(call(x, w, b, -1), r"`padding` must be at least 0", ValueError)
+    yield Refusal(call(x, w, b, -1), r"`pad` must be at least 0", ValueError)
     integers = make(4, 1, 2, dtype="int64")
     yield Refusal(call(integers, w, b), "expected floating arrays, got i64", TypeError)
 
@@ -139,7 +139,7 @@ def whole_departures(make: Make) -> Iterator[Departure]:
         "refused",
         call(make(4, 1, 2), make(2, 2, 3), make(3), -1),
         "nothing is cut off by less than no padding, as in the other convolutions",
-        "`padding` must be at least 0",
+        "`pad` must be at least 0",
     )
 
 

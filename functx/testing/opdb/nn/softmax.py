@@ -30,7 +30,8 @@ def samples(make: Make) -> Iterator[Sample]:
 def softmin_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), 1)
     yield call(make(2, 3, 2))
-    yield call(make(2, 3, low=-500, high=500), -2)
+    yield call(make(2, 3, low=-500, high=500), 1)
+    yield call(make(2, 3), -2)
     yield call(make(), 0)
     yield call(make(0, 2), 0, 5)
 
@@ -121,6 +122,12 @@ def log_softmax_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("nothing possible", nothing, value=[np.nan, np.nan], **FLAT)
 
 
+def with_dtype_conventions(make: Make) -> Iterator[Convention]:
+    """Sums of what the three functions give do not move where two elements are equal."""
+    equal = call(make.put([2.0, 2.0]), 0, dtype="float64")
+    yield Convention("equal elements", equal, gradient=[0, 0])
+
+
 def third_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "dtype",
@@ -157,6 +164,7 @@ OPS = [
         with_dtype,
         reference=np_softmax,
         variant="with_dtype",
+        conventions=with_dtype_conventions,
         departures=third_departures,
         dtypes=Accepts.REAL.value,
         floor=SUMS,
@@ -166,6 +174,7 @@ OPS = [
         with_dtype,
         reference=np_log_softmax,
         variant="with_dtype",
+        conventions=with_dtype_conventions,
         departures=third_departures,
         dtypes=Accepts.REAL.value,
         floor=SUMS,
@@ -185,6 +194,7 @@ OPS = [
         softmin_with_dtype,
         reference=np_softmin,
         variant="with_dtype",
+        conventions=with_dtype_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
         floor=SUMS,
     ),
