@@ -118,7 +118,7 @@ from ._transforms.vjp import vjp as vjp
 from ._transforms.vmap import vmap as vmap
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from ._ops.creation.filled import (
     eye as eye,

@@ -3,7 +3,7 @@
 from ._names import equip as _equip
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from ._ops.fft.frequencies import fftfreq as fftfreq, rfftfreq as rfftfreq
 from ._ops.fft.several_dimensions import (

@@ -9,7 +9,7 @@ from ._ops.linalg.singular_value_functions import (
 )
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from ._ops.linalg.determinants import det as det, slogdet as slogdet
 from ._ops.linalg.diagonals import diagonal as diagonal

@@ -3,7 +3,7 @@
 from ._names import equip as _equip
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from ._ops.masked.exponentials import logaddexp as logaddexp, logsumexp as logsumexp
 from ._ops.masked.extrema import amax as amax, amin as amin, argmax as argmax, argmin as argmin

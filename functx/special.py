@@ -3,7 +3,7 @@
 from ._names import equip as _equip
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from ._ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from ._ops.pointwise.exponential import (

@@ -9,11 +9,11 @@ import typing
 from pathlib import Path
 
 import pytest
+import write_facades
 from public_homes import FACADES
 
 import functx
 from functx._core import OPERATORS, REGISTRY
-from functx.cli import facades
 
 
 ROOT = Path(functx.__file__).parent
@@ -24,7 +24,7 @@ TRANSFORMS = [
 
 
 def of_operators():
-    return [f"functx.{space}".rstrip(".") for space in facades.FACADES]
+    return [f"functx.{space}".rstrip(".") for space in write_facades.FACADES]
 
 
 def operators_in(facade):
@@ -38,8 +38,8 @@ def operators_in(facade):
 
 
 def test_facades_are_current():
-    stale = [path for path, text in facades.current().items() if path.read_text() != text]
-    assert not stale, "run python -m functx.cli.facades"
+    stale = [path for path, text in write_facades.current().items() if path.read_text() != text]
+    assert not stale, "run python -m tests.write_facades"
 
 
 @pytest.mark.parametrize("facade", of_operators())
@@ -85,6 +85,8 @@ def test_star_import_gives_what_dir_shows_but_for_what_is_imported_when_used():
 
 def copied(tmp_path):
     shutil.copytree(ROOT, tmp_path / "functx", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "tests").mkdir()
+    shutil.copy(write_facades.__file__, tmp_path / "tests")
     return tmp_path / "functx"
 
 
@@ -95,7 +97,8 @@ def test_command_mends_facades_that_cannot_be_imported(tmp_path):
     init.write_text(init.read_text().replace(f"{name} as {name}", f"moved as {name}"))
 
     def run(*arguments):
-        return subprocess.run([sys.executable, str(copy / "cli" / "facades.py"), *arguments])
+        command = [sys.executable, "-m", "tests.write_facades", *arguments]
+        return subprocess.run(command, cwd=tmp_path)
 
     assert run("--check").returncode == 1
     assert run().returncode == 0

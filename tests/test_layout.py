@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from write_facades import BEGIN, END
+
 import functx
 from functx._core import OPERATORS, REGISTRY
-from functx.cli.facades import BEGIN, END
 from functx.testing import op_db
 
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from functx._names import counterpart
-from functx.cli.facades import FACADES
+from tests.write_facades import FACADES
 
 
 RECORD = Path(__file__).parent / "pytorch_functions.json"

@@ -3,7 +3,7 @@
 from functx._names import equip as _equip
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from functx._ops.nn.activation import gelu as gelu, relu as relu, silu as silu, softplus as softplus
 from functx._ops.nn.affine_grids import affine_grid as affine_grid

@@ -3,7 +3,7 @@
 from functx._names import equip as _equip
 
 
-# Operators, written by `python -m functx.cli.facades`.
+# Operators, written by `python -m tests.write_facades`.
 # isort: split
 from functx._ops.signal.windows import (
     bartlett as bartlett,

@@ -5,7 +5,7 @@ import inspect
 import json
 from pathlib import Path
 
-from functx.cli.facades import FACADES
+from tests.write_facades import FACADES
 
 
 RECORD = Path(__file__).parents[2] / "docs" / "ext" / "pytorch_functions.json"

@@ -1,7 +1,7 @@
-"""Writes the operators' names into the facades: `python -m functx.cli.facades [--check]`.
+"""Writes the operators' names into the facades: `python -m tests.write_facades [--check]`.
 
-Run it after adding an operator. After moving or removing one, `import functx` itself fails
-until the facades are current: then run this file by its path.
+Run it after an operator is added, moved or removed. It does not import the facades, which cannot be
+imported while they name an operator that is elsewhere by now.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 
-ROOT = Path(__file__).resolve().parents[1]
-BEGIN = "# Operators, written by `python -m functx.cli.facades`.\n# isort: split\n"
+ROOT = Path(__file__).resolve().parents[1] / "functx"
+BEGIN = "# Operators, written by `python -m tests.write_facades`.\n# isort: split\n"
 END = "# End of operators.\n"
 _WIDTH = 100  # ruff's line-length
 
@@ -75,7 +75,7 @@ def _regions() -> dict[str, str]:
 
 def _registry() -> dict[str, Any]:
     """The registry, filled from every file of operators, listed in a facade or not."""
-    if "functx" not in sys.modules:  # run by path: a bare package, whose facade is not run
+    if "functx" not in sys.modules:  # a bare package, whose facade is not run
         bare = types.ModuleType("functx")
         bare.__path__ = [str(ROOT)]
         sys.modules["functx"] = bare
@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     for path, text in stale.items():
         name = path.relative_to(ROOT.parent)
         if check:
-            print(f"{name} is out of date: run python -m functx.cli.facades")
+            print(f"{name} is out of date: run python -m tests.write_facades")
         else:
             path.write_text(text)
             print(f"{name} written")
