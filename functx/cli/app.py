@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -15,6 +14,7 @@ from .lowerings import list_lowerings
 from .mutating import Hunting, run_mutants
 from .selection import UsageError
 from .settings import configure
+from .tour import run_tour
 
 
 app = typer.Typer(
@@ -154,14 +154,13 @@ def tour(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer steps, worse nets.")] = False,
 ) -> None:
     """Trains and takes apart a small net on handwritten digits, in a minute or so."""
-    configure(x64=False, strict=False)
     try:
-        run = importlib.import_module("functx.cli.tour.run")
+        status = run_tour(out, Console(), seed=seed, quick=quick)
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("matplotlib", "sklearn"):
             raise
         _refuse(UsageError(f"the tour needs {missing.name}; pip install 'functx[tour]'"))
-    raise typer.Exit(run.run_tour(out, Console(), seed=seed, quick=quick))
+    raise typer.Exit(status)
 
 
 def _hunt(request: Hunting) -> int:

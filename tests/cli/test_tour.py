@@ -11,9 +11,15 @@ import numpy as np
 import pytest
 
 import functx
-from functx.cli.tour.curvature import lanczos
-from functx.cli.tour.net import Digits, init, loss, net
-from functx.cli.tour.per_sample import norms, per_sample_gradients, private_gradient
+from functx.cli import tour
+from functx.cli.tour import tour_folder
+
+
+sys.path.insert(0, str(tour_folder()))
+
+from curvature import lanczos
+from net import Digits, init, loss, net
+from per_sample import norms, per_sample_gradients, private_gradient
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +60,24 @@ def test_ritz_values_grow_toward_the_largest_eigenvalue(params, few):
     assert np.isnan(ritz[0, 1:]).all() and np.isfinite(ritz[-1]).all()
     assert (np.diff(ritz[:, 0]) >= -1e-6).all(), "Cauchy interlacing"
     assert (np.diff(ritz[-1]) <= 0).all(), "largest first"
+
+
+def test_the_examples_are_found_in_an_installed_package_and_in_a_checkout(monkeypatch, tmp_path):
+    package = tmp_path / "functx"
+    monkeypatch.setattr(tour, "PACKAGE", package)
+    with pytest.raises(FileNotFoundError, match="without its folder of examples"):
+        tour_folder()
+    for base in (tmp_path, package):  # what is installed comes before what lies beside it
+        (base / "examples" / "tour").mkdir(parents=True)
+        (base / "examples" / "tour" / "whole_tour.py").touch()
+        assert tour_folder() == base / "examples" / "tour"
+
+
+def test_a_script_of_the_tour_runs_by_itself(tmp_path):
+    command = [sys.executable, str(tour_folder() / "net.py")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1898 parameters" in done.stdout and "untrained net" in done.stdout
 
 
 def test_the_tour_in_short(tmp_path):

@@ -1,9 +1,13 @@
-"""The parts of the tour in order, with progress, a table and a folder of pictures."""
+"""The parts of the tour in order, with progress, a table and a folder of pictures.
+
+`functx tour` runs this, and so does `python examples/tour/whole_tour.py [--quick]`.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,19 +17,19 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+import plots
+from curvature import lanczos
+from ensemble import ensemble_accuracy, train_ensemble
 from functx.cli.console import print_results
 from functx.cli.report import as_data, write_html, write_json
 from functx.cli.runner import Plan, Result
+from functx.cli.settings import configure
 from functx.cli.workers import run_in_processes
 from functx.testing import op_db
-
-from . import plots
-from .curvature import lanczos
-from .ensemble import ensemble_accuracy, train_ensemble
-from .net import accuracy, load
-from .per_sample import norms_by_class, train_privately
-from .saliency import saliency
-from .training import train
+from net import accuracy, load
+from per_sample import norms_by_class, train_privately
+from saliency import saliency
+from training import train
 
 
 CHECKED_FAMILY = "functx._ops.pointwise.exponential"
@@ -134,3 +138,8 @@ def _check_family(bar: Progress, quick: bool) -> tuple[Plan, list[Result], float
     running = run_in_processes(plan, cells, 1 if quick else 2)
     results = list(bar.track(running, total=len(cells), description="checks"))
     return plan, results, time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    configure(x64=False, strict=False)
+    sys.exit(run_tour(Path("functx-tour"), Console(), quick="--quick" in sys.argv))

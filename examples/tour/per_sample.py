@@ -1,4 +1,7 @@
-"""The gradient of every single image: whose pulls most, and training that hides each one."""
+"""The gradient of every single image: which is longest, and training that hides each one.
+
+`python examples/tour/per_sample.py` shows both.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-
-from .net import Digits, init, loss, Params
-from .training import batches, Track, untracked
+from net import accuracy, Digits, init, load, loss, Params
+from training import batches, Track, train, untracked
 
 
 # One image at a time, all images at once: leaves `[n, *shape]`.
@@ -86,3 +88,18 @@ def train_privately(
         drawn = jax.random.fold_in(key, at)
         params = private_step(params, images, labels, drawn, rate, noise=noise)
     return params
+
+
+def main() -> None:
+    """Prints each digit's median norm, and the accuracy after one private epoch."""
+    train_set, test_set = load()
+    params, _ = train(train_set, test_set, epochs=12)
+    for digit, lengths in enumerate(norms_by_class(params, train_set)):
+        print(f"gradients of digit {digit} have norm {np.median(lengths):.2g} (median)")
+    private = train_privately(train_set)
+    reached = float(accuracy(private, test_set.images, test_set.labels))
+    print(f"test accuracy {reached:.1%} after one private epoch")
+
+
+if __name__ == "__main__":
+    main()

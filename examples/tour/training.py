@@ -1,4 +1,4 @@
-"""Training by stochastic gradient descent with momentum."""
+"""Training by stochastic gradient descent with momentum: `python examples/tour/training.py`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import jax
 import numpy as np
 
 import functx
-
-from .net import accuracy, Digits, init, loss, Params
+from net import accuracy, Digits, init, load, loss, Params
 
 
 # Shows how far a loop has come: `track(loop, description=...)` gives the loop's items.
@@ -65,3 +64,15 @@ def train(
             losses.append(value)
         accuracies.append(float(accuracy(params, test_set.images, test_set.labels)))
     return params, {"loss": [float(x) for x in losses], "accuracy": accuracies}
+
+
+def main() -> None:
+    """Trains a net and prints its loss and accuracy."""
+    _, history = train(*load(), epochs=12)
+    print(f"loss {history['loss'][0]:.2f} at first, {history['loss'][-1]:.3f} in the end")
+    for epoch, reached in enumerate(history["accuracy"], 1):
+        print(f"epoch {epoch}: {reached:.1%} of the test images get their digit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""The pictures. Each function gives a figure; nothing is shown or kept."""
+"""The pictures of the tour. Each function returns a figure; nothing is shown or saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from .saliency import Saliency
+from saliency import Saliency
 
 
 BLUE, ORANGE, GRAY = "#3455c4", "#e07b39", "#8b919c"

@@ -1,4 +1,7 @@
-"""The data, and a small convolutional net written in functx's operators."""
+"""The data, and a small convolutional net written in functx's operators.
+
+`python examples/tour/net.py` shows what the net says before it is trained.
+"""
 
 from __future__ import annotations
 
@@ -80,3 +83,17 @@ def accuracy(params: Params, images: jax.Array, labels: jax.Array) -> jax.Array:
     """Which share of the images gets its digit."""
     right = functx.eq(functx.argmax(net(params, images), dim=-1), labels)
     return functx.mean(right, dtype=functx.float32)
+
+
+def main() -> None:
+    """Prints the size of the net and its accuracy before it is trained."""
+    train_set, test_set = load()
+    params = init(jax.random.key(0))
+    print(f"{len(train_set)} images for training, {len(test_set)} for testing")
+    print(f"{sum(p.size for p in params.values())} parameters")
+    guessed = accuracy(params, test_set.images, test_set.labels)
+    print(f"test accuracy of an untrained net {float(guessed):.1%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,7 @@
-"""Which pixels speak for a digit: the Jacobian of the scores with respect to the image."""
+"""Which pixels speak for a digit: the Jacobian of the scores with respect to the image.
+
+`python examples/tour/saliency.py` names the most important pixel of one image of each digit.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ import jax
 import numpy as np
 
 import functx
-
-from .net import Digits, net, Params
+from net import Digits, load, net, Params
+from training import train
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,3 +36,19 @@ def saliency(params: Params, data: Digits) -> Saliency:
     images = data.images[rows]
     jacobians = input_jacobians(params, images)
     return Saliency(np.asarray(images[:, 0]), np.asarray(jacobians[:, :, 0]))
+
+
+def main() -> None:
+    """Prints the pixel on which the score of each digit depends most."""
+    train_set, test_set = load()
+    params, _ = train(train_set, test_set, epochs=12)
+    jacobians = saliency(params, test_set).jacobians
+    for digit in range(10):
+        own = jacobians[digit, digit]
+        row, column = np.unravel_index(np.abs(own).argmax(), own.shape)
+        verb = "raises" if own[row, column] > 0 else "lowers"
+        print(f"the pixel in row {row}, column {column} {verb} the score of digit {digit} most")
+
+
+if __name__ == "__main__":
+    main()

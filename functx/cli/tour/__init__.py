@@ -1,1 +1,0 @@
-"""A tour of functx on handwritten digits; `functx tour` and the notebook run these functions."""
