@@ -6,6 +6,9 @@ have PyTorch's names and semantics and take plain `jax.Array`s. `functx.testing`
 where it is first used.
 """
 
+__version__ = "0.1.0"
+
+from . import _help as _help  # isort: skip
 import typing as _typing
 
 from jax.numpy import (
@@ -629,8 +632,6 @@ half = float16
 int = int32
 long = int64
 short = int16
-
-__version__ = "0.1.0"
 
 if _typing.TYPE_CHECKING:
     from . import testing as testing

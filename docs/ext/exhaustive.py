@@ -18,7 +18,7 @@ import jax
 from families import family_of, title
 
 from functx._core import REGISTRY
-from functx.cli import journal
+from functx.cli.long_runs import journal
 from functx.cli.runner import Cell, Plan
 from functx.testing import op_db
 

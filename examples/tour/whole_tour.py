@@ -21,10 +21,10 @@ import plots
 from curvature import lanczos
 from ensemble import ensemble_accuracy, train_ensemble
 from functx.cli.console import print_results
+from functx.cli.long_runs.workers import run_in_processes
 from functx.cli.report import as_data, write_html, write_json
 from functx.cli.runner import Plan, Result
 from functx.cli.settings import configure
-from functx.cli.workers import run_in_processes
 from functx.testing import op_db
 from net import accuracy, load
 from per_sample import norms_by_class, train_privately

@@ -1,4 +1,4 @@
-"""The command line: `functx ops`, `functx check`, `functx lowerings`, `functx tour`."""
+"""The command line: `functx ops`, `check`, `mutants`, `lowerings` and `tour`."""
 
 from __future__ import annotations
 

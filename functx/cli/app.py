@@ -1,20 +1,20 @@
-"""The commands and their options."""
+"""The commands. What runs one is imported when it runs, JAX with it: help comes at once."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import platform
+import sys
+from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
-from rich.console import Console
 
-from .checking import Request, run_check
-from .listing import list_operators
-from .lowerings import list_lowerings
-from .mutating import Hunting, run_mutants
-from .selection import UsageError
-from .settings import configure
-from .tour import run_tour
+from .requests import CheckRequest, MutantsRequest, Pattern
+from .usage import UsageError
 
 
 app = typer.Typer(
@@ -24,19 +24,37 @@ app = typer.Typer(
     help="PyTorch's operators and function transforms on JAX.",
 )
 
-Pattern = Annotated[
-    str | None, typer.Argument(help="A name, a glob or a regular expression found in the name.")
-]
+Request = TypeVar("Request")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        version = sys.modules["functx"].__version__
+        typer.echo(
+            f"functx {version} (JAX {metadata.version('jax')}, Python {platform.python_version()})"
+        )
+        raise typer.Exit
+
+
+@app.callback()
+def _options_of_all(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the versions of functx, JAX and Python, and exit.",
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()
 def ops(pattern: Pattern = None) -> None:
     """Lists operators, or describes the one that is named exactly."""
-    configure()
-    try:
-        list_operators(pattern, Console())
-    except UsageError as error:
-        _refuse(error)
+    _exit_with(lambda: _imported("ops_command").list_operators(pattern, _console()))
 
 
 @app.command()
@@ -45,56 +63,26 @@ def lowerings(pattern: Pattern = None) -> None:
 
     None of the platforms is needed: programs are lowered, not run.
     """
-    configure()
-    try:
-        list_lowerings(pattern, Console())
-    except UsageError as error:
-        _refuse(error)
+    _exit_with(lambda: _imported("lowerings_command").list_lowerings(pattern, _console()))
 
 
-@app.command()
-def check(
-    pattern: Pattern = None,
-    checks: Annotated[str | None, typer.Option(help="reference,vmap or all.")] = None,
-    dtypes: Annotated[str | None, typer.Option(help="float32,float64 or all.")] = None,
-    profile: Annotated[str, typer.Option(help="How much: quick, full or exhaustive.")] = "quick",
-    device: Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")] = "cpu",
-    samples: Annotated[int | None, typer.Option(help="At most so many for each cell.")] = None,
-    jobs: Annotated[int, typer.Option(help="How many processes run checks.")] = 1,
-    report: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write a page of the results.")
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Write the results as JSON (check.schema.json)."),
-    ] = None,
-    junit: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write the results as JUnit XML.")
-    ] = None,
-    compare: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="An earlier run's JSON: show what changed.")
-    ] = None,
-    shard: Annotated[str | None, typer.Option(help="A part of the entries: 1/8 to 8/8.")] = None,
-    journal: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Where results are kept: run again, it goes on."),
-    ] = None,
-    done: Annotated[
-        list[Path] | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            help="A journal of another part: its cells are not run, and count as they came out.",
-        ),
-    ] = None,
-    minutes: Annotated[
-        float | None, typer.Option(help="After so many, no other entry is begun.")
-    ] = None,
-    x64: Annotated[bool, typer.Option("--x64/--no-x64", help="64-bit types.")] = True,
-    mutants: Annotated[
-        bool, typer.Option("--mutants", help="Plant mistakes, and show what catches each.")
-    ] = False,
-) -> None:
+def _command(options: type[Request]) -> Callable[[Callable[[Request], int]], None]:
+    """Makes a command whose options are the fields of a class, and whose help is the docstring."""
+
+    def register(run: Callable[[Request], int]) -> None:
+        def invoke(**values: Any) -> None:
+            _exit_with(lambda: run(options(**values)))
+
+        vars(invoke)["__signature__"] = inspect.signature(options, eval_str=True)
+        paragraphs = (inspect.getdoc(run) or "").split("\n\n")
+        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        app.command(run.__name__, help=text)(invoke)
+
+    return register
+
+
+@_command(CheckRequest)
+def check(request: CheckRequest) -> int:
     """Checks operators against references, loops, finite differences and each other.
 
     Of the profiles, quick looks at every operator and option once, full at all compositions and
@@ -108,43 +96,22 @@ def check(
     one fails or a gap passes, 2 for a word that names nothing, a file that cannot be read as what
     it should be or cannot be written, 3 if --minutes left cells to be run, 4 if a file could not be
     written when the run was over, 130 if stopped by Ctrl-C. With --compare: 1 as well if a cell
-    that passed is gone. With --mutants: 1 if a planted mistake survives all checks.
+    that passed is gone.
 
     What --json writes is described by functx/cli/check.schema.json, in JSON Schema.
     """
-    if mutants:
-        others = {"checks": checks, "dtypes": dtypes, "samples": samples, "junit": junit}
-        others |= {"compare": compare, "shard": shard, "journal": journal}
-        others |= {"done": done or None, "minutes": minutes}
-        others |= {"profile": None if profile == "quick" else profile, "no-x64": None if x64 else 1}
-        for name, value in others.items():
-            if value is not None:
-                taken = "--mutants takes --device, --jobs, --json and --report"
-                _refuse(UsageError(f"{taken}, not --{name}"))
-        raise typer.Exit(_hunt(Hunting(pattern, device, jobs, json, report)))
-    request = Request(
-        pattern,
-        checks,
-        dtypes,
-        device,
-        samples,
-        jobs,
-        x64=x64,
-        profile=profile,
-        report=report,
-        json=json,
-        junit=junit,
-        compare=compare,
-        shard=shard,
-        journal=journal,
-        done=tuple(done or ()),
-        minutes=minutes,
-    )
-    try:
-        status = run_check(request, Console())
-    except UsageError as error:
-        _refuse(error)
-    raise typer.Exit(status)
+    return _imported("check_command").run_check(request, _console())
+
+
+@_command(MutantsRequest)
+def mutants(request: MutantsRequest) -> int:
+    """Plants mistakes in operators, one at a time, and shows which of them no check catches.
+
+    Exit status: 0 if a check catches each, 1 if one survives or an entry raises, 2 for a word that
+    names nothing or a file that cannot be written, 4 if a file could not be written when the run
+    was over, 130 if stopped by Ctrl-C.
+    """
+    return _imported("mutants_command").run_mutants(request, _console())
 
 
 @app.command()
@@ -153,23 +120,26 @@ def tour(
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer steps, worse nets.")] = False,
 ) -> None:
-    """Trains and takes apart a small net on handwritten digits, in a minute or so."""
-    try:
-        status = run_tour(out, Console(), seed=seed, quick=quick)
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("matplotlib", "sklearn"):
-            raise
-        _refuse(UsageError(f"the tour needs {missing.name}; pip install 'functx[tour]'"))
-    raise typer.Exit(status)
+    """Trains and takes apart a small net on handwritten digits, in a minute or so.
+
+    The scripts that it runs are those of the folder examples/tour.
+    """
+    _exit_with(lambda: _imported("tour").run_tour(out, _console(), seed=seed, quick=quick))
 
 
-def _hunt(request: Hunting) -> int:
+def _imported(name: str) -> Any:
+    return importlib.import_module(f"functx.cli.{name}")
+
+
+def _console() -> Any:
+    return _imported("console").make_console()
+
+
+def _exit_with(run: Callable[[], int | None]) -> NoReturn:
+    """Exits with the status that a command returns; with 2 and a line where it cannot be done."""
     try:
-        return run_mutants(request, Console())
+        status = run()
     except UsageError as error:
-        _refuse(error)
-
-
-def _refuse(error: UsageError) -> NoReturn:
-    typer.echo(f"functx: {error}", err=True)
-    raise typer.Exit(2)
+        typer.echo(f"functx: {error}", err=True)
+        raise typer.Exit(2) from None
+    raise typer.Exit(status or 0)

@@ -4,83 +4,49 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import dataclasses
 import functools as ft
 import time
 from collections.abc import Generator, Sequence
-from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
-from functx.testing import op_db
+from functx.testing import op_db, unfinished
 
 from .comparison import compare, load_run, print_comparison
 from .console import print_results, progress, slowest, summary
-from .journal import Journal, recorded
 from .junit import write_junit
-from .outputs import print_outputs, require_outputs, unwritable, UNWRITTEN, write_outputs
+from .long_runs.journal import earlier_results, Journal, open_journal
+from .long_runs.shards import select_shard
+from .long_runs.workers import run_in_processes
+from .output_files import print_outputs, require_outputs, unwritable, UNWRITTEN, write_outputs
 from .report import as_data, write_html, write_json
+from .requests import CheckRequest
 from .runner import Cell, declared_gaps, Plan, Result, run_here
 from .selection import (
     names_of,
-    select,
     select_checks,
     select_device,
     select_dtypes,
+    select_entries,
     select_profile,
-    select_shard,
-    UsageError,
 )
 from .settings import configure
-from .workers import run_in_processes
-
-
-@dataclasses.dataclass(frozen=True)
-class Request:
-    """The words of the command line."""
-
-    pattern: str | None = None
-    checks: str | None = None
-    dtypes: str | None = None
-    device: str = "cpu"
-    samples: int | None = None
-    jobs: int = 1
-    x64: bool = True
-    profile: str = "quick"
-    report: Path | None = None
-    json: Path | None = None
-    junit: Path | None = None
-    compare: Path | None = None
-    shard: str | None = None
-    journal: Path | None = None
-    done: tuple[Path, ...] = ()
-    minutes: float | None = None
-
-    @property
-    def outputs(self) -> dict[str, Path | None]:
-        """The files to write, by option."""
-        names = ("report", "json", "junit", "journal")
-        return {f"--{name}": getattr(self, name) for name in names}
+from .usage import UsageError
 
 
 WRITERS = {"--report": write_html, "--json": write_json, "--junit": write_junit}
 LEFT = 3  # the exit status where the time was over before the cells
 
 
-def run_check(request: Request, console: Console) -> int:
+def run_check(request: CheckRequest, console: Console) -> int:
     """Does what was asked, and gives the exit status.
 
     0; 1 if a cell fails; 3 if time was over with cells left; 4 if a file could not be written;
     130 if stopped.
     """
-    if request.jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
-    if request.samples is not None and request.samples < 1:
-        raise UsageError(f"--samples must be at least 1, got {request.samples}")
-    if request.minutes is not None and not request.minutes > 0:
-        raise UsageError(f"--minutes must be more than 0, got {request.minutes:g}")
     earlier = load_run(request.compare) if request.compare is not None else None
-    infos = select(request.pattern, op_db, names_of)
+    infos = select_entries(request.pattern, op_db)
     plan = Plan(
         tuple(infos),
         select_dtypes(request.dtypes),
@@ -102,15 +68,14 @@ def run_check(request: Request, console: Console) -> int:
             f"--shard {request.shard} holds nothing: all parts together hold {entries} entries",
             highlight=False,
         )
-    require_outputs(request.outputs, request.done)
-    known = {r.cell: r for path in request.done for r in recorded(path, plan)}
-    if request.journal is not None:  # what failed there is run again: it may be mended
-        known |= {r.cell: r for r in recorded(request.journal, plan) if not r.failing}
+    done = request.done or ()
+    require_outputs(request.output_files, done)
+    known = earlier_results(plan, request.journal, done)
     results = [known[cell] for cell in chosen if cell in known]
     before = sum(result.seconds for result in results)
     began = time.perf_counter()
     left = [cell for cell in chosen if cell not in known]
-    with _journal(request, plan) as journal:
+    with open_journal(request.journal, plan) as journal:
         stopped = _collect(plan, left, request, results, journal, console)
     seconds = time.perf_counter() - began
     order = {cell: i for i, cell in enumerate(chosen)}
@@ -118,13 +83,16 @@ def run_check(request: Request, console: Console) -> int:
     data = as_data(plan, results, planned=len(chosen), seconds=before + seconds)
     writers = {name: ft.partial(write, data=data) for name, write in WRITERS.items()}
     # Before a closed terminal can get in the way.
-    written, lost = write_outputs(request.outputs, writers)
+    written, lost = write_outputs(request.output_files, writers)
     if journal is not None and journal.error is not None:
         lost.append(unwritable("--journal", journal.path, journal.error))
     print_results(console, results)
     console.print(summary(results, len(chosen), before + seconds), highlight=False)
     gaps, entries = declared_gaps(plan.infos), len(plan.infos)
     console.print(f"{gaps} gaps declared in all of {entries} entries", highlight=False)
+    for entry, missing in _unfinished(request, plan).items():
+        words = ", ".join(missing)
+        console.print(f"[yellow]○[/] [bold]{escape(entry)}[/] lacks: {words}", highlight=False)
     if longest := slowest(results):
         console.print(longest, highlight=False)
     print_outputs(console, written, lost)
@@ -141,10 +109,22 @@ def run_check(request: Request, console: Console) -> int:
     return 0 if len(results) == len(chosen) else LEFT
 
 
+def _unfinished(request: CheckRequest, plan: Plan) -> dict[str, list[str]]:
+    """What is missing in the entries of an operator that is named exactly."""
+    alike = len({info.name for info in plan.infos}) == 1
+    if not alike or not any(request.pattern in names_of(info) for info in plan.infos):
+        return {}
+    found = {}
+    for info in plan.infos:
+        siblings = [other for other in op_db if other.op is info.op and other is not info]
+        found[info.id] = unfinished(info, siblings)
+    return {entry: missing for entry, missing in found.items() if missing}
+
+
 def _collect(
     plan: Plan,
     left: Sequence[Cell],
-    request: Request,
+    request: CheckRequest,
     results: list[Result],
     journal: Journal | None,
     console: Console,
@@ -174,12 +154,6 @@ def _collect(
         except KeyboardInterrupt:
             return True
     return False
-
-
-def _journal(request: Request, plan: Plan) -> contextlib.AbstractContextManager[Journal | None]:
-    if request.journal is None:
-        return contextlib.nullcontext()
-    return contextlib.closing(Journal(request.journal, plan))
 
 
 def _running(plan: Plan, chosen: Sequence[Cell], jobs: int) -> Generator[Result, None, None]:

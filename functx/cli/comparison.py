@@ -15,7 +15,8 @@ from functx.testing import op_db
 
 from .report import FORMAT, VERSION
 from .runner import Cell, FAILING, Plan, Result, Status
-from .selection import matcher, names_of, UsageError
+from .selection import matcher, names_of
+from .usage import UsageError
 
 
 MOST_CELLS = 10  # of each kind are printed

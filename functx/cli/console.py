@@ -1,11 +1,14 @@
-"""What a run shows in the terminal: progress, the table, the failures."""
+"""What a run shows in the terminal: progress, the tables, the failures."""
 
 from __future__ import annotations
 
+import os
+import string
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -34,6 +37,36 @@ MARKS = {
 ABSENT = "[dim]·[/]"
 LEGEND = "[dim]✓ passes  ✗ fails  ○ declared gap  ! a gap that passes  · does not apply[/]"
 MOST_ROWS = 40
+PIPED_WIDTH = 10_000  # characters: wider than any table
+
+
+def make_console() -> Console:
+    """What commands print to: as wide as the terminal, and where it is none, as wide as needed."""
+    console = Console()
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return Console(width=PIPED_WIDTH)
+
+
+def first_that_fits(console: Console, *tables: Table) -> Table:
+    """The first table that is not wider than the console, or else the last."""
+    unbounded = console.options.update(max_width=PIPED_WIDTH)
+    fitting = (t for t in tables if Measurement.get(console, unbounded, t).maximum <= console.width)
+    return next(fitting, tables[-1])
+
+
+def letters_of(groups: Iterable[str]) -> dict[str, str]:
+    """A letter for each group, where the names of all are too wide to head columns."""
+    return dict(zip(groups, string.ascii_letters, strict=False))
+
+
+def print_letters(console: Console, letters: dict[str, str]) -> None:
+    """The legend of `letters_of`."""
+    words = "  ".join(
+        f"{letter}\N{NO-BREAK SPACE}{name.replace(' ', chr(0xA0))}"
+        for name, letter in letters.items()
+    )
+    console.print(f"[dim]{escape(words)}[/]", highlight=False)
 
 
 class Rate(ProgressColumn):
@@ -56,6 +89,7 @@ def progress(console: Console) -> Progress:
         TextColumn("[dim]{task.description}"),
         console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 
@@ -79,32 +113,66 @@ def print_results(console: Console, results: Sequence[Result]) -> None:
             if any(r.failing for cell in row.values() for r in cell)
         }
     if shown:
-        console.print(_matrix(shown, used))
+        _print_matrix(console, shown, used)
         console.print(LEGEND + "\n")
     console.print(_per_check(results, used))
-    failing = [result for result in results if result.failing]
-    for result in failing[:10]:
-        first = (result.error.strip().splitlines() or [""])[0]
+    failures = _failures(results)
+    for (operator, check, said), dtypes in failures[:10]:
         console.print(
-            f"[red]✗[/] [bold]{escape(result.operator)}[/] {result.dtype} {result.check}: "
-            f"{escape(first)}",
+            f"[red]✗[/] [bold]{escape(operator)}[/] {', '.join(dtypes)} {check}: {escape(said)}",
             highlight=False,
         )
-    if len(failing) > 10:
-        console.print(f"  and {len(failing) - 10} more; --report FILE.html has them all")
+    if len(failures) > 10:
+        console.print(f"  and {len(failures) - 10} more; --report FILE.html has them all")
 
 
-def _matrix(rows: dict[str, dict[str, list[Result]]], checks: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("operator", no_wrap=True, max_width=36)
+def _failures(results: Iterable[Result]) -> list[tuple[tuple[str, str, str], list[str]]]:
+    """What is said of cells that fail, with the dtypes of an entry of which the same is said."""
+    dtypes: dict[tuple[str, str, str], list[str]] = {}
+    for result in results:
+        if result.failing:
+            said = (result.error.strip().splitlines() or [""])[0]
+            dtypes.setdefault((result.operator, result.check, said), []).append(result.dtype)
+    return list(dtypes.items())
+
+
+def _print_matrix(
+    console: Console, rows: dict[str, dict[str, list[Result]]], checks: Sequence[str]
+) -> None:
+    """A row for each entry: a mark for each check, or for each group where those do not fit."""
     groups = check_groups(checks)
     if len(checks) <= 6:
         groups = {check: [check] for check in checks}
-    for group in groups:
-        table.add_column(group, justify="left", no_wrap=True)
-    for name, row in rows.items():
-        marks = ["".join(_worst(row.get(c, ())) for c in group) for group in groups.values()]
-        table.add_row(escape(name), *marks)
+    letters = letters_of(groups)
+    full = _matrix(rows, groups)
+    short = {letters[name]: same for name, same in groups.items()}
+    lettered = _matrix(rows, short)
+    of_groups = _matrix(rows, short, whole_groups=True)
+    table = first_that_fits(console, full, lettered, of_groups)
+    console.print(table)
+    if table is not full:
+        print_letters(console, letters)
+
+
+def _matrix(
+    rows: dict[str, dict[str, list[Result]]],
+    columns: dict[str, list[str]],
+    *,
+    whole_groups: bool = False,
+) -> Table:
+    """The marks of entries; with `whole_groups` one for each column, that of its worst cell."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0) if whole_groups else (0, 1))
+    table.add_column("operator", no_wrap=True, max_width=36)
+    for name in columns:
+        table.add_column(name, justify="left", no_wrap=True)
+    for entry, row in rows.items():
+        marks = [
+            _worst(r for c in same for r in row.get(c, ()))
+            if whole_groups
+            else "".join(_worst(row.get(c, ())) for c in same)
+            for same in columns.values()
+        ]
+        table.add_row(escape(entry), *marks)
     return table
 
 

@@ -15,17 +15,17 @@ from functx.testing.checks.lowering import lowered, plain_program, PLATFORMS, ta
 from functx.testing.checks.programs import let_go
 
 from .console import progress
-from .selection import names_of, select
+from .selection import select_entries
 
 
 def list_lowerings(pattern: str | None, console: Console) -> None:
     """Lowers each entry's first sample and its pullback for all platforms, shows what differs."""
-    chosen = select(pattern, op_db, names_of)
+    chosen = select_entries(pattern, op_db)
     table = Table(box=None, pad_edge=False)
     table.add_column("operator", no_wrap=True, style="bold", max_width=36)
-    for platform in PLATFORMS:
-        table.add_column(f"on {platform}", overflow="fold")
-    nowhere = 0
+    table.add_column("platform", no_wrap=True)
+    table.add_column("operations that not all platforms have", overflow="fold")
+    differing = nowhere = 0
     with progress(console) as bar:
         task = bar.add_task("starting", total=len(chosen), failing=0)
         for info in chosen:
@@ -33,11 +33,13 @@ def list_lowerings(pattern: str | None, console: Console) -> None:
             found = differences(info)
             if found is not None:
                 nowhere += any(isinstance(names, str) for names in found.values())
-                table.add_row(escape(info.id), *_row(found))
+                differing += 1
+                for i, (platform, words) in enumerate(_rows(found)):
+                    table.add_row("" if i else escape(info.id), platform, words)
             let_go()
     console.print(table, highlight=False)
     console.print(
-        f"{table.row_count} of {len(chosen)} entries differ by platform; "
+        f"{differing} of {len(chosen)} entries differ by platform; "
         f"{nowhere} do not lower for all of {', '.join(PLATFORMS)}",
         highlight=False,
     )
@@ -71,10 +73,10 @@ def _operations(text: str) -> set[str]:
     return called | (named - {"custom_call", "return"})
 
 
-def _row(found: dict[str, set[str] | str]) -> list[str]:
+def _rows(found: dict[str, set[str] | str]) -> list[tuple[str, str]]:
     if not any(found.values()):
-        return ["[dim]the same, in other order or number[/]"] * len(found)
-    return [_words(names) for names in found.values()]
+        return [("all", "[dim]the same, in another order or number[/]")]
+    return [(platform, _words(names)) for platform, names in found.items()]
 
 
 def _words(names: set[str] | str) -> str:

@@ -1,4 +1,4 @@
-"""`functx check --mutants`: plants mistakes in operators and shows which check caught each."""
+"""`functx mutants`: plants mistakes in operators and shows which check catches each."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import dataclasses
 import functools as ft
 import multiprocessing
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
-from pathlib import Path
 from typing import TypeAlias
 
 from rich.console import Console
@@ -20,37 +19,24 @@ from functx.testing import op_db, OpInfo
 from functx.testing.checks.programs import let_go
 from functx.testing.mutants import hunt_entry, KINDS, Verdict
 
-from .console import progress
-from .outputs import print_outputs, require_outputs, UNWRITTEN, write_outputs
-from .planted import groups_of, Hunt, shares, write_html, write_json
-from .selection import names_of, select, select_device, UsageError
+from .console import first_that_fits, letters_of, print_letters, progress
+from .mutants_report import groups_of, Hunt, Share, shares, write_html, write_json
+from .output_files import print_outputs, require_outputs, UNWRITTEN, write_outputs
+from .requests import MutantsRequest
+from .selection import select_device, select_entries
 from .settings import configure
 
 
-@dataclasses.dataclass(frozen=True)
-class Hunting:
-    """The words of the command line."""
-
-    pattern: str | None = None
-    device: str = "cpu"
-    jobs: int = 1
-    json: Path | None = None
-    report: Path | None = None
-
-
-def run_mutants(request: Hunting, console: Console) -> int:
+def run_mutants(request: MutantsRequest, console: Console) -> int:
     """Does what was asked, and gives the exit status.
 
     0; 1 if a mutant survives or an entry raises; 4 if the file could not be written; 130 if
     stopped.
     """
-    if request.jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, got {request.jobs}")
-    infos = select(request.pattern, op_db, names_of)
+    infos = select_entries(request.pattern, op_db)
     configure(device=request.device, shared=request.jobs > 1)
     select_device(request.device)
-    outputs = {"--report": request.report, "--json": request.json}
-    require_outputs(outputs)
+    require_outputs(request.output_files)
     began, verdicts, errors, stopped = time.perf_counter(), {}, {}, False
     with progress(console) as bar:
         task = bar.add_task("planting", total=len(infos), failing=0)
@@ -69,7 +55,8 @@ def run_mutants(request: Hunting, console: Console) -> int:
     hunt = Hunt(results, errors, request.device, seconds, len(verdicts), len(infos))
     writers = {"--report": write_html, "--json": write_json}
     written, lost = write_outputs(
-        outputs, {option: ft.partial(write, hunt=hunt) for option, write in writers.items()}
+        request.output_files,
+        {option: ft.partial(write, hunt=hunt) for option, write in writers.items()},
     )
     _print(console, hunt)
     print_outputs(console, written, lost)
@@ -82,7 +69,7 @@ def run_mutants(request: Hunting, console: Console) -> int:
 _Hunted: TypeAlias = tuple[str, list[Verdict], str]
 
 
-def _hunted(request: Hunting, infos: Sequence[OpInfo]) -> Generator[_Hunted, None, None]:
+def _hunted(request: MutantsRequest, infos: Sequence[OpInfo]) -> Generator[_Hunted, None, None]:
     """What comes of each entry, as it comes."""
     if request.jobs == 1:
         yield from (_hunt(info.id) for info in infos)
@@ -118,14 +105,15 @@ def _hunt(operator: str) -> _Hunted:
 
 
 def _print(console: Console, hunt: Hunt) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("operator", no_wrap=True, max_width=32)
-    for group in groups_of(hunt.verdicts):
-        table.add_column(group.split()[0][:7], justify="right", no_wrap=True)
-    for operator, row in shares(hunt.verdicts).items():
-        table.add_row(escape(operator), *map(_share, row))
+    groups, rows = groups_of(hunt.verdicts), shares(hunt.verdicts)
+    letters = letters_of(groups)
+    full = _table(groups, rows)
+    lettered = _table(letters.values(), rows)
+    table = first_that_fits(console, full, lettered, _table(letters.values(), rows, brief=True))
     console.print(table)
-    console.print("[dim]caught/planted by kind  · does not apply[/]\n")
+    if table is not full:
+        print_letters(console, letters)
+    console.print("[dim]caught/planted, or planted where all are caught  · does not apply[/]\n")
     for verdict in hunt.survivors:
         target = f" ({escape(verdict.target)})" if verdict.target else ""
         seen = f"{verdict.touched} looks" if verdict.touched else "no sample has it"
@@ -152,8 +140,22 @@ def _print(console: Console, hunt: Hunt) -> None:
     )
 
 
-def _share(share: tuple[int, int] | None) -> str:
+def _table(
+    columns: Iterable[str], rows: Mapping[str, Sequence[Share]], *, brief: bool = False
+) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0) if brief else (0, 1))
+    table.add_column("operator", no_wrap=True, max_width=32)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for operator, row in rows.items():
+        table.add_row(escape(operator), *(_shown(share, brief) for share in row))
+    return table
+
+
+def _shown(share: Share, brief: bool) -> str:
     if share is None:
         return "[dim]·[/]"
     caught, planted = share
-    return f"{caught}/{planted}" if caught == planted else f"[red]{caught}/{planted}[/]"
+    if caught < planted:
+        return f"[red]{caught}/{planted}[/]"
+    return str(planted) if brief else f"{caught}/{planted}"

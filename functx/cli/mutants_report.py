@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 
@@ -15,6 +15,9 @@ import functx
 from functx.testing.mutants import GROUPS, KINDS, Verdict
 
 from .report import rendered, write_text
+
+
+Share: TypeAlias = tuple[int, int] | None  # how many were caught of how many; None: of none
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +74,7 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[str]:
     return [group for group in GROUPS if group in planted]
 
 
-def shares(verdicts: Sequence[Verdict]) -> dict[str, list[tuple[int, int] | None]]:
+def shares(verdicts: Sequence[Verdict]) -> dict[str, list[Share]]:
     """By operator and group, how many were caught of how many; None where none applies."""
     rows: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
@@ -81,7 +84,7 @@ def shares(verdicts: Sequence[Verdict]) -> dict[str, list[tuple[int, int] | None
     return {name: [of(row, group) for group in groups] for name, row in rows.items()}
 
 
-def _share(verdicts: Iterable[Verdict]) -> tuple[int, int] | None:
+def _share(verdicts: Iterable[Verdict]) -> Share:
     caught = [v.caught for v in verdicts]
     return (sum(caught), len(caught)) if caught else None
 

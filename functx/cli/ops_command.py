@@ -20,7 +20,7 @@ def list_operators(pattern: str | None, console: Console) -> None:
     if len(chosen) == 1 and pattern in (chosen[0].name, *chosen[0].aliases):
         _describe(chosen[0], console)
         return
-    table = Table(box=None, pad_edge=False, expand=True)
+    table = Table(box=None, pad_edge=False, expand=console.is_terminal)
     table.add_column("operator", no_wrap=True, style="bold", max_width=34)
     table.add_column("signature", no_wrap=True, ratio=3)
     table.add_column("dtypes", no_wrap=True)

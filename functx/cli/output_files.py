@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from .selection import UsageError
+from .usage import UsageError
 
 
 UNWRITTEN = 4  # the exit status where a file could not be written when the run was over

@@ -9,23 +9,22 @@ from typing import TypeVar
 
 import jax
 
-from functx._core import Device, find_device, near_names
-from functx.testing import ALL_DTYPES, CHECKS, OpInfo, Profile, PROFILES
+from functx._core import Device, find_device, near_names, OpSpec, REGISTRY
+from functx.testing import ALL_DTYPES, CHECKS, op_db, OpInfo, Profile, PROFILES
 
-from .runner import Cell
+from .usage import UsageError as UsageError
 
 
 T = TypeVar("T")
 
 
-class UsageError(Exception):
-    """A word that names nothing. The message is one line."""
-
-
 def nearest(word: str, names: Iterable[str], count: int = 3) -> str:
-    """`; nearest: a, b`, or nothing if no name is near."""
-    by_lower = {}
-    for name in names:
+    """`; nearest: a, b`, or nothing if no name is near.
+
+    Of several names with the same last part, the shortest is offered.
+    """
+    by_lower: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: name.count(".")):
         by_lower.setdefault(name.lower(), name)
         by_lower.setdefault(name.lower().rpartition(".")[2], name)
     close = near_names(word.lower(), by_lower, count=2 * count, cutoff=0.5)
@@ -65,6 +64,31 @@ def names_of(info: OpInfo) -> list[str]:
     return [info.id, info.name, *(info.spec.aliases if info.spec else ())]
 
 
+def select_entries(pattern: str | None, entries: Sequence[OpInfo]) -> list[OpInfo]:
+    """The entries that a pattern names; an operator that has none is said to have none."""
+    having = {info.name for info in op_db}
+    bare = [spec for name, spec in REGISTRY.items() if name not in having]
+    for spec in bare:
+        if pattern in (spec.name, *spec.aliases):
+            raise _without_entry(spec)
+    try:
+        return select(pattern, entries, names_of)
+    except UsageError:
+        matches = matcher(pattern or "")
+        for spec in bare:
+            if any(map(matches, (spec.name, *spec.aliases))):
+                raise _without_entry(spec) from None
+        raise
+
+
+def _without_entry(spec: OpSpec) -> UsageError:
+    file = spec.rule.__module__.removeprefix("functx._ops.").replace(".", "/")
+    return UsageError(
+        f"{spec.name} is declared, but has no entry in the database; "
+        f"add an OpInfo to functx/testing/opdb/{file}.py"
+    )
+
+
 def _listed(words: str, known: Sequence[str], what: str) -> list[str]:
     chosen = [word.strip() for word in words.split(",") if word.strip()]
     for word in chosen:
@@ -97,19 +121,6 @@ def select_profile(word: str) -> Profile:
         if word == profile:
             return profile
     raise UsageError(f"no profile is called {word!r}; there are: {', '.join(PROFILES)}")
-
-
-def select_shard(word: str | None, chosen: list[Cell]) -> list[Cell]:
-    """Of the cells of all entries, those of every n-th, for a word such as `2/8`; None: all."""
-    if word is None:
-        return chosen
-    found = re.fullmatch(r"(\d+)/(\d+)", word)
-    i, n = map(int, found.groups()) if found else (0, 0)
-    if not 1 <= i <= n:
-        raise UsageError(f"--shard must be a part of several, 1/8 to 8/8, got {word!r}")
-    entries = list(dict.fromkeys(cell[0] for cell in chosen))
-    mine = set(entries[i - 1 :: n])
-    return [cell for cell in chosen if cell[0] in mine]
 
 
 def select_device(word: str) -> Device:

@@ -7,7 +7,7 @@ import pytest
 from made_runs import CELLS, ENTRIES, results, run
 from typer.testing import CliRunner
 
-from functx.cli import checking, comparison
+from functx.cli import check_command, comparison
 from functx.cli.app import app
 from functx.cli.comparison import compare, load_run
 from functx.cli.runner import Plan
@@ -24,7 +24,7 @@ SUM = ("sum", "float32", "reference")
 @pytest.fixture(autouse=True)
 def database(monkeypatch):
     monkeypatch.setattr(comparison, "op_db", ENTRIES)
-    monkeypatch.setattr(checking, "op_db", ENTRIES)
+    monkeypatch.setattr(check_command, "op_db", ENTRIES)
 
 
 def changes(before, now=CELLS, *, planned=None, pattern=None, **settings):
@@ -146,7 +146,9 @@ def check(monkeypatch, tmp_path):
     def with_results(cells, *words):
         found = {result.cell: result for result in results(cells)}
         monkeypatch.setattr(Plan, "cells", lambda plan: list(cells))
-        monkeypatch.setattr(checking, "run_here", lambda plan, chosen, _: map(found.get, chosen))
+        monkeypatch.setattr(
+            check_command, "run_here", lambda plan, chosen, _: map(found.get, chosen)
+        )
         path = str(tmp_path / "old.json")
         return CliRunner().invoke(app, ["check", "--compare", path, *words], env={"COLUMNS": "200"})
 
@@ -179,7 +181,7 @@ def test_a_shard_is_compared_with_what_it_holds(check):
 
 def test_each_shard_names_entries_that_the_database_has_no_more(check, monkeypatch):
     monkeypatch.setattr(comparison, "op_db", ENTRIES[1:])
-    monkeypatch.setattr(checking, "op_db", ENTRIES[1:])
+    monkeypatch.setattr(check_command, "op_db", ENTRIES[1:])
     left = {cell: status for cell, status in CELLS.items() if cell[0] != "sin"}
     for shard in ("1/2", "2/2"):
         done = check(left, "--shard", shard)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from functx.cli.journal import Journal
+from functx.cli.long_runs.journal import Journal
 from functx.cli.runner import Plan, Result
 from functx.cli.selection import UsageError
 from functx.testing import op_db

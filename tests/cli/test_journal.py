@@ -8,10 +8,12 @@ import made_runs
 import pytest
 from rich.console import Console
 
-from functx.cli import checking
-from functx.cli.checking import LEFT, Request, run_check
+from functx.cli import check_command
+from functx.cli.check_command import LEFT, run_check
+from functx.cli.long_runs.shards import select_shard
+from functx.cli.requests import CheckRequest
 from functx.cli.runner import Result
-from functx.cli.selection import select_shard, UsageError
+from functx.cli.usage import UsageError
 
 
 class Runner:
@@ -32,8 +34,8 @@ class Runner:
 @pytest.fixture
 def runner(monkeypatch):
     made = Runner()
-    monkeypatch.setattr(checking, "op_db", made_runs.ENTRIES)
-    monkeypatch.setattr(checking, "_running", made)
+    monkeypatch.setattr(check_command, "op_db", made_runs.ENTRIES)
+    monkeypatch.setattr(check_command, "_running", made)
     yield made
     jax.config.update("jax_enable_x64", True)  # as all tests have it: a run may turn it off
 
@@ -42,7 +44,7 @@ def run(**words):
     """The exit status and what was printed."""
     out = io.StringIO()
     known = {"checks": "reference,jit", "dtypes": "float32,float64"}
-    status = run_check(Request(**{**known, **words}), Console(file=out, width=200))
+    status = run_check(CheckRequest(**{**known, **words}), Console(file=out, width=200))
     return status, out.getvalue()
 
 

@@ -3,7 +3,7 @@
 import pytest
 from browser import Browser, chromium
 
-from functx.cli.planted import Hunt, write_html
+from functx.cli.mutants_report import Hunt, write_html
 from functx.testing.mutants import Verdict
 
 

@@ -9,10 +9,10 @@ import made_runs
 import pytest
 from typer.testing import CliRunner
 
-from functx.cli import checking, mutating
+from functx.cli import check_command, mutants_command
 from functx.cli.app import app
-from functx.cli.journal import Journal, recorded
-from functx.cli.outputs import require_outputs
+from functx.cli.long_runs.journal import Journal, recorded
+from functx.cli.output_files import require_outputs
 from functx.cli.runner import Plan, Result
 from functx.testing.mutants import Verdict
 
@@ -35,9 +35,9 @@ def ran(monkeypatch):
             cells.append(cell)
             yield Result(*cell, "pass", 0.5, 3, 8.0)
 
-    monkeypatch.setattr(checking, "op_db", made_runs.ENTRIES)
-    monkeypatch.setattr(checking, "_running", running)
-    monkeypatch.setattr(mutating, "op_db", made_runs.ENTRIES)
+    monkeypatch.setattr(check_command, "op_db", made_runs.ENTRIES)
+    monkeypatch.setattr(check_command, "_running", running)
+    monkeypatch.setattr(mutants_command, "op_db", made_runs.ENTRIES)
     yield cells
     jax.config.update("jax_enable_x64", True)
 
@@ -57,9 +57,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_first_cell(ran, tmp
 
 
 def test_mutants_are_not_planted_for_a_file_that_cannot_be_written(ran, tmp_path, monkeypatch):
-    monkeypatch.setattr(mutating, "hunt_entry", lambda *args: pytest.fail("planted"))
+    monkeypatch.setattr(mutants_command, "hunt_entry", lambda *args: pytest.fail("planted"))
     (tmp_path / "file").touch()
-    words = ("check", "sin", "--mutants", "--json", str(tmp_path / "file" / "run.json"))
+    words = ("mutants", "sin", "--json", str(tmp_path / "file" / "run.json"))
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2 and "run.json cannot be written: Not a directory" in done.stderr
 
@@ -73,7 +73,7 @@ def test_trying_a_file_changes_nothing(tmp_path):
 
 @pytest.mark.parametrize("option", OPTIONS[:3])
 def test_a_file_that_cannot_be_written_after_all_costs_no_other(ran, tmp_path, monkeypatch, option):
-    monkeypatch.setitem(checking.WRITERS, option, raising)
+    monkeypatch.setitem(check_command.WRITERS, option, raising)
     paths = {name: tmp_path / name for name in OPTIONS}
     done = check(*(word for pair in paths.items() for word in pair))
     assert done.exit_code == 4
@@ -109,9 +109,9 @@ def test_a_journal_ends_where_it_cannot_be_written_on(tmp_path, monkeypatch):
 
 def test_mutants_whose_file_cannot_be_written_are_shown(ran, tmp_path, monkeypatch):
     caught = Verdict("sin", "rank 0", "", "reference", "float32", 1)
-    monkeypatch.setattr(mutating, "hunt_entry", lambda info, entries: [caught])
-    monkeypatch.setattr(mutating, "write_json", raising)
-    words = ("check", "sin", "--mutants", "--json", str(tmp_path / "mutants.json"))
+    monkeypatch.setattr(mutants_command, "hunt_entry", lambda info, entries: [caught])
+    monkeypatch.setattr(mutants_command, "write_json", raising)
+    words = ("mutants", "sin", "--json", str(tmp_path / "mutants.json"))
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 4 and "1 of 1 mutants caught" in done.stdout
     assert "cannot be written: No space left on device" in " ".join(done.stdout.split())

@@ -10,9 +10,10 @@ import pytest
 from made_runs import CELLS, ENTRIES, run
 from rich.console import Console
 
-from functx.cli import checking
-from functx.cli.checking import Request, run_check
+from functx.cli import check_command
+from functx.cli.check_command import run_check
 from functx.cli.report import condensed, SCHEMA, write_html, write_json
+from functx.cli.requests import CheckRequest
 from functx.testing import CHECKS
 
 
@@ -24,9 +25,9 @@ def validator():
 
 
 def test_a_run_is_as_the_schema_says(validator, monkeypatch, tmp_path):
-    monkeypatch.setattr(checking, "op_db", ENTRIES[:1])
+    monkeypatch.setattr(check_command, "op_db", ENTRIES[:1])
     path = tmp_path / "run.json"
-    request = Request("sin", "reference,vmap_rule", "float32", json=path)
+    request = CheckRequest("sin", "reference,vmap_rule", "float32", json=path)
     assert run_check(request, Console(quiet=True)) == 0
     data = json.loads(path.read_text())
     validator.validate(data)

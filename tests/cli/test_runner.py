@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import functx
-from functx.cli import workers
+from functx.cli.long_runs import workers
+from functx.cli.long_runs.workers import run_in_processes
 from functx.cli.runner import check_groups, Plan, run_group, run_here, totals
-from functx.cli.workers import run_in_processes
 from functx.testing import call, CHECKS, Gap, op_db, OpInfo
 from functx.testing.checks.derived import looked_at
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, get_args
 
 import jax
 
 import functx
-
-from .runner import Plan, Result, Status
-from .selection import UsageError
+from functx.cli.runner import Cell, Plan, Result, Status
+from functx.cli.usage import UsageError
 
 
 FORMAT = "functx check journal"
@@ -53,6 +52,17 @@ def recorded(path: Path, plan: Plan) -> list[Result]:
                 "name another journal"
             )
     return [_result(path, number, line) for number, line in enumerate(lines[1:], 2)]
+
+
+def earlier_results(plan: Plan, journal: Path | None, done: Iterable[Path]) -> dict[Cell, Result]:
+    """The results of earlier runs that stand: all of other parts, of this part those that pass.
+
+    What failed in this part is run again, since it may be mended by now.
+    """
+    known = {result.cell: result for path in done for result in recorded(path, plan)}
+    if journal is not None:
+        known |= {r.cell: r for r in recorded(journal, plan) if not r.failing}
+    return known
 
 
 def _whole_lines(path: Path) -> list[str]:
@@ -111,6 +121,15 @@ def _objection(found: dict[str, Any]) -> str:
         if not holds(value):
             return f"must have {what} as {name!r}, got {value!r}"
     return ""
+
+
+def open_journal(
+    path: Path | None, plan: Plan
+) -> contextlib.AbstractContextManager[Journal | None]:
+    """A journal that is closed at the end of a `with` statement; None for no path."""
+    if path is None:
+        return contextlib.nullcontext()
+    return contextlib.closing(Journal(path, plan))
 
 
 class Journal:

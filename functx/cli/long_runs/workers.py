@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 from multiprocessing import connection
 from typing import Any
 
+from functx.cli.runner import Cell, groups, Plan, Result, run_group
+from functx.cli.selection import select_device
+from functx.cli.settings import configure
 from functx.testing import op_db, Profile
-
-from .runner import Cell, groups, Plan, Result, run_group
-from .selection import select_device
-from .settings import configure
 
 
 @dataclasses.dataclass(frozen=True)

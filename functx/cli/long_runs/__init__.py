@@ -1,0 +1,1 @@
+"""Runs of hours: in parts, in several processes, with results kept in a file as they come."""
