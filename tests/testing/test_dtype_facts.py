@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ import pytest
 
 import functx
 from functx._core import category, REGISTRY
-from functx.testing import op_db, opdb, run_cell
+from functx.testing import dtype_facts, op_db, opdb, run_cell
 from functx.testing.dtype_facts import recorded, SUFFIX
 
 
@@ -87,3 +88,15 @@ def test_unrecorded_case_fails_with_the_command_that_records_it():
     info = dataclasses.replace(entry(functx.any), samples=samples)
     with pytest.raises(AssertionError, match=r"python -m tests\.parity\.record_dtypes any"):
         run_cell(info, "float32", "dtypes")
+
+
+def test_what_is_not_recorded_is_said_in_the_same_words_in_all_dtypes(monkeypatch):
+    monkeypatch.setattr(dtype_facts, "recorded", lambda: {})
+    said = (
+        "PyTorch's answer is not recorded; `python -m tests.parity.record_dtypes sin` records it; "
+        'where PyTorch has no such operator, own_dtypes=(OwnDtypes("^", reason),) '
+        "in the entry says so"
+    )
+    for dtype in ("bool", "float32"):
+        with pytest.raises(AssertionError, match=f"^{re.escape(said)}"):
+            run_cell(entry(functx.sin), dtype, "dtypes")

@@ -90,21 +90,21 @@ def _changed(
 def _gradients_of_halves(subject: Subject, half: str) -> Iterator[Mutant]:
     """Of each array that is a half in some sample, and differentiable there."""
     derived = (("halves", half), ("vjp", half), ("grad", half))
-    for target in subject.moved:
+    for target in subject.active_arrays:
 
         def here(given: Given, target: str = target) -> bool:
             x = subject.calls.arrays(given).get(target)
             return x is not None and x.dtype.name in HALVES
 
         taken = (s for s in subject.samples(half) if not s.values_only and here(subject.given(s)))
-        if any(target in subject.moving(sample) for sample in taken):
+        if any(target in subject.active(sample) for sample in taken):
             op = planted(subject.calls, here, spoiled(subject.calls, target, widens_cotangents))
             # The check looks at the entry's samples itself.
             cells, touches = (("dtypes", half),), lambda sample: True
             yield Mutant("half's gradient as float32", target, op, cells, touches)
             if subject.info.random:  # in float32 other numbers are drawn: nothing to hold it to
                 continue
-            touches = lambda sample, target=target: target in subject.moving(sample)
+            touches = lambda sample, target=target: target in subject.active(sample)
             for kind, spoil in OF_HALVES.items():
                 op = planted(subject.calls, here, spoiled(subject.calls, target, spoil))
                 yield Mutant(kind, target, op, derived, touches)

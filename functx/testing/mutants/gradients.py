@@ -59,7 +59,7 @@ def gradient_mutants(subject: Subject) -> Iterator[Mutant]:
         ("conventions", narrow),
     )
     zero = (("pullback_at_zero", narrow),)
-    for target in subject.moved:
+    for target in subject.active_arrays:
         when = _present(calls, target)
         for spoils, cells in ((FIRST, first), (SECOND, second), (LINEARITY, zero)):
             for kind, spoil in spoils.items():
@@ -95,14 +95,14 @@ def _always(given: Given) -> bool:
 
 
 def _moving(subject: Subject, target: str) -> Callable[[Any], bool]:
-    return lambda sample: target in subject.moving(sample)
+    return lambda sample: target in subject.active(sample)
 
 
 def batching_mutants(subject: Subject) -> Iterator[Mutant]:
     """Each array's lanes in a wrong order: mapped alone, at the last dimension, or its tangents."""
     calls, dtype = subject.calls, subject.dtype
     likely = (("vmap", dtype), ("vmap_vjp", dtype), ("vmap_jvp", dtype))
-    for target in subject.heard:
+    for target in subject.used_arrays:
         for kind, fault, rank in FAULTS:
             when = _ranked(calls, target, rank)
             if not _takes(subject, target, rank):
@@ -111,7 +111,7 @@ def batching_mutants(subject: Subject) -> Iterator[Mutant]:
             yield Mutant(kind, target, op, likely, touching(calls, when))
     derived = ("vmap_vjp", "vmap_jvp", "vmap_pullback", "vmap_grad")
     cells = tuple((check, dtype) for check in derived)
-    for target in subject.moved:
+    for target in subject.active_arrays:
         mistake = spoiled(calls, target, mixes_tangents)
         op = planted(calls, _present(calls, target), mistake)
         yield Mutant("lanes of derivatives", target, op, cells, _moving(subject, target))

@@ -11,15 +11,15 @@ from functx.testing.opinfo import OpInfo, Sample
 
 from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
-from .given import given_mutants
 from .gradients import batching_mutants, gradient_mutants, slope_mutants
 from .integers import integer_mutants
 from .mutant import Cells, Mutant
+from .option_values import option_value_mutants
 from .options import option_mutants
 from .randomness import random_mutants
 from .refusals import refusal_mutants
 from .shapes import shape_mutants
-from .subject import Subject, there
+from .subject import representable, Subject
 from .symbolic import symbolic_mutants
 from .ties import tie_mutants
 from .values import value_mutants
@@ -27,7 +27,7 @@ from .values import value_mutants
 
 PLANTS = (
     option_mutants,
-    given_mutants,
+    option_value_mutants,
     gradient_mutants,
     slope_mutants,
     batching_mutants,
@@ -160,7 +160,7 @@ class _Trail:
 
 
 def _runs(info: OpInfo, check: str, dtype: str) -> bool:
-    if check not in CHECKS or dtype not in info.accepted or not there(dtype):
+    if check not in CHECKS or dtype not in info.accepted or not representable(dtype):
         return False
     if info.gap(check, dtype) is not None:
         return False

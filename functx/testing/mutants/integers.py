@@ -13,7 +13,7 @@ from functx.testing.calls import Calls, Given, replaced
 from functx.testing.variations import poked
 
 from .mutant import Mutant, planted
-from .plain import constant, on_leaves, plain, where
+from .numpy_arithmetic import as_numpy, constant, on_leaves, where
 from .subject import Subject
 from .values import elementwise
 
@@ -59,7 +59,7 @@ def _mutant(
 def _changed(op: Calls, given: Given, change: Callable[[Any], Any]) -> Given:
     for target, x in op.arrays(given).items():
         if op.spec is None or target.partition("[")[0] in op.spec.promoting:
-            given = replaced(given, target, change(plain(x)))
+            given = replaced(given, target, change(as_numpy(x)))
     return given
 
 
@@ -76,7 +76,7 @@ def _in_float32(op: Calls, given: Given) -> Any:
 
 def _off_at_edges(op: Calls, given: Given) -> Any:
     masks = []
-    for x in map(plain, op.arrays(given).values()):
+    for x in map(as_numpy, op.arrays(given).values()):
         if category(x.dtype) == 1:
             info = jnp.iinfo(x.dtype)
             masks.append((x == info.max) | (x == info.min))

@@ -13,7 +13,7 @@ from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import Sample
 
 from .kinds import KINDS
-from .plain import as_arrays, constant
+from .numpy_arithmetic import as_arrays, constant
 
 
 Cells = tuple[tuple[str, str], ...]  # (check, dtype), the likeliest first

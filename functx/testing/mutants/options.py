@@ -9,7 +9,7 @@ from functx.testing.calls import Given, replaced
 
 from .derivatives import inexact, scaled
 from .mutant import Mutant, planted, touching, When, wrong
-from .plain import on_leaves
+from .numpy_arithmetic import on_leaves
 from .subject import Subject
 
 
@@ -44,13 +44,13 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
     value = tuple((check, dtype) for check in likely)
     if subject.info.takes_here(name):
         yield Mutant("option's value", target, planted(calls, when, off), value, touches, True)
-    reads = calls.reads(name) and calls.note(name) != "Device" and not subject.unheard(name)
+    reads = calls.reads(name) and calls.note(name) != "Device" and not subject.ignores(name)
     if target == name and reads:
         deaf = planted(calls, when, ignored)
         shown = lambda sample: touches(sample) and subject.shows(sample, deaf)
         refusing = (*value, ("refusals", dtype))  # an option may do no more than refuse
         yield Mutant("option ignored", target, deaf, refusing, shown, True)
-    if wide is not None and subject.moved and subject.info.takes_here(name):
+    if wide is not None and subject.active_arrays and subject.info.takes_here(name):
 
         def doubled(op: Any, given: Given) -> Any:
             for place, x in calls.arrays(given).items():
@@ -59,8 +59,8 @@ def _mutants(subject: Subject, name: str, target: str, when: When) -> Iterator[M
             return op(given)
 
         touched = [s for s in subject.every_sample() if touches(s)]
-        if not touched or any(map(subject.moving, touched)):
+        if not touched or any(map(subject.active, touched)):
             slope = (("gradient", wide), ("conventions", dtype))
             op = planted(calls, when, doubled)
-            moved = lambda sample: touches(sample) and bool(subject.moving(sample))
-            yield Mutant("option's gradient", target, op, slope, moved, True)
+            changes_derivative = lambda sample: touches(sample) and bool(subject.active(sample))
+            yield Mutant("option's gradient", target, op, slope, changes_derivative, True)

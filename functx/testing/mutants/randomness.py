@@ -89,8 +89,8 @@ def random_mutants(subject: Subject) -> Iterator[Mutant]:
             lambda y: y * jnp.asarray(1.05, y.dtype) if inexact(y) else y, op(given)
         )
 
-    def moved(op: Calls, given: Given) -> Any:
-        return jax.tree.map(_moved, op(given))
+    def mean_off(op: Calls, given: Given) -> Any:
+        return jax.tree.map(_with_mean_off, op(given))
 
     likely = (("keys", dtype), ("moments", dtype), ("lanes", dtype), ("reference", dtype))
     spread = (("moments", dtype), ("reference", dtype))
@@ -99,7 +99,7 @@ def random_mutants(subject: Subject) -> Iterator[Mutant]:
         ("key ignored", fixed, likely),
         ("one key for all lanes", shared, likely),
         ("spread 5 % too wide", stretched, spread),
-        ("mean 5 % off", moved, spread),
+        ("mean 5 % off", mean_off, spread),
     ]
     if subject.info.sampler is not None:
         mistakes.append(("elements all equal", equal, law))
@@ -130,7 +130,7 @@ def _redrawn(info: OpInfo, sample: Sample, out: Any, key: jax.Array) -> Any:
     return tree.unflatten(map(new, leaves, numbers))
 
 
-def _moved(y: Any) -> Any:
+def _with_mean_off(y: Any) -> Any:
     kind = category(y.dtype)
     if kind == 0:
         return ~y

@@ -10,7 +10,7 @@ from functx.testing.opinfo import Sample
 from functx.testing.variations import emptied, flattened, HIGH, narrowed, raised, Vary
 
 from .mutant import Mutant, planted, touching, When, wrong
-from .plain import on_leaves
+from .numpy_arithmetic import on_leaves
 from .subject import Subject
 
 

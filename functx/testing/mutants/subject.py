@@ -19,7 +19,7 @@ from functx.testing.checks.programs import compiled
 from functx.testing.opinfo import OpInfo, Sample
 
 from .derivatives import inexact
-from .tracing import compared, dependence
+from .program_dependence import compared, dependence
 
 
 WIDE = ("float64", "complex128")
@@ -33,8 +33,8 @@ class Subject:
         self.calls = Calls(info.op)
         self._outputs: dict[int, Any] = {}
         self._derivatives: dict[int, tuple[Sample, _Derivative]] = {}
-        self._sloped: dict[int, tuple[Sample, bool]] = {}
-        self._hearing: dict[int, tuple[Sample, frozenset[str]]] = {}
+        self._has_slope: dict[int, tuple[Sample, bool]] = {}
+        self._used: dict[int, tuple[Sample, frozenset[str]]] = {}
         self._drawn: dict[tuple[int, str], list[Sample]] = {}
 
     @ft.cached_property
@@ -49,7 +49,7 @@ class Subject:
 
     def takes(self, *dtypes: str) -> str | None:
         """The first of `dtypes` that the entry is checked in, and that is at hand."""
-        here = (dtype for dtype in dtypes if dtype in self.info.accepted and there(dtype))
+        here = (dtype for dtype in dtypes if dtype in self.info.accepted and representable(dtype))
         return next(here, None)
 
     def samples(self, dtype: str | None = None) -> list[Sample]:
@@ -139,18 +139,18 @@ class Subject:
         return want is not None and (got is not None or refused) and _differ(got, want, ulps)
 
     @ft.cached_property
-    def heard(self) -> list[str]:
+    def used_arrays(self) -> list[str]:
         """The arrays on whose values the outputs depend in some sample."""
-        every = frozenset().union(*map(self.hearing, self.samples()))
+        every = frozenset().union(*map(self.used, self.samples()))
         return [name for name in self.targets if name in every]
 
-    def hearing(self, sample: Sample) -> frozenset[str]:
+    def used(self, sample: Sample) -> frozenset[str]:
         """The arrays on whose values the outputs of a sample depend."""
-        if id(sample) not in self._hearing:
-            self._hearing[id(sample)] = sample, self._heard(sample)
-        return self._hearing[id(sample)][1]
+        if id(sample) not in self._used:
+            self._used[id(sample)] = sample, self._find_used(sample)
+        return self._used[id(sample)][1]
 
-    def _heard(self, sample: Sample) -> frozenset[str]:
+    def _find_used(self, sample: Sample) -> frozenset[str]:
         given = self.given(sized(self.info, sample))
         arrays = self.calls.arrays(given)
         names = sorted(arrays)
@@ -161,9 +161,9 @@ class Subject:
         """Whether an array that the outputs depend on holds other numbers in the last lane."""
         lanes = sample.lanes or (sample,)
         first, last = self.arrays(lanes[0]), self.arrays(lanes[-1])
-        return any(not np.array_equal(first[name], last[name]) for name in self.hearing(sample))
+        return any(not np.array_equal(first[name], last[name]) for name in self.used(sample))
 
-    def unheard(self, option: str) -> bool:
+    def ignores(self, option: str) -> bool:
         """Whether a number has no part in the outputs, in all samples that give it."""
         found = []
         for sample in self.every_sample():
@@ -177,20 +177,20 @@ class Subject:
 
     # Derivatives.
 
-    def moving(self, sample: Sample) -> frozenset[str]:
+    def active(self, sample: Sample) -> frozenset[str]:
         """The arrays on which the derivative of a sample's floating outputs depends."""
-        return self._derivative(sample).moving
+        return self._derivative(sample).active
 
     def kinks(self, sample: Sample, target: str) -> list[float] | None:
         """The numbers with which a derivative compares an array's values; None if it does not."""
         return self._derivative(sample).kinks.get(target)
 
-    def sloped(self, sample: Sample) -> bool:
+    def has_slope(self, sample: Sample) -> bool:
         """Whether the derivative of a sample's floating outputs is not zero."""
-        if id(sample) not in self._sloped:
-            slopes = self._slopes(sample) if self.moving(sample) else []
-            self._sloped[id(sample)] = sample, any(np.any(np.asarray(y) != 0) for y in slopes)
-        return self._sloped[id(sample)][1]
+        if id(sample) not in self._has_slope:
+            slopes = self._slopes(sample) if self.active(sample) else []
+            self._has_slope[id(sample)] = sample, any(np.any(np.asarray(y) != 0) for y in slopes)
+        return self._has_slope[id(sample)][1]
 
     def _slopes(self, sample: Sample) -> list[Any]:
         given = self.given(sized(self.info, sample))
@@ -208,11 +208,11 @@ class Subject:
         return jax.jvp(f, (xs,), (dots,))[1]
 
     @ft.cached_property
-    def moved(self) -> list[str]:
+    def active_arrays(self) -> list[str]:
         """The arrays on which the entry's derivative depends in some sample."""
         if self.wide is None:
             return []
-        every = frozenset().union(*map(self.moving, self.samples(self.wide)))
+        every = frozenset().union(*map(self.active, self.samples(self.wide)))
         return [name for name in self.targets if name in every]
 
     def _derivative(self, sample: Sample) -> _Derivative:
@@ -239,12 +239,12 @@ class Subject:
         jaxpr = jax.make_jaxpr(lambda xs, dots: self._pushed(given, xs, dots))(xs, xs).jaxpr
         inputs = [frozenset([i]) for i in range(2 * len(names))]
         reached = frozenset().union(*dependence(jaxpr, inputs, mark))
-        moving = frozenset(name for i, name in enumerate(names, len(names)) if i in reached)
+        active = frozenset(name for i, name in enumerate(names, len(names)) if i in reached)
         found: dict[str, list[float]] = {}
         for i, (numbers, targets) in enumerate(kinks, 2 * len(names)):
             for target in targets if i in reached else ():
                 found.setdefault(target, []).extend(numbers)
-        return _Derivative(moving, found)
+        return _Derivative(active, found)
 
 
 def _reaching(f: Callable[..., Any], x: Any) -> frozenset[int]:
@@ -256,7 +256,7 @@ def _reaching(f: Callable[..., Any], x: Any) -> frozenset[int]:
 
 @dataclasses.dataclass(frozen=True)
 class _Derivative:
-    moving: frozenset[str]
+    active: frozenset[str]
     kinks: dict[str, list[float]]
 
 
@@ -287,6 +287,6 @@ def _bits_differ(got: Any, want: Any) -> bool:
     return not same or not np.array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])
 
 
-def there(dtype: str) -> bool:
+def representable(dtype: str) -> bool:
     """Whether arrays of a dtype can be made: with 64 bit off, some cannot."""
     return available(dtype) == jnp.dtype(dtype)

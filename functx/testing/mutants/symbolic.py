@@ -11,7 +11,7 @@ from functx.testing.checks.resizing import Resizable
 from functx.testing.checks.symbolic import chooses_by_size, symbols, takes_sizes
 
 from .mutant import Mutant, planted, wrong
-from .plain import on_leaves
+from .numpy_arithmetic import on_leaves
 from .subject import Subject
 
 

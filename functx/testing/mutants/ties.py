@@ -13,7 +13,7 @@ from functx.testing.calls import Given
 
 from .derivatives import inexact, kept
 from .mutant import Mutant, planted
-from .plain import constant, plain
+from .numpy_arithmetic import as_numpy, constant
 from .subject import Subject
 
 
@@ -22,7 +22,7 @@ def tie_mutants(subject: Subject) -> Iterator[Mutant]:
     calls, wide = subject.calls, subject.wide
     if wide is None:
         return
-    for target in subject.moved:
+    for target in subject.active_arrays:
         found = [subject.kinks(s, target) for s in subject.samples(wide)]
         if all(kinks is None for kinks in found):
             continue
@@ -51,8 +51,8 @@ def tie_mutants(subject: Subject) -> Iterator[Mutant]:
 
 def at_kinks(x: Any, arrays: list[Any], numbers: list[Any]) -> Any:
     """Where `x` equals another of its elements, an element of another array, or a number."""
-    others = [plain(y) for y in arrays if y is not x and inexact(y)]
-    x = plain(x)
+    others = [as_numpy(y) for y in arrays if y is not x and inexact(y)]
+    x = as_numpy(x)
     flat = x.reshape(-1)
     found = ((flat[:, None] == flat[None]).sum(1) > 1).reshape(x.shape)
     for y in others:

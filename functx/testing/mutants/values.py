@@ -18,7 +18,7 @@ from functx.testing.variations import poked, SMALL
 
 from .derivatives import inexact
 from .mutant import Mutant, planted, When
-from .plain import constant, on_leaves, plain, where
+from .numpy_arithmetic import as_numpy, constant, on_leaves, where
 from .subject import Subject
 
 
@@ -54,9 +54,9 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
         each = elementwise(subject, target)
         if not each:
             if not subject.info.finite_only:
-                deaf = _heard_as_zero(target, lambda x: ~(abs(x) < math.inf))
+                zeroed = _taken_for_zero(target, lambda x: ~(abs(x) < math.inf))
                 infinite = [math.nan, math.inf]
-                yield from _shown(subject, "not finite to 0", target, when, deaf, infinite)
+                yield from _shown(subject, "not finite to 0", target, when, zeroed, infinite)
             below = _scaled(target, NEAR[BELOW][0], all_small=True)
             yield from _shown(subject, BELOW, target, when, below, [3e-4] * 100)
             continue
@@ -108,7 +108,7 @@ def _put(subject: Subject, sample: Sample, target: str, values: Sequence[float])
 
 
 def _array(op: Calls, given: Given, target: str) -> Any:
-    return plain(op.arrays(given)[target])
+    return as_numpy(op.arrays(given)[target])
 
 
 def _leaves(change: Callable[[Any], Any], out: Any) -> Any:
@@ -123,7 +123,7 @@ def _zeroed(target: str, mask: ElementMask) -> Any:
     return mistake
 
 
-def _heard_as_zero(target: str, mask: ElementMask) -> Any:
+def _taken_for_zero(target: str, mask: ElementMask) -> Any:
     def mistake(op: Calls, given: Given) -> Any:
         x = _array(op, given, target)
         return op(replaced(given, target, where(mask(x), constant(0, x), x)))
@@ -179,7 +179,7 @@ def _coarse(subject: Subject) -> Iterator[Mutant]:
 
         def mistake(op: Calls, given: Given, cut: Any = cut) -> Any:
             for target, x in op.arrays(given).items():
-                given = replaced(given, target, cut(plain(x)))
+                given = replaced(given, target, cut(as_numpy(x)))
             return on_leaves(cut, op(given))
 
         op = planted(subject.calls, lambda given: True, mistake)

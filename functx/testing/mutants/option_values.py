@@ -14,7 +14,7 @@ from functx.testing.opinfo import Sample
 from .batching import mixes_lanes
 from .derivatives import bent, inexact, scaled, WrongIdentity
 from .mutant import anyhow, Mutant, planted, touching, Way, When, wrong
-from .plain import on_leaves
+from .numpy_arithmetic import on_leaves
 from .subject import Subject
 
 
@@ -26,7 +26,7 @@ SPOILS: dict[str, tuple[WrongIdentity, str]] = {
 }
 
 
-def given_mutants(subject: Subject) -> Iterator[Mutant]:
+def option_value_mutants(subject: Subject) -> Iterator[Mutant]:
     """Each option at each value that samples give, by position and by name; in pairs; in each way.
 
     An array is one value. The ways are those of the signature, whatever samples give.
@@ -69,16 +69,16 @@ def _at_a_value(subject: Subject, target: str, when: When, way: Way) -> Iterator
         yield from _spoiled(subject, kind, target, spoil, check, when, way)
     touches = touching(subject.calls, when, way)
 
-    def heard(sample: Sample) -> bool:
+    def shows_mixing(sample: Sample) -> bool:
         if sample.values_only or not touches(sample):
             return False
         numbers = any(inexact(y) and y.size for y in subject.output(sample) or ())
         return numbers and subject.differs_among_lanes(sample)
 
-    if any(map(heard, subject.every_sample())):
+    if any(map(shows_mixing, subject.every_sample())):
         mixed = _spoiling(lambda x: mixes_lanes(x, [], "alone"))
         op = planted(subject.calls, when, mixed, way)
-        yield Mutant("one value: lanes", target, op, (("vmap", subject.dtype),), heard, True)
+        yield Mutant("one value: lanes", target, op, (("vmap", subject.dtype),), shows_mixing, True)
 
 
 def _together(subject: Subject, target: str, when: When) -> Iterator[Mutant]:
@@ -130,14 +130,16 @@ def _spoiled(
     calls, wide = subject.calls, subject.wide
     touches = touching(calls, when, way)
 
-    def moved(sample: Sample) -> bool:
+    def changes_derivative(sample: Sample) -> bool:
         asked = not sample.values_only and not sample.held
-        return asked and touches(sample) and bool(subject.moving(sample))
+        return asked and touches(sample) and bool(subject.active(sample))
 
-    if wide is not None and any(moved(s) and subject.sloped(s) for s in subject.every_sample(wide)):
+    if wide is not None and any(
+        changes_derivative(s) and subject.has_slope(s) for s in subject.every_sample(wide)
+    ):
         op = planted(calls, when, _spoiling(spoil, inexact), way)
         cells = ((check, wide), ("conventions", subject.dtype))
-        yield Mutant(kind, target, op, cells, moved, True)
+        yield Mutant(kind, target, op, cells, changes_derivative, True)
 
 
 def _spoiling(spoil: Callable[[Any], Any], chosen: Callable[[Any], bool] = lambda x: True) -> Any:

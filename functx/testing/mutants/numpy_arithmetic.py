@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 
 
-def plain(x: Any) -> Any:
+def as_numpy(x: Any) -> Any:
     """`x` as a NumPy array, unless it is being traced."""
     return x if isinstance(x, Tracer) or not isinstance(x, jax.Array) else np.asarray(x)
 
@@ -30,7 +30,7 @@ def constant(value: Any, y: Any) -> Any:
 
 def on_leaves(change: Callable[[Any], Any], out: Any) -> Any:
     """`out` with each array of numbers changed."""
-    return jax.tree.map(lambda y: change(plain(y)) if _numbers(y) else y, out)
+    return jax.tree.map(lambda y: change(as_numpy(y)) if _numbers(y) else y, out)
 
 
 def _numbers(y: Any) -> bool:
