@@ -6,6 +6,7 @@ import os
 import string
 from collections.abc import Iterable, Sequence
 
+from rich.columns import Columns
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
@@ -62,11 +63,8 @@ def letters_of(groups: Iterable[str]) -> dict[str, str]:
 
 def print_letters(console: Console, letters: dict[str, str]) -> None:
     """The legend of `letters_of`."""
-    words = "  ".join(
-        f"{letter}\N{NO-BREAK SPACE}{name.replace(' ', chr(0xA0))}"
-        for name, letter in letters.items()
-    )
-    console.print(f"[dim]{escape(words)}[/]", highlight=False)
+    words = [f"[dim]{letter} {escape(name)}[/]" for name, letter in letters.items()]
+    console.print(Columns(words, padding=(0, 2, 0, 0)), highlight=False)
 
 
 class Rate(ProgressColumn):
