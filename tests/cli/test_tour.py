@@ -13,6 +13,7 @@ import pytest
 import functx
 from functx.cli import tour
 from functx.cli.tour import tour_folder
+from functx.cli.usage import UsageError
 
 
 sys.path.insert(0, str(tour_folder()))
@@ -65,7 +66,7 @@ def test_ritz_values_grow_toward_the_largest_eigenvalue(params, few):
 def test_the_examples_are_found_in_an_installed_package_and_in_a_checkout(monkeypatch, tmp_path):
     package = tmp_path / "functx"
     monkeypatch.setattr(tour, "PACKAGE", package)
-    with pytest.raises(FileNotFoundError, match="without its folder of examples"):
+    with pytest.raises(UsageError, match="the tour is not installed with"):
         tour_folder()
     for base in (tmp_path, package):  # what is installed comes before what lies beside it
         (base / "examples" / "tour").mkdir(parents=True)
