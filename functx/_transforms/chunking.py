@@ -16,7 +16,7 @@ from functx._core import describe, fail
 from functx._core.jax_compat import staging_trace
 
 from .convolutions import with_fast_convolutions
-from .memory import lane_bytes
+from .programs.memory import lane_bytes
 
 
 DEFAULT_MAX_BYTES = 2**30

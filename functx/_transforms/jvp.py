@@ -18,9 +18,9 @@ from .arguments import (
     require_bools,
     require_callable,
 )
-from .dependence import depending_outputs
 from .generics import Aux, Y
 from .outputs import checking, path_of_output, require_arrays
+from .programs.dependence import depending_outputs
 from .tangents import matched, without_float0
 
 

@@ -14,7 +14,7 @@ from functx._core.context.grad_modes import outside_grad_mode
 from .arguments import differentiable, numbered, require_bools, require_callable
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
-from .recorded import HoldsProgram
+from .programs.recording import HoldsProgram
 from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched, without_float0
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools as ft
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -12,8 +11,9 @@ from functx._core import describe, fail
 from functx._core.jax_compat import Jaxpr, jaxpr_as_fun, JaxprEqn
 from functx._core.primitives.mapped_axes import crosses
 from functx._core.rules.function_primitives import function_call, function_tangent, tangent_run
+from functx._core.primitives.mapped_axes import crosses
 
-from .equations import inner_programs
+from .programs.walking import inner_programs, own_programs
 from .taps.replay import Recorded
 
 
@@ -82,24 +82,15 @@ def _collective(jaxpr: Jaxpr, names: Names) -> str | None:
     """
     [(name, _)] = names
     for eqn in jaxpr.eqns:
-        found = (_collective(inner, names) for inner in _programs(eqn, names))
+        found = (
+            _collective(inner, names) for inner in [*inner_programs(eqn), *own_programs(eqn, names)]
+        )
         inside = next(filter(None, found), None)
         if inside is not None:
             return inside
         if name in _axes(eqn) or crosses(eqn.effects, name):
             return eqn.primitive.name
     return None
-
-
-def _programs(eqn: JaxprEqn, names: Names) -> Iterator[Jaxpr]:
-    """The programs that `eqn` runs, those of functions with own rules among them."""
-    yield from inner_programs(eqn)
-    operands = [x.aval for x in eqn.invars]
-    if eqn.primitive is function_call:
-        yield eqn.params["call"].trace(*operands).jaxpr
-    if eqn.primitive is function_tangent:
-        run = ft.partial(tangent_run, **eqn.params)
-        yield jax.make_jaxpr(run, axis_env=names)(*operands).jaxpr
 
 
 def _axes(eqn: JaxprEqn) -> Sequence[Any]:

@@ -10,7 +10,7 @@ import jax
 from functx._core import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun
 
-from .dependence import depending_outputs
+from .programs.dependence import depending_outputs
 
 
 Unused = Literal["zeros", "none", "error"]

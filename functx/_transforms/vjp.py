@@ -16,7 +16,7 @@ from .arguments import differentiable, numbered, require_bools, require_callable
 from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
-from .recorded import HoldsProgram
+from .programs.recording import HoldsProgram
 from .residuals.once import Once
 from .residuals.packing import packed
 from .tangents import Kept, kept_leaves, matched

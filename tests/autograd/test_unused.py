@@ -10,7 +10,8 @@ from jax import lax
 
 import functx
 from functx._core.rules.custom_derivatives import derivative_rules
-from functx._transforms.dependence import depending_outputs
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._transforms.programs.dependence import depending_outputs
 
 
 X = jnp.asarray([0.7, -0.4])

@@ -13,7 +13,7 @@ import functx
 from functx import CheckpointPolicy
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.checkpointing import naming, operators
-from functx._transforms.equations import equations
+from functx._transforms.programs.walking import equations
 
 
 F = functx.nn.functional

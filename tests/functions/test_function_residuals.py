@@ -12,7 +12,8 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 
 import functx
-from functx._transforms.equations import equations, label_of
+from functx._transforms.programs.labels import label_of
+from functx._transforms.programs.walking import equations
 
 
 X = np.asarray([0.3, -1.2, 2.0])

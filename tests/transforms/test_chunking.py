@@ -8,7 +8,7 @@ import pytest
 import functx
 from functx._core.randomness import ambient_generator
 from functx._transforms.chunking import resolved_chunk_size
-from functx._transforms.memory import lane_bytes
+from functx._transforms.programs.memory import lane_bytes
 
 
 X = jnp.linspace(-1, 1, 35).reshape(7, 5)

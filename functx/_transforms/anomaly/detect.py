@@ -15,9 +15,9 @@ from functx._core import describe, fail, require_bool
 from functx._core.context.user_contexts import showing_singular
 from functx._core.randomness.ambient_generator import drawing, recording
 from functx._transforms.arguments import require_callable
-from functx._transforms.checkpointing.leaves import apart
 from functx._transforms.concretization import tracing
 from functx._transforms.generics import P, Y
+from functx._transforms.programs.partition import partition
 from functx._transforms.taps.replay import Recorded
 
 from .judging import first_bad, FOUND
@@ -124,7 +124,7 @@ def _detecting(func: Callable[..., Any], options: Options) -> Callable[..., Any]
         if watching.value is not None:
             with scope_of(options), showing_singular(options.check_nan):
                 return func(*args, **kwargs)
-        given = apart((args, kwargs))
+        given = partition((args, kwargs))
         result = noting(drawing, ft.partial(program, Rest(given)), given.arrays)
         raise_found(result.record, result.table)
         return result.output.of(result.arrays)

@@ -18,7 +18,7 @@ from functx._core.context.user_contexts import Context
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
-from functx._transforms.equations import is_library_call, operator_of
+from functx._transforms.programs.labels import is_library_call, operator_of
 from functx._transforms.taps.replay import Recorded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from functx._transforms.equations import line_among
+from functx._transforms.programs.labels import line_among
 
 
 def noting(call: Callable[..., Any], *args: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from functx._transforms.equations import Line
+from functx._transforms.programs.labels import Line
 
 from .judging import FOUND
 from .sites import Options, passes, Site

@@ -7,15 +7,14 @@ from typing import Any
 
 import jax
 
-from functx._transforms.checkpointing.leaves import Apart
-from functx._transforms.paths import array_paths
+from functx._transforms.programs.partition import array_paths, Partition
 from functx._transforms.taps.replay import Recorded
 
 
 class Rest:
     """A call's arguments apart from arrays, as a part of a program's key."""
 
-    def __init__(self, given: Apart) -> None:
+    def __init__(self, given: Partition) -> None:
         self._given = given._replace(arrays=[])
         self._key: Any = (tuple((type(x), x) for x in given.rest), given.structure)
         try:

@@ -11,8 +11,8 @@ import jax
 from functx._core import describe
 from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.singular_points import MARK
-from functx._transforms.equations import (
-    inner_programs,
+from functx._core.rules.singular_points import MARK
+from functx._transforms.programs.labels import (
     is_library_call,
     Line,
     line_of,
@@ -20,6 +20,7 @@ from functx._transforms.equations import (
     stack_of,
     title_of,
 )
+from functx._transforms.programs.walking import inner_programs
 
 from .lanes import Axes
 

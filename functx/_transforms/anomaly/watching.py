@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, scan_counts
-from functx._transforms.equations import inner_programs
-from functx._transforms.taps.replay import bind, opened
+from functx._transforms.programs.walking import inner_programs, opened
+from functx._transforms.taps.replay import bind
 
 from .judging import can_be_bad, FOUND, judge, nothing_found, Seen
 from .lanes import lane_axes, lanes_of

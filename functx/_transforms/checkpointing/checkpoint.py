@@ -16,10 +16,11 @@ from functx._core.numbers.weak_types import strong_tree
 from functx._core.randomness.ambient_generator import drawing, recording, upcoming_draw
 from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
-from functx._transforms.equations import equations, operator_of
 from functx._transforms.generics import P, Y
+from functx._transforms.programs.labels import operator_of
+from functx._transforms.programs.partition import Partition, partition
+from functx._transforms.programs.walking import equations
 
-from .leaves import Apart, apart
 from .names import is_name, names_given
 from .naming import operator_calls, with_named_results
 from .policies import Decide, decision, is_jax_policy
@@ -89,11 +90,11 @@ def checkpoint(
 
     @ft.wraps(func)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        given, returned = apart((args, kwargs)), list[Apart]()
+        given, returned = partition((args, kwargs)), list[Partition]()
 
         def body(*arrays: Any) -> Any:
             args, kwargs = given.whole(arrays)
-            returned.append(apart(strong_tree(tracing("checkpoint", func, *args, **kwargs))))
+            returned.append(partition(strong_tree(tracing("checkpoint", func, *args, **kwargs))))
             return returned[-1].arrays
 
         arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given.arrays]

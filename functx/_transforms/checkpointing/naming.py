@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn
-from functx._transforms.equations import equations, inner_programs, operator_of
+from functx._transforms.programs.labels import operator_of, outside_operators
+from functx._transforms.programs.walking import equations, inner_programs
 
 from .operators import named_operator
 
@@ -21,7 +22,7 @@ _made: weakref.WeakKeyDictionary[Jaxpr, dict[tuple[Names, float], Jaxpr]] = (
 
 def operator_calls(jaxpr: Jaxpr) -> list[JaxprEqn]:
     """The equations that call operators, in the order of `equations`."""
-    return [eqn for eqn in equations(jaxpr, inside_operators=False) if operator_of(eqn)]
+    return [eqn for eqn in equations(jaxpr, outside_operators) if operator_of(eqn)]
 
 
 def with_named_results(jaxpr: Jaxpr, names: Names, most: float = 1) -> Jaxpr:

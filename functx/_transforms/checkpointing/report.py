@@ -17,9 +17,10 @@ from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from functx._core.randomness.ambient_generator import recording, upcoming_draw
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
-from functx._transforms.equations import equations, inner_programs, operator_of
+from functx._transforms.programs.labels import operator_of
+from functx._transforms.programs.partition import is_array, partition
+from functx._transforms.programs.walking import equations, inner_programs
 
-from .leaves import apart
 from .names import names_given
 from .naming import operator_calls, with_named_results
 
@@ -65,11 +66,11 @@ def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Ch
     3
     """
     require_callable("checkpoint_report", func)
-    given = apart((args, kwargs), jax.ShapeDtypeStruct)
+    given = partition((args, kwargs), lambda x: is_array(x) or isinstance(x, jax.ShapeDtypeStruct))
 
     def body(*arrays: Any) -> list[Any]:
         args, kwargs = given.whole(arrays)
-        return apart(tracing("checkpoint_report", func, *args, **kwargs)).arrays
+        return partition(tracing("checkpoint_report", func, *args, **kwargs)).arrays
 
     program = jax.make_jaxpr(recording(body))(upcoming_draw(), *given.arrays)
     names = tuple(

@@ -12,7 +12,7 @@ from jax.interpreters.partial_eval import dce_jaxpr
 from functx._core import describe
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from functx._transforms.arguments import kind_of_dtype
-from functx._transforms.equations import stack_of, title_of
+from functx._transforms.programs.labels import stack_of, title_of
 from functx._transforms.taps.replay import bind, run
 
 from .nodes import is_call, Node

@@ -13,11 +13,10 @@ import jax
 from functx._core import describe, fail
 from functx._core.jax_compat import ClosedJaxpr
 from functx._transforms.arguments import require_callable
-from functx._transforms.checkpointing.leaves import apart
 from functx._transforms.concretization import tracing
 from functx._transforms.outputs import path_of_output
-from functx._transforms.paths import array_paths
-from functx._transforms.recorded import HoldsProgram
+from functx._transforms.programs.partition import array_paths, partition
+from functx._transforms.programs.recording import HoldsProgram
 
 from .backward import Backward, backward_of, differentiable, Residual, Step
 from .drawing import dot, listing
@@ -53,14 +52,14 @@ def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
 
     @ft.wraps(func)
     def at(*args: Any, **kwargs: Any) -> Graph:
-        given = apart((args, kwargs))
+        given = partition((args, kwargs))
         results: list[tuple[str, Any]] = []
 
         def over_arrays(*arrays: Any) -> list[Any]:
             args, kwargs = given.whole(arrays)
             output = tracing("graph", func, *args, **kwargs)
             leaves = jax.tree_util.tree_leaves_with_path(output)
-            results[:] = [(path_of_output(path), x) for path, x in leaves if apart(x).arrays]
+            results[:] = [(path_of_output(path), x) for path, x in leaves if partition(x).arrays]
             return [x for _, x in results]
 
         program = jax.make_jaxpr(over_arrays)(*given.arrays)

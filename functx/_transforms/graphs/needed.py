@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from functx._core.jax_compat import ClosedJaxpr, JaxprEqn, Literal
-from functx._transforms.dependence import depending_outputs
+from functx._transforms.programs.dependence import depending_outputs
 from functx._transforms.taps.replay import bind
 
 from .backward import differentiable, node_of, tagged

@@ -7,8 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from functx._core import describe
 from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal as Constant
-from functx._transforms.equations import (
-    inner_programs,
+from functx._transforms.programs.labels import (
     is_library_call,
     Line,
     line_of,
@@ -16,10 +15,11 @@ from functx._transforms.equations import (
     stack_of,
     title_of,
 )
+from functx._transforms.programs.walking import CALLS, CHECKPOINTS, inner_programs, LOOPS
 
 
 Kind = Literal["operator", "rule", "primitive", "program"]
-_PROGRAMS = ("scan", "while", "cond", "checkpoint", "remat", "remat2")
+_PROGRAMS = (*LOOPS, "cond", *CHECKPOINTS)
 
 
 class Edge(NamedTuple):
@@ -74,11 +74,7 @@ class Program(NamedTuple):
 
 def is_call(eqn: JaxprEqn) -> bool:
     """Whether the equation only calls a user's function, whose steps are nodes like others."""
-    return (
-        eqn.primitive.name in ("jit", "pjit")
-        and operator_of(eqn) is None
-        and not is_library_call(eqn)
-    )
+    return eqn.primitive.name in CALLS and operator_of(eqn) is None and not is_library_call(eqn)
 
 
 def nodes_of(jaxpr: Jaxpr, paths: Sequence[str | None]) -> Program:

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 
 from functx._core import fail
-from functx._transforms.recorded import HoldsProgram
+from functx._transforms.programs.recording import HoldsProgram
 
 
 @jax.tree_util.register_pytree_node_class

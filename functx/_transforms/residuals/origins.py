@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal as Number
-from functx._transforms.equations import inner_programs, label_of, Line, line_of, operator_of
+from functx._transforms.programs.labels import label_of, Line, line_of, operator_of
+from functx._transforms.programs.walking import inner_programs
 
 
 _AS_IT_IS = ("reduce_precision", "name")  # marks a value, and hands it on

@@ -12,9 +12,9 @@ import jax
 from functx._core import describe
 from functx._core.context.grad_modes import without_grad_mode
 from functx._transforms.arguments import kind_of, leaves_with_paths, require_callable
-from functx._transforms.equations import Line
 from functx._transforms.numbers import as_array
 from functx._transforms.outputs import checking, require_arrays
+from functx._transforms.programs.labels import Line
 
 from .origins import Origin, Scope
 

@@ -16,9 +16,10 @@ from functx._core.randomness.ambient_generator import drawing, recording
 from functx._transforms.arguments import outline
 from functx._transforms.grad import gradients_of
 from functx._transforms.numbers import array_of_program, as_arrays
+from functx._transforms.programs.walking import opened
 from functx._transforms.tangents import matched
 
-from .replay import bind, opened, Recorded, run
+from .replay import bind, Recorded, run
 
 
 __all__ = ["fused_update"]

@@ -15,9 +15,9 @@ from jax import Array, lax
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, scan_counts
 from functx._transforms.arguments import kind_of
-from functx._transforms.equations import inner_programs
 from functx._transforms.numbers import array_of_program, as_array
 from functx._transforms.outputs import is_key
+from functx._transforms.programs.walking import dropped, inner_programs, opened
 
 from .primitive import tap_point
 
@@ -61,11 +61,6 @@ class Recorded:
         return self.tree.unflatten([next(given if array else others) for array in self.is_array])
 
 
-def opened(program: Any) -> tuple[Jaxpr, Sequence[Any]]:
-    """A program, closed or not, and its constants."""
-    return getattr(program, "jaxpr", program), getattr(program, "consts", ())
-
-
 def bind(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
     """What the equation computes from `operands`, in the context in which it was recorded.
 
@@ -84,16 +79,6 @@ def bind(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
 def _nothing() -> Jaxpr:
     """A program without equations: JAX runs one equation publicly in a program alone."""
     return opened(jax.make_jaxpr(lambda: ())())[0]
-
-
-def type_of(x: Any) -> Any:
-    """The shape and dtype of an atom of a program."""
-    return x.aval
-
-
-def dropped(x: Any) -> bool:
-    """Whether the result `x` of an equation is read by none, nor returned."""
-    return type(x).__name__ == "DropVar"
 
 
 def run(

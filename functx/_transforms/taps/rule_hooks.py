@@ -18,11 +18,12 @@ from functx._core.rules.function_primitives import inexact
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.conjugation import conjugate
-from functx._transforms.equations import equations, label_of, operator_of
 from functx._transforms.numbers import array_of_program
+from functx._transforms.programs.labels import label_of, operator_of, outside_operators
+from functx._transforms.programs.walking import dropped, equations, type_of
 
 from .primitive import Cotangents, Hook, Tap, tap_point
-from .replay import bind, can_enter, dropped, Recorded, replay, Supplies, type_of
+from .replay import bind, can_enter, Recorded, replay, Supplies
 from .tap import replaced, require_hook, require_order
 
 
@@ -114,7 +115,7 @@ def _require_known(names: frozenset[str], program: Jaxpr) -> None:
     strange = names - REGISTRY.keys()
     if not strange:
         return
-    called = {label_of(eqn) for eqn in equations(program, inside_operators=False)}
+    called = {label_of(eqn) for eqn in equations(program, outside_operators)}
     for name in sorted(strange - called):
         fail(
             "with_rule_hooks",

@@ -14,10 +14,13 @@ from functx._core import describe, fail
 from functx._core.devices.manual_axes import axes_of_type, varying_over
 from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.function_primitives import inexact
-from functx._transforms.equations import inner_programs, label_of
+from functx._core.devices.manual_axes import axes_of_type, varying_over
+from functx._core.rules.function_primitives import inexact
+from functx._transforms.programs.labels import label_of
+from functx._transforms.programs.walking import inner_programs, opened, type_of
 
 from .primitive import Tap, tap_point
-from .replay import can_enter, opened, type_of
+from .replay import can_enter
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 
 from functx import Function
 from functx._core import describe, fail
-from functx._transforms.dependence import depending_outputs
 from functx._transforms.functions.rules import Rules, rules_of
 from functx._transforms.functions.trees import is_made_array
+from functx._transforms.programs.dependence import depending_outputs
 
 from .analytical import forward_blocks, pullback, reverse_blocks
 from .comparison import failed, Tolerances

@@ -7,10 +7,11 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import jaxprs_in_params, Literal
+from jax.extend.core import Literal
 
 from functx._core import category
 from functx._core.rules.function_primitives import function_call, function_tangent
+from functx._transforms.programs.walking import inner_programs, own_programs
 
 
 Reached = frozenset[int]  # numbers of inputs, and marks of equations
@@ -27,7 +28,7 @@ def dependence(jaxpr: Any, given: Sequence[Reached], mark: Mark) -> list[Reached
         union = frozenset().union(*inputs)
         union |= mark(eqn, union)
         outputs = [union] * len(eqn.outvars)
-        for inner in _inside(eqn):
+        for inner in (*inner_programs(eqn), *own_programs(eqn)):
             if _is_call(eqn, inner):
                 outputs = dependence(inner, inputs, mark)
             else:
@@ -35,18 +36,6 @@ def dependence(jaxpr: Any, given: Sequence[Reached], mark: Mark) -> list[Reached
                 outputs = [union.union(*every)] * len(eqn.outvars)
         known.update(zip(eqn.outvars, outputs, strict=True))
     return list(map(read, jaxpr.outvars))
-
-
-def _inside(eqn: Any) -> list[Any]:
-    """The programs that an equation runs, those of own derivative rules included."""
-    avals = [x.aval for x in eqn.invars]
-    if eqn.primitive is function_call:
-        return [eqn.params["call"].trace(*avals).jaxpr]
-    if eqn.primitive is function_tangent:
-        first, second = eqn.params["counts"]
-        groups = avals[:first], avals[first : first + second], avals[first + second :]
-        return [jax.make_jaxpr(eqn.params["linear"].apply)(*map(tuple, groups)).jaxpr]
-    return [getattr(inner, "jaxpr", inner) for inner in jaxprs_in_params(eqn.params)]
 
 
 def _is_call(eqn: Any, inner: Any) -> bool:

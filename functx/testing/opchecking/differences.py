@@ -8,8 +8,7 @@ import jax
 import numpy as np
 
 from functx._core import category, describe
-from functx._transforms.equations import equations
-from functx._transforms.taps.replay import type_of
+from functx._transforms.programs.walking import equations, type_of
 from functx.testing.checks.cases import random_like
 
 from .failures import said_of

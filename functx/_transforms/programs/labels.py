@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import jax
@@ -11,6 +11,10 @@ import jax
 import functx._core
 from functx._core.jax_compat import Jaxpr, JaxprEqn, jaxprs_in_params
 from functx._core.operators.catalog import definition, operator_called
+from functx._core.operators.catalog import definition, operator_called
+from functx._core.jax_compat import JaxprEqn
+
+from .walking import CALLS
 
 
 _FUNCTX, _JAX = (str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)])
@@ -31,7 +35,12 @@ class Line:
 
 def operator_of(eqn: JaxprEqn) -> str | None:
     """The operator of the catalog that the equation calls, by its full name, or None."""
-    return operator_called(eqn.params) if eqn.primitive.name in ("jit", "pjit") else None
+    return operator_called(eqn.params) if eqn.primitive.name in CALLS else None
+
+
+def outside_operators(eqn: JaxprEqn) -> bool:
+    """Whether the equation is something else than a call of an operator, for `equations`."""
+    return operator_of(eqn) is None
 
 
 def label_of(eqn: JaxprEqn) -> str:
@@ -48,12 +57,12 @@ def title_of(eqn: JaxprEqn) -> str:
 
 def is_library_call(eqn: JaxprEqn) -> bool:
     """Whether the equation calls a function of JAX's own library as a whole: `jnp.var`."""
-    return eqn.primitive.name in ("jit", "pjit") and _defined(eqn)[1].startswith(_JAX)
+    return eqn.primitive.name in CALLS and _defined(eqn)[1].startswith(_JAX)
 
 
 def _defined(eqn: JaxprEqn) -> tuple[str, str]:
     """The name of the function that the equation calls, and where that is defined."""
-    if eqn.primitive.name not in ("jit", "pjit", "custom_jvp_call", "custom_vjp_call"):
+    if eqn.primitive.name not in (*CALLS, "custom_jvp_call", "custom_vjp_call"):
         return "", ""
     return definition(eqn.params)
 
@@ -73,17 +82,3 @@ def line_among(frames: Iterable[tuple[str, int, str]]) -> Line | None:
 def stack_of(eqn: JaxprEqn) -> str:
     """The transforms that made the equation, outermost first: `transpose(jvp())`, or nothing."""
     return str(eqn.source_info.name_stack)
-
-
-def inner_programs(eqn: JaxprEqn) -> Iterator[Jaxpr]:
-    """The programs that the equation runs: of a `jit`, a loop, each branch of a `cond`."""
-    yield from jaxprs_in_params(eqn.params)
-
-
-def equations(jaxpr: Jaxpr, *, inside_operators: bool = True) -> Iterator[JaxprEqn]:
-    """All equations, those of inner programs after the one that runs them."""
-    for eqn in jaxpr.eqns:
-        yield eqn
-        if inside_operators or operator_of(eqn) is None:
-            for inner in inner_programs(eqn):
-                yield from equations(inner, inside_operators=inside_operators)

@@ -8,7 +8,7 @@ from jax.interpreters import partial_eval
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
-from .equations import equations
+from .walking import CALLS, equations
 
 
 def depending_outputs(jaxpr: Jaxpr, inputs: list[bool] | None = None) -> list[bool]:
@@ -53,7 +53,7 @@ def _outputs_of(eqn: JaxprEqn, marks: list[bool]) -> list[bool]:
 
 
 def _is_call(eqn: JaxprEqn) -> bool:
-    return eqn.primitive.name in ("jit", "pjit")
+    return eqn.primitive.name in CALLS
 
 
 def _is_structured(eqn: JaxprEqn) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
-from functx._core.jax_compat import ClosedJaxpr, Jaxpr, Literal
+from functx._core.jax_compat import Jaxpr, Literal
 
 from .dependence import reads
+from .walking import inner_programs
 
 
 def lane_bytes(
@@ -40,22 +41,13 @@ def _peak(jaxpr: Jaxpr, marks: Sequence[bool]) -> int:
             continue
         lane_vars.update(eqn.outvars)
         alive += sum(map(_size, eqn.outvars))
-        inner = max((_inner_peak(sub, inputs) for sub in _inner_jaxprs(eqn.params)), default=0)
+        inner = max((_inner_peak(sub, inputs) for sub in inner_programs(eqn)), default=0)
         visible = sum(_size(x) for x, marked in zip(eqn.invars, inputs, strict=True) if marked)
         visible += sum(map(_size, eqn.outvars))
         peak = max(peak, alive, alive + inner - visible)
         done = {x for x in eqn.invars if reads(lane_vars, x)} | set(eqn.outvars)
         alive -= sum(_size(x) for x in done if last_use.get(x, i) == i and x not in kept)
     return peak
-
-
-def _inner_jaxprs(params: dict[str, Any]) -> Iterator[Jaxpr]:
-    for value in params.values():
-        for x in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(x, ClosedJaxpr):
-                yield x.jaxpr
-            elif isinstance(x, Jaxpr):
-                yield x
 
 
 def _inner_peak(jaxpr: Jaxpr, inputs: Sequence[bool]) -> int:
