@@ -12,9 +12,11 @@ from functx._core.jax_compat import Jaxpr, jaxpr_as_fun, JaxprEqn
 from functx._core.primitives.mapped_axes import crosses
 from functx._core.rules.function_primitives import function_call, function_tangent, tangent_run
 from functx._core.primitives.mapped_axes import crosses
+from functx._core.jax_compat import Jaxpr, JaxprEqn
+from functx._core.primitives.mapped_axes import crosses
 
+from .programs.recording import record
 from .programs.walking import inner_programs, own_programs
-from .taps.replay import Recorded
 
 
 Names: TypeAlias = Sequence[tuple[Any, int]]  # of axes, with their sizes
@@ -61,9 +63,8 @@ def alone(
     A lane with a collective over the axis `name` is refused.
     """
     names = [(name, size)]
-    recorded = Recorded(lane, *inputs, names=names)
-    program = recorded.program
-    collective = _collective(program.jaxpr, names)
+    recorded = record(lane, *inputs, names=names)
+    collective = _collective(recorded.jaxpr, names)
     if collective is not None:
         fail(
             who,
@@ -72,7 +73,7 @@ def alone(
             hint=f"chunk_size={size}, or none, computes all lanes at once",
             error=ValueError,
         )
-    return lambda *xs: recorded.output(jaxpr_as_fun(program)(*xs))
+    return recorded
 
 
 def _collective(jaxpr: Jaxpr, names: Names) -> str | None:

@@ -18,7 +18,7 @@ from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.generics import P, Y
 from functx._transforms.programs.partition import partition
-from functx._transforms.taps.replay import Recorded
+from functx._transforms.programs.recording import record
 
 from .judging import first_bad, FOUND
 from .lanes import watching
@@ -153,16 +153,15 @@ def _watched(
         return tracing("detect_anomaly", func, draw, *args, **kwargs)
 
     with watching(options), showing_singular(options.check_nan):
-        recorded = Recorded(over_arrays, draw, *arrays)
-    program = recorded.program
-    watch = Watch(program, options)
+        recorded = record(over_arrays, draw, *arrays)
+    watch = Watch(recorded, options)
     results, found = watch.run([*jax.tree.leaves(draw), *arrays])
-    closed = (f"a value that `func` closes over, {describe(x)}," for x in program.consts)
+    closed = (f"a value that `func` closes over, {describe(x)}," for x in recorded.consts)
     table = Table(tuple(watch.sites), (*rest.paths(), *closed), options)
-    extra = [first_bad((*arrays, *program.consts), options), first_bad(results, options)]
+    extra = [first_bad((*arrays, *recorded.consts), options), first_bad(results, options)]
     lanes = [jnp.int32(-1)] * MAPS
-    record = jnp.concatenate(
+    numbers = jnp.concatenate(
         [found[: len(FOUND)], jnp.stack([*extra, *lanes]), found[len(FOUND) :]]
     )
     _, drawn = recorded.output(results)
-    return _Result(results, record, table, Output(recorded)), drawn
+    return _Result(results, numbers, table, Output(recorded.outputs)), drawn

@@ -19,7 +19,8 @@ from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, 
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
 from functx._transforms.programs.labels import is_library_call, operator_of
-from functx._transforms.taps.replay import Recorded
+from functx._transforms.programs.nested import can_rebind
+from functx._transforms.programs.recording import record
 
 
 Axes: TypeAlias = tuple[int, ...]  # of maps inside one another, the outermost first
@@ -33,9 +34,8 @@ def in_lanes(lane: Callable[..., Any], *xs: Any) -> Any:
     """`lane(*xs)`, inside a map: if that is watched, with the lanes of all values known."""
     if watching.value is None:
         return lane(*xs)
-    recorded = Recorded(lane, *xs)
-    program = recorded.program
-    marked = ClosedJaxpr(_marked(program.jaxpr), program.consts)
+    recorded = record(lane, *xs)
+    marked = ClosedJaxpr(_marked(recorded.jaxpr), recorded.consts)
     return recorded.output(jaxpr_as_fun(marked)(*jax.tree.leaves(xs)))
 
 
@@ -83,7 +83,7 @@ def _marked(jaxpr: Jaxpr) -> Jaxpr:
 
 def _inside(eqn: JaxprEqn, value: Any) -> Any:
     """A parameter of `eqn`, with programs in it marked."""
-    if eqn.primitive.name not in _ENTERED or operator_of(eqn) or is_library_call(eqn):
+    if not looks_into(eqn):
         return value
     if isinstance(value, tuple):
         return tuple(_inside(eqn, x) for x in value)
@@ -92,7 +92,14 @@ def _inside(eqn: JaxprEqn, value: Any) -> Any:
     return _marked(value) if isinstance(value, Jaxpr) else value
 
 
-_ENTERED = ("jit", "pjit", "checkpoint", "remat", "remat2", "cond", "scan", "while")
+def looks_into(eqn: JaxprEqn) -> bool:
+    """Whether the programs of the equation are watched, and not just their results.
+
+    An operator, or a function of JAX's own, may go through infinities inside on purpose.
+    """
+    if not can_rebind(eqn) or eqn.primitive.name == "shard_map":
+        return False
+    return operator_of(eqn) is None and not is_library_call(eqn)
 
 
 def _identity(x: Any, *, axes: Axes) -> Any:

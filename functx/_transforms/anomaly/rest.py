@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from functx._transforms.programs.partition import array_paths, Partition
-from functx._transforms.taps.replay import Recorded
+from functx._transforms.programs.recording import output_of
 
 
 class Rest:
@@ -41,10 +41,9 @@ class Rest:
 class Output:
     """The output of a recorded function but for its arrays. It is equal to itself alone."""
 
-    def __init__(self, recorded: Recorded) -> None:
-        self._of = recorded.output
-        del recorded.program
+    def __init__(self, outputs: Partition) -> None:
+        self._outputs = outputs
 
     def of(self, arrays: Sequence[Any]) -> Any:
         """The output with these arrays."""
-        return self._of(arrays)[0]
+        return output_of(self._outputs, arrays)[0]

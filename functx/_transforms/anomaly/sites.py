@@ -13,10 +13,8 @@ from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.singular_points import MARK
 from functx._core.rules.singular_points import MARK
 from functx._transforms.programs.labels import (
-    is_library_call,
     Line,
     line_of,
-    operator_of,
     stack_of,
     title_of,
 )
@@ -85,14 +83,6 @@ def _marks(eqn: JaxprEqn) -> Iterator[str]:
     for program in inner_programs(eqn):
         for inner in program.eqns:
             yield from _marks(inner)
-
-
-def is_unit(eqn: JaxprEqn) -> bool:
-    """Whether the equation is looked at as a whole: an operator, or a function of JAX's own.
-
-    What happens inside may go through infinities on purpose.
-    """
-    return operator_of(eqn) is not None or is_library_call(eqn)
 
 
 def passes(stack: str) -> str:

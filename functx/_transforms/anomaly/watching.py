@@ -6,20 +6,21 @@ with the program's own values.
 
 from __future__ import annotations
 
-import functools as ft
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, scan_counts
-from functx._transforms.programs.walking import inner_programs, opened
-from functx._transforms.taps.replay import bind
+from functx._core.jax_compat import jaxpr_as_fun, JaxprEqn, Literal
+from functx._transforms.programs.interpreting import bind, interpret, Visitor
+from functx._transforms.programs.nested import rebind
+from functx._transforms.programs.recording import RecordedProgram
+from functx._transforms.programs.walking import CALLS, CHECKPOINTS, inner_programs, LOOPS, opened
 
 from .judging import can_be_bad, FOUND, judge, nothing_found, Seen
-from .lanes import lane_axes, lanes_of
-from .sites import is_unit, Options, options_at, Place, Site, site_of
+from .lanes import lane_axes, lanes_of, looks_into
+from .sites import Options, options_at, Place, Site, site_of
 
 
 Steps: TypeAlias = tuple[Any, ...]
@@ -29,124 +30,102 @@ Values: TypeAlias = Sequence[Any]
 class Watch:
     """One program being watched: `sites` fills up as it is traced."""
 
-    def __init__(self, program: ClosedJaxpr, options: Options) -> None:
+    def __init__(self, program: RecordedProgram, options: Options) -> None:
         self.program, self.options = program, options
-        self.depth = _loop_depth(program.jaxpr)
+        self.depth = _loop_depth(program)
         self.sites: list[Site] = []
 
     def run(self, args: Values) -> tuple[list[Any], Array]:
         """The results of the program, and what was found on the way."""
-        return self._run(self.program, args, nothing_found(self.depth), (), Place())
+        return self.within(self.program, args, nothing_found(self.depth), (), Place())
 
-    def _run(
+    def within(
         self, program: Any, args: Values, found: Array, steps: Steps, place: Place
     ) -> tuple[list[Any], Array]:
-        jaxpr, consts = opened(program)
-        values = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *args), strict=True))
-        lanes = lane_axes(jaxpr)
-        seen: list[Seen] = []
-
-        def read(x: Any) -> Any:
-            return x.val if isinstance(x, Literal) else values[x]
-
-        def judged() -> Array:
-            padded = (*steps, *found[len(FOUND) + len(steps) :])
-            return judge(found, seen, values, padded) if seen else found
-
-        for eqn in jaxpr.eqns:
-            operands, here = [*map(read, eqn.invars)], place.of(eqn)
-            enter = None if is_unit(eqn) else _ENTERED.get(eqn.primitive.name)
-            if enter is not None:
-                results, found = enter(self, eqn, operands, judged(), steps, here)
-                seen.clear()
-            else:
-                results = bind(eqn, operands)
-            values.update(zip(eqn.outvars, results, strict=True))
-            options = options_at(here.stack, self.options)
-            if enter is None and eqn.primitive is not lanes_of and any(options):
-                if any(can_be_bad(x.aval) for x in eqn.outvars):
-                    seen.append(Seen(eqn, len(self.sites), options))
-                    self.sites.append(site_of(eqn, here, lanes))
-        found = judged()
-        return [*map(read, jaxpr.outvars)], found
+        """The same of a program at `place`, after `found`, at these steps of the loops around."""
+        visitor = _Watching(self, program, found, steps, place)
+        results = interpret(program, args, visitor)
+        return results, visitor.judged()
 
 
-def _jit(
-    watch: Watch, eqn: JaxprEqn, operands: Values, found: Array, steps: Steps, place: Place
-) -> tuple[Values, Array]:
-    return watch._run(eqn.params["jaxpr"], operands, found, steps, place)
+class _Watching(Visitor):
+    """Watches one program; those inside have visitors of their own."""
+
+    def __init__(
+        self, watch: Watch, program: Any, found: Array, steps: Steps, place: Place
+    ) -> None:
+        self.watch, self.found, self.steps, self.place = watch, found, steps, place
+        self.lanes = lane_axes(opened(program)[0])
+        self.values: dict[Any, Any] = {}  # of what is not judged yet
+        self.seen: list[Seen] = []
+
+    def judged(self) -> Array:
+        """What is found once all that was seen is judged."""
+        if self.seen:
+            padded = (*self.steps, *self.found[len(FOUND) + len(self.steps) :])
+            self.found = judge(self.found, self.seen, self.values, padded)
+            self.values, self.seen = {}, []
+        return self.found
+
+    def enters(self, eqn: JaxprEqn) -> bool:
+        return looks_into(eqn)
+
+    def equation(self, eqn: JaxprEqn, operands: list[Any]) -> Values:
+        results, here = bind(eqn, operands), self.place.of(eqn)
+        options = options_at(here.stack, self.watch.options)
+        if eqn.primitive is not lanes_of and any(options):
+            if any(can_be_bad(x.aval) for x in eqn.outvars):
+                self.seen.append(Seen(eqn, len(self.watch.sites), options))
+                self.watch.sites.append(site_of(eqn, here, self.lanes))
+                pairs = zip((*eqn.invars, *eqn.outvars), (*operands, *results), strict=True)
+                self.values.update((x, y) for x, y in pairs if not isinstance(x, Literal))
+        return results
+
+    def nested(self, eqn: JaxprEqn, operands: list[Any]) -> Values:
+        name, place, found = eqn.primitive.name, self.place.of(eqn), self.judged()
+        if name in LOOPS:
+            results, self.found = self._looped(eqn, operands, found, place)
+        elif name in (*CALLS, *CHECKPOINTS):  # nothing is differentiated here any more
+            program = eqn.params["jaxpr"]
+            results, self.found = self.watch.within(program, operands, found, self.steps, place)
+        else:
+
+            def branch(program: Any, operands: Values, found: Array, each: Any) -> Any:
+                results, found = self.watch.within(program, operands, found, self.steps, place)
+                return results, found, each
+
+            results, self.found, _ = rebind(eqn, operands, branch, found)
+        return results
+
+    def _looped(
+        self, eqn: JaxprEqn, operands: list[Any], found: Array, place: Place
+    ) -> tuple[Values, Array]:
+        """The results of a loop, the number of whose step goes along with what is found."""
+        is_scan = eqn.primitive.name == "scan"
+        place = place._replace(loops=(*place.loops, "scan" if is_scan else "while_loop"))
+
+        def step(program: Any, operands: Values, carry: Any, i: Any) -> Any:
+            if is_scan:
+                return *self.watch.within(program, operands, carry, (*self.steps, i), place), ()
+            if program is eqn.params["cond_jaxpr"]:  # what is found there has no way out
+                return jaxpr_as_fun(program)(*operands), carry, ()
+            i, found = carry
+            results, found = self.watch.within(program, operands, found, (*self.steps, i), place)
+            return results, (i + 1, found), ()
+
+        if is_scan:
+            numbers = jnp.arange(eqn.params["length"], dtype="int32")
+            return rebind(eqn, operands, step, found, numbers)[:2]
+        results, (_, found), _ = rebind(eqn, operands, step, (jnp.int32(0), found))
+        return results, found
 
 
-def _cond(
-    watch: Watch, eqn: JaxprEqn, operands: Values, found: Array, steps: Steps, place: Place
-) -> tuple[Values, Array]:
-    def branch(program: Any, found: Array, operands: Values) -> tuple[Values, Array]:
-        return watch._run(program, operands, found, steps, place)
-
-    branches = [ft.partial(branch, program) for program in eqn.params["branches"]]
-    return lax.switch(operands[0], branches, found, operands[1:])
-
-
-def _scan(
-    watch: Watch, eqn: JaxprEqn, operands: Values, found: Array, steps: Steps, place: Place
-) -> tuple[Values, Array]:
-    params, (consts, carries) = eqn.params, scan_counts(eqn.params)
-    fixed, carry, xs = operands[:consts], operands[consts:][:carries], operands[consts + carries :]
-    place = place._replace(loops=(*place.loops, "scan"))
-
-    def body(state: Any, x: Any) -> Any:
-        (found, carry), (i, x) = state, x
-        values = [*fixed, *carry, *x]
-        results, found = watch._run(params["jaxpr"], values, found, (*steps, i), place)
-        return (found, results[:carries]), results[carries:]
-
-    numbers = jnp.arange(params["length"], dtype="int32")
-    options = {option: params[option] for option in ("length", "reverse", "unroll")}
-    (found, carry), ys = lax.scan(body, (found, [*carry]), (numbers, [*xs]), **options)
-    return [*carry, *ys], found
-
-
-def _while(
-    watch: Watch, eqn: JaxprEqn, operands: Values, found: Array, steps: Steps, place: Place
-) -> tuple[Values, Array]:
-    cond_count, body_count = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
-    for_cond, for_body = operands[:cond_count], operands[cond_count:][:body_count]
-    place = place._replace(loops=(*place.loops, "while_loop"))
-    condition = jaxpr_as_fun(eqn.params["cond_jaxpr"])
-
-    def body(state: tuple[Any, Array, Values]) -> Any:
-        i, found, carry = state
-        inner = eqn.params["body_jaxpr"]
-        results, found = watch._run(inner, [*for_body, *carry], found, (*steps, i), place)
-        return i + 1, found, results
-
-    def going_on(state: tuple[Any, Array, Values]) -> Any:
-        return condition(*for_cond, *state[2])[0]
-
-    start = jnp.int32(0), found, [*operands[cond_count + body_count :]]
-    _, found, results = lax.while_loop(going_on, body, start)
-    return results, found
-
-
-_ENTERED: dict[str, Callable[..., tuple[Values, Array]]] = {
-    "jit": _jit,
-    "pjit": _jit,
-    "checkpoint": _jit,
-    "remat": _jit,
-    "remat2": _jit,
-    "cond": _cond,
-    "scan": _scan,
-    "while": _while,
-}
-_LOOPS = ("scan", "while")
-
-
-def _loop_depth(jaxpr: Jaxpr) -> int:
+def _loop_depth(program: Any) -> int:
     """How many loops, at most, run inside one another."""
     return max(
         (
-            (eqn.primitive.name in _LOOPS) + max(map(_loop_depth, inner_programs(eqn)), default=0)
-            for eqn in jaxpr.eqns
+            (eqn.primitive.name in LOOPS) + max(map(_loop_depth, inner_programs(eqn)), default=0)
+            for eqn in opened(program)[0].eqns
         ),
         default=0,
     )

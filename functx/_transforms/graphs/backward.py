@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -12,8 +13,8 @@ from jax.interpreters.partial_eval import dce_jaxpr
 from functx._core import describe
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from functx._transforms.arguments import kind_of_dtype
+from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx._transforms.programs.labels import stack_of, title_of
-from functx._transforms.taps.replay import bind, run
 
 from .nodes import is_call, Node
 
@@ -90,16 +91,20 @@ def differentiable(x: Any) -> bool:
 
 
 def tagged(program: ClosedJaxpr) -> Callable[[Sequence[Any]], list[Any]]:
-    """`program`, to be run once, each node under a name that its derivative inherits."""
-    numbers = iter(range(1 << 62))
+    """`program`, each node under a name that its derivative inherits."""
+    return lambda arrays: interpret(program, arrays, _Tagging())
 
-    def step(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
-        if is_call(eqn):
-            return run(eqn.params["jaxpr"], operands, step)
-        with jax.named_scope(f"{_TAG}:{next(numbers)}"):
+
+class _Tagging(Visitor):
+    def __init__(self) -> None:
+        self.numbers = itertools.count()
+
+    def enters(self, eqn: JaxprEqn) -> bool:
+        return is_call(eqn)
+
+    def equation(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+        with jax.named_scope(f"{_TAG}:{next(self.numbers)}"):
             return bind(eqn, operands)
-
-    return lambda arrays: run(program, arrays, step)
 
 
 def node_of(eqn: JaxprEqn) -> int | None:

@@ -9,7 +9,7 @@ import jax
 
 from functx._core.jax_compat import ClosedJaxpr, JaxprEqn, Literal
 from functx._transforms.programs.dependence import depending_outputs
-from functx._transforms.taps.replay import bind
+from functx._transforms.programs.interpreting import bind
 
 from .backward import differentiable, node_of, tagged
 

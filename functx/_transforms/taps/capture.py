@@ -25,9 +25,10 @@ from functx._transforms.concretization import tracing
 from functx._transforms.grad import gradients_of
 from functx._transforms.numbers import array_of_program
 from functx._transforms.outputs import checking, require_scalar
+from functx._transforms.programs.recording import record
 
 from .primitive import tap_point
-from .replay import Recorded, replay, Supplies
+from .replay import replay, Supplies
 from .sites import asked_for, Site
 
 
@@ -144,17 +145,15 @@ def tap_values(func: Callable[..., Any], names: Names = None) -> Callable[..., A
     @ft.wraps(func)
     def output_and_values(*args: Any, **kwargs: Any) -> Any:
         def compute(draw: Any) -> tuple[Any, Any]:
-            recorded = Recorded(
-                recording(lambda: tracing("tap_values", func, *args, **kwargs)), draw
-            )
-            sites = asked_for("tap_values", recorded.program, names, always=True)
+            recorded = record(recording(lambda: tracing("tap_values", func, *args, **kwargs)), draw)
+            sites = asked_for("tap_values", recorded, names, always=True)
 
             def visit(eqn: JaxprEqn, operands: list[Any], _: Supplies) -> Any:
                 results = tap_point.bind(*map(array_of_program, operands), **eqn.params)
                 return results, {eqn.params["tap"].name: results}
 
             leaves = jax.tree.leaves(draw)
-            results, found = replay(recorded.program, leaves, _is_tap_of(sites), visit, {})
+            results, found = replay(recorded, leaves, _is_tap_of(sites), visit, {})
             output, drawn = recorded.output(results)
             values = {name: s.tap.tree.unflatten(found[name]) for name, s in sites.items()}
             return (output, values), drawn
@@ -187,8 +186,8 @@ def _gradients_of(
 def _differentiated(
     draw: Any, who: str, loss: Callable[..., Any], names: Names, has_aux: bool, values: Any
 ) -> tuple[Any, Any]:
-    recorded = Recorded(recording(loss), draw, *values)
-    sites = asked_for(who, recorded.program, names, always=False)
+    recorded = record(recording(loss), draw, *values)
+    sites = asked_for(who, recorded, names, always=False)
 
     def visit(eqn: JaxprEqn, operands: list[Any], supplies: Supplies) -> Any:
         steps = iter(supplies[eqn.params["tap"].name])
@@ -197,7 +196,7 @@ def _differentiated(
 
     def perturbed(steps: Supplies, *values: Any) -> tuple[Any, list[Any]]:
         leaves = jax.tree.leaves((draw, *values))
-        results, _ = replay(recorded.program, leaves, _is_tap_of(sites), visit, steps)
+        results, _ = replay(recorded, leaves, _is_tap_of(sites), visit, steps)
         return results[0], results  # the loss is the first leaf of whatever `loss` returns
 
     steps = {name: site.zeros() for name, site in sites.items()}

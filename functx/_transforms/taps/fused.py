@@ -16,10 +16,9 @@ from functx._core.randomness.ambient_generator import drawing, recording
 from functx._transforms.arguments import outline
 from functx._transforms.grad import gradients_of
 from functx._transforms.numbers import array_of_program, as_arrays
-from functx._transforms.programs.walking import opened
+from functx._transforms.programs.interpreting import bind, interpret
+from functx._transforms.programs.recording import record
 from functx._transforms.tangents import matched
-
-from .replay import bind, Recorded, run
 
 
 __all__ = ["fused_update"]
@@ -83,8 +82,8 @@ class _Steps:
         self.step, self.params, self.states = step, list(params), list(states)
 
     def run(self, draw: Any, gradients: Callable[..., Any], params: Any) -> tuple[Any, Any]:
-        recorded = Recorded(recording(gradients), draw, params)
-        jaxpr, _ = opened(recorded.program)
+        recorded = record(recording(gradients), draw, params)
+        jaxpr = recorded.jaxpr
         count = len(self.params)  # the gradients are the first leaves of the output
         waiting: dict[Any, list[int]] = {}
         for i, x in enumerate(jaxpr.outvars[:count]):
@@ -105,7 +104,7 @@ class _Steps:
             if isinstance(x, Literal) or x not in made
         ]
         outputs = [*jaxpr.outvars[count:], *(jaxpr.outvars[i] for i in constant)]
-        results = run(recorded.program, jax.tree.leaves((draw, params)), run_and_update, outputs)
+        results = interpret(recorded, jax.tree.leaves((draw, params)), run_and_update, outputs)
         rest = results[: len(results) - len(constant)]
         for i, gradient in zip(constant, results[len(rest) :], strict=True):
             self.update(i, gradient)

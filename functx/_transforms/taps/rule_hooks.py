@@ -19,11 +19,13 @@ from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.conjugation import conjugate
 from functx._transforms.numbers import array_of_program
+from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.labels import label_of, operator_of, outside_operators
+from functx._transforms.programs.recording import record
 from functx._transforms.programs.walking import dropped, equations, type_of
 
 from .primitive import Cotangents, Hook, Tap, tap_point
-from .replay import bind, can_enter, Recorded, replay, Supplies
+from .replay import can_enter, replay, Supplies
 from .tap import replaced, require_hook, require_order
 
 
@@ -86,11 +88,11 @@ def with_rule_hooks(
     def function(*args: Any, **kwargs: Any) -> Any:
         def compute(draw: Any) -> tuple[Any, Any]:
             call = recording(lambda: tracing("with_rule_hooks", func, *args, **kwargs))
-            recorded = Recorded(call, draw)
+            recorded = record(call, draw)
             if isinstance(where, frozenset):
-                _require_known(where, recorded.program.jaxpr)
+                _require_known(where, recorded.jaxpr)
             leaves = jax.tree.leaves(draw)
-            results, _ = replay(recorded.program, leaves, asked, visit, {}, _may_enter)
+            results, _ = replay(recorded, leaves, asked, visit, {}, _may_enter)
             return recorded.output(results)
 
         return drawing(compute)
