@@ -15,6 +15,8 @@ from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.numbers.weak_types import strong
 from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
+from functx._core.context.grad_modes import in_mode, undisturbed
+from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
 from functx._core.rules.residuals import (
     Perturbed,
     Program,
@@ -27,27 +29,28 @@ from functx._core.rules.residuals import (
 from .context import attributes_of, Context, Notes, notes_of
 from .derivative import Derivative, Kept, Output
 from .lanes import lanes_of
+from .layout import CallLayout, layout_of, strong_array
 from .rules import Rules
-from .trees import flat, is_array, is_made_array
+from .trees import flat, is_made_array
+
+
+def applied(rules: Rules, args: tuple[Any, ...], passed: int) -> Any:
+    """What the function whose rules are `rules` returns for `args`."""
+    layout, operands = layout_of(rules, args, passed)
+    return Applied(layout).result(operands)
 
 
 class Applied:
-    """A call of the function whose rules are `rules`, with `args`."""
+    """A call whose arguments are laid out as `layout` says."""
 
-    def __init__(self, rules: Rules, args: tuple[Any, ...], passed: int) -> None:
-        self.rules, self.name, self.passed = rules, rules.name, passed
-        self.static, self.tree = flat(args)
-        self.slots = [i for i, x in enumerate(self.static) if is_array(x)]
-        self.types: list[Type | None] = [None] * len(self.static)
+    def __init__(self, layout: CallLayout) -> None:
+        self.layout, self.rules, self.name = layout, layout.rules, layout.name
         self.output: Output | None = None
         self.asks = False
         self.records: dict[Perturbed, Record] = {}
 
-    def result(self) -> Any:
-        """What `forward` returns, differentiated by the rules."""
-        operands = equally_varying([_strong(self.static[i]) for i in self.slots])
-        for i, x in zip(self.slots, operands, strict=True):
-            self.static[i], self.types[i] = None, jax.typeof(x)  # what is kept keeps no array
+    def result(self, operands: Sequence[Array]) -> Any:
+        """What `forward` returns for `operands`, differentiated by the rules."""
         program = Program(
             self.name,
             len(operands),
@@ -62,35 +65,22 @@ class Applied:
         assert self.output is not None
         return self.output.filled(outputs)
 
-    def arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments of which `leaves` are the arrays."""
-        full = list(self.static)
-        for i, x in zip(self.slots, leaves, strict=True):
-            full[i] = x
-        return self.tree.unflatten(full)
-
-    def needs(self, perturbed: Perturbed) -> tuple[bool, ...]:
-        """Which arguments hold one of the leaves `perturbed`."""
-        moving = {self.slots[i] for i in perturbed}
-        flags = self.tree.unflatten([i in moving for i in range(len(self.static))])
-        return tuple([any(jax.tree.leaves(flag)) for flag in flags])
-
     def context(self, perturbed: Perturbed) -> Context:
         """A context to keep things on."""
-        return Context(Notes(self.name, self.needs(perturbed)))
+        return Context(Notes(self.name, self.layout.needs(perturbed)))
 
     @without_grad_mode
     def run(self, perturbed: Perturbed, leaves: Leaves) -> Results:
         """Runs `forward`: the outputs, and what else the rules keep."""
         leaves = distinct(leaves)
-        args, ctx = self.arguments(leaves), self.context(perturbed)
+        args, ctx = self.layout.arguments(leaves), self.context(perturbed)
         if self.rules.setup is None:
             output = self.rules.forward(ctx, *args)
         else:
             output = self.rules.forward(*args)
         found, structure = flat(output)
         arrays = [y for y in found if is_made_array(y)]
-        outputs = tuple(map(_strong, arrays))
+        outputs = tuple(map(strong_array, arrays))
         self.note_output(structure, found, outputs)
         if self.rules.setup is not None:
             return outputs, self.again(perturbed, leaves, outputs)
@@ -104,18 +94,18 @@ class Applied:
         assert self.output is not None
         leaves, outputs = distinct(leaves), distinct(outputs, leaves)
         ctx = self.context(perturbed)
-        self.rules.setup(ctx, self.arguments(leaves), self.output.filled(outputs))
+        self.rules.setup(ctx, self.layout.arguments(leaves), self.output.filled(outputs))
         return self.note(perturbed, ctx, leaves, outputs)
 
     def lanes(self, rule: Callable[..., Any], size: int, dims: Dims, leaves: Leaves) -> Leaves:
         """The outputs of all lanes, by the function's own rule."""
-        full: list[int | None] = [None] * len(self.static)
-        for i, dim in zip(self.slots, dims, strict=True):
+        full: list[int | None] = [None] * len(self.layout.static)
+        for i, dim in zip(self.layout.slots, dims, strict=True):
             full[i] = dim
         found, structure = lanes_of(
-            self.name, rule, size, self.tree.unflatten(full), self.arguments(leaves)
+            self.name, rule, size, self.layout.tree.unflatten(full), self.layout.arguments(leaves)
         )
-        outputs = tuple([_strong(y) for y in found if is_made_array(y)])
+        outputs = tuple([strong_array(y) for y in found if is_made_array(y)])
         lane = [jax.typeof(y).update(shape=y.shape[1:]) for y in outputs]
         self.note_output(structure, found, lane)
         return outputs
@@ -159,7 +149,7 @@ class Applied:
         linear = ft.partial(self.linear, kept, moving)
         record = Record(moving, tuple(residuals), len(extras), linear)
         self.records.setdefault(perturbed if self.asks else (), record)
-        return tuple(map(_strong, extras))
+        return tuple(map(strong_array, extras))
 
     def linear(self, kept: Kept, moving: tuple[bool, ...], perturbed: Perturbed) -> Linear:
         """The derivative by the inputs `perturbed`."""
@@ -171,7 +161,7 @@ class Applied:
                 hint="either is enough: the other mode is derived from it",
             )
         assert self.output is not None
-        derivative = Derivative(self, self.output, kept, moving, perturbed)
+        derivative = Derivative(self.layout, self.output, kept, moving, perturbed)
         return Linear(
             f"{self.name}Backward", derivative.tangent, derivative.cotangent, symbolic=True
         )
@@ -187,11 +177,6 @@ def distinct(arrays: Sequence[Any], others: Sequence[Any] = ()) -> Leaves:
         found.append(jnp.copy(x) if id(x) in seen else x)
         seen.add(id(found[-1]))
     return tuple(found)
-
-
-def _strong(x: Any) -> Array:
-    """`x` as an array without a weak type, so that results do not depend on who made it."""
-    return strong(x if isinstance(x, jax.Array) else jnp.asarray(x))
 
 
 def _type(x: Any) -> Type:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import jax
 from jax import Array
@@ -16,11 +16,8 @@ from functx._core.rules.residuals import Perturbed
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 
 from .context import Context, Notes
+from .layout import CallLayout
 from .returned import gradients, tangents
-
-
-if TYPE_CHECKING:
-    from .applied import Applied
 
 
 class Output(NamedTuple):
@@ -61,7 +58,7 @@ class Kept(NamedTuple):
 class Derivative(NamedTuple):
     """The derivative of a call by some of its inputs, with what was kept for it."""
 
-    call: Applied
+    call: CallLayout
     output: Output
     kept: Kept
     moving: tuple[bool, ...]  # of the arrays of the output

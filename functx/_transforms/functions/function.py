@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TYPE_CHECKING
 
 from functx._core import fail
 
-from .applied import Applied
+from .applied import applied
 from .binding import bound
 from .rules import rules_of
 
@@ -85,7 +85,7 @@ class Function:
 
         Keywords are names of parameters of `forward`.
         """
-        return Applied(*bound(rules_of(cls, Function), args, kwargs)).result()
+        return applied(*bound(rules_of(cls, Function), args, kwargs))
 
     if TYPE_CHECKING:  # overridden by methods of any arguments, static or of the class
         forward: Any
