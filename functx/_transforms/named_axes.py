@@ -8,10 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 
 from functx._core import describe, fail
-from functx._core.jax_compat import Jaxpr, jaxpr_as_fun, JaxprEqn
-from functx._core.primitives.mapped_axes import crosses
-from functx._core.rules.function_primitives import function_call, function_tangent, tangent_run
-from functx._core.primitives.mapped_axes import crosses
 from functx._core.jax_compat import Jaxpr, JaxprEqn
 from functx._core.primitives.mapped_axes import crosses
 

@@ -10,7 +10,6 @@ from jax import lax
 
 import functx
 from functx._core.rules.custom_derivatives import derivative_rules
-from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.programs.dependence import depending_outputs
 
 

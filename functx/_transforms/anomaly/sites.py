@@ -11,7 +11,6 @@ import jax
 from functx._core import describe
 from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.singular_points import MARK
-from functx._core.rules.singular_points import MARK
 from functx._transforms.programs.labels import (
     Line,
     line_of,

@@ -12,10 +12,6 @@ from jax import Array, core
 
 from functx._core import fail
 from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
-from functx._core.devices.manual_axes import equally_varying
-from functx._core.numbers.weak_types import strong
-from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
-from functx._core.context.grad_modes import in_mode, undisturbed
 from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
 from functx._core.rules.residuals import (
     Perturbed,

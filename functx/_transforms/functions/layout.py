@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core.manual_axes import equally_varying
-from functx._core.rules_primitives import Type
-from functx._core.rules_residuals import Perturbed
-from functx._core.weak_types import strong
+from functx._core.devices.manual_axes import equally_varying
+from functx._core.numbers.weak_types import strong
+from functx._core.rules.function_primitives import Type
+from functx._core.rules.residuals import Perturbed
 
 from .rules import Rules
 from .trees import flat, is_array

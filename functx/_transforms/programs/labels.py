@@ -9,10 +9,8 @@ from pathlib import Path
 import jax
 
 import functx._core
-from functx._core.jax_compat import Jaxpr, JaxprEqn, jaxprs_in_params
-from functx._core.operators.catalog import definition, operator_called
-from functx._core.operators.catalog import definition, operator_called
 from functx._core.jax_compat import JaxprEqn
+from functx._core.operators.catalog import definition, operator_called
 
 from .walking import CALLS
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from functx._core.jax_compat import Jaxpr, JaxprEqn, jaxprs_in_params
-from functx._core.rules_primitives import function_call, function_tangent, tangent_run
+from functx._core.rules.function_primitives import function_call, function_tangent, tangent_run
 
 
 # The names of primitives that run programs.

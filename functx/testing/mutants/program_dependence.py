@@ -10,7 +10,6 @@ import numpy as np
 from jax.extend.core import Literal
 
 from functx._core import category
-from functx._core.rules.function_primitives import function_call, function_tangent
 from functx._transforms.programs.walking import inner_programs, own_programs
 
 

@@ -17,8 +17,8 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn
 import functx
 from functx._core import describe
 from functx._transforms.graphs.nodes import Edge, is_call, nodes_of
-from functx.testing.checks.cases import ArrayList
 from functx._transforms.programs.interpreting import bind, interpret, Visitor
+from functx.testing.checks.cases import ArrayList
 from functx.testing.checks.programs import compiled
 from functx.testing.opchecking.target import described, is_array, is_inexact, Target
 
@@ -168,23 +168,8 @@ class Port:
 
         `moved` gets each result of a step, counted.
         """
-<<<<<<< HEAD
-        found: list[tuple[ArrayList, ArrayList]] = []
-        count = itertools.count()
-
-        def step(eqn: JaxprEqn, operands: ArrayList) -> ArrayList:
-            if is_call(eqn):
-                return run(eqn.params["jaxpr"], operands, step)
-            each = zip(bind(eqn, operands), count, strict=False)
-            results = [y if _cut(y) else moved(y, i) for y, i in each]
-            found.append((operands, results))
-            return results
-
-        return run(self._program, arrays, step), found
-=======
         observer = _Observer(moved)
         return interpret(self._program, arrays, observer), observer.found
->>>>>>> f501a36 (One interpreter of recorded programs, with a visitor; anomaly detection has no second one)
 
     def _slots(self) -> Iterator[tuple[int, int, Any]]:
         for s, step in enumerate(self.steps):
@@ -242,12 +227,12 @@ class _Observer(Visitor):
 
     def __init__(self, moved: Callable[[Any, int], Any]) -> None:
         self.moved, self.count = moved, itertools.count()
-        self.found: list[tuple[Arrays, Arrays]] = []
+        self.found: list[tuple[ArrayList, ArrayList]] = []
 
     def enters(self, eqn: JaxprEqn) -> bool:
         return is_call(eqn)
 
-    def equation(self, eqn: JaxprEqn, operands: Arrays) -> Arrays:
+    def equation(self, eqn: JaxprEqn, operands: ArrayList) -> ArrayList:
         each = zip(bind(eqn, operands), self.count, strict=False)
         results = [y if _cut(y) else self.moved(y, i) for y, i in each]
         self.found.append((operands, results))
