@@ -44,8 +44,8 @@ def isin(
     """Whether each element of `elements` is among `test_elements`.
 
     - `elements`, `test_elements`: arrays, of which one may be a number.
-    - `assume_unique`: a promise that neither array repeats an element. The answer and its cost are the
-      same without it: `assume_unique` changes nothing.
+    - `assume_unique`: a promise that neither array repeats an element. The answer and its cost are
+      the same without it: `assume_unique` changes nothing.
     - `invert`: whether an element is missing from `test_elements`, instead.
 
     NaN equals nothing.
