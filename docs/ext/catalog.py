@@ -127,8 +127,8 @@ def _entry(spec: OpSpec) -> str:
         facts.append(
             f"*random:* takes `{spec.key_parameter}=`, or draws from the ambient generator"
         )
-    if spec.measured:
-        sizes = ", ".join(f"`{name}=`" for name in spec.measured)
+    if spec.sizes_from_values:
+        sizes = ", ".join(f"`{name}=`" for name in spec.sizes_from_values)
         facts.append(f"*shape depends on values:* {sizes} under `jit`")
     line = " · ".join(facts)
     return objects.function(names, OPERATORS[spec.name], f":::{{container}} facts\n{line}\n:::\n")

@@ -46,7 +46,7 @@ class Calls:
 
         Where an operator has several signatures, the declared one may lack names in PyTorch.
         """
-        if self.all_named and (self.spec is None or self.spec.form is None):
+        if self.all_named and (self.spec is None or self.spec.other_signatures is None):
             return (), given
         bound = inspect.BoundArguments(self.signature, given)  # pyright: ignore[reportArgumentType]
         return bound.args, bound.kwargs

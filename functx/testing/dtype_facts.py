@@ -75,8 +75,8 @@ def not_pytorchs(info: OpInfo) -> set[str]:
     """The parameters that PyTorch's operator does not have: keys, places, sizes."""
     assert info.spec is not None
     key = {info.spec.key_parameter} if info.spec.random else set()
-    filling = {"fill_value"} if info.spec.measured else set()
-    return {"device", *info.spec.measured, *key, *filling}
+    filling = {"fill_value"} if info.spec.sizes_from_values else set()
+    return {"device", *info.spec.sizes_from_values, *key, *filling}
 
 
 def _word(x: Any, dtype: str, values: bool) -> str:

@@ -298,7 +298,7 @@ class OpInfo:
     @ft.cached_property
     def random(self) -> bool:
         """Whether the calls of this entry consume a key: all of them, or none."""
-        if self.spec is None or self.spec.draws is None:
+        if self.spec is None or self.spec.needs_key is None:
             return self.spec is not None and self.spec.random
         first = next(self.samples(self.make(self.accepted[0])))
         return self.spec.draws_key(*first.args, **first.kwargs)
@@ -327,10 +327,12 @@ class OpInfo:
 
     def unmeasured(self, sample: Sample) -> list[str]:
         """The sizes that depend on values and that this sample leaves out."""
-        if self.spec is None or not self.spec.measured:
+        if self.spec is None or not self.spec.sizes_from_values:
             return []
         given = self.spec.arguments(sample.args, sample.kwargs)
-        default = {n: self.spec.signature.parameters[n].default for n in self.spec.measured}
+        default = {
+            n: self.spec.signature.parameters[n].default for n in self.spec.sizes_from_values
+        }
         return [name for name in default if given.get(name, default[name]) == default[name]]
 
     def measures(self, names: Sequence[str], sample: Sample) -> dict[str, jax.Array]:
@@ -338,7 +340,7 @@ class OpInfo:
         assert self.spec is not None
         given = self.spec.arguments(sample.args, sample.kwargs)
         return {
-            name: trace_operator(self.spec, rule=self.spec.measured[name], **given)
+            name: trace_operator(self.spec, rule=self.spec.sizes_from_values[name], **given)
             for name in names
         }
 

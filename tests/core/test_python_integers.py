@@ -14,7 +14,7 @@ from functx._core.operators.roles import Kind
 CHECKED = sorted(
     name
     for name, spec in REGISTRY.items()
-    if number_check(spec.parameters, spec.promote, spec.ranked) is not None
+    if number_check(spec.parameters, spec.promote, spec.zero_dim_promotes_alike) is not None
     and {"int8", "uint8"} <= set(spec.accepts.value)
 )
 

@@ -90,7 +90,7 @@ def results(op, found: list[Call]) -> list:
     split = [call.split(to_functx, call.dtype) for call in found]
     arrays = [[to_functx(x) for x in tensors] for tensors, _ in split]
     everything = lambda every: [run(op, xs) for (_, run), xs in zip(split, every, strict=True)]
-    static = op not in RANDOM and not op.spec.measured
+    static = op not in RANDOM and not op.spec.sizes_from_values
     return (compiled(everything) if static else everything)(arrays)
 
 
@@ -104,7 +104,7 @@ def test_gradients(entry, most):
     if op in GAUGED:
         pytest.skip("its outputs are fixed up to a gauge: see its database entry")
     pullbacks = [pullback(op, call) for call in calls(entry, "float32", most)]
-    hold_gradients([p for p in pullbacks if p], static=not op.spec.measured)
+    hold_gradients([p for p in pullbacks if p], static=not op.spec.sizes_from_values)
 
 
 @dataclasses.dataclass(frozen=True)

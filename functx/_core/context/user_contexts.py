@@ -31,7 +31,7 @@ class Context(Reference):
         self._context.set_global(value)
 
 
-autocast_dtype = Context(__name__, None)  # np.dtype | None
+autocast_dtype = Context(__name__, None)  # np.dtype | None; so far nothing in functx sets it
 grad_modes = Context(__name__, None)  # grad_modes.Modes | None
 chosen_default = Context(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = Context(__name__, False)  # set by functx.debug.checked

@@ -42,16 +42,18 @@ class Promote(enum.Enum):
     ALWAYS_BOOL = enum.auto()  # compares in the common dtype        eq, lt
 
 
-def result_dtype(args: Iterable[jax.Array], *, ranked: bool = True) -> np.dtype:
+def result_dtype(args: Iterable[jax.Array], *, zero_dim_promotes_alike: bool = False) -> np.dtype:
     """The dtype PyTorch gives an elementwise operation over `args`.
 
-    Arrays with dimensions outrank 0-d arrays, if `ranked`, and both outrank Python numbers, which
-    are what is weakly typed here. A lower rank counts only when its category is the higher one.
+    Arrays with dimensions outrank 0-d arrays, unless `zero_dim_promotes_alike`, and both outrank
+    Python numbers, which are what is weakly typed here. A lower rank counts only when its category
+    is the higher one.
     """
     ranks: tuple[list[np.dtype], ...] = ([], [], [])
     for x in args:
         weak = getattr(jax.typeof(x), "weak_type", False)
-        ranks[2 if weak else int(ranked and x.ndim == 0)].append(np.dtype(x.dtype))
+        below = x.ndim == 0 and not zero_dim_promotes_alike
+        ranks[2 if weak else int(below)].append(np.dtype(x.dtype))
     out: np.dtype | None = None
     for rank, dtypes in enumerate(ranks):
         if dtypes:

@@ -6,7 +6,8 @@ if the operator and the arguments need it:
 - given: as the user wrote them.
 - renamed: keywords have their declared names, `dim` for NumPy's `axis` (`Parameters.renamed`).
 - strong: weakly typed arrays have their own dtype (`weak_types.strong_sequence`).
-- formed: a call in another of PyTorch's signatures is one in the declared signature (`form=`).
+- rewritten: a call in another of PyTorch's signatures is one in the declared signature
+  (`other_signatures=`).
 - settled: static lists are tuples; Python numbers in place of arrays are refused
   (`Parameters.settled`).
 - checked: integers that the dtype of the arrays cannot hold are refused
@@ -72,13 +73,13 @@ def _program(spec: OpSpec) -> Call:
     call = compiled(spec, ft.partial(trace_operator, spec))
     if spec.splits is not None:
         call = split_in_blocks(spec, call, spec.splits)
-    if spec.requires is not None and spec.on_request:
+    if spec.requires is not None and spec.checked_on_request:
         call = _judged_on_request(call, _judged(spec, call))
     elif spec.requires is not None:
         call = _judged(spec, call)
     elif spec.parameters.factors:
         call = _judged_if_given(spec.parameters, plain=call, judged=_judged(spec, call))
-    if spec.measured:
+    if spec.sizes_from_values:
         call = _measuring(spec, call)
     if "device" in spec.roles:
         call = _placing(call)
@@ -106,7 +107,7 @@ def public_call(spec: OpSpec) -> Call:
         nonlocal made
         if made is None:
             made = _made(spec)
-        call, declared_alone, form, settled, check_numbers = made
+        call, declared_alone, rewritten, settled, check_numbers = made
         try:
             if kwargs and not declared_alone(kwargs):
                 kwargs = spec.parameters.renamed(kwargs)
@@ -116,8 +117,8 @@ def public_call(spec: OpSpec) -> Call:
             if found == TO_CONVERT:
                 args = strong_sequence(args)
                 kwargs = {name: strong_sequence(x) for name, x in kwargs.items()}
-            if form is not None:
-                args, kwargs = form(args, kwargs)
+            if rewritten is not None:
+                args, kwargs = rewritten(args, kwargs)
             if settled is not None:
                 args, kwargs = settled(args, kwargs)
             if found != PLAIN and check_numbers is not None:
@@ -151,8 +152,8 @@ def _made(spec: OpSpec) -> tuple[Call, Callable[..., bool], Any, Any, Any]:
     parameters = spec.parameters
     declared_alone = parameters.synonyms.keys().isdisjoint
     settled = parameters.settled if parameters.settles else None
-    check_numbers = number_check(parameters, spec.promote, spec.ranked)
-    return _program(spec), declared_alone, spec.form, settled, check_numbers
+    check_numbers = number_check(parameters, spec.promote, spec.zero_dim_promotes_alike)
+    return _program(spec), declared_alone, spec.other_signatures, settled, check_numbers
 
 
 def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -203,7 +204,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     def operator(*args: Any, **kwargs: Any) -> Any:
         if staging_trace() is not None:
             out = plain(*args, **kwargs)
-            if not spec.on_request:
+            if not spec.checked_on_request:
                 _enforce_on_constants(spec, args, kwargs)
             return out
         if glance is not None:
@@ -216,7 +217,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
         out, held = judging(*args, **kwargs)
         if held is None:
             return out
-        verdict = peek(held) if spec.on_request else peek_on_cpu(held)
+        verdict = peek(held) if spec.checked_on_request else peek_on_cpu(held)
         if verdict is not None and not (verdict.all() if verdict.ndim else verdict):
             enforce(_required(spec, spec.parameters.bound(args, kwargs), _value))
         return out
@@ -281,7 +282,7 @@ def _measuring(spec: OpSpec, call: Call) -> Call:
     """Counts the sizes that were left out, where values are at hand."""
     counts = {
         name: compiled(spec, ft.partial(trace_operator, spec, rule=count))
-        for name, count in spec.measured.items()
+        for name, count in spec.sizes_from_values.items()
     }
     left_out = {name: spec.parameters.defaults[name] for name in counts}
 
@@ -315,14 +316,16 @@ def _placing(call: Call) -> Call:
 
 def _with_key(spec: OpSpec, call: Call) -> Call:
     """Draws from the ambient generator where no key is given, unless the call is refused."""
-    name, parameters, draws = spec.key_parameter, spec.parameters, spec.draws
+    name, parameters, needs_key = spec.key_parameter, spec.parameters, spec.needs_key
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         key = kwargs.pop(name, None)
         if key is not None and not isinstance(key, Draw):
             key = as_key(key, name)
-        if draws is not None and not draws(**parameters.defaults | parameters.bound(args, kwargs)):
-            return call(*args, **kwargs)
+        if needs_key is not None:
+            bound = parameters.defaults | parameters.bound(args, kwargs)
+            if not needs_key(**bound):
+                return call(*args, **kwargs)
         if key is not None:
             return call(*args, **kwargs, **{name: key})
         generator = drawable(name)

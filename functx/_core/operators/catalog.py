@@ -19,17 +19,24 @@ from .roles import Kind, Role
 from .value_requirements import Requirements
 
 
-# Another of PyTorch's forms of a call, rewritten into the declared one.
-Form = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+# Positional and keyword arguments of a call.
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+# Rewrites a call in another of PyTorch's signatures into the declared one.
+SignatureRewrite = Callable[[tuple[Any, ...], dict[str, Any]], Arguments]
 
 
 class Autocast(enum.Enum):
-    """What `functx.autocast` does to an operator's floating-point arguments."""
+    """What an operator's floating-point arguments are cast to while `autocast_dtype` is set.
 
-    KEEP = enum.auto()  # leaves them alone
-    LOWER = enum.auto()  # casts to the autocast dtype:   matmul, conv
-    FLOAT32 = enum.auto()  # casts to float32:              exp, layer_norm, losses
-    WIDEST = enum.auto()  # casts to the widest among them: addcmul, cat
+    The declarations are PyTorch's, recorded ahead of the feature: functx has no autocast region
+    yet, and nothing in it sets `autocast_dtype`. The check `extremal` reads `FLOAT32` as the fact
+    that the operator loses digits in halves.
+    """
+
+    KEEP = enum.auto()  # nothing
+    LOWER = enum.auto()  # `autocast_dtype`:        matmul, conv
+    FLOAT32 = enum.auto()  # float32:                 exp, layer_norm, losses
+    WIDEST = enum.auto()  # the widest among them:   addcmul, cat
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,23 +50,23 @@ class OpSpec:
     autocast: Autocast
     differentiable: bool
     random: bool  # consumes a PRNG key
-    draws: Callable[..., bool] | None  # whether a call does, by its arguments; None: each does
-    measured: Mapping[str, Callable[..., Any]]  # static sizes, counted from values if left out
+    needs_key: Callable[..., bool] | None  # whether a call does, by its arguments; None: all do
+    sizes_from_values: Mapping[str, Callable[..., Any]]  # static sizes, counted if left out
     requires: Requirements | None  # what values must satisfy
-    on_request: bool  # whether eager calls check it in functx.debug.checking alone
+    checked_on_request: bool  # whether eager calls check it in functx.debug.checking alone
     splits: Callable[..., Any] | None  # where it splits its first argument into pieces
-    form: Form | None  # rewrites a call in another of PyTorch's signatures into this one
-    one_array: bool  # whether not all that decide the dtype may be Python numbers
-    ranked: bool  # whether 0-d arrays promote less than those with dimensions
-    narrowing: bool  # whether `dtype=` may lose parts or digits of the input
-    takes_storage: bool  # whether arrays may have a dtype that only stores numbers: float8, int4
+    other_signatures: SignatureRewrite | None  # rewrites PyTorch's other signatures into this
+    needs_array: bool  # whether one of those that decide the dtype must be an array
+    zero_dim_promotes_alike: bool  # whether 0-d arrays promote as arrays with dimensions do
+    dtype_may_narrow: bool  # whether `dtype=` may lose parts or digits of the input
+    takes_storage_dtypes: bool  # whether arrays may have one that only stores numbers: float8
     synonyms: Mapping[str, str]  # other names of parameters
     aliases: tuple[str, ...]  # other full names
 
     @ft.cached_property
     def parameters(self) -> Parameters:
         """What the signature says, read when it is first asked for: there are many operators."""
-        return Parameters(self.name, self.rule, self.synonyms, self.one_array)
+        return Parameters(self.name, self.rule, self.synonyms, self.needs_array)
 
     @property
     def signature(self) -> inspect.Signature:
@@ -89,8 +96,8 @@ class OpSpec:
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by name, those left out left out."""
         kwargs = self.parameters.renamed(kwargs)
-        if self.form is not None:
-            args, kwargs = self.form(args, kwargs)
+        if self.other_signatures is not None:
+            args, kwargs = self.other_signatures(args, kwargs)
         return self.parameters.bound(*self.parameters.frozen(args, kwargs))
 
     @property
@@ -100,9 +107,9 @@ class OpSpec:
 
     def draws_key(self, *args: Any, **kwargs: Any) -> bool:
         """Whether a call consumes a key."""
-        if self.draws is None:
+        if self.needs_key is None:
             return self.random
-        return self.draws(**self.parameters.defaults | self.arguments(args, kwargs))
+        return self.needs_key(**self.parameters.defaults | self.arguments(args, kwargs))
 
 
 REGISTRY: dict[str, OpSpec] = {}

@@ -1,8 +1,7 @@
 """`@operator`: the one way into the catalog.
 
-Whatever depends only on dtypes, shapes and static arguments (promotion, checks,
-autocast) runs while tracing, so a second call with the same signature pays for none
-of it.
+Whatever depends only on dtypes, shapes and static arguments (promotion, checks) runs while
+tracing, so a second call with the same signature pays for none of it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from functx._core.numbers.promotion import Promote
 
 from .block_splitting import Splits
 from .call import public_call
-from .catalog import Autocast, Form, OpSpec, register, torch_path
+from .catalog import Autocast, OpSpec, register, SignatureRewrite, torch_path
 from .roles import check_annotations
 from .value_requirements import Requirements
 
@@ -35,16 +34,16 @@ def operator(
     autocast: Autocast = Autocast.KEEP,
     differentiable: bool = True,
     random: bool = False,
-    draws: Callable[..., bool] | None = None,
-    measured: Mapping[str, Callable[..., Any]] | None = None,
+    needs_key: Callable[..., bool] | None = None,
+    sizes_from_values: Mapping[str, Callable[..., Any]] | None = None,
     requires: Requirements | None = None,
-    on_request: bool = False,
+    checked_on_request: bool = False,
     splits: Callable[..., Splits] | None = None,
-    form: Form | None = None,
-    one_array: bool = False,
-    ranked: bool = True,
-    narrowing: bool = True,
-    takes_storage: bool | None = None,
+    other_signatures: SignatureRewrite | None = None,
+    needs_array: bool = False,
+    zero_dim_promotes_alike: bool = False,
+    dtype_may_narrow: bool = True,
+    takes_storage_dtypes: bool | None = None,
     synonyms: Mapping[str, str] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -56,24 +55,27 @@ def operator(
     - `differentiable`: false if no output ever carries a tangent.
     - `random`: the function has a parameter `key: Key = None` and always receives a key. One
       that PyTorch calls `key` itself may name it otherwise: the annotation counts.
-    - `draws`: a function of all arguments by name that says whether a call of a random operator
+    - `needs_key`: a function of all arguments by name that says whether a call of a random operator
       needs a key; if not, none is drawn, and the function receives None.
-    - `measured`: for each size that depends on values, a function of the same arguments
-      that counts it; the static parameter of that name is then left out by most callers.
+    - `sizes_from_values`: for each size that depends on values, a function of the same arguments
+      that counts it; most callers then leave the static parameter of that name out.
     - `requires`: what the values of the arguments must satisfy. Checked eagerly on the
       CPU, and inside `functx.debug.checked`.
-    - `on_request`: whether eager calls check that in a region of `functx.debug.checking` alone,
-      because it costs as much as the operator, whose result shows it.
-    - `splits`: of an operator that splits its first argument, a function of all arguments by name,
+    - `checked_on_request`: whether eager calls check what `requires` says in a region of
+      `functx.debug.checking` alone, because the check costs as much as the operator, whose result
+      shows what is wrong.
+    - `splits`: for an operator that splits its first argument, a function of all arguments by name,
       in canonical form, that says where. Eager calls with many results need few programs.
-    - `form`: rewrites `(args, kwargs)` of another of PyTorch's signatures into the declared one.
-    - `one_array`: of the arguments that decide the dtype, not all may be Python numbers.
-    - `ranked`: false if 0-d arrays promote as arrays with dimensions do, because PyTorch expands
-      them first.
-    - `narrowing`: whether `dtype=` may lose parts or digits of the input.
-    - `takes_storage`: whether arrays may have a dtype that only stores numbers (float8, int4),
-      because the operator moves elements and does not compute with them. By default it does if
-      it takes any dtype and promotes by `NO_OPMATH`.
+    - `other_signatures`: a function that rewrites `(args, kwargs)` of PyTorch's other signatures
+      into the declared one.
+    - `needs_array`: whether a call is refused in which all arguments that decide the dtype are
+      Python numbers.
+    - `zero_dim_promotes_alike`: whether 0-d arrays promote as arrays with dimensions do, because
+      PyTorch expands them first.
+    - `dtype_may_narrow`: whether `dtype=` may lose parts or digits of the input.
+    - `takes_storage_dtypes`: whether arrays may have a dtype that only stores numbers (float8,
+      int4), because the operator moves elements and does not compute with them. By default it does
+      if it takes any dtype and promotes by `NO_OPMATH`.
     - `synonyms`: other names that PyTorch gives to parameters, and the declared ones.
     - `aliases`: other full names, such as `"absolute"` or `"linalg.inverse"`.
     """
@@ -90,16 +92,16 @@ def operator(
             autocast=autocast,
             differentiable=differentiable,
             random=random,
-            draws=draws,
-            measured=measured or _NOTHING,
+            needs_key=needs_key,
+            sizes_from_values=sizes_from_values or _NOTHING,
             requires=requires,
-            on_request=on_request,
+            checked_on_request=checked_on_request,
             splits=splits,
-            form=form,
-            one_array=one_array,
-            ranked=ranked,
-            narrowing=narrowing,
-            takes_storage=moves if takes_storage is None else takes_storage,
+            other_signatures=other_signatures,
+            needs_array=needs_array,
+            zero_dim_promotes_alike=zero_dim_promotes_alike,
+            dtype_may_narrow=dtype_may_narrow,
+            takes_storage_dtypes=moves if takes_storage_dtypes is None else takes_storage_dtypes,
             synonyms=synonyms or _NOTHING,
             aliases=aliases,
         )

@@ -37,7 +37,7 @@ class Parameters:
     """The parameters of a declared function: their roles, names, synonyms and defaults."""
 
     def __init__(
-        self, who: str, rule: Callable[..., Any], synonyms: Mapping[str, str], one_array: bool
+        self, who: str, rule: Callable[..., Any], synonyms: Mapping[str, str], needs_array: bool
     ):
         self.who = who
         self.signature = inspect.signature(rule)
@@ -51,7 +51,7 @@ class Parameters:
         self.defaults = {p.name: p.default for p in each if p.default is not p.empty}
         self.positional = tuple(p.name for p in each if p.kind is p.POSITIONAL_OR_KEYWORD)
         self._required = self.roles.keys() - self.defaults.keys()
-        self._one_array = one_array
+        self._needs_array = needs_array
 
     @ft.cached_property
     def promoting(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Parameters:
     @property
     def settles(self) -> bool:
         """Whether `settled` has anything to do."""
-        return self._listed or bool(self._arrays_only) or self._one_array
+        return self._listed or bool(self._arrays_only) or self._needs_array
 
     def renamed(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """`kwargs` under the declared names: `dim` for NumPy's `axis`."""
@@ -107,7 +107,7 @@ class Parameters:
             args, kwargs = self.frozen(args, kwargs)
         for name in self._arrays_only:
             _check_no_number(name, self.roles[name], self._value(name, args, kwargs))
-        if self._one_array:
+        if self._needs_array:
             given = [self._value(name, args, kwargs) for name in self.promoting]
             if all(type(value) in _NUMBERS for value in given):
                 refuse(

@@ -33,7 +33,7 @@ _MOST = _LIMITS[np.dtype("int32")]  # what is wider may be refused where 64 bit 
 
 
 def number_check(
-    parameters: Parameters, promote: Promote, ranked: bool
+    parameters: Parameters, promote: Promote, zero_dim_promotes_alike: bool
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None] | None:
     """What refuses the integers of a call that do not fit; None if the operator takes no numbers.
 
@@ -57,7 +57,9 @@ def number_check(
         if not integers or not all(map(_is_integer_array, leaves := jax.tree.leaves(beside))):
             return
         if leaves:
-            _refuse_outside(integers, result_dtype(leaves, ranked=ranked))
+            _refuse_outside(
+                integers, result_dtype(leaves, zero_dim_promotes_alike=zero_dim_promotes_alike)
+            )
 
     return check
 

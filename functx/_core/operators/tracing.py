@@ -88,7 +88,9 @@ def requirements(
     factors = [name for name in spec.parameters.factors if came.get(name) is not None]
     if factors:
         arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
-        dtype = result_dtype(map(_as_array, arrays), ranked=spec.ranked)
+        dtype = result_dtype(
+            map(_as_array, arrays), zero_dim_promotes_alike=spec.zero_dim_promotes_alike
+        )
         for name in factors:
             computed = spec.roles[name].fits is Fits.COMPUTATION
             fitting = accumulator(dtype) if computed else dtype
@@ -156,7 +158,7 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
             given[name] = role.takes.settled(value, name)
         elif role.kind is Kind.DTYPE:
             given[name] = as_dtype(value, name)
-            if only_stores(given[name]) and not spec.takes_storage:
+            if only_stores(given[name]) and not spec.takes_storage_dtypes:
                 refuse_storage(given[name], f"{name}={given[name].name}")
         elif role.kind is Kind.KEY:
             given[name] = value.derive() if isinstance(value, Draw) else as_key(value, name)
@@ -180,11 +182,11 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     result = None
     if spec.promote is not Promote.NONE and arrays:
         asked = given.get("dtype")
-        common = result_dtype(arrays, ranked=spec.ranked)
+        common = result_dtype(arrays, zero_dim_promotes_alike=spec.zero_dim_promotes_alike)
         _check_numbers_alone(spec, arrays, common)
         if asked is not None:
             asked = as_dtype(asked)
-            if not spec.narrowing:
+            if not spec.dtype_may_narrow:
                 _check_wider(asked, common, arrays[0])
             common = asked
         compute, result = compute_and_result(spec.promote, common, asked=asked is not None)
@@ -251,7 +253,7 @@ def _check_dtypes(spec: OpSpec, arrays: list[Any]) -> None:
 
 def _check_storage(spec: OpSpec, x: jax.Array, arrays: list[Any]) -> None:
     """Refuses an array that only stores numbers, but where it is moved beside its likes."""
-    if not spec.takes_storage:
+    if not spec.takes_storage_dtypes:
         refuse_storage(x.dtype, describe(x))
     others = [y for y in arrays if y.dtype != x.dtype and not jax.typeof(y).weak_type]
     if others and spec.promote is not Promote.NONE:

@@ -40,7 +40,9 @@ def zeros(
 def zeros(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False, aliases=("empty",), takes_storage=True)
+@operator(
+    other_signatures=size_form, differentiable=False, aliases=("empty",), takes_storage_dtypes=True
+)
 def zeros(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """An array of zeros.
 
@@ -66,7 +68,7 @@ def ones(
 def ones(
     size: int | Sequence[int], *, dtype: DType | None = None, device: Device | None = None
 ) -> Array: ...
-@operator(form=size_form, differentiable=False, takes_storage=True)
+@operator(other_signatures=size_form, differentiable=False, takes_storage_dtypes=True)
 def ones(size: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """An array of ones.
 
@@ -90,7 +92,7 @@ def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement
         yield value_fits(fill_value, dtype, "fill_value")
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage_dtypes=True)
 def full(
     size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
@@ -118,7 +120,7 @@ def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
     yield value_fits(s, dtype or default_float(), "s")
 
 
-@operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_number_fits, takes_storage_dtypes=True)
 def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """A number as a 0-d array.
 

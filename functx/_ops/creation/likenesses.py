@@ -36,7 +36,7 @@ def _fill_fits(*, input: Any, fill_value: Any, dtype: Any, **_: Any) -> Iterator
     yield value_fits(fill_value, dtype or input.dtype, "fill_value")
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage_dtypes=True)
 def full_like(
     input: ArrayLike,
     fill_value: Other,
@@ -59,7 +59,7 @@ def full_like(
     return jnp.broadcast_to(element(fill_value, dtype or input.dtype), input.shape)
 
 
-@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_fill_fits, takes_storage_dtypes=True)
 def new_full(
     input: ArrayLike,
     size: Shape,
@@ -103,7 +103,10 @@ def new_zeros(
     device: Device | None = None,
 ) -> Array: ...
 @operator(
-    promote=Promote.NO_OPMATH, form=size_after_array, differentiable=False, aliases=("new_empty",)
+    promote=Promote.NO_OPMATH,
+    other_signatures=size_after_array,
+    differentiable=False,
+    aliases=("new_empty",),
 )
 def new_zeros(
     input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
@@ -140,7 +143,7 @@ def new_ones(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array: ...
-@operator(promote=Promote.NO_OPMATH, form=size_after_array, differentiable=False)
+@operator(promote=Promote.NO_OPMATH, other_signatures=size_after_array, differentiable=False)
 def new_ones(
     input: ArrayLike, size: Shape, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
@@ -164,7 +167,7 @@ def _number_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
         yield value_fits(value, input.dtype, "value")
 
 
-@operator(promote=Promote.NONE, requires=_number_fits, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_number_fits, takes_storage_dtypes=True)
 def fill(input: ArrayLike, value: Other) -> Array:
     """An array of one value in the shape and the dtype of `input`.
 

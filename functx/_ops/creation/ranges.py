@@ -92,7 +92,7 @@ def arange(
     dtype: DType | None = None,
     device: Device | None = None,
 ) -> Array: ...
-@operator(accepts=Accepts.REAL_NUMBER, form=_range_form, differentiable=False)
+@operator(accepts=Accepts.REAL_NUMBER, other_signatures=_range_form, differentiable=False)
 def arange(
     start: int | float = 0,
     end: int | float | None = None,

@@ -85,7 +85,10 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
 
 
 @operator(
-    promote=Promote.NONE, autocast=Autocast.WIDEST, requires=_positions_inside, takes_storage=True
+    promote=Promote.NONE,
+    autocast=Autocast.WIDEST,
+    requires=_positions_inside,
+    takes_storage_dtypes=True,
 )
 def index_put(
     input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False

@@ -37,7 +37,7 @@ def _positions_inside(*, input: Any, index: Any, **_: Any) -> Iterator[Requireme
     yield index_in_range(index, input.size, negative=True)
 
 
-@operator(promote=Promote.NONE, requires=_positions_inside, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_positions_inside, takes_storage_dtypes=True)
 def take(input: ArrayOnly, index: Index) -> Array:
     r"""Reads at positions in the flattened `input`: $y_i = x_{\mathrm{index}_i}$.
 

@@ -37,7 +37,7 @@ from .addressing import (
 __all__ = ["gather", "index_select", "take_along_dim"]
 
 
-@operator(promote=Promote.NONE, requires=positions_inside, takes_storage=True)
+@operator(promote=Promote.NONE, requires=positions_inside, takes_storage_dtypes=True)
 def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = False) -> Array:
     r"""Reads along `dim`: for `dim=0`, $y_{ij} = x_{\mathrm{index}_{ij},\,j}$.
 
@@ -70,7 +70,7 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
     return read_along(as_line(input), as_line(index), dim).reshape(index.shape)
 
 
-@operator(promote=Promote.NONE, requires=positions_inside, takes_storage=True)
+@operator(promote=Promote.NONE, requires=positions_inside, takes_storage_dtypes=True)
 def index_select(input: ArrayLike, dim: Dim, index: Index) -> Array:
     r"""The slices across `dim` at a vector of positions: $y_i = x_{\mathrm{index}_i}$ for `dim=0`.
 
@@ -105,7 +105,7 @@ def _wrapped_inside(*, input: Any, indices: Any, dim: Any, **_: Any) -> Iterator
     yield index_in_range(indices, size, name="indices", negative=True)
 
 
-@operator(promote=Promote.NONE, requires=_wrapped_inside, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_wrapped_inside, takes_storage_dtypes=True)
 def take_along_dim(input: ArrayLike, indices: Index, dim: Dim | None = None) -> Array:
     """Reads along `dim`, with all other dimensions broadcast.
 

@@ -60,7 +60,7 @@ def _value_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
     yield value_fits(value, input.dtype, "value")
 
 
-@operator(promote=Promote.NONE, requires=_value_fits, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_value_fits, takes_storage_dtypes=True)
 def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
     """A copy of `input` with `value` where `mask` is True.
 
@@ -95,7 +95,7 @@ def _source_suffices(*, input: Any, mask: Any, source: Any, **_: Any) -> Iterato
     )
 
 
-@operator(promote=Promote.NONE, requires=_source_suffices, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_source_suffices, takes_storage_dtypes=True)
 def masked_scatter(input: ArrayOnly, mask: Mask, source: ArrayOnly) -> Array:
     """A copy of `input` with the elements of `source`, in order, where `mask` is True.
 
@@ -132,7 +132,7 @@ def _selected(
     return here * (math.prod(shape) // max(mask.size, 1))
 
 
-@operator(promote=Promote.NONE, measured={"size": _selected}, takes_storage=True)
+@operator(promote=Promote.NONE, sizes_from_values={"size": _selected}, takes_storage_dtypes=True)
 def masked_select(
     input: ArrayLike, mask: Mask, *, size: int | None = None, fill_value: Scalar = 0
 ) -> Array:
@@ -177,7 +177,7 @@ def nonzero(
 def nonzero(
     input: ArrayLike, *, as_tuple: Literal[True], size: int | None = None, fill_value: Other = -1
 ) -> tuple[Array, ...]: ...
-@operator(promote=Promote.NONE, differentiable=False, measured={"size": _not_zero})
+@operator(promote=Promote.NONE, differentiable=False, sizes_from_values={"size": _not_zero})
 def nonzero(
     input: ArrayLike, *, as_tuple: bool = False, size: int | None = None, fill_value: Other = -1
 ) -> Array | tuple[Array, ...]:
@@ -203,7 +203,7 @@ def nonzero(
     return tuple(columns) if as_tuple else _rows(columns, size)
 
 
-@operator(promote=Promote.NONE, differentiable=False, measured={"size": _not_zero})
+@operator(promote=Promote.NONE, differentiable=False, sizes_from_values={"size": _not_zero})
 def argwhere(input: ArrayLike, *, size: int | None = None, fill_value: Other = -1) -> Array:
     """The positions of the elements that are not zero, as rows, in row-major order.
 

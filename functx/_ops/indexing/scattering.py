@@ -54,7 +54,7 @@ def _positions_and_number_fit(*, input: Any, src: Any, **others: Any) -> Iterato
     promote=Promote.NONE,
     requires=_positions_and_number_fit,
     synonyms={"value": "src"},
-    takes_storage=True,
+    takes_storage_dtypes=True,
 )
 def scatter(
     input: ArrayLike,

@@ -55,7 +55,7 @@ def _positions_and_value_fit(
     yield value_fits(value, input.dtype, "value")
 
 
-@operator(promote=Promote.NONE, requires=_positions_and_value_fit, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_positions_and_value_fit, takes_storage_dtypes=True)
 def index_fill(input: ArrayOnly, dim: Dim, index: Index, value: Other) -> Array:
     r"""A copy of `input` with `value` in the slices across `dim` at a vector of positions.
 
@@ -87,7 +87,7 @@ def index_fill(input: ArrayOnly, dim: Dim, index: Index, value: Other) -> Array:
     return jnp.where(named, value, line).reshape(input.shape)
 
 
-@operator(promote=Promote.NONE, requires=positions_inside, takes_storage=True)
+@operator(promote=Promote.NONE, requires=positions_inside, takes_storage_dtypes=True)
 def index_copy(input: ArrayOnly, dim: Dim, index: Index, source: ArrayOnly) -> Array:
     r"""A copy of `input` with the slices of `source` across `dim` at a vector of positions.
 

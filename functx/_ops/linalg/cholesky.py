@@ -24,7 +24,9 @@ def _positive_definite(*, input: Any, upper: bool, **_: Any) -> Iterator[Require
         yield positive_definite(input, upper=upper, name="input")
 
 
-@operator(name="cholesky", accepts=Accepts.LAPACK, requires=_positive_definite, on_request=True)
+@operator(
+    name="cholesky", accepts=Accepts.LAPACK, requires=_positive_definite, checked_on_request=True
+)
 def cholesky(input: ArrayLike, upper: bool = False) -> Array:
     """Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
 
@@ -53,7 +55,10 @@ def _no_zero_on_diagonal(*, input: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(
-    name="cholesky_inverse", accepts=Accepts.LAPACK, requires=_no_zero_on_diagonal, on_request=True
+    name="cholesky_inverse",
+    accepts=Accepts.LAPACK,
+    requires=_no_zero_on_diagonal,
+    checked_on_request=True,
 )
 def cholesky_inverse(input: ArrayLike, upper: bool = False) -> Array:
     """Inverse of the matrix whose Cholesky factor is given: $(L L^H)^{-1}$, or $(U^H U)^{-1}$.

@@ -25,7 +25,7 @@ def _positive_definite(*, A: Any, upper: bool, **_: Any) -> Iterator[Requirement
         yield positive_definite(A, upper=upper)
 
 
-@operator(accepts=Accepts.LAPACK, requires=_positive_definite, on_request=True)
+@operator(accepts=Accepts.LAPACK, requires=_positive_definite, checked_on_request=True)
 def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
     """Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
 

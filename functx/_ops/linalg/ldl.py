@@ -49,7 +49,7 @@ def _invertible(*, A: Any, hermitian: bool, **_: Any) -> Iterator[Requirement]:
         yield each_matrix(factored(A, of_hermitian=hermitian)[2] == 0, "invertible")
 
 
-@operator(accepts=Accepts.LAPACK, requires=_invertible, on_request=True)
+@operator(accepts=Accepts.LAPACK, requires=_invertible, checked_on_request=True)
 def ldl_factor(A: ArrayLike, *, hermitian: bool = False) -> LDLFactorResult:
     r"""$A = P^T L D L^H P$ with unit lower triangular $L$ and, in $D$, blocks of one row or two.
 

@@ -56,7 +56,7 @@ def _full_rank(*, A: Any, driver: Any, **_: Any) -> Iterator[Requirement]:
     promote=Promote.SAME,
     accepts=Accepts.LAPACK,
     requires=_full_rank,
-    on_request=True,
+    checked_on_request=True,
     synonyms={"input": "A", "b": "B"},
 )
 def lstsq(

@@ -46,7 +46,7 @@ def _starts_anywhere(*, X: Any, **_: Any) -> bool:
     promote=Promote.SAME,
     accepts=Accepts.LAPACK,
     random=True,
-    draws=_starts_anywhere,
+    needs_key=_starts_anywhere,
     synonyms={"input": "A"},
 )
 def lobpcg(

@@ -35,7 +35,7 @@ def _no_zero_pivot_if_asked(*, check_errors: bool, **given: Any) -> Iterator[Req
         yield from _no_zero_pivot(**given)
 
 
-@operator(accepts=Accepts.LAPACK, requires=_no_zero_pivot, on_request=True)
+@operator(accepts=Accepts.LAPACK, requires=_no_zero_pivot, checked_on_request=True)
 def lu_factor(A: ArrayLike, *, pivot: bool = True) -> LUFactorResult:
     r"""LU factors with partial pivoting, $P^T A = L U$, in one matrix.
 

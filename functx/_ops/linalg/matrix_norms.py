@@ -42,7 +42,7 @@ _ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    narrowing=False,
+    dtype_may_narrow=False,
 )
 def matrix_norm(
     A: ArrayLike,
@@ -76,7 +76,7 @@ def matrix_norm(
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    narrowing=False,
+    dtype_may_narrow=False,
 )
 def norm(
     A: ArrayLike,

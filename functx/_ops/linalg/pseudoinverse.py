@@ -34,7 +34,9 @@ def pinv(
 ) -> Array: ...
 @overload
 def pinv(A: ArrayLike, rcond: Other, hermitian: bool = False) -> Array: ...
-@operator(accepts=Accepts.LAPACK, form=_rcond_form, synonyms={"input": "A", "rcond": "rtol"})
+@operator(
+    accepts=Accepts.LAPACK, other_signatures=_rcond_form, synonyms={"input": "A", "rcond": "rtol"}
+)
 def pinv(
     A: ArrayLike,
     *,

@@ -41,7 +41,7 @@ def matrix_rank(A: ArrayLike, tol: Other | None, hermitian: bool = False) -> Arr
     promote=Promote.NONE,
     accepts=Accepts.LAPACK,
     differentiable=False,
-    form=_tol_form,
+    other_signatures=_tol_form,
     synonyms={"input": "A"},
 )
 def matrix_rank(

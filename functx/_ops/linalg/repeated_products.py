@@ -26,7 +26,7 @@ def _invertible(*, A: Any, n: int, **_: Any) -> Iterator[Requirement]:
 @operator(
     accepts=Accepts.LAPACK,
     requires=_invertible,
-    on_request=True,
+    checked_on_request=True,
     synonyms={"input": "A"},
     aliases=("matrix_power",),
 )

@@ -20,7 +20,9 @@ def _nonsingular(*, A: Any, **_: Any) -> Iterator[Requirement]:
         yield nonsingular(A)
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular, on_request=True)
+@operator(
+    promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular, checked_on_request=True
+)
 def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     """Solution $X$ of the linear system $A X = B$, or of $X A = B$.
 
@@ -42,7 +44,9 @@ def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     return solution(A, B, left=left)
 
 
-@operator(accepts=Accepts.LAPACK, aliases=("inverse",), requires=_nonsingular, on_request=True)
+@operator(
+    accepts=Accepts.LAPACK, aliases=("inverse",), requires=_nonsingular, checked_on_request=True
+)
 def inv(A: ArrayLike) -> Array:
     """Inverse matrix: $A^{-1} A = I$.
 

@@ -37,7 +37,7 @@ def _solution_exists(*, A: Any, B: Any, dims: Any = None, **_: Any) -> Iterator[
         yield nonsingular(_as_matrix(A, B.ndim))
 
 
-@operator(accepts=Accepts.LAPACK, requires=_inverse_exists, on_request=True)
+@operator(accepts=Accepts.LAPACK, requires=_inverse_exists, checked_on_request=True)
 def tensorinv(A: ArrayLike, ind: int = 2) -> Array:
     """Inverse of a tensor as a linear map from its last dimensions to its first ones.
 
@@ -67,7 +67,9 @@ def tensorinv(A: ArrayLike, ind: int = 2) -> Array:
     return out.reshape(*A.shape[ind:], *A.shape[:ind])
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_solution_exists, on_request=True)
+@operator(
+    promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_solution_exists, checked_on_request=True
+)
 def tensorsolve(A: ArrayLike, B: ArrayLike, dims: Sequence[int] | None = None) -> Array:
     """Solution `X` of `functx.tensordot(A, X, X.ndim) == B`.
 

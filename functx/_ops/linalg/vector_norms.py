@@ -26,7 +26,7 @@ __all__ = ["vector_norm"]
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    narrowing=False,
+    dtype_may_narrow=False,
 )
 def vector_norm(
     x: ArrayLike,

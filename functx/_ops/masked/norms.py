@@ -27,7 +27,7 @@ from .masks import filled, kept
 __all__ = ["norm", "normalize"]
 
 
-@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, narrowing=False)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, dtype_may_narrow=False)
 def norm(
     input: ArrayOnly,
     ord: float = 2.0,  # static: it chooses how to compute
@@ -68,7 +68,7 @@ def norm(
     return jnp.expand_dims(out, axes) if keepdim else out
 
 
-@operator(accepts=Accepts.INEXACT, narrowing=False)
+@operator(accepts=Accepts.INEXACT, dtype_may_narrow=False)
 def normalize(
     input: ArrayOnly,
     ord: float,  # static: it chooses how to compute the norm

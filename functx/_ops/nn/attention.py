@@ -53,7 +53,7 @@ def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
     autocast=Autocast.LOWER,
     random=True,
     requires=_options_fit,
-    draws=_drops,
+    needs_key=_drops,
 )
 def scaled_dot_product_attention(
     query: ArrayLike,

@@ -35,7 +35,7 @@ def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(
     accepts=Accepts.FLOATING,
-    ranked=False,
+    zero_dim_promotes_alike=True,
     requires=_eps_is_not_negative,
     aliases=("cosine_similarity",),
 )

@@ -51,7 +51,7 @@ def _options_fit(*, p: Any, **_: Any) -> Iterator[Requirement]:
     accepts=Accepts.INEXACT,
     requires=_options_fit,
     random=True,
-    draws=_drops,
+    needs_key=_drops,
     synonyms={"train": "training"},
     aliases=("dropout",),
 )
@@ -81,7 +81,7 @@ def dropout(
     return _scaled(input, input.shape, p, training, key)
 
 
-@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
+@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, needs_key=_drops)
 def dropout1d(
     input: ArrayLike,
     p: Real = 0.5,
@@ -118,7 +118,7 @@ def dropout1d(
     accepts=Accepts.INEXACT,
     requires=_options_fit,
     random=True,
-    draws=_drops,
+    needs_key=_drops,
     synonyms={"train": "training"},
     aliases=("feature_dropout",),
 )
@@ -153,7 +153,7 @@ def dropout2d(
     return _scaled(input, _of_channels(input), p, training, key)
 
 
-@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, draws=_drops)
+@operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, needs_key=_drops)
 def dropout3d(
     input: ArrayLike,
     p: Real = 0.5,
@@ -190,7 +190,7 @@ def dropout3d(
     accepts=Accepts.FLOATING,
     requires=_options_fit,
     random=True,
-    draws=_drops,
+    needs_key=_drops,
     synonyms={"train": "training"},
     aliases=("alpha_dropout",),
 )
@@ -226,7 +226,7 @@ def alpha_dropout(
     promote=Promote.NONE,
     requires=_options_fit,
     random=True,
-    draws=_drops,
+    needs_key=_drops,
     synonyms={"train": "training"},
     aliases=("feature_alpha_dropout",),
 )

@@ -84,7 +84,7 @@ def embedding_bag(
     promote=Promote.NO_OPMATH,
     accepts=Accepts.FLOATING,
     requires=_rows_and_bags_exist,
-    form=_table_may_come_first,
+    other_signatures=_table_may_come_first,
 )
 def embedding_bag(
     input: Index,

@@ -51,7 +51,7 @@ __all__ = [
 
 
 # The loss and its weight promote by different rules, hence `Promote.NONE`.
-@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, ranked=False)
+@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, zero_dim_promotes_alike=True)
 def mse_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -86,7 +86,7 @@ def mse_loss(
     return _weighted(difference * difference, dtype, input, weight, reduction)
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, ranked=False)
+@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, zero_dim_promotes_alike=True)
 def l1_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -131,7 +131,7 @@ def _difference(input: Array, target: Array, *, bools: bool = False) -> tuple[Ar
             error=TypeError,
         )
     compute, dtype = compute_and_result(
-        Promote.DEFAULT, result_dtype([input, target], ranked=False)
+        Promote.DEFAULT, result_dtype([input, target], zero_dim_promotes_alike=True)
     )
     return promoted(input, dtype, compute) - promoted(target, dtype, compute), dtype
 
@@ -147,7 +147,9 @@ def _weighted(
         return _in_dtype(reduced(loss, reduction), dtype, reduction)
     of_one_shape(input, weight=weight)
     both: Any = (jax.ShapeDtypeStruct(loss.shape, dtype), weight)
-    compute, dtype = compute_and_result(Promote.DEFAULT, result_dtype(both, ranked=False))
+    compute, dtype = compute_and_result(
+        Promote.DEFAULT, result_dtype(both, zero_dim_promotes_alike=True)
+    )
     loss, weight = converted(loss, compute), converted(weight, compute)
     if reduction != "mean":
         return _in_dtype(reduced(loss * weight, reduction), dtype, reduction)
@@ -170,7 +172,7 @@ def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
 @operator(
     accepts=Accepts.REAL,
     autocast=Autocast.FLOAT32,
-    ranked=False,
+    zero_dim_promotes_alike=True,
     requires=_beta_is_not_negative,
 )
 def smooth_l1_loss(

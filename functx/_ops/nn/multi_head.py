@@ -57,7 +57,7 @@ def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
     autocast=Autocast.LOWER,
     random=True,
     requires=_options_fit,
-    draws=_drops,
+    needs_key=_drops,
 )
 def multi_head_attention_forward(
     query: ArrayOnly,

@@ -99,7 +99,9 @@ def _constant_fits(*, input: Any, pad: Any, value: Any, **_: Any) -> Iterator[Re
         yield value_fits(value, input.dtype, "value")
 
 
-@operator(name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits, takes_storage=True)
+@operator(
+    name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits, takes_storage_dtypes=True
+)
 def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
     """Adds a number before and after each of the last dimensions; negative sizes take elements
     away.

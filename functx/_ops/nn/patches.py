@@ -83,7 +83,7 @@ def unfold(
     return x if input.ndim == 4 else x[0]
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY, takes_storage=False)
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.ANY, takes_storage_dtypes=False)
 def fold(
     input: ArrayLike,
     output_size: Size | Sequence[Size],

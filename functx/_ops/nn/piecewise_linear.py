@@ -217,7 +217,7 @@ def _slopes_in_order(*, lower: Any, upper: Any, **_: Any) -> Iterator[Requiremen
     accepts=Accepts.FLOATING,
     requires=_slopes_in_order,
     random=True,
-    draws=lambda training, **_: bool(training),
+    needs_key=lambda training, **_: bool(training),
     aliases=("rrelu",),
 )
 def rrelu(

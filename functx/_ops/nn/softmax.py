@@ -44,7 +44,7 @@ def softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
     accepts=Accepts.ANY,
     autocast=Autocast.FLOAT32,
     promote=Promote.DEFAULT,
-    form=_dtype_may_come_third,
+    other_signatures=_dtype_may_come_third,
     aliases=("softmax", "special.softmax"),
 )
 def softmax(
@@ -78,7 +78,7 @@ def log_softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
     accepts=Accepts.ANY,
     autocast=Autocast.FLOAT32,
     promote=Promote.DEFAULT,
-    form=_dtype_may_come_third,
+    other_signatures=_dtype_may_come_third,
     aliases=("log_softmax", "special.log_softmax"),
 )
 def log_softmax(

@@ -80,7 +80,7 @@ def embedding(
 @operator(
     promote=Promote.NO_OPMATH,
     requires=_rows_exist,
-    form=_table_may_come_first,
+    other_signatures=_table_may_come_first,
     aliases=("embedding",),
 )
 def embedding(
@@ -142,7 +142,7 @@ def _classes_exist(*, tensor: Any, num_classes: int, **_: Any) -> Iterator[Requi
 @operator(
     promote=Promote.NONE,
     differentiable=False,
-    measured={"num_classes": _count_classes},
+    sizes_from_values={"num_classes": _count_classes},
     requires=_classes_exist,
 )
 def one_hot(tensor: Index, num_classes: int = -1) -> Array:

@@ -123,7 +123,7 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Array: ...
-@operator(accepts=Accepts.FLOATING, requires=_lengths_fit, form=_padded_targets)
+@operator(accepts=Accepts.FLOATING, requires=_lengths_fit, other_signatures=_padded_targets)
 def ctc_loss(
     log_probs: ArrayLike,
     targets: Index,

@@ -149,7 +149,7 @@ def triplet_margin_with_distance_loss(
     accepts=Accepts.NUMBER,
     promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
     requires=_positive_margin,
-    form=_distances_at_once,
+    other_signatures=_distances_at_once,
 )
 def triplet_margin_with_distance_loss(
     anchor: ArrayOnly,

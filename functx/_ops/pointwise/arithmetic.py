@@ -97,7 +97,7 @@ def _alpha_after_number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array: ...
 @overload
 def rsub(input: ArrayOnly, other: Scalar, alpha: Alike) -> Array: ...
-@operator(accepts=Accepts.NUMBER, form=_alpha_after_number)
+@operator(accepts=Accepts.NUMBER, other_signatures=_alpha_after_number)
 def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array:
     r"""Subtracts `input` $x$, scaled by `alpha`, from `other` $z$: $y = z - \alpha x$.
 

@@ -31,7 +31,7 @@ def bitwise_not(input: ArrayLike) -> Array:
     return ~input
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, needs_array=True)
 def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
     """AND of the bits of `input` and `other`, which are integers or bools.
 
@@ -46,7 +46,7 @@ def bitwise_and(input: ArrayLike, other: ArrayLike) -> Array:
     return input & other
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, needs_array=True)
 def bitwise_or(input: ArrayLike, other: ArrayLike) -> Array:
     """OR of the bits of `input` and `other`, which are integers or bools.
 
@@ -61,7 +61,7 @@ def bitwise_or(input: ArrayLike, other: ArrayLike) -> Array:
     return jnp.bitwise_or(input, other)
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, needs_array=True)
 def bitwise_xor(input: ArrayLike, other: ArrayLike) -> Array:
     """Exclusive OR of the bits of `input` and `other`, which are integers or bools.
 
@@ -76,7 +76,7 @@ def bitwise_xor(input: ArrayLike, other: ArrayLike) -> Array:
     return input ^ other
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, needs_array=True)
 def bitwise_left_shift(input: ArrayLike, other: ArrayLike) -> Array:
     """Moves the bits of the integers `input` left by `other` places.
 
@@ -95,7 +95,7 @@ def bitwise_left_shift(input: ArrayLike, other: ArrayLike) -> Array:
     return jnp.where(inside, lax.shift_left(x, jnp.where(inside, places, 0)), 0)
 
 
-@operator(accepts=Accepts.INTEGRAL, differentiable=False, one_array=True)
+@operator(accepts=Accepts.INTEGRAL, differentiable=False, needs_array=True)
 def bitwise_right_shift(input: ArrayLike, other: ArrayLike) -> Array:
     """Moves the bits of the integers `input` right by `other` places; the sign stays.
 

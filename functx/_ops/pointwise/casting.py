@@ -12,7 +12,7 @@ from functx._core import ArrayLike, as_dtype, category, LONG, operator, Promote
 __all__ = ["byte", "char"]
 
 
-@operator(promote=Promote.NONE, differentiable=False, takes_storage=True)
+@operator(promote=Promote.NONE, differentiable=False, takes_storage_dtypes=True)
 def byte(input: ArrayLike) -> Array:
     """Each element of `input` as uint8: without its fraction, modulo 256.
 
@@ -25,7 +25,7 @@ def byte(input: ArrayLike) -> Array:
     return _wrapped(input, np.uint8)
 
 
-@operator(promote=Promote.NONE, differentiable=False, takes_storage=True)
+@operator(promote=Promote.NONE, differentiable=False, takes_storage_dtypes=True)
 def char(input: ArrayLike) -> Array:
     """Each element of `input` as int8: without its fraction, modulo 256.
 

@@ -109,7 +109,7 @@ def floor_divide(input: ArrayLike, other: ArrayOrFactor) -> Array:
     return _floored(input, other)
 
 
-@operator(accepts=Accepts.REAL, requires=nonzero_divisor, one_array=True)
+@operator(accepts=Accepts.REAL, requires=nonzero_divisor, needs_array=True)
 def remainder(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Remainder of floored division: $y = x - z \lfloor x / z \rfloor$.
 

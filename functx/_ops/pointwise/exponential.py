@@ -260,7 +260,7 @@ def logaddexp2(input: ArrayOnly, other: ArrayOnly) -> Array:
 @operator(
     promote=Promote.INT_TO_FLOAT,
     accepts=Accepts.REAL,
-    one_array=True,
+    needs_array=True,
     aliases=("special.xlogy",),
 )
 def xlogy(input: ArrayLike, other: ArrayLike) -> Array:

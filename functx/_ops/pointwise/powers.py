@@ -137,7 +137,7 @@ def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
     accepts=Accepts.ANY,
     autocast=Autocast.FLOAT32,
     requires=_exponent_is_a_power,
-    one_array=True,
+    needs_array=True,
 )
 def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
     r"""Each element $x$ of `input` raised to the power `exponent`: $y = x^e$. $0^0 = 1$.
@@ -162,7 +162,7 @@ def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
     return _integer_power(x, y) if category(x.dtype) == 1 else raised(x, y)
 
 
-@operator(promote=Promote.NONE, one_array=True)
+@operator(promote=Promote.NONE, needs_array=True)
 def float_power(input: ArrayLike, exponent: ArrayLike) -> Array:
     r"""Each element $x$ of `input` raised to the power `exponent` in double precision: $y = x^e$.
 

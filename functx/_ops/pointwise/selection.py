@@ -256,9 +256,9 @@ def where(
 ) -> tuple[Array, ...]: ...
 @operator(
     promote=Promote.NO_OPMATH,
-    measured={"size": _count},
+    sizes_from_values={"size": _count},
     requires=_choices_fit,
-    form=_choice_form,
+    other_signatures=_choice_form,
 )
 def where(
     condition: Mask,
@@ -301,7 +301,7 @@ def where(
     return tuple(at.astype(available(LONG)) for at in found)
 
 
-@operator(promote=Promote.NO_OPMATH, takes_storage=False)
+@operator(promote=Promote.NO_OPMATH, takes_storage_dtypes=False)
 def nan_to_num(
     input: ArrayLike,
     nan: Other | None = 0.0,

@@ -29,7 +29,12 @@ __all__ = ["chain_matmul"]
 def chain_matmul(*matrices: ArrayOnly) -> Array: ...
 @overload
 def chain_matmul(matrices: Sequence[ArrayOnly]) -> Array: ...
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, form=listed_form)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    other_signatures=listed_form,
+)
 def chain_matmul(matrices: ArraysOnly) -> Array:
     r"""Product of `matrices`, $A_1 A_2 \cdots A_n$, in the order with the fewest multiplications.
 

@@ -151,7 +151,7 @@ def addbmm(
     return _combined(input, batch1, batch2, (((0, 2), (0, 1)), ((), ())), beta, alpha)
 
 
-@operator(ranked=False, autocast=Autocast.LOWER)
+@operator(zero_dim_promotes_alike=True, autocast=Autocast.LOWER)
 def addr(
     input: ArrayOnly,
     vec1: ArrayOnly,

@@ -54,7 +54,7 @@ def rand(
     device: Device | None = None,
     key: Key = None,
 ) -> Array: ...
-@operator(accepts=Accepts.INEXACT, form=size_form, random=True, differentiable=False)
+@operator(accepts=Accepts.INEXACT, other_signatures=size_form, random=True, differentiable=False)
 def rand(
     size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
@@ -115,7 +115,7 @@ def randn(
     device: Device | None = None,
     key: Key = None,
 ) -> Array: ...
-@operator(accepts=Accepts.INEXACT, form=size_form, random=True, differentiable=False)
+@operator(accepts=Accepts.INEXACT, other_signatures=size_form, random=True, differentiable=False)
 def randn(
     size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
 ) -> Array:
@@ -217,7 +217,7 @@ def normal(input: Other, mean: float, std: float, *, key: Key = None) -> Array: 
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.INEXACT,
-    form=_normal_form,
+    other_signatures=_normal_form,
     requires=_std_is_non_negative,
     random=True,
     differentiable=False,

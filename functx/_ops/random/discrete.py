@@ -75,7 +75,9 @@ def randint(
     device: Device | None = None,
     key: Key = None,
 ) -> Array: ...
-@operator(accepts=Accepts.REAL_NUMBER, form=_randint_form, random=True, differentiable=False)
+@operator(
+    accepts=Accepts.REAL_NUMBER, other_signatures=_randint_form, random=True, differentiable=False
+)
 def randint(
     low: int,
     high: int,
@@ -159,7 +161,9 @@ def randint_like(
     device: Device | None = None,
     key: Key = None,
 ) -> Array: ...
-@operator(promote=Promote.NONE, form=_randint_like_form, random=True, differentiable=False)
+@operator(
+    promote=Promote.NONE, other_signatures=_randint_like_form, random=True, differentiable=False
+)
 def randint_like(
     input: ArrayOnly,
     low: int,

@@ -46,7 +46,7 @@ def _greatest_and_one(input: Array, **_: Any) -> Array:
     promote=Promote.NONE,
     accepts=Accepts.INTEGER,
     requires=_not_negative,
-    measured={"size": _greatest_and_one},
+    sizes_from_values={"size": _greatest_and_one},
 )
 def bincount(
     input: ArrayOnly, weights: Other | None = None, minlength: int = 0, *, size: int | None = None

@@ -97,7 +97,12 @@ def histogram(
 def histogram(
     input: ArrayOnly, bins: Array, *, weight: Other | None = None, density: bool = False
 ) -> HistogramResult: ...
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, form=_edges_form, requires=_range_fits)
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.LAPACK_REAL,
+    other_signatures=_edges_form,
+    requires=_range_fits,
+)
 def histogram(
     input: ArrayOnly,
     bins: int = 100,
@@ -150,7 +155,12 @@ def histogramdd(
     weight: Other | None = None,
     density: bool = False,
 ) -> HistogramddResult: ...
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, form=_edges_form, requires=_ranges_fit)
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.LAPACK_REAL,
+    other_signatures=_edges_form,
+    requires=_ranges_fit,
+)
 def histogramdd(
     input: ArrayOnly,
     bins: int | Sequence[int] | None = None,

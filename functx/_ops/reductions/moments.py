@@ -62,7 +62,7 @@ def var(input: ArrayLike, unbiased: bool) -> Array: ...
 def var(
     input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
 ) -> Array: ...
-@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, other_signatures=_unbiased)
 def var(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> Array:
@@ -93,7 +93,7 @@ def std(input: ArrayLike, unbiased: bool) -> Array: ...
 def std(
     input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
 ) -> Array: ...
-@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, form=_unbiased)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.INEXACT, other_signatures=_unbiased)
 def std(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> Array:
@@ -126,7 +126,7 @@ def var_mean(input: ArrayLike, unbiased: bool) -> tuple[Array, Array]: ...
 def var_mean(
     input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
 ) -> tuple[Array, Array]: ...
-@operator(promote=Promote.NONE, accepts=Accepts.INEXACT, form=_unbiased)
+@operator(promote=Promote.NONE, accepts=Accepts.INEXACT, other_signatures=_unbiased)
 def var_mean(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:
@@ -165,7 +165,7 @@ def std_mean(input: ArrayLike, unbiased: bool) -> tuple[Array, Array]: ...
 def std_mean(
     input: ArrayLike, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
 ) -> tuple[Array, Array]: ...
-@operator(promote=Promote.NONE, accepts=Accepts.INEXACT, form=_unbiased)
+@operator(promote=Promote.NONE, accepts=Accepts.INEXACT, other_signatures=_unbiased)
 def std_mean(
     input: ArrayLike, dim: Dims = None, *, correction: Scalar | None = 1, keepdim: bool = False
 ) -> tuple[Array, Array]:

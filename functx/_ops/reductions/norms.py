@@ -28,7 +28,7 @@ __all__ = ["norm"]
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
     autocast=Autocast.FLOAT32,
-    narrowing=False,
+    dtype_may_narrow=False,
 )
 def norm(
     input: ArrayLike,

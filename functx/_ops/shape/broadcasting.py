@@ -113,7 +113,7 @@ def _expanded(input: Array, size: tuple[int, ...], name: str = "size") -> Array:
 def broadcast_tensors(*tensors: ArrayLike) -> tuple[Array, ...]: ...
 @overload
 def broadcast_tensors(tensors: Sequence[ArrayLike]) -> tuple[Array, ...]: ...
-@operator(promote=Promote.NONE, form=listed_form, takes_storage=True)
+@operator(promote=Promote.NONE, other_signatures=listed_form, takes_storage_dtypes=True)
 def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
     """Each array repeated until all have one shape: a tuple of arrays.
 
@@ -138,7 +138,7 @@ def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
 def sum_to_size(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def sum_to_size(input: ArrayLike, size: int, /, *sizes: int) -> Array: ...
-@operator(promote=Promote.NONE, form=size_after_array)
+@operator(promote=Promote.NONE, other_signatures=size_after_array)
 def sum_to_size(input: ArrayLike, size: Shape) -> Array:
     """Sums over leading dimensions, and over those of size 1 in `size`, which undoes `expand`.
 

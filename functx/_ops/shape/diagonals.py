@@ -112,7 +112,7 @@ def diagonal(input: ArrayLike, offset: int = 0, dim1: int = 0, dim2: int = 1) ->
     return read_diagonal(jnp.moveaxis(input, (rows, columns), (-2, -1)), offset)
 
 
-@operator(promote=Promote.NONE, takes_storage=True)
+@operator(promote=Promote.NONE, takes_storage_dtypes=True)
 def diagonal_scatter(
     input: ArrayLike, src: ArrayOnly, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:

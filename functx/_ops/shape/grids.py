@@ -41,7 +41,7 @@ def meshgrid(
 def meshgrid(
     tensors: Sequence[ArrayLike], *, indexing: Literal["ij", "xy"] | None = None
 ) -> tuple[Array, ...]: ...
-@operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
+@operator(promote=Promote.SAME, other_signatures=listed_form, takes_storage_dtypes=True)
 def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) -> tuple[Array, ...]:
     """The coordinates of a grid: array `i` repeats vector `i` along all dimensions but the `i`-th.
 
@@ -75,7 +75,7 @@ def meshgrid(tensors: Arrays, *, indexing: Literal["ij", "xy"] | None = None) ->
 def cartesian_prod(*tensors: ArrayLike) -> Array: ...
 @overload
 def cartesian_prod(tensors: Sequence[ArrayLike]) -> Array: ...
-@operator(promote=Promote.SAME, form=listed_form, takes_storage=True)
+@operator(promote=Promote.SAME, other_signatures=listed_form, takes_storage_dtypes=True)
 def cartesian_prod(tensors: Arrays) -> Array:
     """Every choice of one element from each vector, the last vector changing first.
 

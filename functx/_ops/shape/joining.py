@@ -78,7 +78,7 @@ def stack(tensors: Arrays, dim: int = 0) -> Array:
     return lax.concatenate([lax.expand_dims(x, [dim]) for x in tensors], dim)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, zero_dim_promotes_alike=True)
 def hstack(tensors: Arrays) -> Array:
     """Joins arrays side by side: vectors along dimension 0, all others along dimension 1.
 
@@ -97,7 +97,12 @@ def hstack(tensors: Arrays) -> Array:
     return _joined(rows, 0 if rows[0].ndim == 1 else 1)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False, aliases=("row_stack",))
+@operator(
+    promote=Promote.NO_OPMATH,
+    autocast=Autocast.WIDEST,
+    zero_dim_promotes_alike=True,
+    aliases=("row_stack",),
+)
 def vstack(tensors: Arrays) -> Array:
     """Joins arrays on top of one another, along dimension 0; a vector counts as a row.
 
@@ -116,7 +121,7 @@ def vstack(tensors: Arrays) -> Array:
     return _joined([at_least(x, 2) for x in tensors], 0)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, zero_dim_promotes_alike=True)
 def dstack(tensors: Arrays) -> Array:
     """Joins arrays behind one another, along dimension 2.
 
@@ -135,7 +140,7 @@ def dstack(tensors: Arrays) -> Array:
     return _joined([at_least(x, 3) for x in tensors], 2)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, ranked=False)
+@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, zero_dim_promotes_alike=True)
 def column_stack(tensors: Arrays) -> Array:
     """Joins arrays side by side, along dimension 1; a vector counts as a column.
 
@@ -157,7 +162,7 @@ def column_stack(tensors: Arrays) -> Array:
 def block_diag(*tensors: ArrayLike) -> Array: ...
 @overload
 def block_diag(tensors: Sequence[ArrayLike]) -> Array: ...
-@operator(promote=Promote.NO_OPMATH, form=listed_form)
+@operator(promote=Promote.NO_OPMATH, other_signatures=listed_form)
 def block_diag(tensors: Arrays) -> Array:
     """The matrix with given matrices along its diagonal, and zeros elsewhere.
 

@@ -31,7 +31,7 @@ def outer(input: ArrayLike, vec2: ArrayLike) -> Array:
     return input[:, None] * vec2[None, :]
 
 
-@operator(ranked=False)
+@operator(zero_dim_promotes_alike=True)
 def kron(input: ArrayLike, other: ArrayOrFactor) -> Array:
     """Kronecker product, in blocks $y_{ij} = a_{ij} B$, for any number of dimensions.
 

@@ -98,9 +98,9 @@ def repeat_interleave(
 def repeat_interleave(repeats: Array, *, output_size: Size | None = None) -> Array: ...
 @operator(
     promote=Promote.NO_OPMATH,
-    form=_repeats_form,
+    other_signatures=_repeats_form,
     requires=_counts_fit,
-    measured={"output_size": _total},
+    sizes_from_values={"output_size": _total},
 )
 def repeat_interleave(
     input: ArrayLike, repeats: Other, dim: Dim | None = None, *, output_size: Size | None = None

@@ -138,7 +138,7 @@ def slice(
     return lax.slice_in_dim(input, places.start, max(places.start, places.stop), step, dim)
 
 
-@operator(promote=Promote.NONE, takes_storage=True)
+@operator(promote=Promote.NONE, takes_storage_dtypes=True)
 def slice_scatter(
     input: ArrayLike,
     src: ArrayOnly,
@@ -181,7 +181,7 @@ def slice_scatter(
     return jnp.where(written, lax.pad(src, np.zeros((), src.dtype), padding), input)
 
 
-@operator(promote=Promote.NONE, requires=_select_in_range, takes_storage=True)
+@operator(promote=Promote.NONE, requires=_select_in_range, takes_storage_dtypes=True)
 def select_scatter(input: ArrayLike, src: ArrayOnly, dim: Dim, index: Index) -> Array:
     """A copy of `input` with `src` at one position of `dim`.
 

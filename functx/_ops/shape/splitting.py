@@ -187,7 +187,7 @@ def tensor_split(
 ) -> tuple[Array, ...]: ...
 @operator(
     promote=Promote.NO_OPMATH,
-    form=_positions_form,
+    other_signatures=_positions_form,
     splits=_tensor_splits,
     synonyms=_POSITIONS | {"tensor_indices_or_sections": "indices_or_sections"},
 )
@@ -236,7 +236,10 @@ def hsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
 @overload
 def hsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
 @operator(
-    promote=Promote.NO_OPMATH, form=_positions_form, splits=_hsplit_splits, synonyms=_POSITIONS
+    promote=Promote.NO_OPMATH,
+    other_signatures=_positions_form,
+    splits=_hsplit_splits,
+    synonyms=_POSITIONS,
 )
 def hsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
     """Cuts an array into pieces side by side, along dimension 1; a vector along dimension 0.
@@ -267,7 +270,10 @@ def vsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
 @overload
 def vsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
 @operator(
-    promote=Promote.NO_OPMATH, form=_positions_form, splits=_vsplit_splits, synonyms=_POSITIONS
+    promote=Promote.NO_OPMATH,
+    other_signatures=_positions_form,
+    splits=_vsplit_splits,
+    synonyms=_POSITIONS,
 )
 def vsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
     """Cuts an array into pieces on top of one another, along dimension 0.
@@ -298,7 +304,10 @@ def dsplit(input: ArrayLike, *, sections: int) -> _Pieces: ...
 @overload
 def dsplit(input: ArrayLike, *, indices: Sequence[int]) -> _Pieces: ...
 @operator(
-    promote=Promote.NO_OPMATH, form=_positions_form, splits=_dsplit_splits, synonyms=_POSITIONS
+    promote=Promote.NO_OPMATH,
+    other_signatures=_positions_form,
+    splits=_dsplit_splits,
+    synonyms=_POSITIONS,
 )
 def dsplit(input: ArrayLike, indices_or_sections: int | tuple[int, ...]) -> _Pieces:
     """Cuts an array into pieces behind one another, along dimension 2.

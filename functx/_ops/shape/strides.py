@@ -103,7 +103,7 @@ def as_strided(
     return jnp.take(input.ravel(), positions, mode="clip")
 
 
-@operator(promote=Promote.NONE, takes_storage=True)
+@operator(promote=Promote.NONE, takes_storage_dtypes=True)
 def as_strided_scatter(
     input: ArrayOnly,
     src: ArrayOnly,

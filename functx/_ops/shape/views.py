@@ -81,7 +81,12 @@ def _dtype_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
 def view(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def view(input: ArrayLike, dtype: DType) -> Array: ...
-@operator(promote=Promote.NONE, form=_dtype_form, aliases=("view_copy",), takes_storage=True)
+@operator(
+    promote=Promote.NONE,
+    other_signatures=_dtype_form,
+    aliases=("view_copy",),
+    takes_storage_dtypes=True,
+)
 def view(input: ArrayLike, size: Shape | None = None, *, dtype: DType | None = None) -> Array:
     """The elements in another shape, or the bytes of an array read as another dtype.
 

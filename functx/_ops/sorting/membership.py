@@ -30,7 +30,7 @@ _FEW = 64  # with which each element is compared, as sorting them and bisecting 
     promote=Promote.NONE,
     accepts=Accepts.REAL,
     differentiable=False,
-    one_array=True,
+    needs_array=True,
     # PyTorch has other names for an argument that is a number.
     synonyms={"element": "elements", "test_element": "test_elements"},
 )

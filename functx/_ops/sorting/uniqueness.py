@@ -101,7 +101,7 @@ def unique(
     size: int | None = None,
     fill_value: Scalar = 0,
 ) -> Any: ...
-@operator(promote=Promote.NONE, accepts=Accepts.REAL, measured={"size": _distinct})
+@operator(promote=Promote.NONE, accepts=Accepts.REAL, sizes_from_values={"size": _distinct})
 def unique(
     input: ArrayLike,
     sorted: bool = True,
@@ -168,7 +168,7 @@ def unique_consecutive(
     size: int | None = None,
     fill_value: Scalar = 0,
 ) -> Any: ...
-@operator(promote=Promote.NONE, accepts=Accepts.REAL, measured={"size": _runs})
+@operator(promote=Promote.NONE, accepts=Accepts.REAL, sizes_from_values={"size": _runs})
 def unique_consecutive(
     input: ArrayLike,
     return_inverse: bool = False,

@@ -40,7 +40,7 @@ _entr = derivative_rules(
 )
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, needs_array=True)
 def xlog1py(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Product of `input` $x$ and a logarithm of `other` $z$: $y = x \ln(1 + z)$.
 

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the first kind of `input`: $T_n(\cos\theta) = \cos n\theta$.
 
@@ -47,7 +47,7 @@ def chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
     return jacobi_polynomial("t", "special.chebyshev_polynomial_t")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the second kind, $U_n$, of `input`.
 
@@ -70,7 +70,7 @@ def chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
     return jacobi_polynomial("u", "special.chebyshev_polynomial_u")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the third kind, $V_n$, of `input`.
 
@@ -93,7 +93,7 @@ def chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
     return jacobi_polynomial("v", "special.chebyshev_polynomial_v")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the fourth kind, $W_n$, of `input`.
 
@@ -116,7 +116,7 @@ def chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
     return jacobi_polynomial("w", "special.chebyshev_polynomial_w")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def shifted_chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the first kind on $[0, 1]$, $T_n(2 x - 1)$, of `input` $x$.
 
@@ -141,7 +141,7 @@ def shifted_chebyshev_polynomial_t(input: ArrayLike, n: ArrayLike) -> Array:
     )
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def shifted_chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the second kind on $[0, 1]$, $U_n(2 x - 1)$, of `input` $x$.
 
@@ -166,7 +166,7 @@ def shifted_chebyshev_polynomial_u(input: ArrayLike, n: ArrayLike) -> Array:
     )
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def shifted_chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the third kind on $[0, 1]$, $V_n(2 x - 1)$, of `input` $x$.
 
@@ -191,7 +191,7 @@ def shifted_chebyshev_polynomial_v(input: ArrayLike, n: ArrayLike) -> Array:
     )
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def shifted_chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Chebyshev polynomial of the fourth kind on $[0, 1]$, $W_n(2 x - 1)$, of `input` $x$.
 
@@ -216,7 +216,7 @@ def shifted_chebyshev_polynomial_w(input: ArrayLike, n: ArrayLike) -> Array:
     )
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def hermite_polynomial_h(input: ArrayLike, n: ArrayLike) -> Array:
     """Physicists' Hermite polynomial of `input` $x$: $H_{n+1}(x) = 2 x H_n(x) - 2 n H_{n-1}(x)$.
 
@@ -237,7 +237,7 @@ def hermite_polynomial_h(input: ArrayLike, n: ArrayLike) -> Array:
     return hermite_polynomial(2.0, "special.hermite_polynomial_h")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def hermite_polynomial_he(input: ArrayLike, n: ArrayLike) -> Array:
     r"""Probabilists' Hermite polynomial of `input` $x$.
 
@@ -260,7 +260,7 @@ def hermite_polynomial_he(input: ArrayLike, n: ArrayLike) -> Array:
     return hermite_polynomial(1.0, "special.hermite_polynomial_he")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def laguerre_polynomial_l(input: ArrayLike, n: ArrayLike) -> Array:
     """Laguerre polynomial of `input` $x$.
 
@@ -283,7 +283,7 @@ def laguerre_polynomial_l(input: ArrayLike, n: ArrayLike) -> Array:
     return laguerre_polynomial("special.laguerre_polynomial_l")(*jnp.broadcast_arrays(input, n))
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def legendre_polynomial_p(input: ArrayLike, n: ArrayLike) -> Array:
     """Legendre polynomial of `input` $x$.
 

@@ -20,7 +20,7 @@ from .wide import widened
 __all__ = ["polygamma", "zeta"]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, one_array=True)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.WHOLE_REAL, needs_array=True)
 def zeta(input: ArrayLike, other: ArrayLike) -> Array:
     r"""Hurwitz zeta function of `input` $x$ and `other` $q$.
 
@@ -57,7 +57,7 @@ def polygamma(n: ArrayOnly, input: int) -> Array: ...
     promote=Promote.INT_TO_FLOAT,
     accepts=Accepts.REAL,
     aliases=("special.polygamma",),
-    form=_method_form,
+    other_signatures=_method_form,
 )
 def polygamma(n: int, input: ArrayOnly) -> Array:
     r"""Derivative of `digamma` of order $n$ at each element of `input`.

@@ -59,12 +59,12 @@ def promoting(info: OpInfo, dtype: str) -> bool:
 
 
 def moving(info: OpInfo) -> bool:
-    return info.spec is not None and info.spec.takes_storage
+    return info.spec is not None and info.spec.takes_storage_dtypes
 
 
 def counting_sizes(info: OpInfo) -> bool:
     """Whether sizes may depend on values: eager calls count them."""
-    return info.spec is None or bool(info.spec.measured)
+    return info.spec is None or bool(info.spec.sizes_from_values)
 
 
 def reading_values(info: OpInfo) -> bool:

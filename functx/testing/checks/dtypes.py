@@ -152,7 +152,9 @@ def _own_answer(info: OpInfo, own: OwnDtypes, case: DtypeCase, key: str, dtype: 
         return answer
     operands = case.operands or [case.sample.arrays()[i] for i in promoting(info, case.sample)]
     assert info.spec is not None
-    common = result_dtype(map(jnp.asarray, operands), ranked=info.spec.ranked)
+    common = result_dtype(
+        map(jnp.asarray, operands), zero_dim_promotes_alike=info.spec.zero_dim_promotes_alike
+    )
     return answer.replace(PROMOTED, CODES[common.name])
 
 

@@ -51,7 +51,7 @@ def compares_precisions(info: OpInfo, dtype: str) -> bool:
     shapes decides others.
     """
     plain = info.differentiable and not info.random and not info.finite_only
-    plain &= info.spec is None or not info.spec.measured
+    plain &= info.spec is None or not info.spec.sizes_from_values
     return plain and dtype == "float32" and "float64" in info.accepted
 
 

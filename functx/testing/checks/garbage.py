@@ -148,7 +148,7 @@ def _complaint(calls: Calls, given: Given, name: str, value: Any) -> str:
     Where an operator has several signatures, another argument may be the one that is wrong.
     """
     assert calls.spec is not None
-    who, named = calls.spec.name, f"`{name}" if calls.spec.form is None else ""
+    who, named = calls.spec.name, f"`{name}" if calls.spec.other_signatures is None else ""
     try:
         with warnings.catch_warnings():  # JAX's, of what it has yet to refuse
             warnings.simplefilter("ignore", DeprecationWarning)

@@ -96,7 +96,7 @@ def _names_for(write: Write) -> Write:
 
 def _of_several(calls: Calls) -> bool:
     """Whether other arguments may mean another of an operator's signatures."""
-    return calls.spec is not None and calls.spec.form is not None
+    return calls.spec is not None and calls.spec.other_signatures is not None
 
 
 def _traced(calls: Calls) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def check_storage(info: OpInfo, sample: Sample) -> CheckSteps:
         stored = [x.astype(dtype) if stores else x for x, stores in chosen]
         f, _ = whole_function(info, sample)
         what = f"{info.id}{sample.with_arrays(stored)!r}"
-        if not info.spec.takes_storage or not _same_dtype(info, sample):
+        if not info.spec.takes_storage_dtypes or not _same_dtype(info, sample):
             _assert_refused(f, stored, what)
             continue
         if any(f"`{name}`" in _refusal(f, stored, what) for name in _numbers(info, sample)):

@@ -111,7 +111,7 @@ def _written(subject: Subject) -> Iterator[Mutant]:
             touches = touching(calls, here)
             yield Mutant("written in a way", f"{name} {written}", op, cells, touches, True)
         # A number that is traced is a constant of the program where it is left out.
-        if name not in calls.spec.parameters.traced and calls.spec.form is None:
+        if name not in calls.spec.parameters.traced and calls.spec.other_signatures is None:
             default = lambda given, n=name: n in given and not calls.gives(given, n)
             op = planted(calls, default, _off(subject))
             target = f"{name}={calls.parameters[name].default!r}"

@@ -76,7 +76,7 @@ class Subject:
         spec = self.info.spec
         if spec is None or not spec.random:
             return {}
-        draws = spec.draws is None or spec.draws_key(*sample.args, **sample.kwargs)
+        draws = spec.needs_key is None or spec.draws_key(*sample.args, **sample.kwargs)
         return self._a_key() if draws else {}
 
     def _a_key(self) -> Given:

@@ -184,7 +184,7 @@ class Drawing:
 
     def _call(self, given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What must be given by position, the rest by name, where names are PyTorch's too."""
-        if self.calls.spec.form is not None:
+        if self.calls.spec.other_signatures is not None:
             return self.calls.call_of(given)
         args, kwargs = [], dict(given)
         for name, p in self.calls.parameters.items():
@@ -226,7 +226,7 @@ class Drawing:
         """Class numbers and counts for which there is memory."""
         assert self.info.spec is not None
         wide = lambda x: id(x) in fixed and x.dtype.itemsize > 2
-        fixed = self._fixed(args, kwargs) if self.info.spec.measured else set()
+        fixed = self._fixed(args, kwargs) if self.info.spec.sizes_from_values else set()
         small = lambda x: np.asarray(np.minimum(x, COUNTED), x.dtype) if wide(x) else x
         return jax.tree.map(small, (args, kwargs))
 

@@ -72,7 +72,7 @@ def batch_norm(
     promote=Promote.NONE,
     accepts=Accepts.FLOATING,
     requires=eps_is_not_negative,
-    form=_statistics_may_come_last,
+    other_signatures=_statistics_may_come_last,
     aliases=("batch_norm",),
 )
 def batch_norm(

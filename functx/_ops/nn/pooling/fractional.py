@@ -74,7 +74,7 @@ def fractional_max_pool2d(
     accepts=Accepts.FLOATING,
     requires=_in_unit_interval,
     random=True,
-    draws=_draws,
+    needs_key=_draws,
 )
 def fractional_max_pool2d(
     input: ArrayLike,
@@ -146,7 +146,7 @@ def fractional_max_pool3d(
     accepts=Accepts.FLOATING,
     requires=_in_unit_interval,
     random=True,
-    draws=_draws,
+    needs_key=_draws,
 )
 def fractional_max_pool3d(
     input: ArrayLike,

@@ -75,9 +75,9 @@ def lstm(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=drops,
+    needs_key=drops,
     requires=options_fit,
-    form=sizes_may_come_second,
+    other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def lstm(
@@ -163,9 +163,9 @@ def gru(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=drops,
+    needs_key=drops,
     requires=options_fit,
-    form=sizes_may_come_second,
+    other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def gru(
@@ -247,9 +247,9 @@ def rnn_tanh(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=drops,
+    needs_key=drops,
     requires=options_fit,
-    form=sizes_may_come_second,
+    other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def rnn_tanh(
@@ -332,9 +332,9 @@ def rnn_relu(
     accepts=Accepts.FLOATING,
     autocast=Autocast.LOWER,
     random=True,
-    draws=drops,
+    needs_key=drops,
     requires=options_fit,
-    form=sizes_may_come_second,
+    other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
 )
 def rnn_relu(
