@@ -10,7 +10,7 @@ import pytest
 import functx
 from functx._core import operator, Requirement
 from functx._core.operators import catalog
-from functx._core.operators.roles import Fits, Kind, Role
+from functx._core.operators.roles import Fits, Role, RoleKind
 
 
 F = functx.nn.functional
@@ -95,13 +95,13 @@ def test_lists_and_arrays_of_static_integers(listed, frozen):
 
 def test_annotations_become_roles():
     roles = functx.add.spec.roles
-    assert roles["input"] == Role(Kind.ARRAY)
-    assert roles["alpha"] == Role(Kind.SCALAR, fits=Fits.ARRAYS, counts=False)
-    assert functx.nn.functional.layer_norm.spec.roles["eps"] == Role(Kind.SCALAR)
-    assert functx.cat.spec.roles["tensors"] == Role(Kind.ARRAY, several=True)
-    assert functx.argmax.spec.roles["dim"] == Role(Kind.DIM, optional=True)
-    assert functx.div.spec.roles["rounding_mode"] == Role(Kind.OPTION, optional=True)
-    assert not functx.maximum.spec.roles["input"].number
+    assert roles["input"] == Role(RoleKind.ARRAY)
+    assert roles["alpha"] == Role(RoleKind.SCALAR, fits=Fits.ARRAYS, bool_counts=False)
+    assert functx.nn.functional.layer_norm.spec.roles["eps"] == Role(RoleKind.SCALAR)
+    assert functx.cat.spec.roles["tensors"] == Role(RoleKind.ARRAY, several=True)
+    assert functx.argmax.spec.roles["dim"] == Role(RoleKind.DIM, optional=True)
+    assert functx.div.spec.roles["rounding_mode"] == Role(RoleKind.OPTION, optional=True)
+    assert not functx.maximum.spec.roles["input"].takes_number
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import functx
 from functx._core import OPERATORS, REGISTRY
 from functx._core.operators.python_integers import number_check
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 
 
 CHECKED = sorted(
@@ -22,9 +22,11 @@ CHECKED = sorted(
 def numbers_of(name):
     """The parameters of an operator of two arrays that take a number in place of the second."""
     spec = REGISTRY[name]
-    arrays = [n for n, role in spec.roles.items() if role.kind is Kind.ARRAY and not role.several]
+    arrays = [
+        n for n, role in spec.roles.items() if role.kind is RoleKind.ARRAY and not role.several
+    ]
     required = [n for n in spec.parameters.positional if n not in spec.parameters.defaults]
-    return [n for n in arrays[1:] if spec.roles[n].number and set(required) <= {*arrays}]
+    return [n for n in arrays[1:] if spec.roles[n].takes_number and set(required) <= {*arrays}]
 
 
 @pytest.mark.parametrize("name", [name for name in CHECKED if numbers_of(name)])

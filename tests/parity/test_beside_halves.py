@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="parity is measured against an installed PyTorch")
 
 from functx._core import OPERATORS, REGISTRY
-from functx._core.operators.roles import Fits, Kind
+from functx._core.operators.roles import Fits, RoleKind
 
 from .pytorch import dtype_name, to_numpy
 
@@ -25,7 +25,7 @@ BESIDE = {
 def numbers_of(spec):
     """The parameters of an operator that may be a number beside its arrays."""
     for name, role in spec.roles.items():
-        if role.kind is Kind.ARRAY and role.number and not role.several:
+        if role.kind is RoleKind.ARRAY and role.takes_number and not role.several:
             yield name
         elif role.fits is Fits.ARRAYS:
             yield name
@@ -77,7 +77,7 @@ def test_they_are_rounded_as_in_pytorch(dtype):
     rng, held, parted = np.random.default_rng(7), set(), []
     for name, number in pointwise():
         roles = REGISTRY[name].roles.items()
-        names = [n for n, r in roles if r.kind is Kind.ARRAY and not r.several and n != number]
+        names = [n for n, r in roles if r.kind is RoleKind.ARRAY and not r.several and n != number]
         arrays = {n: rng.uniform(0.05, 2.9, 192) for n in names}
         # Where PyTorch rounds on the way to its result, or one of them refuses such a call, what it
         # does with the number cannot be seen.

@@ -13,7 +13,7 @@ from jax import lax
 pytest.importorskip("mpmath", reason="the truth is mpmath's")
 
 from functx._core import OPERATORS
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import op_db, OpInfo, run_cell, Tail
 from functx.testing.checks.tails import exact_derivatives, points_of
@@ -86,7 +86,7 @@ def functions_of_one_number():
     """Operators that take a number to a number, and arrays of them alike."""
     for name, op in OPERATORS.items():
         spec = op.spec
-        along = any(role.kind is Kind.DIM for role in spec.roles.values())
+        along = any(role.kind is RoleKind.DIM for role in spec.roles.values())
         if along or spec.random or spec.sizes_from_values or not spec.differentiable:
             continue
         shapes = [(), (3,)]

@@ -77,7 +77,7 @@ def _program(spec: OpSpec) -> Call:
         call = _judged_on_request(call, _judged(spec, call))
     elif spec.requires is not None:
         call = _judged(spec, call)
-    elif spec.parameters.factors:
+    elif spec.parameters.numbers_to_fit:
         call = _judged_if_given(spec.parameters, plain=call, judged=_judged(spec, call))
     if spec.sizes_from_values:
         call = _measuring(spec, call)
@@ -199,7 +199,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     being recorded there are no values, except those of constants.
     """
     judging = compiled(spec, ft.partial(trace_operator, spec, judged=True))
-    glance = None if spec.parameters.factors else getattr(spec.requires, "glance", None)
+    glance = None if spec.parameters.numbers_to_fit else getattr(spec.requires, "glance", None)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         if staging_trace() is not None:
@@ -235,12 +235,12 @@ def _judged_on_request(plain: Call, judged: Call) -> Call:
 
 
 def _judged_if_given(parameters: Parameters, *, plain: Call, judged: Call) -> Call:
-    """Judges calls with factors: the others pay nothing."""
-    factors, names = parameters.factors, parameters.positional
-    before = min((names.index(name) for name in factors if name in names), default=len(names))
+    """Judges calls that give one of `numbers_to_fit`: the others pay nothing."""
+    numbers, names = parameters.numbers_to_fit, parameters.positional
+    before = min((names.index(name) for name in numbers if name in names), default=len(names))
 
     def operator(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > before or (kwargs and any(name in kwargs for name in factors)):
+        if len(args) > before or (kwargs and any(name in kwargs for name in numbers)):
             return judged(*args, **kwargs)
         return plain(*args, **kwargs)
 

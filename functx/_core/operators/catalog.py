@@ -15,7 +15,7 @@ from functx._core.numbers.promotion import Promote
 from functx._core.primitives.taylor_mode import operators_along_curves
 
 from .parameters import Parameters
-from .roles import Kind, Role
+from .roles import Role, RoleKind
 from .value_requirements import Requirements
 
 
@@ -85,12 +85,12 @@ class OpSpec:
 
     @property
     def traced(self) -> tuple[str, ...]:
-        """Those, and the other arrays, numbers and keys."""
+        """The parameters that are arguments of the compiled program: arrays, numbers and keys."""
         return self.parameters.traced
 
     @property
     def static(self) -> tuple[str, ...]:
-        """The rest: part of the key of the compiled program."""
+        """The parameters that are not traced: part of the key of the compiled program."""
         return self.parameters.static
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class OpSpec:
     @property
     def key_parameter(self) -> str:
         """The parameter of a random operator that takes the key."""
-        return next(name for name, role in self.roles.items() if role.kind is Kind.KEY)
+        return next(name for name, role in self.roles.items() if role.kind is RoleKind.KEY)
 
     def draws_key(self, *args: Any, **kwargs: Any) -> bool:
         """Whether a call consumes a key."""

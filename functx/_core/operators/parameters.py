@@ -17,7 +17,7 @@ from functx._core.foreign_keywords import OF_OPERATORS
 from functx._core.numbers.dtypes import is_numeric
 from functx._core.numbers.wide_integers import refuse_wide
 
-from .roles import Kind, Role, role_of
+from .roles import Role, role_of, RoleKind
 
 
 # What PyTorch accepts for its own names.
@@ -56,26 +56,26 @@ class Parameters:
     @ft.cached_property
     def promoting(self) -> tuple[str, ...]:
         """The parameters that decide the dtype."""
-        return self._named(lambda role: role.kind is Kind.ARRAY)
+        return self._named(lambda role: role.kind is RoleKind.ARRAY)
 
     @ft.cached_property
     def traced(self) -> tuple[str, ...]:
-        """Those, and the other arrays, numbers and keys."""
+        """The parameters that are arguments of the compiled program: arrays, numbers and keys."""
         return self._named(lambda role: role.traced)
 
     @ft.cached_property
     def static(self) -> tuple[str, ...]:
-        """The rest."""
+        """The parameters that are not traced: part of the key of the compiled program."""
         return self._named(lambda role: not role.traced)
 
     @ft.cached_property
-    def factors(self) -> tuple[str, ...]:
-        """Numbers that a dtype must hold."""
+    def numbers_to_fit(self) -> tuple[str, ...]:
+        """The parameters for numbers that a dtype must hold."""
         return self._named(lambda role: role.fits is not None)
 
     @ft.cached_property
     def _arrays_only(self) -> tuple[str, ...]:
-        return self._named(lambda role: not role.number)
+        return self._named(lambda role: not role.takes_number)
 
     @ft.cached_property
     def _listed(self) -> bool:
@@ -178,10 +178,10 @@ class Parameters:
         """Refuses what is no array, or no sequence of arrays, where that is due."""
         for name, value in given.items():
             role = self.roles[name]
-            if not role.traced or role.kind is Kind.KEY or (value is None and role.optional):
+            if not role.traced or role.kind is RoleKind.KEY or (value is None and role.optional):
                 continue
-            alone = (*_ARRAYS, *_NUMBERS) if role.number else _ARRAYS
-            if not role.several or (role.alone and isinstance(value, alone)):
+            alone = (*_ARRAYS, *_NUMBERS) if role.takes_number else _ARRAYS
+            if not role.several or (role.or_single and isinstance(value, alone)):
                 _check_array(name, role, value)
             elif not isinstance(value, (tuple, list)):
                 _refuse_kind(name, role, value)
@@ -191,7 +191,7 @@ class Parameters:
                     refuse(what, error=TypeError)
                 one = dataclasses.replace(role, several=False)
                 for i, item in enumerate(value):
-                    if item is None and role.kind is Kind.OTHER:
+                    if item is None and role.kind is RoleKind.UNPROMOTED:
                         continue  # a dimension left as it is, or what the rule refuses
                     _check_array(f"{name}[{i}]", one, item)
 

@@ -17,7 +17,7 @@ from functx._core.numbers.dtypes import available, category, LONG
 from functx._core.numbers.promotion import Promote, result_dtype
 
 from .parameters import Parameters
-from .roles import Kind
+from .roles import RoleKind
 
 
 # Elsewhere numbers become floating, or the rule decides what they become.
@@ -42,7 +42,9 @@ def number_check(
     numbers = [
         name
         for name, role in parameters.roles.items()
-        if role.kind in (Kind.ARRAY, Kind.SCALAR) and role.number and role.fits is None
+        if role.kind in (RoleKind.ARRAY, RoleKind.SCALAR)
+        and role.takes_number
+        and role.fits is None
     ]
     if promote not in _KEEP_INTEGERS or not numbers or len(parameters.traced) < 2:
         return None

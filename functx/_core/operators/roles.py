@@ -20,7 +20,7 @@ from functx._core.shapes.symbolic_sizes import (
     Size as Size,  # static: one size, an int or a symbolic one
 )
 
-from .static_options import parsed, PLAIN, SEQUENCES, Takes
+from .static_options import OptionType, parsed, PLAIN, SEQUENCES
 
 
 class SupportsDType(Protocol):
@@ -33,38 +33,40 @@ class SupportsDType(Protocol):
 # Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
 # Python number; the declared function receives a `jax.Array`. Hence `Any`.
 ArrayLike: TypeAlias = Any
-# The same, but beside halves a number or a 0-d array keeps its digits: `mul`'s `other`. Those
-# of an `ArrayLike` are rounded to halves first, as PyTorch does.
-ArrayOrFactor: TypeAlias = Any
-# The same, but a Python number is refused, as PyTorch does.
+# As `ArrayLike`, but beside halves a number or a 0-d array keeps its digits: `mul`'s `other`. An
+# `ArrayLike` is rounded to halves first, as PyTorch does.
+ArrayOrUnroundedNumber: TypeAlias = Any
+# As `ArrayLike`, but a Python number is refused, as PyTorch does.
 ArrayOnly: TypeAlias = Any
 Arrays: TypeAlias = Sequence[Any]
-# The same, but Python numbers are refused, as PyTorch does.
+# As `Arrays`, but Python numbers are refused, as PyTorch does.
 ArraysOnly: TypeAlias = Sequence[Any]
 # One array, or a sequence of them, and no Python numbers: the function gets what was given.
 ArrayOrArrays: TypeAlias = Any
-# Traced, and does not: positions, masks and other arrays with a dtype of their own.
+# Traced, and takes no part in promotion: positions, masks, other arrays with a dtype of their own.
 Index: TypeAlias = Any
 Mask: TypeAlias = Any
-Other: TypeAlias = Any
-Others: TypeAlias = Sequence[Any]
-# One of them, or a sequence: the function gets what was given.
-OtherOrOthers: TypeAlias = Any
+UnpromotedArray: TypeAlias = Any
+UnpromotedArrays: TypeAlias = Sequence[Any]
+# One such array, or a sequence of them: the function gets what was given.
+UnpromotedArrayOrArrays: TypeAlias = Any
 # A traced number, such as an `eps`. A Python number arrives as a weakly typed 0-d array,
 # which takes the dtype of what it meets, as if it were written there; any other in the dtype of
 # computation. Left out, it is the default itself.
 Scalar: TypeAlias = Any
 # A scalar that is not complex, beside complex arrays either: a probability, a bound.
-Real: TypeAlias = Any
-# A scalar that beside integers loses its fraction. One that the dtype of computation cannot
-# hold is refused, as by PyTorch: addmm's `alpha`.
-Factor: TypeAlias = Any
-# A factor that the arrays' own dtype must hold, also where halves are computed wider.
-Fitting: TypeAlias = Any
-# A real number that the arrays' own dtype must hold.
-RealFitting: TypeAlias = Any
-# A fitting number of their own kind: no float beside integers, no bool beside numbers.
-Alike: TypeAlias = Any
+RealScalar: TypeAlias = Any
+# A scalar that is converted to the dtype of computation: beside integers it loses its fraction, and
+# one that the dtype cannot hold is refused, as by PyTorch: addmm's `alpha`.
+ComputeDtypeScalar: TypeAlias = Any
+# A scalar that is converted to the arrays' own dtype, also where halves are computed wider: the
+# dtype must hold it, and beside integers it loses its fraction.
+ArrayDtypeScalar: TypeAlias = Any
+# A real scalar that the arrays' own dtype must hold.
+RealArrayDtypeScalar: TypeAlias = Any
+# A scalar of the arrays' own kind, which their dtype must hold: no float beside integers, no bool
+# beside numbers.
+SameKindScalar: TypeAlias = Any
 # A PRNG key. Left out, it is drawn from the ambient generator.
 Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
@@ -76,11 +78,11 @@ DType: TypeAlias = str | type[Any] | np.dtype[Any] | SupportsDType
 Device: TypeAlias = Any
 
 
-class Kind(enum.Enum):
+class RoleKind(enum.Enum):
     """What a parameter is for."""
 
     ARRAY = enum.auto()  # traced; decides the dtype
-    OTHER = enum.auto()  # traced; has a dtype of its own
+    UNPROMOTED = enum.auto()  # traced; has a dtype of its own
     SCALAR = enum.auto()  # traced; a number in the dtype of computation
     KEY = enum.auto()  # traced; randomness
     DIM = enum.auto()
@@ -98,18 +100,18 @@ class Fits(enum.Enum):
     COMPUTATION = enum.auto()  # the one in which they are computed
 
 
-TRACED = frozenset({Kind.ARRAY, Kind.OTHER, Kind.SCALAR, Kind.KEY})
-_ARRAYS = (Kind.ARRAY, Kind.OTHER)
+TRACED = frozenset({RoleKind.ARRAY, RoleKind.UNPROMOTED, RoleKind.SCALAR, RoleKind.KEY})
+_ARRAYS = (RoleKind.ARRAY, RoleKind.UNPROMOTED)
 _WORDS = {
-    Kind.ARRAY: "an array",
-    Kind.OTHER: "an array",
-    Kind.SCALAR: "a number or a 0-d array",
-    Kind.KEY: "a PRNG key",
-    Kind.DIM: "an int",
-    Kind.DIMS: "an int or a sequence of ints",
-    Kind.SHAPE: "an int or a sequence of ints",
-    Kind.DTYPE: "a dtype",
-    Kind.DEVICE: "'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding",
+    RoleKind.ARRAY: "an array",
+    RoleKind.UNPROMOTED: "an array",
+    RoleKind.SCALAR: "a number or a 0-d array",
+    RoleKind.KEY: "a PRNG key",
+    RoleKind.DIM: "an int",
+    RoleKind.DIMS: "an int or a sequence of ints",
+    RoleKind.SHAPE: "an int or a sequence of ints",
+    RoleKind.DTYPE: "a dtype",
+    RoleKind.DEVICE: "'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding",
 }
 
 
@@ -117,17 +119,17 @@ _WORDS = {
 class Role:
     """What a parameter is for, and in which forms it may be given."""
 
-    kind: Kind
+    kind: RoleKind
     optional: bool = False  # None may be given
     several: bool = False  # a sequence of arrays, or static and maybe a sequence
-    alone: bool = False  # one array will do in place of the sequence
-    number: bool = True  # a Python number will do
+    or_single: bool = False  # one array may be given in place of the sequence
+    takes_number: bool = True  # a Python number may be given in place of an array
     unrounded: bool = False  # a 0-d one keeps its value beside halves
     fits: Fits | None = None  # which dtype must hold the number
-    alike: bool = True  # the number must be of a kind that the arrays hold
-    counts: bool = True  # True is the number 1
+    same_kind: bool = True  # the number must be of a kind that the arrays hold
+    bool_counts: bool = True  # True may be given for the number 1
     real: bool = False  # the number is not complex, whatever the arrays are
-    takes: Takes | None = dataclasses.field(default=None, compare=False)  # of options
+    option_type: OptionType | None = dataclasses.field(default=None, compare=False)  # of options
 
     @property
     def traced(self) -> bool:
@@ -137,40 +139,40 @@ class Role:
     @property
     def words(self) -> str:
         """What errors say that must be given."""
-        if self.takes is not None:
-            return self.takes.words
+        if self.option_type is not None:
+            return self.option_type.words
         words = _WORDS[self.kind]
         if self.kind in _ARRAYS and self.several:
-            words = "an array or " * self.alone + "a sequence of arrays"
-        return words + " or None" * (self.optional and self.kind in (Kind.DIM, Kind.DIMS))
+            words = "an array or " * self.or_single + "a sequence of arrays"
+        return words + " or None" * (self.optional and self.kind in (RoleKind.DIM, RoleKind.DIMS))
 
 
 _ROLES = {
-    "ArrayLike": Role(Kind.ARRAY),
-    "ArrayOrFactor": Role(Kind.ARRAY, unrounded=True),
-    "ArrayOnly": Role(Kind.ARRAY, number=False),
-    "Arrays": Role(Kind.ARRAY, several=True),
-    "ArraysOnly": Role(Kind.ARRAY, several=True, number=False),
-    "ArrayOrArrays": Role(Kind.ARRAY, several=True, alone=True, number=False),
-    "Index": Role(Kind.OTHER),
-    "Mask": Role(Kind.OTHER),
-    "Other": Role(Kind.OTHER),
-    "Others": Role(Kind.OTHER, several=True),
-    "OtherOrOthers": Role(Kind.OTHER, several=True, alone=True),
-    "Scalar": Role(Kind.SCALAR),
-    "Real": Role(Kind.SCALAR, real=True),
-    "Factor": Role(Kind.SCALAR, fits=Fits.COMPUTATION, alike=False),
-    "Fitting": Role(Kind.SCALAR, fits=Fits.ARRAYS, alike=False),
-    "RealFitting": Role(Kind.SCALAR, fits=Fits.ARRAYS, real=True),
-    "Alike": Role(Kind.SCALAR, fits=Fits.ARRAYS, counts=False),
-    "Key": Role(Kind.KEY, optional=True),
-    "Dim": Role(Kind.DIM),
-    "Dims": Role(Kind.DIMS, optional=True, several=True),
-    "Shape": Role(Kind.SHAPE, several=True),
-    "DType": Role(Kind.DTYPE),
-    "Device": Role(Kind.DEVICE),
+    "ArrayLike": Role(RoleKind.ARRAY),
+    "ArrayOrUnroundedNumber": Role(RoleKind.ARRAY, unrounded=True),
+    "ArrayOnly": Role(RoleKind.ARRAY, takes_number=False),
+    "Arrays": Role(RoleKind.ARRAY, several=True),
+    "ArraysOnly": Role(RoleKind.ARRAY, several=True, takes_number=False),
+    "ArrayOrArrays": Role(RoleKind.ARRAY, several=True, or_single=True, takes_number=False),
+    "Index": Role(RoleKind.UNPROMOTED),
+    "Mask": Role(RoleKind.UNPROMOTED),
+    "UnpromotedArray": Role(RoleKind.UNPROMOTED),
+    "UnpromotedArrays": Role(RoleKind.UNPROMOTED, several=True),
+    "UnpromotedArrayOrArrays": Role(RoleKind.UNPROMOTED, several=True, or_single=True),
+    "Scalar": Role(RoleKind.SCALAR),
+    "RealScalar": Role(RoleKind.SCALAR, real=True),
+    "ComputeDtypeScalar": Role(RoleKind.SCALAR, fits=Fits.COMPUTATION, same_kind=False),
+    "ArrayDtypeScalar": Role(RoleKind.SCALAR, fits=Fits.ARRAYS, same_kind=False),
+    "RealArrayDtypeScalar": Role(RoleKind.SCALAR, fits=Fits.ARRAYS, real=True),
+    "SameKindScalar": Role(RoleKind.SCALAR, fits=Fits.ARRAYS, bool_counts=False),
+    "Key": Role(RoleKind.KEY, optional=True),
+    "Dim": Role(RoleKind.DIM),
+    "Dims": Role(RoleKind.DIMS, optional=True, several=True),
+    "Shape": Role(RoleKind.SHAPE, several=True),
+    "DType": Role(RoleKind.DTYPE),
+    "Device": Role(RoleKind.DEVICE),
 }
-NUMBERS = frozenset(note for note, role in _ROLES.items() if role.kind is Kind.SCALAR)
+NUMBERS = frozenset(note for note, role in _ROLES.items() if role.kind is RoleKind.SCALAR)
 
 
 def check_annotations(who: str, rule: Callable[..., Any]) -> None:
@@ -212,8 +214,9 @@ def _annotated(note: str) -> tuple[Role, str | None]:
         return dataclasses.replace(role, optional=role.optional or optional), None
     strange = [name for name in names if name not in (*PLAIN, *SEQUENCES, "Literal")]
     several = any(name in SEQUENCES for name in names)
-    takes = None if strange else parsed(node)
-    return Role(Kind.OPTION, optional, several, takes=takes), next(iter(strange), None)
+    option_type = None if strange else parsed(node)
+    role = Role(RoleKind.OPTION, optional, several, option_type=option_type)
+    return role, next(iter(strange), None)
 
 
 def _remedy(name: str) -> str:

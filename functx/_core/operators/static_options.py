@@ -29,12 +29,12 @@ _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
 @dataclasses.dataclass(frozen=True)
-class Takes:
+class OptionType:
     """What a value may be: of a type in `plain`, a choice, a sequence of what `each` takes."""
 
     plain: tuple[str, ...] = ()
     choices: tuple[Any, ...] = ()
-    each: Takes | None = None
+    each: OptionType | None = None
     none: bool = False
 
     @property
@@ -111,11 +111,11 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def parsed(node: ast.expr) -> Takes:
+def parsed(node: ast.expr) -> OptionType:
     """What an annotation's alternatives take together; they must be plain types."""
     if isinstance(node, ast.BinOp):
         left, right = parsed(node.left), parsed(node.right)
-        return Takes(
+        return OptionType(
             left.plain + right.plain,
             left.choices + right.choices,
             left.each or right.each,
@@ -125,10 +125,10 @@ def parsed(node: ast.expr) -> Takes:
         inner = node.slice
         items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
         if ast.unparse(node.value) == "Literal":
-            return Takes(choices=tuple(ast.literal_eval(item) for item in items))
-        return Takes(each=parsed(items[0]))
+            return OptionType(choices=tuple(ast.literal_eval(item) for item in items))
+        return OptionType(each=parsed(items[0]))
     name = ast.unparse(node)
-    return Takes(none=True) if name == "None" else Takes((name,))
+    return OptionType(none=True) if name == "None" else OptionType((name,))
 
 
 def _listed(words: list[str]) -> str:

@@ -30,7 +30,7 @@ from functx._core.shapes.dimensions import canonical_dim, canonical_dims, canoni
 from functx._core.shapes.size_limits import check_sizes
 
 from .catalog import Autocast, OpSpec
-from .roles import Fits, Kind, Role
+from .roles import Fits, Role, RoleKind
 from .value_requirements import all_hold, check_inside, Requirement, value_fits
 
 
@@ -85,13 +85,13 @@ def requirements(
     spec: OpSpec, came: dict[str, Any], given: dict[str, Any]
 ) -> Iterator[Requirement]:
     """What must hold of the values of a call, of arguments as they came and in canonical form."""
-    factors = [name for name in spec.parameters.factors if came.get(name) is not None]
-    if factors:
+    numbers = [name for name in spec.parameters.numbers_to_fit if came.get(name) is not None]
+    if numbers:
         arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
         dtype = result_dtype(
             map(_as_array, arrays), zero_dim_promotes_alike=spec.zero_dim_promotes_alike
         )
-        for name in factors:
+        for name in numbers:
             computed = spec.roles[name].fits is Fits.COMPUTATION
             fitting = accumulator(dtype) if computed else dtype
             yield value_fits(_as_array(came[name]), fitting, name)
@@ -111,19 +111,19 @@ def required_of(
 
 def _known_value(spec: OpSpec, name: str, value: Any, known: Callable[[Any], Any]) -> Any:
     role = spec.parameters.roles[name]
-    return jax.tree.map(known, value) if role.traced and role.kind is not Kind.KEY else value
+    return jax.tree.map(known, value) if role.traced and role.kind is not RoleKind.KEY else value
 
 
 def _unpromoted(spec: OpSpec, came: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """All arguments by name: arrays as they came, the others as the rule receives them."""
     every = spec.parameters.defaults | given
     for name, role in spec.parameters.roles.items():
-        if role.kind is Kind.KEY:
+        if role.kind is RoleKind.KEY:
             every.pop(name, None)
         elif role.traced:
             value = came.get(name, every[name])
             every[name] = jax.tree.map(_as_array, value)
-            if role.kind is Kind.SCALAR and every[name] is not None:
+            if role.kind is RoleKind.SCALAR and every[name] is not None:
                 every[name] = _counted(every[name])
     return every
 
@@ -148,19 +148,19 @@ def canonicalize(spec: OpSpec, given: dict[str, Any]) -> None:
         value = given.get(name, spec.parameters.defaults.get(name))
         if value is None and (role.optional or name not in given):
             continue
-        if role.kind is Kind.DIM:
+        if role.kind is RoleKind.DIM:
             given[name] = canonical_dim(value, _ndim(spec, given), name)
-        elif role.kind is Kind.DIMS:
+        elif role.kind is RoleKind.DIMS:
             given[name] = canonical_dims(value, _ndim(spec, given), name)
-        elif role.kind is Kind.SHAPE:
+        elif role.kind is RoleKind.SHAPE:
             given[name] = canonical_shape(value, name)
-        elif role.takes is not None and name in given:
-            given[name] = role.takes.settled(value, name)
-        elif role.kind is Kind.DTYPE:
+        elif role.option_type is not None and name in given:
+            given[name] = role.option_type.settled(value, name)
+        elif role.kind is RoleKind.DTYPE:
             given[name] = as_dtype(value, name)
             if only_stores(given[name]) and not spec.takes_storage_dtypes:
                 refuse_storage(given[name], f"{name}={given[name].name}")
-        elif role.kind is Kind.KEY:
+        elif role.kind is RoleKind.KEY:
             given[name] = value.derive() if isinstance(value, Draw) else as_key(value, name)
 
 
@@ -201,7 +201,7 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     given.update(zip(names, jax.tree.unflatten(tree, arrays), strict=True))
     for name, value in given.items():
         role = spec.parameters.roles[name]
-        if role.kind is Kind.SCALAR and value is not None:
+        if role.kind is RoleKind.SCALAR and value is not None:
             if np.ndim(value):
                 refuse(f"`{name}` must be {role.words}, got {describe(value)}", error=TypeError)
             if arrays:
@@ -221,10 +221,10 @@ def _scalar(value: Any, dtype: np.dtype, name: str, role: Role, result: np.dtype
     """
     value = jnp.asarray(value)
     kind = category(value.dtype)
-    widest = max(min(category(dtype), 2 if role.real else 3), 1 if role.alike else 2)
+    widest = max(min(category(dtype), 2 if role.real else 3), 1 if role.same_kind else 2)
     if kind > widest and only_stores(dtype):
         refuse_storage(dtype, f"`{name}` beside it")
-    if kind > widest or (kind == 0 < category(dtype) and not role.counts):
+    if kind > widest or (kind == 0 < category(dtype) and not role.bool_counts):
         refuse(
             f"`{name}` must not be {('bool', 'an integer', 'floating', 'complex')[kind]} for "
             f"{dtype.name} arrays, got {describe(value)}",

@@ -17,11 +17,11 @@ from functx._core import (
     Device,
     DType,
     operator,
-    Other,
     Promote,
     Requirement,
     Shape,
     Size,
+    UnpromotedArray,
     value_fits,
 )
 
@@ -94,7 +94,11 @@ def _fill_fits(*, fill_value: Any, dtype: Any, **_: Any) -> Iterator[Requirement
 
 @operator(promote=Promote.NONE, requires=_fill_fits, takes_storage_dtypes=True)
 def full(
-    size: Shape, fill_value: Other, *, dtype: DType | None = None, device: Device | None = None
+    size: Shape,
+    fill_value: UnpromotedArray,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
 ) -> Array:
     """An array of one value.
 
@@ -121,7 +125,9 @@ def _number_fits(*, s: Any, dtype: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(promote=Promote.NONE, requires=_number_fits, takes_storage_dtypes=True)
-def scalar_tensor(s: Other, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def scalar_tensor(
+    s: UnpromotedArray, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
     """A number as a 0-d array.
 
     - `s`: a number or a 0-d array.

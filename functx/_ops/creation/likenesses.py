@@ -17,11 +17,11 @@ from functx._core import (
     DType,
     is_number,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Shape,
+    UnpromotedArray,
     value_fits,
 )
 
@@ -39,7 +39,7 @@ def _fill_fits(*, input: Any, fill_value: Any, dtype: Any, **_: Any) -> Iterator
 @operator(promote=Promote.NONE, requires=_fill_fits, takes_storage_dtypes=True)
 def full_like(
     input: ArrayLike,
-    fill_value: Other,
+    fill_value: UnpromotedArray,
     *,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -63,7 +63,7 @@ def full_like(
 def new_full(
     input: ArrayLike,
     size: Shape,
-    fill_value: Other,
+    fill_value: UnpromotedArray,
     *,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -168,7 +168,7 @@ def _number_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(promote=Promote.NONE, requires=_number_fits, takes_storage_dtypes=True)
-def fill(input: ArrayLike, value: Other) -> Array:
+def fill(input: ArrayLike, value: UnpromotedArray) -> Array:
     """An array of one value in the shape and the dtype of `input`.
 
     - `value`: a number, or a 0-d array, which is cast. The gradient of such an array is the sum.

@@ -26,12 +26,12 @@ from functx._core import (
     known,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
     refuse_wide,
     Requirement,
     Size,
+    UnpromotedArray,
     value_fits,
 )
 from functx._ops.pointwise.power_slopes import raised
@@ -160,8 +160,8 @@ def _ends_fit(*, start: Any, end: Any, dtype: Any, **_: Any) -> Iterator[Require
 
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_ends_fit)
 def linspace(
-    start: Other,
-    end: Other,
+    start: UnpromotedArray,
+    end: UnpromotedArray,
     steps: Size,
     *,
     dtype: DType | None = None,
@@ -192,10 +192,10 @@ def linspace(
 
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER, requires=_ends_fit)
 def logspace(
-    start: Other,
-    end: Other,
+    start: UnpromotedArray,
+    end: UnpromotedArray,
     steps: Size,
-    base: Other = 10.0,
+    base: UnpromotedArray = 10.0,
     *,
     dtype: DType | None = None,
     device: Device | None = None,

@@ -21,10 +21,10 @@ from functx._core import (
     DType,
     known,
     operator,
-    Other,
     Promote,
     refuse,
     Size,
+    UnpromotedArray,
 )
 
 
@@ -33,7 +33,7 @@ __all__ = ["fftfreq", "rfftfreq"]
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def fftfreq(
-    n: Size, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
+    n: Size, d: UnpromotedArray = 1.0, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     r"""Frequencies of `fft`, in cycles per unit of `d`: $0, 1, \dots, -2, -1$ over $n d$.
 
@@ -54,7 +54,7 @@ def fftfreq(
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def rfftfreq(
-    n: Size, d: Other = 1.0, *, dtype: DType | None = None, device: Device | None = None
+    n: Size, d: UnpromotedArray = 1.0, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     r"""Frequencies of `rfft`, in cycles per unit of `d`.
 

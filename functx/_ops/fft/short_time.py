@@ -19,11 +19,11 @@ from functx._core import (
     decided,
     describe,
     operator,
-    Other,
     Promote,
     real_of,
     refuse,
     Requirement,
+    UnpromotedArray,
 )
 from functx._core.numbers.promotion import joined
 
@@ -47,7 +47,7 @@ def stft(
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
-    window: Other | None = None,
+    window: UnpromotedArray | None = None,
     center: bool = True,
     pad_mode: str = "reflect",
     normalized: bool = False,
@@ -147,7 +147,7 @@ def istft(
     n_fft: int,
     hop_length: int | None = None,
     win_length: int | None = None,
-    window: Other | None = None,
+    window: UnpromotedArray | None = None,
     center: bool = True,
     normalized: bool = False,
     onesided: bool | None = None,

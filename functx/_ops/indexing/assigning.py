@@ -24,11 +24,11 @@ from functx._core import (
     is_number,
     known,
     operator,
-    Others,
     Promote,
     refuse,
     Requirement,
     Size,
+    UnpromotedArrays,
 )
 
 from .addressing import cast_number, check_same_dtype, positions_where
@@ -91,7 +91,7 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
     takes_storage_dtypes=True,
 )
 def index_put(
-    input: ArrayLike, indices: Others, values: ArrayLike, accumulate: bool = False
+    input: ArrayLike, indices: UnpromotedArrays, values: ArrayLike, accumulate: bool = False
 ) -> Array:
     """A copy of `input` with `values` at `input[indices]`, or added there.
 

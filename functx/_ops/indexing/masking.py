@@ -21,11 +21,11 @@ from functx._core import (
     Mask,
     number_at_hand,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    UnpromotedArray,
     value_fits,
 )
 from functx._core.numbers.bitwise_comparison import nonzero as not_zero
@@ -61,7 +61,7 @@ def _value_fits(*, input: Any, value: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(promote=Promote.NONE, requires=_value_fits, takes_storage_dtypes=True)
-def masked_fill(input: ArrayLike, mask: Mask, value: Other) -> Array:
+def masked_fill(input: ArrayLike, mask: Mask, value: UnpromotedArray) -> Array:
     """A copy of `input` with `value` where `mask` is True.
 
     - `input`: an array of any dtype, which the result keeps.
@@ -171,15 +171,23 @@ def nonzero(
     *,
     as_tuple: Literal[False] = False,
     size: int | None = None,
-    fill_value: Other = -1,
+    fill_value: UnpromotedArray = -1,
 ) -> Array: ...
 @overload
 def nonzero(
-    input: ArrayLike, *, as_tuple: Literal[True], size: int | None = None, fill_value: Other = -1
+    input: ArrayLike,
+    *,
+    as_tuple: Literal[True],
+    size: int | None = None,
+    fill_value: UnpromotedArray = -1,
 ) -> tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, differentiable=False, sizes_from_values={"size": _not_zero})
 def nonzero(
-    input: ArrayLike, *, as_tuple: bool = False, size: int | None = None, fill_value: Other = -1
+    input: ArrayLike,
+    *,
+    as_tuple: bool = False,
+    size: int | None = None,
+    fill_value: UnpromotedArray = -1,
 ) -> Array | tuple[Array, ...]:
     """The positions of the elements that are not zero, in row-major order.
 
@@ -204,7 +212,9 @@ def nonzero(
 
 
 @operator(promote=Promote.NONE, differentiable=False, sizes_from_values={"size": _not_zero})
-def argwhere(input: ArrayLike, *, size: int | None = None, fill_value: Other = -1) -> Array:
+def argwhere(
+    input: ArrayLike, *, size: int | None = None, fill_value: UnpromotedArray = -1
+) -> Array:
     """The positions of the elements that are not zero, as rows, in row-major order.
 
     - `input`: an array of any dtype.
@@ -224,7 +234,7 @@ def argwhere(input: ArrayLike, *, size: int | None = None, fill_value: Other = -
 
 
 @operator(promote=Promote.NONE, differentiable=False)
-def nonzero_static(input: ArrayLike, *, size: int, fill_value: Other = -1) -> Array:
+def nonzero_static(input: ArrayLike, *, size: int, fill_value: UnpromotedArray = -1) -> Array:
     """The first `size` positions of elements that are not zero, as rows, in row-major order.
 
     - `input`: an array of any dtype.
@@ -242,7 +252,7 @@ def nonzero_static(input: ArrayLike, *, size: int, fill_value: Other = -1) -> Ar
     return _rows(_coordinates(input, size, fill_value), size)
 
 
-def _coordinates(input: Array, size: int, fill_value: Other) -> list[Array]:
+def _coordinates(input: Array, size: int, fill_value: UnpromotedArray) -> list[Array]:
     """The first `size` positions of elements that are not zero, one vector for each dimension."""
     found = positions_where(not_zero(input.ravel()), size)
     missing = found >= input.size

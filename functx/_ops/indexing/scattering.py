@@ -11,10 +11,10 @@ from jax import Array
 
 from functx._core import (
     accumulator,
+    ArrayDtypeScalar,
     ArrayLike,
     Autocast,
     Dim,
-    Fitting,
     Index,
     is_number,
     operator,
@@ -135,7 +135,7 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
 
 @operator(promote=Promote.NONE, requires=positions_inside)
 def index_add(
-    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: Fitting = 1
+    input: ArrayLike, dim: Dim, index: Index, source: ArrayLike, *, alpha: ArrayDtypeScalar = 1
 ) -> Array:
     r"""A copy of `input` with slices $\alpha\, s_i$ across `dim` added at positions.
 

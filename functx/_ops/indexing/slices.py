@@ -19,10 +19,10 @@ from functx._core import (
     indices_at_hand,
     number_at_hand,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
+    UnpromotedArray,
     value_fits,
 )
 
@@ -56,7 +56,7 @@ def _positions_and_value_fit(
 
 
 @operator(promote=Promote.NONE, requires=_positions_and_value_fit, takes_storage_dtypes=True)
-def index_fill(input: ArrayOnly, dim: Dim, index: Index, value: Other) -> Array:
+def index_fill(input: ArrayOnly, dim: Dim, index: Index, value: UnpromotedArray) -> Array:
     r"""A copy of `input` with `value` in the slices across `dim` at a vector of positions.
 
     For `dim=0`, $y_{\mathrm{index}_i,\,j} = v$.

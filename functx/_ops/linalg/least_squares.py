@@ -15,10 +15,10 @@ from functx._core import (
     describe,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import nonzero
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -60,7 +60,7 @@ def _full_rank(*, A: Any, driver: Any, **_: Any) -> Iterator[Requirement]:
     synonyms={"input": "A", "b": "B"},
 )
 def lstsq(
-    A: ArrayLike, B: ArrayLike, rcond: Other | None = None, *, driver: str | None = None
+    A: ArrayLike, B: ArrayLike, rcond: UnpromotedArray | None = None, *, driver: str | None = None
 ) -> LstsqResult:
     r"""The $X$ that minimizes $\|A X - B\|_F$, of several the one of least norm.
 

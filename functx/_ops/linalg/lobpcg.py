@@ -17,7 +17,7 @@ from functx._core import (
     Key,
     operator,
     Promote,
-    Real,
+    RealScalar,
     refuse,
 )
 
@@ -57,7 +57,7 @@ def lobpcg(
     n: int | None = None,
     iK: ArrayOnly | None = None,
     niter: int | None = None,
-    tol: Real | None = None,
+    tol: RealScalar | None = None,
     largest: bool | None = None,
     method: str | None = None,
     tracker: None = None,

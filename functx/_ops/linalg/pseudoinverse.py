@@ -7,7 +7,7 @@ from typing import Any, overload
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator, Other, Real
+from functx._core import Accepts, ArrayLike, operator, RealScalar, UnpromotedArray
 
 from .matrix_arguments import check_matrices
 from .pseudoinverses import pseudoinverse
@@ -28,20 +28,20 @@ def _rcond_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any
 def pinv(
     A: ArrayLike,
     *,
-    atol: Other | None = None,
-    rtol: Other | None = None,
+    atol: UnpromotedArray | None = None,
+    rtol: UnpromotedArray | None = None,
     hermitian: bool = False,
 ) -> Array: ...
 @overload
-def pinv(A: ArrayLike, rcond: Other, hermitian: bool = False) -> Array: ...
+def pinv(A: ArrayLike, rcond: UnpromotedArray, hermitian: bool = False) -> Array: ...
 @operator(
     accepts=Accepts.LAPACK, other_signatures=_rcond_form, synonyms={"input": "A", "rcond": "rtol"}
 )
 def pinv(
     A: ArrayLike,
     *,
-    atol: Other | None = None,
-    rtol: Other | None = None,
+    atol: UnpromotedArray | None = None,
+    rtol: UnpromotedArray | None = None,
     hermitian: bool = False,
 ) -> Array:
     r"""Pseudoinverse: the $P$ with $A P A = A$, $P A P = P$ and Hermitian $A P$ and $P A$.
@@ -67,7 +67,7 @@ def pinv(
 
 
 @operator(name="pinverse", accepts=Accepts.LAPACK)
-def pinverse(input: ArrayLike, rcond: Real = 1e-15) -> Array:
+def pinverse(input: ArrayLike, rcond: RealScalar = 1e-15) -> Array:
     """Pseudoinverse of Moore and Penrose: the older form of `functx.linalg.pinv`.
 
     - `input`: matrices, float32, float64 or complex. The result keeps their dtype.

@@ -7,7 +7,7 @@ from typing import Any, overload
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, available, LONG, operator, Other, Promote
+from functx._core import Accepts, ArrayLike, available, LONG, operator, Promote, UnpromotedArray
 
 from .matrix_arguments import check_matrices, hermitian as from_lower_half, nan_beside_infinities
 from .tolerances import not_negligible, tolerances
@@ -31,12 +31,12 @@ def _tol_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
 def matrix_rank(
     A: ArrayLike,
     *,
-    atol: Other | None = None,
-    rtol: Other | None = None,
+    atol: UnpromotedArray | None = None,
+    rtol: UnpromotedArray | None = None,
     hermitian: bool = False,
 ) -> Array: ...
 @overload
-def matrix_rank(A: ArrayLike, tol: Other | None, hermitian: bool = False) -> Array: ...
+def matrix_rank(A: ArrayLike, tol: UnpromotedArray | None, hermitian: bool = False) -> Array: ...
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.LAPACK,
@@ -47,8 +47,8 @@ def matrix_rank(A: ArrayLike, tol: Other | None, hermitian: bool = False) -> Arr
 def matrix_rank(
     A: ArrayLike,
     *,
-    atol: Other | None = None,
-    rtol: Other | None = None,
+    atol: UnpromotedArray | None = None,
+    rtol: UnpromotedArray | None = None,
     hermitian: bool = False,
 ) -> Array:
     """Rank: how many singular values are greater than `max(atol, rtol * largest)`.

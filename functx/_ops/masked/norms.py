@@ -15,7 +15,7 @@ from functx._core import (
     Mask,
     operator,
     Promote,
-    RealFitting,
+    RealArrayDtypeScalar,
 )
 from functx._core.context.user_contexts import showing_singular
 from functx._ops.quotients import quotient
@@ -74,7 +74,7 @@ def normalize(
     ord: float,  # static: it chooses how to compute the norm
     dim: Dims,
     *,
-    eps: RealFitting = 1e-12,
+    eps: RealArrayDtypeScalar = 1e-12,
     dtype: DType | None = None,
     mask: Mask | None = None,
 ) -> Array:

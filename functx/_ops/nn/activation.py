@@ -9,7 +9,7 @@ from typing import Literal
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Factor, operator, refuse
+from functx._core import Accepts, ArrayLike, ComputeDtypeScalar, operator, refuse
 from functx._core.numbers.bitwise_comparison import negative, nonzero
 from functx._ops.quotients import quotient
 from functx._ops.sigmoids import sigmoid, sigmoid_beside_slope
@@ -77,7 +77,9 @@ def _share_by_tanh(x: Array, gate: Gate = sigmoid) -> Array:
 
 
 @operator(accepts=Accepts.FLOATING)
-def softplus(input: ArrayLike, beta: Factor = 1, threshold: Factor = 20) -> Array:
+def softplus(
+    input: ArrayLike, beta: ComputeDtypeScalar = 1, threshold: ComputeDtypeScalar = 20
+) -> Array:
     r"""A smooth maximum of $x$ and 0: $y = \tfrac{1}{\beta} \log(1 + e^{\beta x})$ for each element
     $x$ of `input`.
 

@@ -23,12 +23,12 @@ from functx._core import (
     Key,
     known,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
     Size,
+    UnpromotedArray,
 )
 
 from .dropped import dropped, may_drop
@@ -59,7 +59,7 @@ def scaled_dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
     value: ArrayLike,
-    attn_mask: Other | None = None,
+    attn_mask: UnpromotedArray | None = None,
     dropout_p: Scalar = 0.0,
     is_causal: bool = False,
     *,

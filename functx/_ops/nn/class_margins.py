@@ -16,11 +16,11 @@ from functx._core import (
     describe,
     Index,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    UnpromotedArray,
 )
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -46,7 +46,7 @@ def multi_margin_loss(
     target: Index,
     p: int = 1,
     margin: Scalar = 1.0,
-    weight: Other | None = None,
+    weight: UnpromotedArray | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",

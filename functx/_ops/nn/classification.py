@@ -17,11 +17,11 @@ from functx._core import (
     Index,
     is_probability,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    UnpromotedArray,
 )
 
 from .class_entropies import (
@@ -56,7 +56,7 @@ def nll_loss(
     target: Index,
     weight: ArrayLike | None = None,
     size_average: bool | None = None,
-    ignore_index: Other = -100,
+    ignore_index: UnpromotedArray = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
@@ -112,7 +112,7 @@ def cross_entropy(
     target: Index,
     weight: ArrayLike | None = None,
     size_average: bool | None = None,
-    ignore_index: Other = -100,
+    ignore_index: UnpromotedArray = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: Scalar = 0.0,

@@ -14,7 +14,7 @@ from functx._core import (
     canonical_dim,
     operator,
     Promote,
-    Real,
+    RealScalar,
     Requirement,
     Scalar,
 )
@@ -75,7 +75,7 @@ def pairwise_distance(
     x1: ArrayOnly,
     x2: ArrayOnly,
     p: float = 2.0,  # static: it chooses how to compute
-    eps: Real = 1e-6,
+    eps: RealScalar = 1e-6,
     keepdim: bool = False,
 ) -> Array:
     r"""Distance of vectors along the last dimension: $|x_1 - x_2 + \epsilon|_p$.

@@ -14,15 +14,15 @@ from functx._core import (
     accumulator,
     ArrayLike,
     category,
+    ComputeDtypeScalar,
     converted,
     describe,
-    Factor,
     is_probability,
     Key,
     operator,
     peek,
     Promote,
-    Real,
+    RealScalar,
     refuse,
     Requirement,
 )
@@ -57,7 +57,7 @@ def _options_fit(*, p: Any, **_: Any) -> Iterator[Requirement]:
 )
 def dropout(
     input: ArrayLike,
-    p: Real = 0.5,
+    p: RealScalar = 0.5,
     training: bool = True,
     inplace: bool = False,
     *,
@@ -84,7 +84,7 @@ def dropout(
 @operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, needs_key=_drops)
 def dropout1d(
     input: ArrayLike,
-    p: Real = 0.5,
+    p: RealScalar = 0.5,
     training: bool = True,
     inplace: bool = False,
     *,
@@ -124,7 +124,7 @@ def dropout1d(
 )
 def dropout2d(
     input: ArrayLike,
-    p: Real = 0.5,
+    p: RealScalar = 0.5,
     training: bool = True,
     inplace: bool = False,
     *,
@@ -156,7 +156,7 @@ def dropout2d(
 @operator(accepts=Accepts.INEXACT, requires=_options_fit, random=True, needs_key=_drops)
 def dropout3d(
     input: ArrayLike,
-    p: Real = 0.5,
+    p: RealScalar = 0.5,
     training: bool = True,
     inplace: bool = False,
     *,
@@ -196,7 +196,7 @@ def dropout3d(
 )
 def alpha_dropout(
     input: ArrayLike,
-    p: Real = 0.5,
+    p: RealScalar = 0.5,
     training: bool = False,
     inplace: bool = False,
     *,
@@ -232,7 +232,7 @@ def alpha_dropout(
 )
 def feature_alpha_dropout(
     input: ArrayLike,
-    p: Factor = 0.5,  # floating beside integers too
+    p: ComputeDtypeScalar = 0.5,  # floating beside integers too
     training: bool = False,
     inplace: bool = False,
     *,

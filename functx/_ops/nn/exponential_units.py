@@ -17,9 +17,9 @@ from functx._core import (
     accumulator,
     ArrayLike,
     category,
+    ComputeDtypeScalar,
     describe,
     Dim,
-    Factor,
     operator,
     Promote,
     refuse,
@@ -43,7 +43,7 @@ _SELU = 1.6732632423543772  # Klambauer et al., 2017, equation 14
 
 
 @operator(accepts=Accepts.FLOATING)
-def elu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
+def elu(input: ArrayLike, alpha: ComputeDtypeScalar = 1.0, inplace: bool = False) -> Array:
     r"""$x$ where it is positive, else $\alpha (e^x - 1)$, for each element $x$ of `input` (Clevert
     et al., 2016).
 
@@ -64,7 +64,7 @@ def _nonzero(*, alpha: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(accepts=Accepts.FLOATING, requires=_nonzero, aliases=("celu",))
-def celu(input: ArrayLike, alpha: Factor = 1.0, inplace: bool = False) -> Array:
+def celu(input: ArrayLike, alpha: ComputeDtypeScalar = 1.0, inplace: bool = False) -> Array:
     r"""$x$ where it is positive, else $\alpha (e^{x / \alpha} - 1)$, for each element $x$ of
     `input` (Barron, 2017).
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Dim, Key, operator, Real
+from functx._core import Accepts, ArrayLike, Dim, Key, operator, RealScalar
 
 from .normalized_exponentials import probabilities
 
@@ -17,7 +17,7 @@ __all__ = ["gumbel_softmax"]
 @operator(accepts=Accepts.FLOATING, random=True)
 def gumbel_softmax(
     logits: ArrayLike,
-    tau: Real = 1.0,
+    tau: RealScalar = 1.0,
     hard: bool = False,
     eps: float = 1e-10,
     dim: Dim = -1,

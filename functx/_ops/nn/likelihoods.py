@@ -18,11 +18,11 @@ from functx._core import (
     describe,
     is_probability,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -49,7 +49,7 @@ def _probabilities(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement
 def binary_cross_entropy(
     input: ArrayOnly,
     target: ArrayOnly,
-    weight: Other | None = None,
+    weight: UnpromotedArray | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",

@@ -19,11 +19,11 @@ from functx._core import (
     Index,
     is_probability,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    UnpromotedArray,
 )
 
 from .affine_maps import mapped
@@ -60,7 +60,7 @@ def linear_cross_entropy(
     linear_bias: ArrayOnly | None = None,
     weight: ArrayOnly | None = None,
     reduction: str = "mean",
-    ignore_index: Other | None = None,
+    ignore_index: UnpromotedArray | None = None,
     label_smoothing: Scalar = 0.0,
     options: None = None,
 ) -> Array:

@@ -23,7 +23,6 @@ from functx._core import (
     describe,
     LONG,
     operator,
-    Other,
     Promote,
     promoted,
     real_of,
@@ -31,6 +30,7 @@ from functx._core import (
     Requirement,
     result_dtype,
     Scalar,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import at_least_zero, positive
 from functx._ops.magnitude import magnitude
@@ -227,7 +227,7 @@ def huber_loss(
     target: ArrayOnly,
     reduction: str = "mean",
     delta: Scalar = 1.0,
-    weight: Other | None = None,
+    weight: UnpromotedArray | None = None,
 ) -> Array:
     r"""Squared error below `delta`, absolute error above (Huber, 1964).
 
@@ -266,11 +266,11 @@ def huber_loss(
 def binary_cross_entropy_with_logits(
     input: ArrayLike,
     target: ArrayLike,
-    weight: Other | None = None,
+    weight: UnpromotedArray | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Other | None = None,
+    pos_weight: UnpromotedArray | None = None,
 ) -> Array:
     r"""Cross entropy of the probabilities `target` and $\sigma(x)$ of the logits `input`, without
     overflow.

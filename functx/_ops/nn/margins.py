@@ -15,10 +15,10 @@ from functx._core import (
     converted,
     describe,
     operator,
-    Other,
     Promote,
     refuse,
     Scalar,
+    UnpromotedArray,
 )
 from functx._ops.quotients import quotient
 from functx._ops.reductions.power_norms import vector_norm
@@ -40,7 +40,7 @@ __all__ = [
 @operator(accepts=Accepts.FLOATING)
 def hinge_embedding_loss(
     input: ArrayOnly,
-    target: Other,
+    target: UnpromotedArray,
     margin: Scalar = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
@@ -111,7 +111,7 @@ def margin_ranking_loss(
 @operator(accepts=Accepts.FLOATING)
 def soft_margin_loss(
     input: ArrayOnly,
-    target: Other,
+    target: UnpromotedArray,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
@@ -187,7 +187,7 @@ def multilabel_soft_margin_loss(
 def cosine_embedding_loss(
     input1: ArrayOnly,
     input2: ArrayOnly,
-    target: Other,
+    target: UnpromotedArray,
     margin: Scalar = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,

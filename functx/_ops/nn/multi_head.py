@@ -20,11 +20,11 @@ from functx._core import (
     is_probability,
     Key,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Scalar,
+    UnpromotedArray,
 )
 
 from .affine_maps import mapped
@@ -74,9 +74,9 @@ def multi_head_attention_forward(
     out_proj_weight: ArrayOnly,
     out_proj_bias: ArrayOnly | None,
     training: bool = True,
-    key_padding_mask: Other | None = None,
+    key_padding_mask: UnpromotedArray | None = None,
     need_weights: bool = True,
-    attn_mask: Other | None = None,
+    attn_mask: UnpromotedArray | None = None,
     use_separate_proj_weight: bool = False,
     q_proj_weight: ArrayOnly | None = None,
     k_proj_weight: ArrayOnly | None = None,

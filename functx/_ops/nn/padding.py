@@ -21,12 +21,12 @@ from functx._core import (
     describe,
     known,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Shape,
     Size,
+    UnpromotedArray,
     value_fits,
 )
 
@@ -53,7 +53,7 @@ def pad(
     input: ArrayLike,
     pad: Shape,
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
-    value: Other | None = None,
+    value: UnpromotedArray | None = None,
 ) -> Array:
     """Adds elements before and after each of the last dimensions; negative numbers take elements
     away.
@@ -102,7 +102,7 @@ def _constant_fits(*, input: Any, pad: Any, value: Any, **_: Any) -> Iterator[Re
 @operator(
     name="constant_pad_nd", promote=Promote.NONE, requires=_constant_fits, takes_storage_dtypes=True
 )
-def constant_pad_nd(input: ArrayLike, pad: Shape, value: Other = 0) -> Array:
+def constant_pad_nd(input: ArrayLike, pad: Shape, value: UnpromotedArray = 0) -> Array:
     """Adds a number before and after each of the last dimensions; negative sizes take elements
     away.
 

@@ -15,12 +15,12 @@ from functx._core import (
     ArrayLike,
     ArrayOnly,
     available,
+    ComputeDtypeScalar,
     describe,
-    Factor,
     Key,
     operator,
     Promote,
-    Real,
+    RealScalar,
     refuse,
     Requirement,
 )
@@ -55,7 +55,10 @@ def _bounds_in_order(*, input: Any, min_val: Any, max_val: Any, **_: Any) -> Ite
 
 @operator(accepts=Accepts.REAL_NUMBER, requires=_bounds_in_order)
 def hardtanh(
-    input: ArrayLike, min_val: Factor = -1.0, max_val: Factor = 1.0, inplace: bool = False
+    input: ArrayLike,
+    min_val: ComputeDtypeScalar = -1.0,
+    max_val: ComputeDtypeScalar = 1.0,
+    inplace: bool = False,
 ) -> Array:
     r"""Clips each element $x$ of `input`:
     $y = \min(\max(x, \mathrm{min\_val}), \mathrm{max\_val})$.
@@ -122,7 +125,7 @@ def hardswish(input: ArrayLike, inplace: bool = False) -> Array:
 
 
 @operator(accepts=Accepts.FLOATING, aliases=("hardshrink",))
-def hardshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
+def hardshrink(input: ArrayLike, lambd: ComputeDtypeScalar = 0.5) -> Array:
     r"""$x$ where $|x|$ exceeds $\lambda$, else 0, for each element $x$ of `input`.
 
     - `lambd`: $\lambda$. Where it is negative, every $x$ is kept.
@@ -144,7 +147,7 @@ def _not_negative(*, lambd: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(accepts=Accepts.FLOATING, requires=_not_negative)
-def softshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
+def softshrink(input: ArrayLike, lambd: ComputeDtypeScalar = 0.5) -> Array:
     r"""$x$ moved towards 0 by $\lambda$, and 0 where $|x| \le \lambda$, for each element $x$ of
     `input`.
 
@@ -164,7 +167,9 @@ def softshrink(input: ArrayLike, lambd: Factor = 0.5) -> Array:
 
 
 @operator(accepts=Accepts.FLOATING)
-def leaky_relu(input: ArrayLike, negative_slope: Factor = 0.01, inplace: bool = False) -> Array:
+def leaky_relu(
+    input: ArrayLike, negative_slope: ComputeDtypeScalar = 0.01, inplace: bool = False
+) -> Array:
     """$x$ where it is positive, else $x$ times `negative_slope`, for each element $x$ of `input`
     (Maas et al., 2013).
 
@@ -222,8 +227,8 @@ def _slopes_in_order(*, lower: Any, upper: Any, **_: Any) -> Iterator[Requiremen
 )
 def rrelu(
     input: ArrayLike,
-    lower: Real = 1 / 8,
-    upper: Real = 1 / 3,
+    lower: RealScalar = 1 / 8,
+    upper: RealScalar = 1 / 3,
     training: bool = False,
     inplace: bool = False,
     *,
@@ -253,7 +258,12 @@ def rrelu(
 
 
 @operator(accepts=Accepts.REAL_NUMBER, aliases=("threshold",))
-def threshold(input: ArrayLike, threshold: Factor, value: Factor, inplace: bool = False) -> Array:
+def threshold(
+    input: ArrayLike,
+    threshold: ComputeDtypeScalar,
+    value: ComputeDtypeScalar,
+    inplace: bool = False,
+) -> Array:
     """$x$ where it exceeds `threshold`, else `value`, for each element $x$ of `input`. NaN stays.
 
     - `threshold`: the number that $x$ is compared with.

@@ -11,7 +11,7 @@ from functx._core import (
     axes_of,
     Dims,
     operator,
-    RealFitting,
+    RealArrayDtypeScalar,
 )
 from functx._core.context.user_contexts import showing_singular
 from functx._ops.quotients import quotient
@@ -26,7 +26,7 @@ def normalize(
     input: ArrayLike,
     p: float = 2.0,  # static: it chooses how to compute the norm
     dim: Dims = 1,
-    eps: RealFitting = 1e-12,
+    eps: RealArrayDtypeScalar = 1e-12,
 ) -> Array:
     r"""Divides by the norm along `dim`: $y = x / \max(\lVert x \rVert_p, \epsilon)$.
 

@@ -20,7 +20,7 @@ from functx._core import (
     LONG,
     operator,
     Promote,
-    Real,
+    RealScalar,
     refuse,
     Requirement,
 )
@@ -64,7 +64,7 @@ def embedding(
     input: Index,
     weight: ArrayLike,
     padding_idx: int | None = None,
-    max_norm: Real | None = None,
+    max_norm: RealScalar | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
@@ -87,7 +87,7 @@ def embedding(
     input: Index,
     weight: ArrayLike,
     padding_idx: int | None = None,
-    max_norm: Real | None = None,
+    max_norm: RealScalar | None = None,
     norm_type: float = 2.0,  # static: it chooses how to compute the norm
     scale_grad_by_freq: bool = False,
     sparse: bool = False,

@@ -23,10 +23,10 @@ from functx._core import (
     Index,
     LONG,
     operator,
-    OtherOrOthers,
     peek,
     refuse,
     Requirement,
+    UnpromotedArrayOrArrays,
 )
 from functx._core.devices.manual_axes import equally_varying, varying_like
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -127,8 +127,8 @@ def ctc_loss(
 def ctc_loss(
     log_probs: ArrayLike,
     targets: Index,
-    input_lengths: OtherOrOthers,
-    target_lengths: OtherOrOthers,
+    input_lengths: UnpromotedArrayOrArrays,
+    target_lengths: UnpromotedArrayOrArrays,
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,

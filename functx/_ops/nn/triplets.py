@@ -17,14 +17,14 @@ from functx._core import (
     describe,
     only_stores,
     operator,
-    OtherOrOthers,
     Promote,
-    Real,
+    RealScalar,
     refuse,
     refuse_storage,
     Refused,
     Requirement,
     result_dtype,
+    UnpromotedArrayOrArrays,
 )
 from functx._core.errors import OfCaller
 from functx._core.numbers.bitwise_comparison import positive
@@ -51,9 +51,9 @@ def triplet_margin_loss(
     anchor: ArrayOnly,
     positive: ArrayOnly,
     negative: ArrayOnly,
-    margin: Real = 1.0,
+    margin: RealScalar = 1.0,
     p: float = 2,  # static: it chooses how to compute
-    eps: Real = 1e-6,
+    eps: RealScalar = 1e-6,
     swap: bool = False,
     size_average: bool | None = None,
     reduce: bool | None = None,
@@ -130,7 +130,7 @@ def triplet_margin_with_distance_loss(
     negative: ArrayOnly,
     *,
     distance_function: None = None,
-    margin: Real = 1.0,
+    margin: RealScalar = 1.0,
     swap: bool = False,
     reduction: str = "mean",
 ) -> Array: ...
@@ -141,7 +141,7 @@ def triplet_margin_with_distance_loss(
     negative: ArrayOnly,
     *,
     distance_function: Callable[[Any, Any], Any] | Sequence[Any],
-    margin: Real = 1.0,
+    margin: RealScalar = 1.0,
     swap: bool = False,
     reduction: str = "mean",
 ) -> Array: ...
@@ -156,8 +156,8 @@ def triplet_margin_with_distance_loss(
     positive: ArrayOnly,
     negative: ArrayOnly,
     *,
-    distance_function: OtherOrOthers | None = None,
-    margin: Real = 1.0,
+    distance_function: UnpromotedArrayOrArrays | None = None,
+    margin: RealScalar = 1.0,
     swap: bool = False,
     reduction: str = "mean",
 ) -> Array:

@@ -12,24 +12,24 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     accumulator,
-    Alike,
     ArrayLike,
     ArrayOnly,
-    ArrayOrFactor,
+    ArrayOrUnroundedNumber,
     Autocast,
     category,
+    ComputeDtypeScalar,
     converted,
     describe,
-    Factor,
     glanced,
     is_number,
     number_at_hand,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
+    SameKindScalar,
     Scalar,
+    UnpromotedArray,
     value_fits,
 )
 from functx._core.numbers import bitwise_comparison as bitwise
@@ -54,7 +54,7 @@ __all__ = [
 
 
 @operator()
-def add(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
+def add(input: ArrayLike, other: ArrayLike, *, alpha: SameKindScalar = 1) -> Array:
     r"""Adds `other` $z$, scaled by `alpha`, to `input` $x$: $y = x + \alpha z$.
 
     - `alpha`: a number or a 0-d array that takes no part in promotion, and must be an integer where
@@ -71,7 +71,7 @@ def add(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
 
 
 @operator(accepts=Accepts.NUMBER, aliases=("subtract",))
-def sub(input: ArrayLike, other: ArrayLike, *, alpha: Alike = 1) -> Array:
+def sub(input: ArrayLike, other: ArrayLike, *, alpha: SameKindScalar = 1) -> Array:
     r"""Subtracts `other` $z$, scaled by `alpha`, from `input` $x$: $y = x - \alpha z$.
 
     - `alpha`: a number or a 0-d array that takes no part in promotion, and must be an integer where
@@ -94,11 +94,11 @@ def _alpha_after_number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 @overload
-def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array: ...
+def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: SameKindScalar = 1) -> Array: ...
 @overload
-def rsub(input: ArrayOnly, other: Scalar, alpha: Alike) -> Array: ...
+def rsub(input: ArrayOnly, other: Scalar, alpha: SameKindScalar) -> Array: ...
 @operator(accepts=Accepts.NUMBER, other_signatures=_alpha_after_number)
-def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: Alike = 1) -> Array:
+def rsub(input: ArrayOnly, other: ArrayLike, *, alpha: SameKindScalar = 1) -> Array:
     r"""Subtracts `input` $x$, scaled by `alpha`, from `other` $z$: $y = z - \alpha x$.
 
     - `alpha`: a number or a 0-d array that takes no part in promotion, and must be an integer where
@@ -119,7 +119,7 @@ def _scaled(other: Array, alpha: Any) -> Array:
 
 
 @operator(aliases=("multiply",))
-def mul(input: ArrayLike, other: ArrayOrFactor) -> Array:
+def mul(input: ArrayLike, other: ArrayOrUnroundedNumber) -> Array:
     """Product of the elements $x$ of `input` and $z$ of `other`: $y = x z$.
 
     Beside float16 and bfloat16 arrays, an `other` without dimensions keeps the digits that these
@@ -264,7 +264,7 @@ _copysign = derivative_rules(_with_sign, jvp=_copysign_tangent, name="copysign")
 
 @operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST)
 def addcmul(
-    input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: Factor = 1
+    input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: ComputeDtypeScalar = 1
 ) -> Array:
     """Adds the product of `tensor1` and `tensor2`, scaled by `value`, to `input`.
 
@@ -298,7 +298,7 @@ def _weight_fits(*, input: Any, weight: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.INEXACT, requires=_weight_fits)
-def lerp(input: ArrayLike, end: ArrayLike, weight: Other) -> Array:
+def lerp(input: ArrayLike, end: ArrayLike, weight: UnpromotedArray) -> Array:
     r"""Interpolates linearly from `input` $x$ to `end` $z$ by `weight` $w$: $y = x + w (z - x)$.
 
     Where $|w| \ge \tfrac12$ the result is computed from `end`, so that both ends are exact.

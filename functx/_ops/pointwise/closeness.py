@@ -18,10 +18,10 @@ from functx._core import (
     describe,
     differ,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
+    UnpromotedArray,
 )
 from functx._core.numbers import bitwise_comparison as bitwise
 
@@ -66,8 +66,8 @@ def _tolerances_are_sizes(*, rtol: Any, atol: Any, **_: Any) -> Iterator[Require
 def isclose(
     input: ArrayOnly,
     other: ArrayOnly,
-    rtol: Other = 1e-05,
-    atol: Other = 1e-08,
+    rtol: UnpromotedArray = 1e-05,
+    atol: UnpromotedArray = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
     r"""Whether $|x - y| \le \mathrm{atol} + \mathrm{rtol} \cdot |y|$, for each pair of elements.
@@ -100,8 +100,8 @@ def isclose(
 def allclose(
     input: ArrayOnly,
     other: ArrayOnly,
-    rtol: Other = 1e-05,
-    atol: Other = 1e-08,
+    rtol: UnpromotedArray = 1e-05,
+    atol: UnpromotedArray = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
     r"""Whether all elements of `input` and `other` are close: a 0-d array of bool.

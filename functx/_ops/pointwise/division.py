@@ -14,7 +14,7 @@ from functx._core import (
     accumulator,
     ArrayLike,
     ArrayOnly,
-    ArrayOrFactor,
+    ArrayOrUnroundedNumber,
     Autocast,
     category,
     compute_and_result,
@@ -22,12 +22,12 @@ from functx._core import (
     describe,
     is_number,
     operator,
-    Other,
     Promote,
     promoted,
     refuse,
     Requirement,
     result_dtype,
+    UnpromotedArray,
     value_fits,
 )
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -49,7 +49,7 @@ def _nonzero_if_rounded(*, rounding_mode: str | None, **operands: Any) -> Iterat
 @operator(promote=Promote.NONE, requires=_nonzero_if_rounded, aliases=("divide", "true_divide"))
 def div(
     input: ArrayLike,
-    other: ArrayOrFactor,
+    other: ArrayOrUnroundedNumber,
     *,
     rounding_mode: Literal["trunc", "floor"] | None = None,
 ) -> Array:
@@ -90,7 +90,7 @@ def div(
 
 
 @operator(accepts=Accepts.REAL, requires=nonzero_divisor)
-def floor_divide(input: ArrayLike, other: ArrayOrFactor) -> Array:
+def floor_divide(input: ArrayLike, other: ArrayOrUnroundedNumber) -> Array:
     r"""Quotient of the elements of `input` and `other`, rounded down.
 
     This is $y = \lfloor x / z \rfloor$, with $x$ for `input` and $z$ for `other`.
@@ -167,7 +167,9 @@ def _value_fits(*, value: Any, **operands: Any) -> Iterator[Requirement]:
 
 # Whether integers are divided shows before they promote, hence `Promote.NONE`.
 @operator(promote=Promote.NONE, requires=_value_fits, autocast=Autocast.WIDEST)
-def addcdiv(input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: Other = 1) -> Array:
+def addcdiv(
+    input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: UnpromotedArray = 1
+) -> Array:
     """Adds the quotient of `tensor1` by `tensor2`, scaled by `value`, to `input`.
 
     This is $y = x + v a / b$, with $x$ for `input`, $v$ for `value`, $a$ for `tensor1`, $b$ for

@@ -19,12 +19,12 @@ from functx._core import (
     LONG,
     Mask,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     result_dtype,
     Scalar,
+    UnpromotedArray,
 )
 from functx._core.numbers import bitwise_comparison as bitwise
 from functx._core.numbers.bitwise_comparison import at_most, less, nonzero
@@ -304,9 +304,9 @@ def where(
 @operator(promote=Promote.NO_OPMATH, takes_storage_dtypes=False)
 def nan_to_num(
     input: ArrayLike,
-    nan: Other | None = 0.0,
-    posinf: Other | None = None,
-    neginf: Other | None = None,
+    nan: UnpromotedArray | None = 0.0,
+    posinf: UnpromotedArray | None = None,
+    neginf: UnpromotedArray | None = None,
 ) -> Array:
     """Replaces NaN and infinities in `input` by numbers, also in each part of complex numbers.
 

@@ -10,17 +10,17 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     accumulator,
-    Alike,
+    ArrayDtypeScalar,
     ArrayOnly,
     Autocast,
     broadcasts_to,
     category,
+    ComputeDtypeScalar,
     describe,
-    Factor,
-    Fitting,
     operator,
     Promote,
     refuse,
+    SameKindScalar,
 )
 
 from .operands import check_inner, check_ranks
@@ -35,8 +35,8 @@ def addmm(
     mat1: ArrayOnly,
     mat2: ArrayOnly,
     *,
-    beta: Factor = 1,
-    alpha: Factor = 1,
+    beta: ComputeDtypeScalar = 1,
+    alpha: ComputeDtypeScalar = 1,
 ) -> Array:
     r"""Scaled matrix product, added to an array: $y = \beta x + \alpha\, (A B)$.
 
@@ -66,8 +66,8 @@ def addmv(
     mat: ArrayOnly,
     vec: ArrayOnly,
     *,
-    beta: Fitting = 1,
-    alpha: Fitting = 1,
+    beta: ArrayDtypeScalar = 1,
+    alpha: ArrayDtypeScalar = 1,
 ) -> Array:
     r"""Scaled product of a matrix and a vector, added to an array: $y = \beta x + \alpha\, (A v)$.
 
@@ -96,8 +96,8 @@ def baddbmm(
     batch1: ArrayOnly,
     batch2: ArrayOnly,
     *,
-    beta: Factor = 1,
-    alpha: Factor = 1,
+    beta: ComputeDtypeScalar = 1,
+    alpha: ComputeDtypeScalar = 1,
 ) -> Array:
     r"""Scaled products of a batch of matrices, added to an array: $y = \beta x + \alpha\, (A B)$.
 
@@ -127,8 +127,8 @@ def addbmm(
     batch1: ArrayOnly,
     batch2: ArrayOnly,
     *,
-    beta: Factor = 1,
-    alpha: Factor = 1,
+    beta: ComputeDtypeScalar = 1,
+    alpha: ComputeDtypeScalar = 1,
 ) -> Array:
     r"""Scaled sum of matrix products, added to an array: $y = \beta x + \alpha \sum_b (A_b B_b)$.
 
@@ -157,8 +157,8 @@ def addr(
     vec1: ArrayOnly,
     vec2: ArrayOnly,
     *,
-    beta: Alike = 1,
-    alpha: Alike = 1,
+    beta: SameKindScalar = 1,
+    alpha: SameKindScalar = 1,
 ) -> Array:
     r"""Scaled outer product, added to an array: $y_{ij} = \beta x_{ij} + \alpha\, u_i v_j$.
 

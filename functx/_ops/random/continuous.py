@@ -23,12 +23,12 @@ from functx._core import (
     is_number,
     Key,
     operator,
-    Other,
     Promote,
     real_of,
     refuse,
     Requirement,
     Shape,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.creation.sizes import non_negative, size_form
@@ -204,8 +204,8 @@ def _std_is_non_negative(*, std: Any, **_: Any) -> Iterator[Requirement]:
 
 @overload
 def normal(
-    mean: Other,
-    std: Other = 1.0,
+    mean: UnpromotedArray,
+    std: UnpromotedArray = 1.0,
     size: int | Sequence[int] | None = None,
     *,
     dtype: DType | None = None,
@@ -213,7 +213,7 @@ def normal(
     key: Key = None,
 ) -> Array: ...
 @overload
-def normal(input: Other, mean: float, std: float, *, key: Key = None) -> Array: ...
+def normal(input: UnpromotedArray, mean: float, std: float, *, key: Key = None) -> Array: ...
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.INEXACT,
@@ -223,8 +223,8 @@ def normal(input: Other, mean: float, std: float, *, key: Key = None) -> Array: 
     differentiable=False,
 )
 def normal(
-    mean: Other,
-    std: Other = 1.0,
+    mean: UnpromotedArray,
+    std: UnpromotedArray = 1.0,
     size: Shape | None = None,
     *,
     dtype: DType | None = None,

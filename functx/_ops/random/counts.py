@@ -18,9 +18,9 @@ from functx._core import (
     highest,
     Key,
     operator,
-    Other,
     Promote,
     Requirement,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import at_least_zero, positive
 
@@ -44,7 +44,7 @@ def _is_inside(*, p: Any, **_: Any) -> Iterator[Requirement]:
     random=True,
     differentiable=False,
 )
-def geometric(input: ArrayOnly, p: Other, *, key: Key = None) -> Array:
+def geometric(input: ArrayOnly, p: UnpromotedArray, *, key: Key = None) -> Array:
     """The number of trials until a first success, at random: $P(k) = p (1 - p)^{k - 1}$.
 
     This is PyTorch's `input.geometric_(p)`; the values of `input` do not matter.

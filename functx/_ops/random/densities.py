@@ -18,10 +18,10 @@ from functx._core import (
     category,
     Key,
     operator,
-    Other,
     Promote,
     real_of,
     Requirement,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import from_keys, invertible_keys, less, positive
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -65,7 +65,9 @@ def _is_interval(*, input: Any, from_: Any, to: Any, **_: Any) -> Iterator[Requi
     random=True,
     synonyms={"from": "from_"},
 )
-def uniform(input: ArrayOnly, from_: Other = 0.0, to: Other = 1.0, *, key: Key = None) -> Array:
+def uniform(
+    input: ArrayOnly, from_: UnpromotedArray = 0.0, to: UnpromotedArray = 1.0, *, key: Key = None
+) -> Array:
     """Uniform random numbers from [from, to) in the shape of `input`.
 
     This is PyTorch's `input.uniform_(from, to)`.
@@ -113,7 +115,7 @@ _rounded = derivative_rules(
 @operator(
     promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("lambd"), random=True
 )
-def exponential(input: ArrayOnly, lambd: Other = 1.0, *, key: Key = None) -> Array:
+def exponential(input: ArrayOnly, lambd: UnpromotedArray = 1.0, *, key: Key = None) -> Array:
     r"""Exponential random numbers, of density $\lambda e^{-\lambda x}$, in the shape of `input`.
 
     This is PyTorch's `input.exponential_(lambd)`.
@@ -138,7 +140,13 @@ def exponential(input: ArrayOnly, lambd: Other = 1.0, *, key: Key = None) -> Arr
 @operator(
     promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("sigma"), random=True
 )
-def cauchy(input: ArrayOnly, median: Other = 0.0, sigma: Other = 1.0, *, key: Key = None) -> Array:
+def cauchy(
+    input: ArrayOnly,
+    median: UnpromotedArray = 0.0,
+    sigma: UnpromotedArray = 1.0,
+    *,
+    key: Key = None,
+) -> Array:
     r"""Cauchy random numbers, of density $\sigma / (\pi (\sigma^2 + (x - m)^2))$.
 
     This is PyTorch's `input.cauchy_(median, sigma)`, in the shape of `input`. The distribution has
@@ -169,7 +177,9 @@ def cauchy(input: ArrayOnly, median: Other = 0.0, sigma: Other = 1.0, *, key: Ke
 
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("std"), random=True)
-def log_normal(input: ArrayOnly, mean: Other = 1.0, std: Other = 2.0, *, key: Key = None) -> Array:
+def log_normal(
+    input: ArrayOnly, mean: UnpromotedArray = 1.0, std: UnpromotedArray = 2.0, *, key: Key = None
+) -> Array:
     r"""Random numbers with normal logarithms, $e^{\mu + \sigma z}$, in the shape of `input`.
 
     This is PyTorch's `input.log_normal_(mean, std)`.

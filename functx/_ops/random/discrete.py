@@ -28,11 +28,11 @@ from functx._core import (
     LONG,
     lowest,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Shape,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.creation.sizes import non_negative
@@ -236,7 +236,9 @@ def _are_probabilities(*, input: Any, p: Any, **_: Any) -> Iterator[Requirement]
     random=True,
     differentiable=False,
 )
-def bernoulli(input: Other, p: Other | None = None, *, key: Key = None) -> Array:
+def bernoulli(
+    input: UnpromotedArray, p: UnpromotedArray | None = None, *, key: Key = None
+) -> Array:
     """1 at random, with the probabilities `input` or with the one probability `p`, and 0 otherwise.
 
     - `input`: probabilities in [0, 1]; beside `p`, an array whose values do not matter.
@@ -277,7 +279,7 @@ def _is_distribution(*, input: Any, **_: Any) -> Iterator[Requirement]:
     differentiable=False,
 )
 def multinomial(
-    input: Other, num_samples: int, replacement: bool = False, *, key: Key = None
+    input: UnpromotedArray, num_samples: int, replacement: bool = False, *, key: Key = None
 ) -> Array:
     """Random positions, drawn with the weights `input`, which need not add up to 1.
 

@@ -19,12 +19,12 @@ from functx._core import (
     equally_varying,
     LONG,
     operator,
-    Other,
     Promote,
-    RealFitting,
+    RealArrayDtypeScalar,
     refuse,
     Requirement,
     rounded_first,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import greatest, least
 from functx._ops.quotients import quotient
@@ -49,7 +49,11 @@ def _greatest_and_one(input: Array, **_: Any) -> Array:
     sizes_from_values={"size": _greatest_and_one},
 )
 def bincount(
-    input: ArrayOnly, weights: Other | None = None, minlength: int = 0, *, size: int | None = None
+    input: ArrayOnly,
+    weights: UnpromotedArray | None = None,
+    minlength: int = 0,
+    *,
+    size: int | None = None,
 ) -> Array:
     """The number of times that each of 0, 1, 2, ... occurs in `input`, or a sum of weights.
 
@@ -102,7 +106,9 @@ def _range_fits(*, input: Any, min: Any, max: Any, **_: Any) -> Iterator[Require
     differentiable=False,
     requires=_range_fits,
 )
-def histc(input: ArrayOnly, bins: int = 100, min: RealFitting = 0, max: RealFitting = 0) -> Array:
+def histc(
+    input: ArrayOnly, bins: int = 100, min: RealArrayDtypeScalar = 0, max: RealArrayDtypeScalar = 0
+) -> Array:
     """The number of elements of `input` in each of `bins` equal intervals from `min` to `max`.
 
     - `bins`: the number of intervals.

@@ -17,11 +17,11 @@ from functx._core import (
     describe,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     result_dtype,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import at_least_zero
 from functx._ops.quotients import mean, quotient
@@ -45,9 +45,9 @@ def _weights_fit(*, fweights: Any, aweights: Any, **_: Any) -> Iterator[Requirem
 def cov(
     input: ArrayOnly,
     *,
-    correction: Other = 1,
-    fweights: Other | None = None,
-    aweights: Other | None = None,
+    correction: UnpromotedArray = 1,
+    fweights: UnpromotedArray | None = None,
+    aweights: UnpromotedArray | None = None,
 ) -> Array:
     r"""Covariances of the variables in the rows of `input`, whose columns are observations.
 

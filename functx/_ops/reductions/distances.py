@@ -17,7 +17,7 @@ from functx._core import (
     Dim,
     operator,
     Promote,
-    Real,
+    RealScalar,
     refuse,
     Requirement,
 )
@@ -76,7 +76,7 @@ def renorm(
     input: ArrayOnly,
     p: float,  # static: it chooses how to compute
     dim: Dim,
-    maxnorm: Real,
+    maxnorm: RealScalar,
 ) -> Array:
     r"""Scales each slice of `input` across `dim` whose norm exceeds `maxnorm` down to `maxnorm`.
 

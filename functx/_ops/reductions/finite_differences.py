@@ -21,10 +21,10 @@ from functx._core import (
     Dims,
     LONG,
     operator,
-    OtherOrOthers,
     Promote,
     refuse,
     result_dtype,
+    UnpromotedArrayOrArrays,
 )
 
 
@@ -34,7 +34,11 @@ __all__ = ["gradient"]
 # Coordinates promote, distances do not, and integers are subtracted as integers.
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER)
 def gradient(
-    input: ArrayOnly, *, spacing: OtherOrOthers | None = 1, dim: Dims = None, edge_order: int = 1
+    input: ArrayOnly,
+    *,
+    spacing: UnpromotedArrayOrArrays | None = 1,
+    dim: Dims = None,
+    edge_order: int = 1,
 ) -> tuple[Array, ...]:
     """Partial derivatives of the sampled function `input` along `dim`, by finite differences.
 

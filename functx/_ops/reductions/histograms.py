@@ -21,12 +21,12 @@ from functx._core import (
     known,
     LONG,
     operator,
-    Other,
-    Others,
     Promote,
     refuse,
     Requirement,
     Size,
+    UnpromotedArray,
+    UnpromotedArrays,
 )
 from functx._core.numbers.bitwise_comparison import at_most, greatest, least
 from functx._ops.creation.spacing import evenly_spaced
@@ -89,13 +89,13 @@ def histogram(
     input: ArrayOnly,
     bins: int = 100,
     *,
-    range: Others | None = None,
-    weight: Other | None = None,
+    range: UnpromotedArrays | None = None,
+    weight: UnpromotedArray | None = None,
     density: bool = False,
 ) -> HistogramResult: ...
 @overload
 def histogram(
-    input: ArrayOnly, bins: Array, *, weight: Other | None = None, density: bool = False
+    input: ArrayOnly, bins: Array, *, weight: UnpromotedArray | None = None, density: bool = False
 ) -> HistogramResult: ...
 @operator(
     promote=Promote.NONE,
@@ -107,10 +107,10 @@ def histogram(
     input: ArrayOnly,
     bins: int = 100,
     *,
-    range: Others | None = None,
-    weight: Other | None = None,
+    range: UnpromotedArrays | None = None,
+    weight: UnpromotedArray | None = None,
     density: bool = False,
-    edges: Other | None = None,
+    edges: UnpromotedArray | None = None,
 ) -> HistogramResult:
     """The number of elements of `input` in each interval, and the ends: `(hist, bin_edges)`.
 
@@ -143,8 +143,8 @@ def histogram(
 def histogramdd(
     input: ArrayOnly,
     bins: int | Sequence[int],
-    range: Others | None = None,
-    weight: Other | None = None,
+    range: UnpromotedArrays | None = None,
+    weight: UnpromotedArray | None = None,
     density: bool = False,
 ) -> HistogramddResult: ...
 @overload
@@ -152,7 +152,7 @@ def histogramdd(
     input: ArrayOnly,
     bins: Sequence[Array],
     *,
-    weight: Other | None = None,
+    weight: UnpromotedArray | None = None,
     density: bool = False,
 ) -> HistogramddResult: ...
 @operator(
@@ -164,11 +164,11 @@ def histogramdd(
 def histogramdd(
     input: ArrayOnly,
     bins: int | Sequence[int] | None = None,
-    range: Others | None = None,
-    weight: Other | None = None,
+    range: UnpromotedArrays | None = None,
+    weight: UnpromotedArray | None = None,
     density: bool = False,
     *,
-    edges: Others | None = None,
+    edges: UnpromotedArrays | None = None,
 ) -> HistogramddResult:
     """The number of points in each box, and the ends of the intervals: `(hist, bin_edges)`.
 

@@ -19,10 +19,10 @@ from functx._core import (
     known,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
     result_dtype,
+    UnpromotedArray,
 )
 
 from .scanning import running_sum
@@ -34,7 +34,7 @@ __all__ = ["cumulative_trapezoid", "trapezoid"]
 # Integers are summed as integers, and the result is floating; hence `Promote.NONE`.
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER, aliases=("trapz",))
 def trapezoid(
-    y: ArrayOnly, x: ArrayOnly | None = None, *, dx: Other | None = None, dim: Dim = -1
+    y: ArrayOnly, x: ArrayOnly | None = None, *, dx: UnpromotedArray | None = None, dim: Dim = -1
 ) -> Array:
     r"""Integral of `y` along `dim` by the trapezoidal rule.
 
@@ -75,7 +75,7 @@ def trapezoid(
 
 @operator(promote=Promote.NONE, accepts=Accepts.NUMBER)
 def cumulative_trapezoid(
-    y: ArrayOnly, x: ArrayOnly | None = None, *, dx: Other | None = None, dim: Dim = -1
+    y: ArrayOnly, x: ArrayOnly | None = None, *, dx: UnpromotedArray | None = None, dim: Dim = -1
 ) -> Array:
     r"""Integrals of `y` along `dim` up to each sample but the first, by the trapezoidal rule.
 

@@ -19,10 +19,10 @@ from functx._core import (
     is_number,
     is_probability,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
+    UnpromotedArray,
 )
 from functx._core.numbers.bitwise_comparison import equal, greatest_key, ordered_bits, same
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -42,7 +42,7 @@ def _probabilities(*, q: Any, **_: Any) -> Iterator[Requirement]:
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, requires=_probabilities)
 def quantile(
     input: ArrayOnly,
-    q: Other,
+    q: UnpromotedArray,
     dim: Dim | None = None,
     keepdim: bool = False,
     *,
@@ -76,7 +76,7 @@ def quantile(
 @operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, requires=_probabilities)
 def nanquantile(
     input: ArrayOnly,
-    q: Other,
+    q: UnpromotedArray,
     dim: Dim | None = None,
     keepdim: bool = False,
     *,

@@ -22,7 +22,7 @@ from functx._core import (
     known,
     LONG,
     operator,
-    RealFitting,
+    RealArrayDtypeScalar,
     refuse,
     Requirement,
 )
@@ -64,7 +64,7 @@ def segment_reduce(
     offsets: Index | None = None,
     axis: Dim = 0,
     unsafe: bool = False,
-    initial: RealFitting | None = None,
+    initial: RealArrayDtypeScalar | None = None,
 ) -> Array:
     """Sums, means, extrema or products of consecutive segments of `data` along `axis`.
 

@@ -17,10 +17,10 @@ from functx._core import (
     describe,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
     Shape,
+    UnpromotedArray,
 )
 from functx._ops.creation.sizes import size_after_array
 
@@ -76,7 +76,7 @@ def broadcast_to(input: ArrayLike, size: Shape) -> Array:
 
 
 @operator(promote=Promote.NO_OPMATH)
-def expand_as(input: ArrayLike, other: Other) -> Array:
+def expand_as(input: ArrayLike, other: UnpromotedArray) -> Array:
     """Repeats dimensions of size 1, and adds leading ones, until the shape is that of `other`.
 
     - `input`: an array of any dtype, which the result keeps.

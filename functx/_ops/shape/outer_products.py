@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jax import Array, lax
 
-from functx._core import ArrayLike, ArrayOrFactor, describe, operator, refuse
+from functx._core import ArrayLike, ArrayOrUnroundedNumber, describe, operator, refuse
 
 
 __all__ = ["kron", "outer"]
@@ -32,7 +32,7 @@ def outer(input: ArrayLike, vec2: ArrayLike) -> Array:
 
 
 @operator(zero_dim_promotes_alike=True)
-def kron(input: ArrayLike, other: ArrayOrFactor) -> Array:
+def kron(input: ArrayLike, other: ArrayOrUnroundedNumber) -> Array:
     """Kronecker product, in blocks $y_{ij} = a_{ij} B$, for any number of dimensions.
 
     - `input`: the array $a$.

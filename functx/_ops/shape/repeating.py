@@ -18,11 +18,11 @@ from functx._core import (
     is_number,
     LONG,
     operator,
-    Other,
     Promote,
     refuse,
     Requirement,
     Size,
+    UnpromotedArray,
 )
 
 
@@ -103,7 +103,11 @@ def repeat_interleave(repeats: Array, *, output_size: Size | None = None) -> Arr
     sizes_from_values={"output_size": _total},
 )
 def repeat_interleave(
-    input: ArrayLike, repeats: Other, dim: Dim | None = None, *, output_size: Size | None = None
+    input: ArrayLike,
+    repeats: UnpromotedArray,
+    dim: Dim | None = None,
+    *,
+    output_size: Size | None = None,
 ) -> Array:
     """Repeats each element along `dim`, the copies of an element side by side.
 

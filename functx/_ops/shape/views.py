@@ -24,11 +24,11 @@ from functx._core import (
     known,
     known_sizes,
     operator,
-    Other,
     Promote,
     real_of,
     refuse,
     Shape,
+    UnpromotedArray,
 )
 
 from .models import check_is_array
@@ -200,7 +200,7 @@ def flatten(input: ArrayLike, start_dim: int = 0, end_dim: int = -1) -> Array:
 
 
 @operator(promote=Promote.NO_OPMATH)
-def reshape_as(input: ArrayLike, other: Other) -> Array:
+def reshape_as(input: ArrayLike, other: UnpromotedArray) -> Array:
     """The elements in row-major order, arranged in the shape of `other`.
 
     - `input`: an array of any dtype, which the result keeps.
@@ -215,7 +215,7 @@ def reshape_as(input: ArrayLike, other: Other) -> Array:
 
 
 @operator(promote=Promote.NO_OPMATH)
-def view_as(input: ArrayLike, other: Other) -> Array:
+def view_as(input: ArrayLike, other: UnpromotedArray) -> Array:
     """The elements in row-major order, arranged in the shape of `other`: the same as `reshape_as`.
 
     - `input`: an array of any dtype, which the result keeps.

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, Device, DType, operator, Other, Promote, Size
+from functx._core import Accepts, Device, DType, operator, Promote, Size, UnpromotedArray
 
 from .waves import cosines, hump, number, places, result_dtype_of, triangle
 
@@ -78,8 +78,8 @@ def hann_window(
 def hamming_window(
     window_length: Size,
     periodic: bool = True,
-    alpha: Other = 0.54,
-    beta: Other = 0.46,
+    alpha: UnpromotedArray = 0.54,
+    beta: UnpromotedArray = 0.46,
     *,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -135,7 +135,7 @@ def blackman_window(
 def kaiser_window(
     window_length: Size,
     periodic: bool = True,
-    beta: Other = 12.0,
+    beta: UnpromotedArray = 12.0,
     *,
     dtype: DType | None = None,
     device: Device | None = None,

@@ -15,12 +15,12 @@ from functx._core import (
     Device,
     DType,
     operator,
-    Other,
-    Others,
     Promote,
     refuse,
     Requirement,
     Size,
+    UnpromotedArray,
+    UnpromotedArrays,
 )
 
 from .waves import cosines, hump, number, places, result_dtype_of, triangle
@@ -79,7 +79,7 @@ def bartlett(
 def general_cosine(
     M: Size,
     *,
-    a: Others,
+    a: UnpromotedArrays,
     sym: bool = True,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -107,7 +107,7 @@ def general_cosine(
 def general_hamming(
     M: Size,
     *,
-    alpha: Other = 0.54,
+    alpha: UnpromotedArray = 0.54,
     sym: bool = True,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -263,8 +263,8 @@ def cosine(
 def exponential(
     M: Size,
     *,
-    center: Other | None = None,
-    tau: Other = 1.0,
+    center: UnpromotedArray | None = None,
+    tau: UnpromotedArray = 1.0,
     sym: bool = True,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -305,7 +305,7 @@ def exponential(
 def gaussian(
     M: Size,
     *,
-    std: Other = 1.0,
+    std: UnpromotedArray = 1.0,
     sym: bool = True,
     dtype: DType | None = None,
     device: Device | None = None,
@@ -343,7 +343,7 @@ def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
 def kaiser(
     M: Size,
     *,
-    beta: Other = 12.0,
+    beta: UnpromotedArray = 12.0,
     sym: bool = True,
     dtype: DType | None = None,
     device: Device | None = None,

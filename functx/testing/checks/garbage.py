@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import describe
-from functx._core.operators.roles import Kind, Role
+from functx._core.operators.roles import Role, RoleKind
 from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import OpInfo, Sample
 
@@ -85,16 +85,16 @@ def _no_device() -> Iterator[Any]:
     yield from (3, 1.5, 2**64, True, "text", "cuda:x", "cpu:77", np.float32, jnp.ones((2, 3)))
 
 
-_NO: dict[Kind, Callable[[], Iterator[Any]]] = {
-    Kind.ARRAY: _no_one_array,
-    Kind.OTHER: _no_one_array,
-    Kind.SCALAR: _no_one_array,
-    Kind.KEY: _no_key,
-    Kind.DIM: _no_int,
-    Kind.DIMS: _no_int,
-    Kind.SHAPE: _no_int,
-    Kind.DTYPE: _no_dtype,
-    Kind.DEVICE: _no_device,
+_NO: dict[RoleKind, Callable[[], Iterator[Any]]] = {
+    RoleKind.ARRAY: _no_one_array,
+    RoleKind.UNPROMOTED: _no_one_array,
+    RoleKind.SCALAR: _no_one_array,
+    RoleKind.KEY: _no_key,
+    RoleKind.DIM: _no_int,
+    RoleKind.DIMS: _no_int,
+    RoleKind.SHAPE: _no_int,
+    RoleKind.DTYPE: _no_dtype,
+    RoleKind.DEVICE: _no_device,
 }
 # Values of each type, and the types of static options that take them.
 _OF_A_TYPE: tuple[tuple[tuple[Any, ...], set[str]], ...] = (
@@ -109,8 +109,8 @@ _OF_A_TYPE: tuple[tuple[tuple[Any, ...], set[str]], ...] = (
 def _no_option(role: Role) -> Iterator[Any]:
     yield from _anything()
     yield from (1j, np.float32, jnp.ones((2, 3)), jax.random.key(0), [[{}]])
-    assert role.takes is not None
-    taken = {*role.takes.plain, *(["str"] if role.takes.choices else [])}
+    assert role.option_type is not None
+    taken = {*role.option_type.plain, *(["str"] if role.option_type.choices else [])}
     for values, types in _OF_A_TYPE:
         if not taken & types:
             yield from values
@@ -118,13 +118,13 @@ def _no_option(role: Role) -> Iterator[Any]:
 
 def nonsense(role: Role) -> Iterator[Any]:
     """What must be refused in the place of an argument."""
-    if role.kind is Kind.OPTION:
+    if role.kind is RoleKind.OPTION:
         yield from _no_option(role)
     else:
-        several = _no_arrays if role.alone and role.number else _no_arrays_only
+        several = _no_arrays if role.or_single and role.takes_number else _no_arrays_only
         yield from (several if role.several and role.traced else _NO[role.kind])()
-    none = role.takes.none if role.takes is not None else role.optional
-    if not none and role.kind is not Kind.KEY:
+    none = role.option_type.none if role.option_type is not None else role.optional
+    if not none and role.kind is not RoleKind.KEY:
         yield None
 
 

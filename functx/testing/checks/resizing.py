@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from functx._core import category, Size
-from functx._core.operators.roles import Kind, Role
+from functx._core.operators.roles import Role, RoleKind
 from functx.testing.calls import Calls
 from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
@@ -184,7 +184,8 @@ def _several(value: Any) -> tuple[Any, ...]:
 
 def is_sized(role: Role) -> bool:
     """Whether an option is a size that may be symbolic, or several."""
-    return role.kind is Kind.SHAPE or (role.takes is not None and role.takes.sizes)
+    option_type = role.option_type
+    return role.kind is RoleKind.SHAPE or (option_type is not None and option_type.sizes)
 
 
 def _is_size(value: Any) -> TypeGuard[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from functx._core import describe
-from functx._core.operators.roles import Kind, Role
+from functx._core.operators.roles import Role, RoleKind
 from functx.testing.calls import Calls, Given
 from functx.testing.opinfo import OpInfo, Sample
 
@@ -22,7 +22,7 @@ _LARGEST = 2**20  # bytes that a result may have all the same
 
 def sized_by(role: Role) -> bool:
     """Whether an argument may be a size, a count or an extent."""
-    return role.kind is Kind.SHAPE or (role.takes is not None and role.takes.whole)
+    return role.kind is RoleKind.SHAPE or (role.option_type is not None and role.option_type.whole)
 
 
 def has_sizes(info: OpInfo) -> bool:
@@ -42,7 +42,7 @@ def huge_calls(info: OpInfo, sample: Sample) -> Iterator[Given]:
 
 def _huge(value: Any, role: Role) -> Iterator[Any]:
     several = value if isinstance(value, tuple) else ()
-    if role.kind is Kind.SHAPE and not several:
+    if role.kind is RoleKind.SHAPE and not several:
         several = (1, 1)
     for size in HUGE:
         if not several:

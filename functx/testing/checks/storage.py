@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import Promote
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing.calls import Calls
 from functx.testing.opinfo import OpInfo, Sample
 
@@ -86,7 +86,7 @@ def _numbers(info: OpInfo, sample: Sample) -> list[str]:
     """The options that are numbers and are given, with which an operator may compute."""
     assert info.spec is not None
     given = Calls(info.op).arguments(sample.args, sample.kwargs)
-    scalars = [name for name, role in info.spec.roles.items() if role.kind is Kind.SCALAR]
+    scalars = [name for name, role in info.spec.roles.items() if role.kind is RoleKind.SCALAR]
     return [name for name in scalars if given.get(name) is not None]
 
 

@@ -15,7 +15,7 @@ from jax import lax
 
 import functx
 from functx._core import category, describe
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing.opinfo import FixedSizes, OpInfo, Sample
 
 from .compare import assert_close, closeness, DERIVATIVES
@@ -32,7 +32,9 @@ def takes_sizes(info: OpInfo) -> bool:
     if info.spec is None:
         return True
     roles = info.spec.roles.values()
-    return any(role.kind in (Kind.ARRAY, Kind.OTHER) or is_sized(role) for role in roles)
+    return any(
+        role.kind in (RoleKind.ARRAY, RoleKind.UNPROMOTED) or is_sized(role) for role in roles
+    )
 
 
 def first_with_sizes(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from functx._core import available, describe, fail, nearest
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing.checks.forward import sample_dtype
 from functx.testing.drawing.call import Call
 from functx.testing.drawing.draft import Draft, TINY
@@ -197,7 +197,7 @@ def _rank(draw: st.DrawFn, draft: Draft, outline: _Outline, max_side: int) -> li
 def _dims(draw: st.DrawFn, draft: Draft, outline: _Outline, max_side: int) -> list[Draft]:
     """Other dimensions of the first array, from either end."""
     roles = draft.info.spec.roles if draft.info.spec is not None else {}
-    asked = [name for name, role in roles.items() if role.kind in (Kind.DIM, Kind.DIMS)]
+    asked = [name for name, role in roles.items() if role.kind in (RoleKind.DIM, RoleKind.DIMS)]
     arrays = draft.sample().arrays()
     if not asked or not arrays or not arrays[0].ndim or not draw(st.booleans()):
         return []
@@ -206,7 +206,7 @@ def _dims(draw: st.DrawFn, draft: Draft, outline: _Outline, max_side: int) -> li
     options = {}
     for name in asked:
         several = st.lists(one, min_size=1, max_size=rank, unique_by=lambda d, n=rank: d % n)
-        dims = roles[name].kind is Kind.DIMS
+        dims = roles[name].kind is RoleKind.DIMS
         options[name] = draw(one | several.map(tuple) if dims else one)
     alone = [{name: value} for name, value in options.items()] if len(options) > 1 else []
     return [dataclasses.replace(draft, options=chosen) for chosen in (options, *alone)]

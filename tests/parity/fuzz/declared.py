@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing import Departure, OpInfo
 from functx.testing.dtype_facts import DtypeCase, REFUSED
 
@@ -91,7 +91,7 @@ def _numbers(call: Call, finding: Finding) -> bool:
     spec = call.info.spec
     assert spec is not None
     given: dict[str, Any] = spec.arguments(call.args, call.kwargs)
-    kinds = Kind.ARRAY, Kind.OTHER
+    kinds = RoleKind.ARRAY, RoleKind.UNPROMOTED
     arrays = [given.get(name) for name, role in spec.roles.items() if role.kind in kinds]
     flat = [y for x in arrays for y in (x if isinstance(x, (list, tuple)) else [x])]
     return any(isinstance(x, (bool, int, float, complex)) for x in flat)
@@ -103,7 +103,7 @@ def _zero_d(call: Call, finding: Finding) -> bool:
         return False
     assert spec is not None
     given: dict[str, Any] = spec.arguments(call.args, call.kwargs)
-    options = [given.get(k) for k, role in spec.roles.items() if role.kind is not Kind.ARRAY]
+    options = [given.get(k) for k, role in spec.roles.items() if role.kind is not RoleKind.ARRAY]
     return any(isinstance(x, np.ndarray) and x.ndim == 0 for x in options)
 
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing import ALL_DTYPES, OpInfo, Sample
 from functx.testing.calls import Calls, filled
 from functx.testing.dtype_facts import not_pytorchs
@@ -237,6 +237,6 @@ class Drawing:
         except Exception:
             return set()
         roles = self.calls.spec.roles
-        named = [x for k, x in given.items() if roles[k].kind is Kind.OTHER]
+        named = [x for k, x in given.items() if roles[k].kind is RoleKind.UNPROMOTED]
         whole = [x for x in jax.tree.leaves(named) if isinstance(x, np.ndarray)]
         return {id(x) for x in whole if category(jnp.dtype(x.dtype)) < 2}

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from functx._core import category
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing import op_db, OpInfo
 from functx.testing.checks.choosing import chooses
 from functx.testing.checks.compare import magnitude, ulps_of
@@ -300,7 +300,7 @@ def _combines(info: OpInfo) -> bool:
     """Whether an element of the result comes of several."""
     assert info.spec is not None
     kinds = {role.kind for role in info.spec.roles.values()}
-    return bool(kinds & {Kind.DIM, Kind.DIMS})
+    return bool(kinds & {RoleKind.DIM, RoleKind.DIMS})
 
 
 def first_off(where: np.ndarray, got: np.ndarray, want: np.ndarray) -> str:

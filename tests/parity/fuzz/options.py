@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from functx._core.operators.roles import Kind
+from functx._core.operators.roles import RoleKind
 from functx.testing import ALL_DTYPES
 from functx.testing.calls import Calls
 
@@ -22,7 +22,7 @@ def options(calls: Calls, hidden: set[str]) -> list[str]:
     """The parameters that are no arrays, or may be left out, but for those that are `hidden`."""
     assert calls.spec is not None
     kinds = {name: role.kind for name, role in calls.spec.roles.items()}
-    needed = {Kind.ARRAY, Kind.OTHER}
+    needed = {RoleKind.ARRAY, RoleKind.UNPROMOTED}
     return [
         name
         for name, p in calls.parameters.items()
@@ -41,18 +41,18 @@ def option(rng: Rng, calls: Calls, name: str, given: dict[str, Any]) -> Any:
     if role.optional and rng.random() < 0.1:
         return None
     match role.kind:
-        case Kind.DIM:
+        case RoleKind.DIM:
             return dim(rng, rank)
-        case Kind.DIMS:
+        case RoleKind.DIMS:
             count = int(rng.integers(4))
             return dim(rng, rank) if count == 3 else tuple(dim(rng, rank) for _ in range(count))
-        case Kind.SHAPE:
+        case RoleKind.SHAPE:
             return sizes(rng, now if now is not None else first.shape)
-        case Kind.DTYPE:
+        case RoleKind.DTYPE:
             return str(pick(rng, ALL_DTYPES))
-        case Kind.SCALAR:
+        case RoleKind.SCALAR:
             return number(rng)
-        case Kind.ARRAY | Kind.OTHER:
+        case RoleKind.ARRAY | RoleKind.UNPROMOTED:
             return _array(rng, note, now, first)
     return _plain(rng, calls, name, note, now)
 

@@ -10,9 +10,9 @@ from functx._core import (
     Accepts,
     ArrayLike,
     operator,
-    Other,
     Promote,
     Scalar,
+    UnpromotedArray,
 )
 
 from .batches import eps_is_not_negative, normalized_batch
@@ -48,10 +48,10 @@ def _statistics_may_come_last(args: tuple, kwargs: dict[str, Any]) -> tuple[tupl
 @overload
 def batch_norm(
     input: ArrayLike,
-    running_mean: Other | None,
-    running_var: Other | None,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    running_mean: UnpromotedArray | None,
+    running_var: UnpromotedArray | None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     training: bool = False,
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,
@@ -59,10 +59,10 @@ def batch_norm(
 @overload
 def batch_norm(
     input: ArrayLike,
-    weight: Other | None,
-    bias: Other | None,
-    running_mean: Other | None,
-    running_var: Other | None,
+    weight: UnpromotedArray | None,
+    bias: UnpromotedArray | None,
+    running_mean: UnpromotedArray | None,
+    running_var: UnpromotedArray | None,
     training: bool,
     momentum: Scalar,
     eps: Scalar,
@@ -77,10 +77,10 @@ def batch_norm(
 )
 def batch_norm(
     input: ArrayLike,
-    running_mean: Other | None,
-    running_var: Other | None,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    running_mean: UnpromotedArray | None,
+    running_var: UnpromotedArray | None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     training: bool = False,
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,
@@ -117,10 +117,10 @@ def batch_norm(
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=eps_is_not_negative)
 def batch_norm_with_stats(
     input: ArrayLike,
-    running_mean: Other | None,
-    running_var: Other | None,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    running_mean: UnpromotedArray | None,
+    running_var: UnpromotedArray | None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     training: bool = False,
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,

@@ -12,10 +12,10 @@ from functx._core import (
     Autocast,
     describe,
     operator,
-    Other,
     Promote,
     refuse,
     Scalar,
+    UnpromotedArray,
 )
 
 from .standardization import affine, per_channel, standardized, wide
@@ -33,8 +33,8 @@ __all__ = ["group_norm"]
 def group_norm(
     input: ArrayLike,
     num_groups: int,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes over groups of channels, then applies `weight` and `bias` to each channel:

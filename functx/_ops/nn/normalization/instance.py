@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, operator, Other, Promote, refuse, Scalar
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    describe,
+    operator,
+    Promote,
+    refuse,
+    Scalar,
+    UnpromotedArray,
+)
 from functx._ops.quotients import mean as mean_of
 
 from .standardization import affine, moments, per_channel, require_vector, wide
@@ -27,10 +36,10 @@ class InstanceNormResult(NamedTuple):
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def instance_norm(
     input: ArrayLike,
-    running_mean: Other | None = None,
-    running_var: Other | None = None,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    running_mean: UnpromotedArray | None = None,
+    running_var: UnpromotedArray | None = None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     use_input_stats: bool = True,
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,
@@ -66,10 +75,10 @@ def instance_norm(
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING)
 def instance_norm_with_stats(
     input: ArrayLike,
-    running_mean: Other | None = None,
-    running_var: Other | None = None,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    running_mean: UnpromotedArray | None = None,
+    running_var: UnpromotedArray | None = None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     use_input_stats: bool = True,
     momentum: Scalar = 0.1,
     eps: Scalar = 1e-5,

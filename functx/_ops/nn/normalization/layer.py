@@ -10,11 +10,11 @@ from functx._core import (
     ArrayLike,
     Autocast,
     operator,
-    Other,
     Promote,
-    Real,
+    RealScalar,
     Scalar,
     Shape,
+    UnpromotedArray,
 )
 from functx._ops.quotients import mean as mean_of
 
@@ -33,8 +33,8 @@ __all__ = ["layer_norm", "rms_norm"]
 def layer_norm(
     input: ArrayLike,
     normalized_shape: Shape,
-    weight: Other | None = None,
-    bias: Other | None = None,
+    weight: UnpromotedArray | None = None,
+    bias: UnpromotedArray | None = None,
     eps: Scalar = 1e-5,
 ) -> Array:
     r"""Normalizes over the trailing dimensions, then applies `weight` and `bias`:
@@ -66,8 +66,8 @@ def layer_norm(
 def rms_norm(
     input: ArrayLike,
     normalized_shape: Shape,
-    weight: Other | None = None,
-    eps: Real | None = None,
+    weight: UnpromotedArray | None = None,
+    eps: RealScalar | None = None,
 ) -> Array:
     r"""Divides by the root of the mean square over the trailing dimensions, then applies `weight`:
     $y = x / \sqrt{\mathrm{E}[x^2] + \epsilon} \cdot w$ (Zhang and Sennrich, 2019).

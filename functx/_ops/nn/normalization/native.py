@@ -14,12 +14,12 @@ from functx._core import (
     Autocast,
     describe,
     operator,
-    Other,
     Promote,
     refuse,
     Scalar,
     Shape,
     Size,
+    UnpromotedArray,
 )
 
 from .batches import eps_is_not_negative, normalized_batch
@@ -46,8 +46,8 @@ class NormResult(NamedTuple):
 def native_layer_norm(
     input: ArrayLike,
     normalized_shape: Shape,
-    weight: Other | None,
-    bias: Other | None,
+    weight: UnpromotedArray | None,
+    bias: UnpromotedArray | None,
     eps: Scalar,
 ) -> NormResult:
     r"""`functx.nn.functional.layer_norm` over the trailing dimensions, with its statistics $\mu$
@@ -84,8 +84,8 @@ def native_layer_norm(
 )
 def native_group_norm(
     input: ArrayLike,
-    weight: Other | None,
-    bias: Other | None,
+    weight: UnpromotedArray | None,
+    bias: UnpromotedArray | None,
     N: Size,
     C: Size,
     HxW: Size,
@@ -133,10 +133,10 @@ def native_group_norm(
 )
 def native_batch_norm(
     input: ArrayLike,
-    weight: Other | None,
-    bias: Other | None,
-    running_mean: Other | None,
-    running_var: Other | None,
+    weight: UnpromotedArray | None,
+    bias: UnpromotedArray | None,
+    running_mean: UnpromotedArray | None,
+    running_var: UnpromotedArray | None,
     training: bool,
     momentum: Scalar,
     eps: Scalar,
