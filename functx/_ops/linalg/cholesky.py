@@ -94,6 +94,8 @@ def _identity(A: Array) -> Array:
 def cholesky_solve(input: ArrayLike, input2: ArrayLike, upper: bool = False) -> Array:
     r"""Solution $X$ of $A X = B$ for $B$ = `input` and the Cholesky factor `input2` of $A$.
 
+    - `input`: $B$, float32, float64 or complex.
+    - `input2`: the Cholesky factor of $A$ that `functx.cholesky` returns, of the dtype of `input`.
     - `upper`: `input2` is upper triangular, and $A = U^H U$; else $A = L L^H$.
 
     Shapes: `input: [..., n, k]` and `input2: [..., n, n]`, whose leading dimensions broadcast,

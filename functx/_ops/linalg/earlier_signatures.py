@@ -21,6 +21,7 @@ __all__ = ["qr", "svd"]
 def qr(input: ArrayLike, some: bool = True) -> QRResult:
     r"""QR decomposition, $A = Q R$: the older form of `functx.linalg.qr`.
 
+    - `input`: matrices, float32, float64 or complex. The factors keep their dtype.
     - `some`: False completes the columns of `Q` to a basis.
 
     Shapes: `input: [..., m, n]` and k = min(m, n) give `[..., m, k]` and `[..., k, n]`; with
@@ -49,6 +50,7 @@ class SVDResult(NamedTuple):
 def svd(input: ArrayLike, some: bool = True, compute_uv: bool = True) -> SVDResult:
     r"""Singular value decomposition: $A = U \operatorname{diag}(S) V^H$. Note `V`, not $V^H$.
 
+    - `input`: matrices, float32, float64 or complex. `U` and `V` keep their dtype.
     - `some`: False completes the columns of `U` and `V` to bases. What is added is arbitrary,
       and counts as constant in derivatives.
     - `compute_uv`: False leaves the vectors out; `U` and `V` are zeros.

@@ -36,6 +36,8 @@ __all__ = ["matrix_exp"]
 def matrix_exp(A: ArrayLike) -> Array:
     r"""Matrix exponential: $\sum_k A^k / k!$.
 
+    - `A`: square matrices of any floating or complex dtype, which the result keeps.
+
     Shapes: `A: [..., n, n]` gives `[..., n, n]`.
     Dtypes: halves are computed in float32 and rounded once.
 

@@ -45,6 +45,8 @@ class GeqrfResult(NamedTuple):
 def geqrf(input: ArrayLike) -> GeqrfResult:
     r"""QR decomposition as LAPACK's `geqrf` leaves it: $R$, and reflections whose product is $Q$.
 
+    - `input`: matrices, float32, float64 or complex. The result keeps their dtype.
+
     Shapes: `input: [..., m, n]` gives `a: [..., m, n]` and `tau: [..., min(m, n)]`. On and above
     the diagonal, `a` holds $R$; the i-th column below holds the end of $v_i$, whose i-th element is
     1 and those before are 0. `functx.linalg.householder_product(a, tau)` gives $Q$.
@@ -127,6 +129,9 @@ _geqrf = derivative_rules(_by_lapack, jvp=_geqrf_tangent, name="geqrf")
 def householder_product(A: ArrayLike, tau: ArrayLike) -> Array:
     r"""The first columns of a product of Householder reflections, $H_1 \cdots H_k$.
 
+    - `A`: the vectors $v_i$ of the reflections by columns, float32, float64 or complex.
+    - `tau`: the factors $\tau_i$ of the reflections, of the dtype of `A`.
+
     Shapes: `A: [..., m, n]` with m >= n and `tau: [..., k]` with k <= n give `[..., m, n]`; the
     leading dimensions must be equal. The end of $v_i$ stands in the i-th column of `A`, below the
     diagonal, which is not read: see `functx.geqrf`. The derivative exists for any `tau`.
@@ -156,6 +161,9 @@ def ormqr(
 ) -> Array:
     r"""The product of a matrix and the unitary $Q = H_1 \cdots H_k$ that `functx.geqrf` describes.
 
+    - `input`: the vectors $v_i$ of the reflections by columns, float32, float64 or complex.
+    - `tau`: the factors $\tau_i$ of the reflections, of the dtype of `input`.
+    - `other`: the matrices $C$, of the dtype of `input`.
     - `left`: gives $Q C$, with $C$ for `other`; False gives $C Q$.
     - `transpose`: takes $Q^H$ instead of $Q$.
 

@@ -53,6 +53,7 @@ def _invertible(*, A: Any, hermitian: bool, **_: Any) -> Iterator[Requirement]:
 def ldl_factor(A: ArrayLike, *, hermitian: bool = False) -> LDLFactorResult:
     r"""$A = P^T L D L^H P$ with unit lower triangular $L$ and, in $D$, blocks of one row or two.
 
+    - `A`: Hermitian or symmetric matrices, float32, float64 or complex. `LD` keeps their dtype.
     - `hermitian`: whether complex `A` is Hermitian; if not, it is symmetric, and $L^H$ is $L^T$.
 
     Shapes: `A: [..., n, n]`, of which the lower triangle is read, gives `LD: [..., n, n]`, in
@@ -112,6 +113,8 @@ def _pivots_in_range(*, LD: Any, pivots: Any, **_: Any) -> Iterator[Requirement]
 def ldl_solve(LD: ArrayLike, pivots: Index, B: ArrayLike, *, hermitian: bool = False) -> Array:
     r"""Solution $X$ of $A X = B$, from what `ldl_factor` returns for $A$.
 
+    - `LD`, `pivots`: the packed factors and the exchanges that `ldl_factor` returned.
+    - `B`: the right-hand sides, of the dtype of `LD`.
     - `hermitian`: as it was given there.
 
     Shapes: `LD: [..., n, n]`, of which the lower triangle is read, and `B: [..., n, k]`, whose

@@ -64,6 +64,8 @@ def lstsq(
 ) -> LstsqResult:
     r"""The $X$ that minimizes $\|A X - B\|_F$, of several the one of least norm.
 
+    - `A`: matrices, float32, float64 or complex.
+    - `B`: the right-hand sides, by columns, or a vector for each matrix, of the dtype of `A`.
     - `rcond`: singular values not greater than `rcond` times the largest count as zero. By default
       it is `max(m, n) * eps`. `"gels"` does not look at it.
     - `driver`: `"gels"` takes matrices of full rank, by QR. The others take any, by singular

@@ -73,6 +73,7 @@ def lobpcg(
     and the step before (Knyazev, 2001), of which a basis is computed that stays orthonormal
     (Duersch, Shao, Yang and Gu, 2018). It takes products with `A`, `B` and `iK` alone.
 
+    - `A`: Hermitian matrices, float32, float64 or complex.
     - `k`: how many, by default as many as `X` has columns, or 1.
     - `B`: positive definite; without it, the identity.
     - `X`: where to start. By default n vectors are drawn; n is `k`, and has no meaning beside `X`.

@@ -39,6 +39,7 @@ def _no_zero_pivot_if_asked(*, check_errors: bool, **given: Any) -> Iterator[Req
 def lu_factor(A: ArrayLike, *, pivot: bool = True) -> LUFactorResult:
     r"""LU factors with partial pivoting, $P^T A = L U$, in one matrix.
 
+    - `A`: matrices, float32, float64 or complex. `LU` keeps their dtype.
     - `pivot`: `False` exchanges no rows, which is unstable. PyTorch has it on CUDA devices alone.
 
     Shapes: `A: [..., m, n]` and k = min(m, n) give `LU: [..., m, n]`, which holds $U$ on and above
@@ -92,6 +93,7 @@ class LUResult(NamedTuple):
 def lu(A: ArrayLike, *, pivot: bool = True) -> LUResult:
     r"""LU decomposition with partial pivoting: $A = P L U$.
 
+    - `A`: matrices, float32, float64 or complex. The factors keep their dtype.
     - `pivot`: `False` exchanges no rows, which is unstable, and leaves `P` out: it is `[0]`.
       PyTorch has it on CUDA devices alone.
 
@@ -120,6 +122,9 @@ def lu_solve(
 ) -> Array:
     r"""Solution $X$ of $A X = B$, or of $X A = B$ if not `left`, from the LU factors of $A$.
 
+    - `LU`, `pivots`: the factors and the exchanges that `lu_factor` returned.
+    - `B`: the right-hand sides, of the dtype of `LU`.
+    - `left`: solves $A X = B$; False solves $X A = B$.
     - `adjoint`: solves with $A^H$ in the place of $A$.
 
     Shapes: `LU: [..., n, n]` and `B: [..., n, k]` (`[..., k, n]` if not `left`), whose leading

@@ -54,6 +54,7 @@ def matrix_norm(
 ) -> Array:
     r"""Norm of the matrices in the two dimensions `dim`.
 
+    - `A`: an array of any floating or complex dtype.
     - `ord`: `"fro"`, $\sqrt{\sum_{ij} |a_{ij}|^2}$; `"nuc"`, the sum of the singular values; 2 and
       -2, the largest and the smallest of them; 1 and -1, the largest and the smallest sum of
       $|a_{ij}|$ over a column; `inf` and `-inf`, over a row.

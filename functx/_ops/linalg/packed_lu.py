@@ -32,6 +32,7 @@ def lu(A: ArrayLike, pivot: bool = True, get_infos: bool = False) -> Any: ...
 def lu(A: ArrayLike, pivot: bool = True, get_infos: bool = False) -> Any:
     r"""LU factors with partial pivoting, $P^T A = L U$, in one matrix.
 
+    - `A`: matrices, float32, float64 or complex. `LU` keeps their dtype.
     - `pivot`: `False` exchanges no rows, which is unstable. PyTorch has it on CUDA devices alone.
     - `get_infos`: adds the number of the first pivot that is zero, counted from 1, or 0.
 
@@ -66,6 +67,9 @@ def _pivots_in_range(*, LU_data: Any, LU_pivots: Any, **_: Any) -> Iterator[Requ
 def lu_solve(input: ArrayLike, LU_data: ArrayLike, LU_pivots: Index) -> Array:
     r"""Solution $X$ of $A X = b$ for $b$ = `input` and the LU factors of $A$.
 
+    - `input`: $b$, float32, float64 or complex.
+    - `LU_data`, `LU_pivots`: the factors and the exchanges that `functx.lu` returned for $A$.
+
     Shapes: `input: [..., n, k]` and `LU_data: [..., n, n]`, whose leading dimensions broadcast,
     and `LU_pivots: [..., n]` as long as the batch of `LU_data`, give `[..., n, k]`.
     Errors: RuntimeError for pivots outside of `[1, n]`. Where $U$ has a zero on its diagonal, the
@@ -99,6 +103,7 @@ def lu_unpack(
 ) -> LUUnpackResult:
     r"""The factors of $A = P L U$ from what `lu` returns.
 
+    - `LU_data`, `LU_pivots`: the factors and the exchanges that `functx.lu` returned.
     - `unpack_data`: `False` leaves out `L` and `U`, which are then `[0]`.
     - `unpack_pivots`: `False` leaves out `P`, which is then `[0]`, and does not look at
       `LU_pivots`.

@@ -64,6 +64,8 @@ def multi_dot(tensors: ArraysOnly) -> Array:
 def vecdot(x: ArrayOnly, y: ArrayOnly, *, dim: int = -1) -> Array:
     r"""Inner products of vectors along `dim`: $\sum_i \bar{x}_i y_i$.
 
+    - `x`, `y`: arrays of vectors. Those of `x` are conjugated if they are complex.
+
     Shapes: `x` and `y` broadcast, and lose `dim`, which counts theirs after that.
     Dtypes: both have the same one.
 

@@ -46,6 +46,7 @@ def pinv(
 ) -> Array:
     r"""Pseudoinverse: the $P$ with $A P A = A$, $P A P = P$ and Hermitian $A P$ and $P A$.
 
+    - `A`: matrices, float32, float64 or complex. The result keeps their dtype.
     - `atol`, `rtol`: singular values not greater than `max(atol, rtol * largest)` count as zero.
       Numbers, or arrays as long as the batch of `A`, to which they broadcast. By default `atol` is
       0, and `rtol` is `max(m, n) * eps`, or 0 where `atol` is greater than 0.

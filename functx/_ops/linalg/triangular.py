@@ -22,6 +22,8 @@ def solve_triangular(
 ) -> Array:
     r"""Solution $X$ of $A X = B$, or of $X A = B$ if not `left`, with a triangular $A$.
 
+    - `A`: square matrices, of which one triangle is read, float32, float64 or complex.
+    - `B`: the right-hand sides, of the dtype of `A`.
     - `upper`: which triangle of `A` is read. The other has a gradient of zeros.
     - `unitriangular`: takes the diagonal of `A` for ones, without reading it.
 
@@ -62,6 +64,8 @@ def triangular_solve(
 ) -> TriangularSolveResult:
     r"""Solution $X$ of $A X = b$ for $b$ = `input` and a triangular $A$.
 
+    - `input`: $b$, float32, float64 or complex.
+    - `A`: square matrices, of which one triangle is read, of the dtype of `input`.
     - `upper`: which triangle of `A` is read. The other has a gradient of zeros.
     - `transpose`: solves $A^T X = b$, without conjugation.
     - `unitriangular`: takes the diagonal of `A` for ones, without reading it.
