@@ -10,7 +10,7 @@ _EXTRA = ("jinja2", "matplotlib", "rich", "typer")
 
 
 def main() -> None:
-    """Runs the command line; without its packages, says how to get them."""
+    """Runs the command line; without the packages that it needs, says how to get them."""
     try:
         app = importlib.import_module("functx.cli.app")
     except ModuleNotFoundError as missing:

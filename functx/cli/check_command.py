@@ -40,7 +40,7 @@ LEFT = 3  # the exit status where the time was over before the cells
 
 
 def run_check(request: CheckRequest, console: Console) -> int:
-    """Does what was asked, and gives the exit status.
+    """Runs `functx check` as requested, and returns the exit status.
 
     0; 1 if a cell fails; 3 if time was over with cells left; 4 if a file could not be written;
     130 if stopped.
@@ -110,7 +110,7 @@ def run_check(request: CheckRequest, console: Console) -> int:
 
 
 def _unfinished(request: CheckRequest, plan: Plan) -> dict[str, list[str]]:
-    """What is missing in the entries of an operator that is named exactly."""
+    """The notes on what the entries of an operator, named exactly, lack."""
     alike = len({info.name for info in plan.infos}) == 1
     if not alike or not any(request.pattern in names_of(info) for info in plan.infos):
         return {}

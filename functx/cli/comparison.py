@@ -25,8 +25,8 @@ _FIELDS = ("operator", "dtype", "check", "status", "seconds")
 
 
 @dataclasses.dataclass(frozen=True)
-class Comparison:
-    """Cells by what became of them. `slower` holds an entry, a dtype, and seconds then and now."""
+class RunComparison:
+    """Cells by what became of them; `slower` has entries, dtypes, seconds then and now."""
 
     failing: list[Cell]
     passing: list[Cell]
@@ -63,7 +63,7 @@ def load_run(path: Path) -> dict[str, Any]:
 
 
 def _readable(data: dict[str, Any]) -> bool:
-    """Whether what a comparison reads is there."""
+    """Whether the data has all that a comparison reads."""
     try:
         settings = data["settings"]
         _ = settings["profile"], settings["x64"]
@@ -76,7 +76,7 @@ def _readable(data: dict[str, Any]) -> bool:
 
 
 def _strange_status(data: dict[str, Any]) -> str | None:
-    """A word that says of a cell how it came out, and means nothing here."""
+    """A status of some cell that this version does not know, or None."""
     words = (cell["status"] for cell in data["cells"])
     return next((word for word in words if word not in get_args(Status)), None)
 
@@ -88,7 +88,7 @@ def compare(
     results: Sequence[Result],
     pattern: str | None = None,
     others: Collection[str] = (),
-) -> Comparison:
+) -> RunComparison:
     """What became of an earlier run's cells.
 
     - `old`: the earlier run, of `load_run`.
@@ -109,7 +109,7 @@ def compare(
     gone, new = [c for c in before if c not in here], [c for c in now if c not in before]
     both = [(cell, before[cell], r.status) for cell, r in now.items() if cell in before]
     failing = [c for c, was, is_ in both if was not in FAILING and is_ in FAILING]
-    return Comparison(
+    return RunComparison(
         failing=failing,
         passing=[c for c, was, is_ in both if was in FAILING and is_ == "pass"],
         opened=[c for c, was, is_ in both if was != "gap" and is_ == "gap"],
@@ -123,7 +123,7 @@ def compare(
 
 
 def _scope(plan: Plan, pattern: str | None) -> Callable[[Cell], bool]:
-    """Whether a run was asked about a cell, which the database may have no more."""
+    """A function that says whether a run was asked about a cell."""
     ids = {info.id for info in plan.infos}
     known = {info.id for info in op_db} - ids
     exact = any(pattern in names_of(info) for info in plan.infos)
@@ -153,7 +153,7 @@ def _alike(settings: dict[str, Any], plan: Plan) -> bool:
 
 
 def _slower(pairs: Iterable[tuple[float, Result]]) -> list[tuple[str, str, float, float]]:
-    """The entries in a dtype whose cells took most longer; what may be chance is left out."""
+    """The entries, by dtype, whose cells became slowest; differences by chance are left out."""
     sums: dict[tuple[str, str], list[float]] = {}
     for was, result in pairs:
         both = sums.setdefault((result.operator, result.dtype), [0.0, 0.0])
@@ -163,7 +163,7 @@ def _slower(pairs: Iterable[tuple[float, Result]]) -> list[tuple[str, str, float
     return sorted(slower, key=lambda row: row[2] - row[3])[:SLOWEST]
 
 
-def print_comparison(console: Console, path: Path, comparison: Comparison) -> None:
+def print_comparison(console: Console, path: Path, comparison: RunComparison) -> None:
     """What changed, the worst first; the times at the end."""
     kinds = {
         "[red]✗ fails now[/]": comparison.failing,

@@ -42,7 +42,7 @@ PIPED_WIDTH = 10_000  # characters: wider than any table
 
 
 def make_console() -> Console:
-    """What commands print to: as wide as the terminal, and where it is none, as wide as needed."""
+    """The console of a command, as wide as the terminal, or as needed where there is none."""
     console = Console()
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
@@ -57,7 +57,7 @@ def first_that_fits(console: Console, *tables: Table) -> Table:
 
 
 def letters_of(groups: Iterable[str]) -> dict[str, str]:
-    """A letter for each group, where the names of all are too wide to head columns."""
+    """A letter for each group, where the groups' names are too wide to head columns."""
     return dict(zip(groups, string.ascii_letters, strict=False))
 
 
@@ -68,7 +68,7 @@ def print_letters(console: Console, letters: dict[str, str]) -> None:
 
 
 class Rate(ProgressColumn):
-    """Cells a second."""
+    """A progress column: cells in a second."""
 
     def render(self, task: Task) -> Text:
         """`12.3 cells/s`."""
@@ -125,7 +125,7 @@ def print_results(console: Console, results: Sequence[Result]) -> None:
 
 
 def _failures(results: Iterable[Result]) -> list[tuple[tuple[str, str, str], list[str]]]:
-    """What is said of cells that fail, with the dtypes of an entry of which the same is said."""
+    """The failures, those of an entry that say the same in several dtypes as one."""
     dtypes: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         if result.failing:
@@ -137,7 +137,7 @@ def _failures(results: Iterable[Result]) -> list[tuple[tuple[str, str, str], lis
 def _print_matrix(
     console: Console, rows: dict[str, dict[str, list[Result]]], checks: Sequence[str]
 ) -> None:
-    """A row for each entry: a mark for each check, or for each group where those do not fit."""
+    """Prints a row for each entry: a mark for each check, or for each group if too wide."""
     groups = check_groups(checks)
     if len(checks) <= 6:
         groups = {check: [check] for check in checks}
@@ -158,7 +158,7 @@ def _matrix(
     *,
     whole_groups: bool = False,
 ) -> Table:
-    """The marks of entries; with `whole_groups` one for each column, that of its worst cell."""
+    """The marks of entries; with `whole_groups` one mark a group, that of its worst cell."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0) if whole_groups else (0, 1))
     table.add_column("operator", no_wrap=True, max_width=36)
     for name in columns:
@@ -197,7 +197,7 @@ def _per_check(results: Sequence[Result], checks: Sequence[str]) -> Table:
 
 
 def summary(results: Sequence[Result], planned: int, seconds: float) -> str:
-    """One line in sum."""
+    """The line that sums a run up."""
     count = totals(results)
     bad = sum(count[status] for status in FAILING)
     stopped = "" if len(results) == planned else f" (stopped: {planned - len(results)} not run)"
@@ -210,7 +210,7 @@ def summary(results: Sequence[Result], planned: int, seconds: float) -> str:
 
 
 def slowest(results: Iterable[Result], most: int = 5) -> str:
-    """The entries in a dtype whose cells took longest, in a line; "" of few."""
+    """A line on the entries and dtypes whose cells took longest; empty for few cells."""
     sums: dict[tuple[str, str], float] = {}
     for result in results:
         key = result.operator, result.dtype

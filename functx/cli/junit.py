@@ -17,7 +17,7 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def write_junit(path: Path, data: dict[str, Any]) -> None:
-    """Writes `as_data`'s result: gaps as skipped cases, failures with their text."""
+    """Writes what `as_data` returned: gaps as skipped cases, failures with their text."""
     root = Element("testsuites", _counted("functx check", data["cells"]))
     by_operator: dict[str, list[dict[str, Any]]] = {}
     for cell in data["cells"]:

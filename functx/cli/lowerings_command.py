@@ -1,4 +1,4 @@
-"""`functx lowerings`: in what an operator's program for one platform is not that for another."""
+"""`functx lowerings`: how an operator's programs differ between platforms."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def list_lowerings(pattern: str | None, console: Console) -> None:
 
 
 def differences(info: OpInfo) -> dict[str, set[str] | str] | None:
-    """By platform, what an entry's program has that not all others have; None if all are alike.
+    """By platform, what an entry's program has on some platforms only; None if all are alike.
 
-    That are operations, and as `@name` what is called from libraries. A string is the error of
+    The differences are operations, and functions of libraries as `@name`. A string is the error of
     lowering for the platform.
     """
     samples = looked_at(info, sample_dtype(info))

@@ -28,7 +28,7 @@ from .settings import configure
 
 
 def run_mutants(request: MutantsRequest, console: Console) -> int:
-    """Does what was asked, and gives the exit status.
+    """Runs `functx mutants` as requested, and returns the exit status.
 
     0; 1 if a mutant survives or an entry raises; 4 if the file could not be written; 130 if
     stopped.
@@ -66,11 +66,11 @@ def run_mutants(request: MutantsRequest, console: Console) -> int:
 
 
 # An entry, the verdicts on its mutants, and what it raised while they were planted or hunted.
-_Hunted: TypeAlias = tuple[str, list[Verdict], str]
+_HuntResult: TypeAlias = tuple[str, list[Verdict], str]
 
 
-def _hunted(request: MutantsRequest, infos: Sequence[OpInfo]) -> Generator[_Hunted, None, None]:
-    """What comes of each entry, as it comes."""
+def _hunted(request: MutantsRequest, infos: Sequence[OpInfo]) -> Generator[_HuntResult, None, None]:
+    """The results of hunting each entry's mutants, as they come."""
     if request.jobs == 1:
         yield from (_hunt(info.id) for info in infos)
         return
@@ -93,7 +93,7 @@ class _Start:
         configure(device=self.device, shared=True)
 
 
-def _hunt(operator: str) -> _Hunted:
+def _hunt(operator: str) -> _HuntResult:
     info = next(info for info in op_db if info.id == operator)
     verdicts, said = [], ""
     try:

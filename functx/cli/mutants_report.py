@@ -1,4 +1,4 @@
-"""What came of planted mistakes, as JSON, and as a page that needs nothing but itself."""
+"""The results of a hunt for mutants, as JSON and as a page that needs no other file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Share: TypeAlias = tuple[int, int] | None  # how many were caught of how many; N
 
 @dataclasses.dataclass(frozen=True)
 class Hunt:
-    """A hunt that is over, or was stopped."""
+    """A hunt for mutants that is over or was stopped."""
 
     verdicts: Sequence[Verdict]
     errors: Mapping[str, str]  # by entry: what it raised while its mutants were planted or hunted
@@ -33,17 +33,17 @@ class Hunt:
 
     @property
     def caught(self) -> int:
-        """How many mutants."""
+        """How many mutants were caught."""
         return sum(v.caught for v in self.verdicts)
 
     @property
     def survivors(self) -> list[Verdict]:
-        """The verdicts on those that no check caught."""
+        """The verdicts on the mutants that no check caught."""
         return [v for v in self.verdicts if not v.caught]
 
 
 def write_json(path: Path, hunt: Hunt) -> None:
-    """Each verdict, and what was raised."""
+    """Writes each verdict, and what was raised."""
     data = {
         "planted": len(hunt.verdicts),
         "caught": hunt.caught,
@@ -69,13 +69,13 @@ def write_html(path: Path, hunt: Hunt) -> None:
 
 
 def groups_of(verdicts: Iterable[Verdict]) -> list[str]:
-    """The groups of mistakes of which some were planted."""
+    """The groups of mistakes of which at least one was planted."""
     planted = {KINDS[v.kind].group for v in verdicts}
     return [group for group in GROUPS if group in planted]
 
 
 def shares(verdicts: Sequence[Verdict]) -> dict[str, list[Share]]:
-    """By operator and group, how many were caught of how many; None where none applies."""
+    """How many mutants were caught out of how many, by operator and group; None without any."""
     rows: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         rows.setdefault(verdict.operator, []).append(verdict)

@@ -1,4 +1,4 @@
-"""The files that a run writes: that they can be is known before it begins."""
+"""The files that a run writes, which are tried before the run begins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNWRITTEN = 4  # the exit status where a file could not be written when the run 
 
 
 def require_outputs(files: Mapping[str, Path | None], done: Iterable[Path] = ()) -> None:
-    """Refuses a file that cannot be written, or that is another's or a `--done` file too.
+    """Refuses a file that cannot be written, that is given twice, or that is a `--done` file.
 
     `files` are by option.
     """
@@ -34,7 +34,7 @@ def require_outputs(files: Mapping[str, Path | None], done: Iterable[Path] = ())
 
 
 def _try(path: Path) -> None:
-    """Opens a file for writing and leaves it, or that there is none, as it is."""
+    """Opens a file for writing, and leaves the file, or its absence, as it was."""
     if not path.parent.exists():
         path.parent.mkdir(parents=True)
     if path.exists() and not path.is_file():
@@ -46,14 +46,14 @@ def _try(path: Path) -> None:
 
 
 def unwritable(option: str, path: Path, error: OSError) -> str:
-    """What is said of a file that cannot be written."""
+    """The message about a file that cannot be written."""
     return f"{option} {path} cannot be written: {error.strerror or error}"
 
 
 def write_outputs(
     files: Mapping[str, Path | None], writers: Mapping[str, Callable[[Path], None]]
 ) -> tuple[list[Path], list[str]]:
-    """Writes what was asked for: the files that are written, and what is said of the others.
+    """Writes the requested files; returns those written, and messages about the others.
 
     Both arguments are by option.
     """
@@ -72,7 +72,7 @@ def write_outputs(
 
 
 def print_outputs(console: Console, written: Iterable[Path], lost: Iterable[str]) -> None:
-    """A line for each file."""
+    """Prints a line for each file."""
     for path in written:
         console.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
     for line in lost:

@@ -1,4 +1,4 @@
-"""A run's results as JSON, and as a page that needs nothing but itself."""
+"""A run's results as JSON and as a page that needs no other file."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _rounded(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Writes `as_data`'s result, a cell to a line."""
+    """Writes what `as_data` returned, a cell to a line."""
     head = json.dumps(data | {"cells": []}, indent=1, ensure_ascii=False)
     cells = ",\n".join(json.dumps(cell, ensure_ascii=False) for cell in data["cells"])
     write_text(path, head.replace('"cells": []', f'"cells": [\n{cells}\n ]', 1) + "\n")
@@ -133,7 +133,7 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def _again(settings: dict[str, Any]) -> str:
-    """The options that make another run like this one."""
+    """The options with which a run repeats this one."""
     words = ""
     for name, default in (("profile", "quick"), ("device", "cpu"), ("samples", None)):
         if settings[name] != default:
@@ -149,7 +149,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def condensed(data: dict[str, Any]) -> dict[str, Any]:
-    """The run in few bytes: a row for each entry and dtype, a letter for each of its cells.
+    """The run in few bytes: a row for each entry and dtype, a letter for each cell.
 
     Figures of a row's cells are in the order of its letters. Only cells that do not pass have
     texts, and each text is there once.

@@ -18,7 +18,7 @@ from .usage import UsageError
 Pattern: TypeAlias = Annotated[
     str | None, typer.Argument(help="A name, a glob or a regular expression found in the name.")
 ]
-Device: TypeAlias = Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")]
+DeviceOption: TypeAlias = Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="How many processes run checks.")]
 Report: TypeAlias = Annotated[
     Path | None, typer.Option(dir_okay=False, help="Write a page of the results.")
@@ -33,7 +33,7 @@ class CheckRequest:
     checks: Annotated[str | None, typer.Option(help="reference,vmap or all.")] = None
     dtypes: Annotated[str | None, typer.Option(help="float32,float64 or all.")] = None
     profile: Annotated[str, typer.Option(help="How much: quick, full or exhaustive.")] = "quick"
-    device: Device = "cpu"
+    device: DeviceOption = "cpu"
     samples: Annotated[int | None, typer.Option(help="At most so many for each cell.")] = None
     jobs: Jobs = 1
     report: Report = None
@@ -92,7 +92,7 @@ class MutantsRequest:
     """What `functx mutants` is asked for."""
 
     pattern: Pattern = None
-    device: Device = "cpu"
+    device: DeviceOption = "cpu"
     jobs: Jobs = 1
     report: Report = None
     json: Annotated[

@@ -1,4 +1,4 @@
-"""Cells turned into results, as plain data; no terminal is needed."""
+"""Runs cells, and returns their results as plain data; it needs no terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Cell = tuple[str, str, str]  # the entry's id, a dtype, a check
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """Which cells are run, and how."""
+    """The cells to run, and how to run them."""
 
     infos: tuple[OpInfo, ...]
     dtypes: tuple[str, ...] | None = None  # the profile's
@@ -41,7 +41,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What came of one cell."""
+    """The result of one cell."""
 
     operator: str
     dtype: str
@@ -57,12 +57,12 @@ class Result:
 
     @property
     def cell(self) -> Cell:
-        """Which it is."""
+        """The cell that this is the result of."""
         return self.operator, self.dtype, self.check
 
     @property
     def failing(self) -> bool:
-        """Whether this makes the run fail: so does a declared gap that passes."""
+        """Whether this result makes the run fail; a declared gap that passes does too."""
         return self.status in FAILING
 
 
@@ -75,7 +75,7 @@ def run_group(
     samples: int | None = None,
     profile: Profile = "quick",
 ) -> list[Result]:
-    """Runs checks of an entry in one dtype. Whatever they raise becomes part of the results."""
+    """Runs checks of an entry in one dtype; whatever they raise is part of the results."""
     outcomes = run_cells(info, dtype, checks, device=device, samples=samples, profile=profile)
     let_go()
     platform = device.platform if device is not None else "cpu"
@@ -108,7 +108,7 @@ def _result(info: OpInfo, dtype: str, check: str, outcome: Outcome, platform: st
 
 
 def groups(chosen: Iterable[Cell]) -> Iterator[tuple[str, str, list[str]]]:
-    """The cells of an entry in one dtype, in turn: they share programs."""
+    """The cells of each entry and dtype together, as they share programs."""
     for (operator, dtype), same in itertools.groupby(chosen, key=lambda cell: cell[:2]):
         yield operator, dtype, [check for _, _, check in same]
 
@@ -122,7 +122,7 @@ def run_here(plan: Plan, chosen: Iterable[Cell], device: Device | None = None) -
 
 
 def totals(results: Iterable[Result]) -> dict[str, int]:
-    """How many cells came out how."""
+    """How many cells have each status."""
     counts = {"pass": 0, "fail": 0, "gap": 0, "unexpected pass": 0}
     for result in results:
         counts[result.status] += 1
@@ -144,6 +144,6 @@ def check_groups(checks: Iterable[str]) -> dict[str, list[str]]:
 
 
 def function_of(check: str) -> Callable[..., Any]:
-    """What runs a check; those of several compositions share it."""
+    """The function that runs a check; checks of several compositions share one."""
     run: Any = CHECKS[check].run
     return getattr(run, "func", run)

@@ -1,4 +1,4 @@
-"""What the words on the command line name: operators, checks, dtypes, a device."""
+"""Finds what the command line names: operators, checks, dtypes, a device."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def nearest(word: str, names: Iterable[str], count: int = 3) -> str:
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a name matches: a glob if it has `*` or `?`, else a regular expression in it."""
+    """A test of names: a glob if `pattern` has `*` or `?`, else a regular expression."""
     if re.search(r"[*?]", pattern) and not re.search(r"[\\^$|+(]|\.\*", pattern):
         glob = re.compile(fnmatch.translate(pattern.lower()))
         return lambda name: glob.match(name.lower()) is not None
@@ -45,7 +45,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def select(pattern: str | None, items: Sequence[T], names: Callable[[T], Iterable[str]]) -> list[T]:
-    """The items of which a name is exactly `pattern`, or else those of which one matches it."""
+    """The items with the name `pattern`, or else all items with a name that it matches."""
     if not pattern:
         return list(items)
     exact = [item for item in items if pattern in names(item)]
@@ -60,7 +60,7 @@ def select(pattern: str | None, items: Sequence[T], names: Callable[[T], Iterabl
 
 
 def names_of(info: OpInfo) -> list[str]:
-    """What an entry of the database answers to."""
+    """The names under which an entry of the database is found."""
     return [info.id, info.name, *(info.spec.aliases if info.spec else ())]
 
 
@@ -100,12 +100,12 @@ def _listed(words: str, known: Sequence[str], what: str) -> list[str]:
 
 
 def select_checks(words: str | None) -> tuple[str, ...] | None:
-    """The checks named in a comma-separated list, or all; None: those of the profile."""
+    """The checks in a comma-separated list; `all` is all, None those of the profile."""
     return _chosen(words, list(CHECKS), "check")
 
 
 def select_dtypes(words: str | None) -> tuple[str, ...] | None:
-    """The dtypes named in a comma-separated list, or all; None: those of the profile."""
+    """The dtypes in a comma-separated list; `all` is all, None those of the profile."""
     return _chosen(words, ALL_DTYPES, "dtype")
 
 
@@ -124,7 +124,7 @@ def select_profile(word: str) -> Profile:
 
 
 def select_device(word: str) -> Device:
-    """The device of this name, one that is there."""
+    """The device with this name; refuses one that is not there."""
     try:
         return find_device(word)
     except (RuntimeError, ValueError):

@@ -15,7 +15,7 @@ from functx.testing.checks.sharding import DEVICES
 
 
 def set_environment(device: str = "cpu") -> None:
-    """What XLA reads when it starts, where the environment does not say otherwise."""
+    """Sets the variables that XLA reads when it starts, unless they are set already."""
     os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
     flags = {"xla_force_host_platform_device_count": str(DEVICES)}
     if device.partition(":")[0] != "cpu":
@@ -26,7 +26,7 @@ def set_environment(device: str = "cpu") -> None:
 
 
 def compilation_cache() -> Path:
-    """Where compiled programs are kept between runs."""
+    """The folder where compiled programs are kept between runs."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "functx"
 
@@ -34,7 +34,7 @@ def compilation_cache() -> Path:
 def configure(
     *, device: str = "cpu", x64: bool = True, strict: bool = True, shared: bool = False
 ) -> None:
-    """Sets JAX up, before it is first used.
+    """Sets JAX up for checks, before JAX is first used.
 
     `strict` holds rules to what checks demand: no mixed dtypes, full precision. `shared` says
     that several processes run on the device, so none may take all its memory.

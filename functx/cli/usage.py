@@ -1,7 +1,7 @@
-"""`UsageError`: what was typed cannot be done."""
+"""`UsageError`: the command line asks for something that cannot be done."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """What was typed names nothing, or cannot be done. The message is one line."""
+    """The command line names nothing that exists, or asks what cannot be done, in one line."""

@@ -21,7 +21,7 @@ VERSION = 1
 
 
 def head_of(plan: Plan) -> dict[str, Any]:
-    """The first line: what the results of a plan depend on, besides the cell."""
+    """The journal's first line: the settings on which a plan's results depend."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -35,7 +35,7 @@ def head_of(plan: Plan) -> dict[str, Any]:
 
 
 def recorded(path: Path, plan: Plan) -> list[Result]:
-    """The results in a journal, or a `UsageError` where they are of another kind of run.
+    """The results in a journal; a `UsageError` if they are of another kind of run.
 
     A line that was being written when the run was killed is no result.
     """
@@ -108,7 +108,7 @@ def _result(path: Path, number: int, line: str) -> Result:
 
 
 def _objection(found: dict[str, Any]) -> str:
-    """What keeps the values of a line from being a result; nothing, if they are one."""
+    """Why the values of a line are no result; empty if they are one."""
     fields = {field.name: field for field in dataclasses.fields(Result)}
     for name in found:
         if name not in fields:
@@ -126,7 +126,7 @@ def _objection(found: dict[str, Any]) -> str:
 def open_journal(
     path: Path | None, plan: Plan
 ) -> contextlib.AbstractContextManager[Journal | None]:
-    """A journal that is closed at the end of a `with` statement; None for no path."""
+    """A journal that a `with` statement closes; None without a path."""
     if path is None:
         return contextlib.nullcontext()
     return contextlib.closing(Journal(path, plan))
@@ -162,6 +162,6 @@ class Journal:
             self.error = error
 
     def close(self) -> None:
-        """Ends it; what could not be written is tried once more."""
+        """Closes the file; lines that could not be written are tried once more."""
         with contextlib.suppress(OSError):
             self._file.close()

@@ -21,7 +21,7 @@ from functx.testing import op_db, Profile
 
 @dataclasses.dataclass(frozen=True)
 class _Orders:
-    """What a process needs to know at its start; entries of the database do not travel."""
+    """What a process must know at its start; the database's entries are not sent."""
 
     device: str
     samples: int | None
@@ -31,7 +31,7 @@ class _Orders:
 
 @dataclasses.dataclass
 class _Shard:
-    """An operator's cells, for one process; singly, where a process died of one of them."""
+    """An operator's cells, for one process; one by one after a process has died of them."""
 
     cells: collections.deque[Cell]
     singly: bool = False
@@ -128,7 +128,7 @@ def _talking(workers: list[_Worker]) -> list[_Worker]:
 
 
 def _buried(worker: _Worker, shards: collections.deque[_Shard]) -> Iterator[Result]:
-    """The cell in which a process died, as failed; the rest of its operator goes back.
+    """The cell in which a process died, as failed; the operator's other cells go back.
 
     Cells that ran together go back to be run one by one, which tells who it was.
     """
