@@ -115,8 +115,6 @@ def test_no_function_is_written_twice():
                     written[code] = here
 
 
-# Only the rooms whose names are sorted out: `_core`, `_transforms` and `cli` are to follow.
-ROOMS_OF_UNIQUE_NAMES = ("_ops", "testing")
 # Two operators of PyTorch's, `svd` and `linalg.svd`, show users results of one name.
 PYTORCHS_NAMES = {"SVDResult"}
 CAMEL_CASE = re.compile(r"_*[A-Z]\w*[a-z]\w*")
@@ -136,7 +134,7 @@ def test_a_class_name_has_one_meaning():
     written: dict[str, str] = {}
     for path in FILES:
         here = path.relative_to(ROOT)
-        for name in classes_and_aliases(path) if here.parts[0] in ROOMS_OF_UNIQUE_NAMES else ():
+        for name in classes_and_aliases(path):
             if name not in PYTORCHS_NAMES:
                 assert name not in written, f"{here} and {written[name]} both define `{name}`"
                 written[name] = str(here)

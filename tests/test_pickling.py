@@ -23,7 +23,7 @@ import functx
 import functx.cli
 import functx.testing
 from functx._core import OPERATORS
-from functx._core.context.user_contexts import Context
+from functx._core.context.user_contexts import UserContext
 from functx._core.errors import Refused
 from functx._core.primitives.by_reference import Primitive
 
@@ -111,7 +111,7 @@ def test_what_there_is_once_is_pickled_as_a_reference():
         if module.__name__.startswith("functx.testing.mutants"):
             continue
         for name, value in vars(module).items():
-            if isinstance(value, (Primitive, Context)):
+            if isinstance(value, (Primitive, UserContext)):
                 for copied in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):
                     assert copied is value, f"{module.__name__}.{name}"
             else:

@@ -10,7 +10,7 @@ import jax
 from functx._core.errors import fail, require_bool
 
 
-class Setting:
+class X64Setting:
     """What `enable_x64` returns: how 64 bit is set now, and no context manager."""
 
     def __init__(self, before: bool, now: bool):
@@ -35,7 +35,7 @@ class Setting:
             """Python asks for it before it enters."""
 
 
-def enable_x64(enabled: bool = True) -> Setting:
+def enable_x64(enabled: bool = True) -> X64Setting:
     """Turns JAX's 64-bit dtypes on or off for the whole process.
 
     - `enabled`: True turns them on, False off.
@@ -48,7 +48,7 @@ def enable_x64(enabled: bool = True) -> Setting:
     require_bool("enable_x64", "enabled", enabled)
     before = jax.config.read("jax_enable_x64")
     jax.config.update("jax_enable_x64", enabled)
-    return Setting(before, enabled)
+    return X64Setting(before, enabled)
 
 
 def x64(enabled: bool = True) -> AbstractContextManager[None]:

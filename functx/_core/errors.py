@@ -52,14 +52,14 @@ class OfCaller(Exception):
 
 
 def refuse(message: str, *, hint: str = "", error: type[Exception] = RuntimeError) -> NoReturn:
-    """Inside an operator's rule: objects. The catalog adds the operator's name."""
+    """Refuses from inside an operator's rule; the catalog adds the operator's name."""
     raise Refused(message, hint, error)
 
 
 def fail(
     who: str, message: str, *, hint: str = "", error: type[Exception] = RuntimeError
 ) -> NoReturn:
-    """Anywhere else: raises `error`, worded as every functx error is."""
+    """Raises `error` outside of an operator's rule, worded as every functx error is."""
     raise Refused(message, hint, error).by(who) from None
 
 

@@ -17,9 +17,9 @@ from .numbers import as_array
 
 
 Argnums = int | str | tuple[int | str, ...]
-Kind = Literal["real", "complex", "integer", "other"]
+NumberKind = Literal["real", "complex", "integer", "other"]
 
-_PYTHON_KINDS: dict[type, Kind] = {
+_PYTHON_KINDS: dict[type, NumberKind] = {
     float: "real",
     complex: "complex",
     int: "integer",
@@ -28,8 +28,8 @@ _PYTHON_KINDS: dict[type, Kind] = {
 
 
 @ft.cache
-def kind_of_dtype(dtype: Any) -> Kind:
-    """Of what kind numbers of `dtype` are; `"other"` for keys, objects and strangers."""
+def kind_of_dtype(dtype: Any) -> NumberKind:
+    """The kind of numbers that `dtype` holds; `"other"` for keys, objects and unknown ones."""
     try:
         if jnp.issubdtype(dtype, np.floating):
             return "real"
@@ -40,8 +40,8 @@ def kind_of_dtype(dtype: Any) -> Kind:
         return "other"
 
 
-def kind_of(x: Any) -> Kind:
-    """Of what kind the leaf `x` is: an array, a tracer, or a Python number."""
+def kind_of(x: Any) -> NumberKind:
+    """The kind of the leaf `x`: an array, a tracer, or a Python number."""
     dtype = getattr(x, "dtype", None)
     return _PYTHON_KINDS.get(type(x), "other") if dtype is None else kind_of_dtype(dtype)
 
@@ -59,7 +59,7 @@ def require_bools(who: str, **options: Any) -> None:
 
 
 def require_randomness(who: str, randomness: Any) -> None:
-    """Refuses what is none of `vmap`'s three."""
+    """Refuses a `randomness` that is none of the three that `vmap` has."""
     if randomness not in ("error", "different", "same"):
         fail(
             who,
@@ -127,7 +127,7 @@ def _slot(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> int | str:
-    """Where the argument lies in this very call: a position, or a keyword."""
+    """Where the argument lies in this call: a position, or a keyword."""
     if isinstance(one, str):
         if one in kwargs:
             return one
@@ -176,8 +176,8 @@ def _dtype_of(x: Any) -> Any:
     return dtype if isinstance(x, jax.Array) and dtype is not None else np.dtype(object)
 
 
-class Points(NamedTuple):
-    """What is differentiated by, as arrays, Python numbers of the default dtype."""
+class DifferentiableValues(NamedTuple):
+    """The values to differentiate at, as arrays; Python numbers have the default dtype."""
 
     values: tuple[Any, ...]
     any_complex: bool
@@ -185,7 +185,7 @@ class Points(NamedTuple):
 
 def differentiable(
     who: str, values: tuple[Any, ...], paths: tuple[str, ...], allow_int: bool | None = None
-) -> Points:
+) -> DifferentiableValues:
     """`values` as points to differentiate at; refuses what has no derivative.
 
     With `allow_int` integers, booleans and keys are let pass; `None` is of a transform that has no
@@ -193,7 +193,7 @@ def differentiable(
     """
     any_complex = _any_complex(who, values, paths, allow_int)
     point = _as_point if allow_int else as_array
-    return Points(jax.tree.map(point, values), any_complex)
+    return DifferentiableValues(jax.tree.map(point, values), any_complex)
 
 
 def _as_point(x: Any) -> Any:

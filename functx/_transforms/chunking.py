@@ -204,12 +204,12 @@ class _Cut:
 
 
 def _stacked(x: jax.Array, dim: int, whole: int, each: int) -> jax.Array:
-    """Of the lanes at `dim`, so many chunks of so many: `[chunks, ..., lanes, ...]`."""
+    """`x` cut at the lanes' dimension `dim` into chunks: `[chunks, ..., lanes, ...]`."""
     x = lax.slice_in_dim(x, 0, whole * each, axis=dim)
     return jnp.moveaxis(x.reshape(*x.shape[:dim], whole, each, *x.shape[dim + 1 :]), dim, 0)
 
 
 def _joined(y: jax.Array, dim: int) -> jax.Array:
-    """`[chunks, ..., lanes, ...]`, lanes at `dim` of each chunk, with the two made one."""
+    """`[chunks, ..., lanes, ...]` with the chunks and the lanes at `dim` made one dimension."""
     y = jnp.moveaxis(y, 0, dim)
     return y.reshape(*y.shape[:dim], -1, *y.shape[dim + 2 :])

@@ -10,7 +10,7 @@ import jax
 from functx._core.randomness.ambient_generator import LaneStream
 
 from .outputs import signed
-from .tangents import Kept, kept_leaves
+from .tangents import leaf_types, LeafType
 
 
 class Column:
@@ -32,7 +32,7 @@ class Column:
         self.function, self.values, self.structure = function, values, structure
         self.has_aux, self.require_pairs = has_aux, require_pairs
         self.stream, self.per_lane = stream, per_lane
-        self.outputs: tuple[Kept, ...] = ()
+        self.outputs: tuple[LeafType, ...] = ()
         self.output_structure: Any = None
         self.aux_leaves: list[Any] = []
         self.aux_structure: Any = None
@@ -47,7 +47,7 @@ class Column:
                 has_aux=self.has_aux,
             )
         self.require_pairs(output)
-        self.outputs, self.output_structure = kept_leaves(output)
+        self.outputs, self.output_structure = leaf_types(output)
         leaves, self.aux_structure = jax.tree.flatten(aux)
         self.aux_leaves = [None if _is_array(x) else x for x in leaves]
         return jax.tree.leaves(tangent), [x for x in leaves if _is_array(x)]
@@ -62,7 +62,7 @@ class Column:
         return [*columns, *aux], dims
 
     def aux(self, arrays: Sequence[Any]) -> Any:
-        """The aux of `func`: that of the first lane, where lanes differ."""
+        """The aux of `func`, that of the first lane where lanes differ."""
         rest = iter([x[0] for x in arrays] if self.per_lane else arrays)
         leaves = [next(rest) if x is None else x for x in self.aux_leaves]
         return self.aux_structure.unflatten(leaves)[0]

@@ -52,7 +52,7 @@ def reword(who: str, error: Exception) -> None:
 
 
 def tracing(who: str, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Calls `func`, traced by `who`."""
+    """Calls `func`, which the transform `who` traces."""
     try:
         return func(*args, **kwargs)
     except CONCRETIZATION as error:

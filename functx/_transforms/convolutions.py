@@ -13,11 +13,11 @@ from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun, JaxprEqn, jit_p
 from functx._core.shapes.convolution_layouts import channels_last
 
 
-Function = Callable[..., list[Any]]
+ArraysFunction = Callable[..., list[Any]]
 
 
-def with_fast_convolutions(f: Function) -> Function:
-    """`f`, from arrays to a list of them, its convolutions with their channels last on CPUs."""
+def with_fast_convolutions(f: ArraysFunction) -> ArraysFunction:
+    """`f`, a function of arrays, with its convolutions computed channels last on CPUs."""
 
     @ft.wraps(f)
     def function(*args: Any) -> list[Any]:

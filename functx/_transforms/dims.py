@@ -61,7 +61,7 @@ def mapped_size(
     paths: tuple[str, ...],
     axis_size: int | None = None,
 ) -> tuple[int, list[int | None]]:
-    """The common size of the mapped dimensions, and these counted from the front.
+    """The common size of the mapped dimensions, and these dimensions counted from the front.
 
     It must be `axis_size`, if that is given, and is it where nothing is mapped.
     """

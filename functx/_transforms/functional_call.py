@@ -111,7 +111,7 @@ def _named_arrays(module: Any) -> list[str]:
 
 
 def _takes(func: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-    """Whether `func` has parameters for these arguments, as far as it tells."""
+    """Whether `func` has parameters for these arguments, as far as its signature tells."""
     try:
         inspect.signature(func).bind(*args, **kwargs)
     except TypeError:

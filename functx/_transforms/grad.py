@@ -27,7 +27,7 @@ from .integers import apart_from_integers
 from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
-from .tangents import Kept
+from .tangents import LeafType
 from .unused import pulled, require_unused, Unused
 
 
@@ -261,7 +261,7 @@ def gradients_of(
         function, values, paths = picked
         loss = checking(who, function, has_aux, require_scalar)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
-        one = np.ones((), Kept.of(value).dtype)
+        one = np.ones((), LeafType.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
         gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1
         if any_complex:

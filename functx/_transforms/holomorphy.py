@@ -23,13 +23,13 @@ from functx._core.operators.value_requirements import check_inside
 
 from .arguments import kind_of, kind_of_dtype, leaves_with_paths
 from .outputs import path_of_output
-from .tangents import Kept
+from .tangents import LeafType
 
 
 def require_reverse_pairs(
     who: str, values: tuple[Any, ...], paths: tuple[str, ...], output: Any
 ) -> None:
-    """No complex output of a real input: one pullback gives the real part of its row only."""
+    """Refuses complex outputs of real inputs: a pullback gives a row's real part only."""
     _require(
         who,
         values,
@@ -43,7 +43,7 @@ def require_reverse_pairs(
 def require_forward_pairs(
     who: str, values: tuple[Any, ...], paths: tuple[str, ...], output: Any
 ) -> None:
-    """No real output of a complex input: its derivative along 1 says nothing about along i."""
+    """Refuses real outputs of complex inputs: the derivative along 1 hides that along i."""
     _require(
         who,
         values,
@@ -57,7 +57,7 @@ def require_forward_pairs(
 def require_holomorphic_pairs(
     who: str, values: tuple[Any, ...], paths: tuple[str, ...], output: Any
 ) -> None:
-    """All real or all complex: a real function of complex inputs has no complex Hessian."""
+    """Refuses real functions of complex inputs, which have no complex Hessian."""
     _require(
         who,
         values,
@@ -92,8 +92,8 @@ Blocks = Sequence[Sequence[jax.Array]]
 def holomorphic_rows(
     who: str,
     pull: Callable[..., list[Any]],
-    outputs: Sequence[Kept],
-    inputs: Sequence[Kept],
+    outputs: Sequence[LeafType],
+    inputs: Sequence[LeafType],
     blocks: Blocks,
 ) -> Blocks:
     """Jacobians by rows, `[output][input]`, if the pullback along i is i times that along 1."""
@@ -116,8 +116,8 @@ def holomorphic_rows(
 def holomorphic_columns(
     who: str,
     push: Callable[..., list[Any]],
-    outputs: Sequence[Kept],
-    inputs: Sequence[Kept],
+    outputs: Sequence[LeafType],
+    inputs: Sequence[LeafType],
     blocks: Blocks,
 ) -> Blocks:
     """Jacobians by columns, `[output][input]`, if the tangent along i is i times that along 1."""
@@ -130,19 +130,19 @@ def holomorphic_columns(
     return _judged(who, outputs, predicted, along_i, blocks)
 
 
-def _is_complex(x: Kept) -> bool:
+def _is_complex(x: LeafType) -> bool:
     return kind_of_dtype(x.dtype) == "complex"
 
 
-def _weights(x: Kept) -> jax.Array:
-    """Some direction: only by accident do different derivatives agree along it."""
+def _weights(x: LeafType) -> jax.Array:
+    """A direction along which different derivatives agree by accident only."""
     if not _is_complex(x):
         return jnp.zeros(x.shape, x.dtype)
     return jnp.asarray(np.random.default_rng(0).uniform(0.5, 1.5, x.shape), x.dtype)
 
 
 def _judged(
-    who: str, ends: Sequence[Kept], along_1: Any, along_i: Sequence[Any], blocks: Blocks
+    who: str, ends: Sequence[LeafType], along_1: Any, along_i: Sequence[Any], blocks: Blocks
 ) -> Blocks:
     holds = [
         _agree(lax.stop_gradient(a * 1j), lax.stop_gradient(b))
@@ -171,7 +171,7 @@ _REMEDY = "as_real=True gives the Jacobian of real and imaginary parts"
 
 
 def _agree(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Both are the same but for rounding, which cancellation may have magnified."""
+    """Whether both are the same but for rounding, which cancellation may have magnified."""
     scale = jnp.maximum(jnp.abs(a).max(initial=0), jnp.abs(b).max(initial=0))
     distance = jnp.abs(a - b).max(initial=0)
     return ~(distance > 4 * np.sqrt(np.finfo(a.dtype).eps) * scale)

@@ -12,14 +12,14 @@ from .arguments import has_no_tangent, leaves_with_paths, Picked
 
 
 class Apart(NamedTuple):
-    """A call as a function of what has derivatives, and the way back to all of its arguments."""
+    """A call as a function of the leaves with derivatives, and the way back to all arguments."""
 
     picked: Picked
     whole: Callable[[Sequence[Any]], tuple[Any, ...]]
 
 
 def apart_from_integers(picked: Picked) -> Apart:
-    """`picked`, as a function of its leaves but for integers, booleans and keys.
+    """`picked` as a function of its leaves that are no integers, booleans or keys.
 
     `whole` gives the gradients of those leaves their places again; the others get zeros of JAX's
     dtype `float0`.
@@ -30,14 +30,14 @@ def apart_from_integers(picked: Picked) -> Apart:
     if not any(still):
         return Apart(picked, tuple)
 
-    def filled(moving: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:
-        given = iter(moving)
+    def filled(active: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:
+        given = iter(active)
         return structure.unflatten(
             [x if fixed else next(given) for x, fixed in zip(others, still, strict=True)]
         )
 
-    def of_moving(*moving: Any) -> Any:
-        return function(*filled(moving, leaves))
+    def of_active(*active: Any) -> Any:
+        return function(*filled(active, leaves))
 
     def whole(gradients: Sequence[Any]) -> tuple[Any, ...]:
         none = [
@@ -47,7 +47,7 @@ def apart_from_integers(picked: Picked) -> Apart:
         return filled(gradients, none)
 
     named = zip(leaves_with_paths(values, paths), still, strict=True)
-    moving = [leaf for leaf, fixed in named if not fixed]
+    active = [leaf for leaf, fixed in named if not fixed]
     return Apart(
-        Picked(of_moving, tuple(x for _, x in moving), tuple(at for at, _ in moving)), whole
+        Picked(of_active, tuple(x for _, x in active), tuple(at for at, _ in active)), whole
     )

@@ -40,7 +40,7 @@ from .holomorphy import (
 )
 from .outputs import checking, require_differentiable_output, signed
 from .residuals.packing import packed
-from .tangents import Kept, kept_leaves
+from .tangents import leaf_types, LeafType
 
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
@@ -294,8 +294,8 @@ def _jacrev(
         output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
         require_pairs(who, values, paths, output)
         pull = packed(pull)
-        outputs, output_structure = kept_leaves(output)
-        inputs, input_structure = kept_leaves(values)
+        outputs, output_structure = leaf_types(output)
+        inputs, input_structure = leaf_types(values)
 
         axes = [varying_axes(y) for y in jax.tree.leaves(output)]
 
@@ -352,7 +352,7 @@ def _jacfwd(
         function = checking(who, function, has_aux, require_differentiable_output)
         if as_real:
             function, values = as_real_function(function, values, has_aux)
-        inputs, input_structure = kept_leaves(values)
+        inputs, input_structure = leaf_types(values)
         column = Column(
             function,
             values,
@@ -382,19 +382,19 @@ def _jacfwd(
     return jacobian
 
 
-def _lane(kept: Sequence[Kept], with_index: bool = False) -> list[jax.ShapeDtypeStruct]:
-    lane = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in kept]
+def _lane(types: Sequence[LeafType], with_index: bool = False) -> list[jax.ShapeDtypeStruct]:
+    lane = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in types]
     return [*lane, jax.ShapeDtypeStruct((), np.int32)] if with_index else lane
 
 
-def _oriented(block: jax.Array, output: Kept, any_complex: bool) -> jax.Array:
-    """JAX's row of a holomorphic output is the derivative; that of a real one, its conjugate."""
+def _oriented(block: jax.Array, output: LeafType, any_complex: bool) -> jax.Array:
+    """JAX's row, conjugated for a real output; a holomorphic output's row is the derivative."""
     if any_complex and kind_of_dtype(output.dtype) == "real":
         return conjugate_leaf(block)
     return block
 
 
 def _nested(blocks: Sequence[Sequence[Any]], outputs: Any, inputs: Any, argnums: Argnums) -> Any:
-    """Outputs outside, then the tuple of `argnums` if it is one, arguments inside."""
+    """The blocks as a tree: outputs, then the tuple of `argnums` if it is one, then arguments."""
     trees = [inputs.unflatten(of_output) for of_output in blocks]
     return outputs.unflatten(trees if isinstance(argnums, tuple) else [x for (x,) in trees])

@@ -104,7 +104,7 @@ def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any
 
 
 def _refuse_foreign(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Refuses what another library made, where JAX could not take it."""
+    """Refuses arrays of another library where JAX could not take them."""
     for name, value in _named(args, kwargs):
         for x in jax.tree.leaves(value):
             if hint := foreign_hint(x):

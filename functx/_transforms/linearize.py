@@ -16,7 +16,7 @@ from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
 from .residuals.packing import packed
-from .tangents import Kept, kept_leaves, matched, without_float0
+from .tangents import leaf_types, LeafType, matched, without_float0
 
 
 __all__ = ["linearize"]
@@ -34,13 +34,13 @@ class Pushforward(HoldsProgram, Generic[Y]):
     remedy = "pickle the function and the primals, and call linearize where they arrive"
 
     push: Any
-    kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
+    types: tuple[LeafType, ...] = dataclasses.field(metadata={"static": True})
     structure: Any = dataclasses.field(metadata={"static": True})
-    outputs: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
+    outputs: tuple[LeafType, ...] = dataclasses.field(metadata={"static": True})
 
     def __call__(self, *tangents: Any) -> Y:
         """The derivative along `tangents`, one per primal."""
-        leaves = matched("linearize", "tangents", tangents, self.kept, self.structure, "`primals`")
+        leaves = matched("linearize", "tangents", tangents, self.types, self.structure, "`primals`")
         return without_float0(
             outside_grad_mode(self.push)(*self.structure.unflatten(leaves)), self.outputs
         )
@@ -82,5 +82,5 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     primals = differentiable("linearize", primals, numbered("primals", len(primals))).values
     function = checking("linearize", func, has_aux, require_arrays)
     output, push, *aux = outside_grad_mode(jax.linearize)(function, *primals, has_aux=has_aux)
-    kept, structure = kept_leaves(primals)
-    return (output, Pushforward(packed(push), kept, structure, kept_leaves(output)[0]), *aux)
+    types, structure = leaf_types(primals)
+    return (output, Pushforward(packed(push), types, structure, leaf_types(output)[0]), *aux)

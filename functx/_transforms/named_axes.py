@@ -15,23 +15,23 @@ from .programs.recording import record
 from .programs.walking import inner_programs, own_programs
 
 
-Names: TypeAlias = Sequence[tuple[Any, int]]  # of axes, with their sizes
+AxisSizes: TypeAlias = Sequence[tuple[Any, int]]  # of axes, with their sizes
 
 
 class Axis(NamedTuple):
-    """What a map says of its axis: `None` for what it does not say."""
+    """The name, size and other options of a map's axis; `None` where the map gives none."""
 
     name: Any
     size: int | None
     spmd_name: Any
 
-    def names(self, size: int) -> Names:
+    def names(self, size: int) -> AxisSizes:
         """The name and the size of the axis, as `jax.make_jaxpr` takes them."""
         return () if self.name is None else ((self.name, size),)
 
 
 def require_axis(who: str, name: Any, size: Any, spmd_name: Any) -> Axis:
-    """The axis, refused where JAX could not take it."""
+    """The axis of a map; refuses one that JAX could not take."""
     for option, value in (("axis_name", name), ("spmd_axis_name", spmd_name)):
         if not isinstance(value, Hashable):
             fail(
@@ -54,7 +54,7 @@ def alone(
     size: int,
     lanes: int,
 ) -> Callable[..., Any]:
-    """`lane`, for a map of `lanes` of all `size` lanes: it knows the size, and reads no other lane.
+    """`lane`, for a map that computes `lanes` at a time, not all `size` of them.
 
     A lane with a collective over the axis `name` is refused.
     """
@@ -72,7 +72,7 @@ def alone(
     return recorded
 
 
-def _collective(jaxpr: Jaxpr, names: Names) -> str | None:
+def _collective(jaxpr: Jaxpr, names: AxisSizes) -> str | None:
     """The first primitive in `jaxpr` that is a collective over the axis in `names`, if any is.
 
     The effects of a program tell of most collectives, but of `ppermute` they do not.

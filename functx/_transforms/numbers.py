@@ -28,7 +28,7 @@ def is_python_number(x: Any) -> bool:
 
 
 def as_array(x: Any) -> Any:
-    """`x`, a leaf, as an array that is not weakly typed; what is neither array nor number as is."""
+    """The leaf `x` as a strongly typed array; as it is if it is no array and no number."""
     if is_python_number(x):
         kind = next(i for i, kinds in enumerate(_KINDS) if isinstance(x, kinds))
         return jnp.asarray(x, default_of(kind))
@@ -36,7 +36,7 @@ def as_array(x: Any) -> Any:
 
 
 def as_arrays(tree: T) -> T:
-    """`tree`, with `as_array` of each leaf."""
+    """`tree` with `as_array` of each leaf."""
     return jax.tree.map(as_array, tree)
 
 
@@ -46,7 +46,7 @@ def array_of_program(x: Any) -> jax.Array:
 
 
 def giving_arrays(func: Callable[..., Any]) -> Callable[..., Any]:
-    """`func`, with `as_arrays` of what it returns."""
+    """`func`, with `as_arrays` of its result."""
 
     @ft.wraps(func)
     def function(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What comes out of a transformed function, judged before JAX sees it."""
+"""Checks of what a transformed function returns, before JAX sees it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .concretization import tracing
 from .numbers import as_arrays
 
 
-Check = Callable[[str, Any], None]
+OutputCheck = Callable[[str, Any], None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ANY_ARGUMENTS = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
 
 
 def signed(function: F) -> F:
-    """`function` of `*args`, knowing its signature.
+    """`function`, which takes `*args`, made to know its signature.
 
     JAX asks `inspect` for it at every eager transform, to name arguments in its own errors:
     without the answer at hand that takes a tenth of an eager `vmap`.
@@ -34,7 +34,9 @@ def signed(function: F) -> F:
     return function
 
 
-def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) -> Callable[..., Any]:
+def checking(
+    who: str, func: Callable[..., Any], has_aux: bool, check: OutputCheck
+) -> Callable[..., Any]:
     """`func`, with what it returns checked; with `has_aux`, the first of the pair.
 
     That comes back as arrays, Python numbers of the default dtype. No array is weakly typed.
@@ -59,7 +61,7 @@ def checking(who: str, func: Callable[..., Any], has_aux: bool, check: Check) ->
 
 
 def split_aux(who: str, result: Any) -> tuple[Any, Any]:
-    """The pair that `has_aux=True` promises."""
+    """The pair that `func` must return with `has_aux=True`."""
     if not isinstance(result, tuple) or len(result) != 2:
         fail(
             who,
@@ -70,7 +72,7 @@ def split_aux(who: str, result: Any) -> tuple[Any, Any]:
 
 
 def require_scalar(who: str, output: Any) -> None:
-    """A real number, as a loss must be."""
+    """Refuses an output that is not one real number, as a loss must be."""
     kind = kind_of(output)
     if kind == "real" and np.ndim(output) == 0:
         return
@@ -106,7 +108,7 @@ def require_scalar(who: str, output: Any) -> None:
 
 
 def require_arrays(who: str, output: Any) -> None:
-    """At least one leaf, and every leaf an array or a number."""
+    """Refuses an output without leaves, or with one that is no array and no number."""
     if kind_of(output) != "other":
         return
     leaves = jax.tree.leaves(output)
@@ -118,7 +120,7 @@ def require_arrays(who: str, output: Any) -> None:
 
 
 def require_differentiable_output(who: str, output: Any) -> None:
-    """Every leaf real or complex: integers have no Jacobian."""
+    """Refuses outputs that are not real or complex: integers have no Jacobian."""
     require_arrays(who, output)
     for path, leaf in jax.tree_util.tree_leaves_with_path(output):
         if kind_of(leaf) not in ("real", "complex"):
@@ -141,7 +143,7 @@ def is_float0(x: Any) -> bool:
 
 
 def path_of_output(path: Any) -> str:
-    """`output['a'][0]`, for error messages."""
+    """The path of a leaf for error messages: `output['a'][0]`."""
     return "output" + jax.tree_util.keystr(path)
 
 

@@ -109,7 +109,7 @@ def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: boo
 def _checked(
     who: str, name: str, func: Callable[..., Any], primals: Any, directions: Any, has_aux: bool
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """The gradient as a function with `(value, aux)` for aux, the primals, the directions."""
+    """What both products need: the gradient, the primals and the directions, checked."""
     if not isinstance(primals, tuple):
         primals, directions = (primals,), (directions,)
         paths: tuple[str, ...] = ("primals",)

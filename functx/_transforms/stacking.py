@@ -16,7 +16,7 @@ from .arguments import kind_of, outline
 from .generics import X
 from .numbers import as_arrays
 from .outputs import is_key
-from .tangents import Kept
+from .tangents import LeafType
 
 
 __all__ = ["stack_trees", "unstack_tree"]
@@ -69,10 +69,11 @@ def _require_like_first(first: Any, tree: Any, i: int) -> None:
         at = f"trees[{i}]{jax.tree_util.keystr(path)}"
         if kind_of(x) == "other" and not is_key(x):
             fail("stack_trees", f"`{at}` must be an array, got {describe(x)}", error=TypeError)
-        if Kept.of(x) != Kept.of(like):
+        if LeafType.of(x) != LeafType.of(like):
             fail(
                 "stack_trees",
-                f"`{at}` must be like that of `trees[0]`, {Kept.of(like)!r}, got {Kept.of(x)!r}",
+                f"`{at}` must be like that of `trees[0]`, {LeafType.of(like)!r}, "
+                f"got {LeafType.of(x)!r}",
                 error=TypeError if np.shape(x) == np.shape(like) else ValueError,
             )
 

@@ -10,7 +10,7 @@ from functx._core.randomness.ambient_generator import drawing
 
 
 class _Stage:
-    """One of JAX's stages. What is not said here is the same as there."""
+    """One of JAX's stages, to which attributes that are not defined here are passed on."""
 
     def __init__(self, stage: Any):
         self._stage = stage

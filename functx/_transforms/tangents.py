@@ -15,15 +15,15 @@ from functx._core.numbers.weak_types import strong
 from .arguments import kind_of, kind_of_dtype, outline
 
 
-class Kept(NamedTuple):
+class LeafType(NamedTuple):
     """The shape and dtype of a leaf, hashable, without the leaf."""
 
     shape: tuple[int, ...]
     dtype: Any
 
     @classmethod
-    def of(cls, x: Any) -> Kept:
-        if isinstance(x, (jax.Array, Kept)):
+    def of(cls, x: Any) -> LeafType:
+        if isinstance(x, (jax.Array, LeafType)):
             return cls(x.shape, x.dtype)
         return cls(np.shape(x), jnp.result_type(x))
 
@@ -31,10 +31,10 @@ class Kept(NamedTuple):
         return describe(jax.ShapeDtypeStruct(self.shape, self.dtype))
 
 
-def kept_leaves(tree: Any) -> tuple[tuple[Kept, ...], Any]:
+def leaf_types(tree: Any) -> tuple[tuple[LeafType, ...], Any]:
     """The shapes and dtypes of a tree's leaves, and its structure."""
     leaves, structure = jax.tree.flatten(tree)
-    return tuple([Kept.of(x) for x in leaves]), structure
+    return tuple([LeafType.of(x) for x in leaves]), structure
 
 
 def matched(
@@ -42,7 +42,7 @@ def matched(
 ) -> list[Any]:
     """The leaves of `given`, which must be like `likes`; Python numbers take their dtype.
 
-    `likes` are leaves, or what `Kept` keeps of them. Where one is an integer there is
+    `likes` are leaves, or what `LeafType` keeps of them. Where one is an integer there is
     nothing to match: JAX's float0 zeros take the place of whatever was given, `None` too.
     """
     try:
@@ -65,14 +65,14 @@ def matched(
 
 
 def _adapted(who: str, name: str, x: Any, like: Any, structure: Any, i: int, of: str) -> Any:
-    like = like if isinstance(like, Kept) else Kept.of(like)
+    like = like if isinstance(like, LeafType) else LeafType.of(like)
     if kind_of_dtype(like.dtype) not in ("real", "complex"):
         return np.zeros(like.shape, jax.dtypes.float0)
     kind = kind_of(x)
     if isinstance(x, (int, float, complex)) and not hasattr(x, "dtype"):
         if like.shape == () and (kind != "complex" or kind_of_dtype(like.dtype) == "complex"):
             return jnp.asarray(x, like.dtype)
-    elif kind != "other" and Kept.of(x) == like:
+    elif kind != "other" and LeafType.of(x) == like:
         return jnp.asarray(x)
     got = describe(x) if kind != "other" else _summary(x)
     at = name + _path(structure, i)
@@ -95,14 +95,14 @@ def _summary(x: Any) -> str:
 def without_float0(tangent: Any, outputs: Sequence[Any]) -> Any:
     """JAX's float0 tangents of integer outputs, as PyTorch's zeros of the output's dtype.
 
-    `outputs` are the leaves of the output, or what `Kept` keeps of them.
+    `outputs` are the leaves of the output, or what `LeafType` keeps of them.
     """
     leaves, structure = jax.tree.flatten(tangent)
     if all(t.dtype != jax.dtypes.float0 for t in leaves):
         return tangent
     return structure.unflatten(
         [
-            jnp.zeros(t.shape, Kept.of(like).dtype) if t.dtype == jax.dtypes.float0 else t
+            jnp.zeros(t.shape, LeafType.of(like).dtype) if t.dtype == jax.dtypes.float0 else t
             for t, like in zip(leaves, outputs, strict=True)
         ]
     )

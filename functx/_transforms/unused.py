@@ -17,7 +17,7 @@ Unused = Literal["zeros", "none", "error"]
 
 
 def require_unused(who: str, unused: Any) -> None:
-    """Refuses what is none of the three."""
+    """Refuses an `unused` that is not "zeros", "none" or "error"."""
     if unused not in ("zeros", "none", "error"):
         fail(
             who,
@@ -36,20 +36,20 @@ class Recorded(NamedTuple):
     def of(cls, linear: Callable[[Any], Any], tree: Any) -> tuple[Recorded, list[Any]]:
         """The program of `linear`, and the leaves of `tree`, which it takes."""
         leaves, structure = jax.tree.flatten(tree)
-        moving = [i for i, x in enumerate(leaves) if x.dtype != jax.dtypes.float0]
+        active = [i for i, x in enumerate(leaves) if x.dtype != jax.dtypes.float0]
 
         def flat(*moved: Any) -> Any:
             full = list(leaves)
-            for i, x in zip(moving, moved, strict=True):
+            for i, x in zip(active, moved, strict=True):
                 full[i] = x
             return linear(structure.unflatten(full))
 
-        moved = [leaves[i] for i in moving]
+        moved = [leaves[i] for i in active]
         program, shapes = jax.make_jaxpr(flat, return_shape=True)(*moved)
         return cls(program, jax.tree.structure(shapes)), moved
 
     def __call__(self, *leaves: Any) -> list[Any]:
-        """The leaves of the result."""
+        """The leaves of the map's result."""
         return jaxpr_as_fun(self.program)(*leaves)
 
     def depends(self, on: int | None = None) -> list[bool]:

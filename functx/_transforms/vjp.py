@@ -19,7 +19,7 @@ from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
 from .residuals.once import Once
 from .residuals.packing import packed
-from .tangents import Kept, kept_leaves, matched
+from .tangents import leaf_types, LeafType, matched
 from .unused import pulled, require_unused, Unused
 
 
@@ -37,7 +37,7 @@ class Pullback(HoldsProgram):
     made_by, remedy = "vjp", "pickle the function and the primals, and call vjp where they arrive"
 
     pull: Any
-    kept: tuple[Kept, ...] = dataclasses.field(metadata={"static": True})
+    types: tuple[LeafType, ...] = dataclasses.field(metadata={"static": True})
     structure: Any = dataclasses.field(metadata={"static": True})
     complex_primals: bool = dataclasses.field(metadata={"static": True})
     axes: tuple[frozenset[str], ...] = dataclasses.field(metadata={"static": True})
@@ -47,7 +47,7 @@ class Pullback(HoldsProgram):
     def __call__(self, cotangents: Any) -> tuple[Any, ...]:
         """One cotangent per primal, in a tuple even if there is one."""
         leaves = matched(
-            "vjp", "cotangents", cotangents, self.kept, self.structure, "the output of `func`"
+            "vjp", "cotangents", cotangents, self.types, self.structure, "the output of `func`"
         )
         leaves = map(varying_over, map(conjugate_leaf, leaves), self.axes)
         cotangents = self.structure.unflatten(leaves)
@@ -118,7 +118,7 @@ def vjp(
     primals, any_complex = differentiable("vjp", primals, paths)
     function = checking("vjp", func, has_aux, require_arrays)
     output, pull, *aux = outside_grad_mode(jax.vjp)(function, *primals, has_aux=has_aux)
-    kept, structure = kept_leaves(output)
+    types, structure = leaf_types(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
-    vjp_fn = Pullback(packed(pull), kept, structure, any_complex, axes, paths, unused)
+    vjp_fn = Pullback(packed(pull), types, structure, any_complex, axes, paths, unused)
     return (output, vjp_fn if retain else Once(vjp_fn), *aux)

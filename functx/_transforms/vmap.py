@@ -106,7 +106,9 @@ def vmap(
 
     @ft.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(func, in_dims, out_dims, randomness, kw_in_dims or {}, axis, args, kwargs)
+        call = _MappedCall(
+            func, in_dims, out_dims, randomness, kw_in_dims or {}, axis, args, kwargs
+        )
         if chunk_size is None:
             output = call.over(call.xs)
             if not call.put_by:
@@ -126,7 +128,7 @@ def vmap(
 
 
 @jax.tree_util.register_static
-class _Call:
+class _MappedCall:
     """One call of a mapped function, its mapped leaves apart from the rest."""
 
     def __init__(
@@ -186,7 +188,7 @@ class _Call:
         return (output,) if self.wrapped else output
 
     def _put_by(self, output: Any) -> Any:
-        """`output`, without what is no array and has None for its out_dim: it is handed back."""
+        """`output` without the leaves that are no arrays, which `restored` puts back."""
         leaves, structure = jax.tree.flatten(output)
         self.put_by = {
             i: x
@@ -200,7 +202,7 @@ class _Call:
         )
 
     def restored(self, leaves: list[Any]) -> list[Any]:
-        """The leaves of the result, with what was put by in its place."""
+        """The leaves of the result, with the leaves that `_put_by` took in their places."""
         return [self.put_by.get(i, x) for i, x in enumerate(leaves)]
 
     def apart(self, lanes: int, lane: Sequence[jax.ShapeDtypeStruct]) -> None:
@@ -208,7 +210,7 @@ class _Call:
         self.run = alone("vmap", self.lane, lane, self.axis.name, self.size, lanes)
 
     def over(self, xs: Sequence[Any]) -> Any:
-        """The lanes of `xs`, side by side."""
+        """The outputs for the lanes of `xs`, stacked."""
         name, spmd_name = self.axis.name, self.axis.spmd_name
         if type(self.out_dims) is int:
             return _mapper(tuple(self.x_dims), self.out_dims, name, spmd_name)(self, *xs)
@@ -223,7 +225,7 @@ class _Call:
         return output[0] if self.wrapped else output
 
     def leaves_over(self, xs: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
-        """As `over`, with the leaves and their dims, for `over_chunks`."""
+        """The leaves of `over(xs)` and their dims, as `over_chunks` needs them."""
         leaves, self.output_structure = jax.tree.flatten(self.over(xs))
         dims: list[int | None] = [0] * len(leaves)
         if self.out_dims != 0:
@@ -235,13 +237,13 @@ class _Call:
         return leaves, dims
 
     def _zeros(self, y: Any, dim: int | None) -> np.ndarray:
-        """As the `float0` array `y` of some lanes, of all of them."""
+        """The `float0` array `y`, made for some lanes, for all of them."""
         shape = y.shape if dim is None else (*y.shape[:dim], self.size, *y.shape[dim + 1 :])
         return np.zeros(shape, y.dtype)
 
 
 @signed
-def _lane(call: _Call, *xs: Any) -> Any:
+def _lane(call: _MappedCall, *xs: Any) -> Any:
     return in_lanes(call.run, *xs)
 
 

@@ -23,11 +23,11 @@ from .user_contexts import grad_modes
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Kind: TypeAlias = Literal["no tangents", "inference"]
+GateKind: TypeAlias = Literal["no tangents", "inference"]
 
 
 class Modes(NamedTuple):
-    """What is differentiated: anything, tangents; and whether results may never be."""
+    """Whether results have derivatives, whether they have tangents, whether they never may."""
 
     grad: bool = True
     forward: bool = True
@@ -35,7 +35,7 @@ class Modes(NamedTuple):
 
 
 def apply_grad_mode(tree: Any) -> Any:
-    """`tree` as the mode wants it differentiated; what is no array of it stays what it is."""
+    """`tree` with the derivatives that the grad mode allows; leaves that are no arrays stay."""
     modes = grad_modes.value
     if modes is None or (modes.grad and modes.forward and not modes.inference):
         return tree
@@ -56,7 +56,7 @@ def _has_derivative(x: Any) -> bool:
 
 
 def outside_grad_mode(function: Callable[P, R]) -> Callable[P, R]:
-    """`function` as if no mode were set around it; what it returns is as the mode wants it.
+    """`function`, run as if no mode were set; its results get what the mode allows.
 
     So a transform differentiates in any mode, while transforms further out see constants.
     """
@@ -72,7 +72,7 @@ def outside_grad_mode(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def without_grad_mode(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, a derivative or a part of one, in no mode, wherever it is called or traced."""
+    """`function`, a derivative or a part of one, run in no grad mode wherever it is called."""
 
     @ft.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -97,17 +97,17 @@ def _refuse(t: Any) -> NoReturn:
     )
 
 
-def _gate_jvp(primals: Any, tangents: Any, *, kind: Kind) -> tuple[Any, Any]:
+def _gate_jvp(primals: Any, tangents: Any, *, kind: GateKind) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     moves = type(t) is not ad.Zero
     return grad_gate.bind(x, kind=kind), tangent_gate.bind(t, kind=kind) if moves else t
 
 
-def _tangent_of(t: Any, *, kind: Kind) -> Any:
+def _tangent_of(t: Any, *, kind: GateKind) -> Any:
     return _refuse(t) if kind == "inference" else jnp.zeros_like(t)
 
 
-def _transpose(cotangent: Any, t: Any, *, kind: Kind) -> list[Any]:
+def _transpose(cotangent: Any, t: Any, *, kind: GateKind) -> list[Any]:
     return [_refuse(cotangent) if kind == "inference" else cotangent]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from functx._core.primitives.by_reference import Reference
 
 
-class Context(Reference):
+class UserContext(Reference):
     """A user context of JAX's, of the module `home`: state that is part of every `jax.jit` key."""
 
     def __init__(self, home: str, default: Any) -> None:
@@ -31,9 +31,9 @@ class Context(Reference):
         self._context.set_global(value)
 
 
-autocast_dtype = Context(__name__, None)  # np.dtype | None; so far nothing in functx sets it
-grad_modes = Context(__name__, None)  # grad_modes.Modes | None
-chosen_default = Context(__name__, np.dtype("float32"))  # dtypes.default_float
-checking_values = Context(__name__, False)  # set by functx.debug.checked
-checking_results = Context(__name__, False)  # set by functx.debug.checking
-showing_singular = Context(__name__, False)  # set by functx.detect_anomaly
+autocast_dtype = UserContext(__name__, None)  # np.dtype | None; so far nothing in functx sets it
+grad_modes = UserContext(__name__, None)  # grad_modes.Modes | None
+chosen_default = UserContext(__name__, np.dtype("float32"))  # dtypes.default_float
+checking_values = UserContext(__name__, False)  # set by functx.debug.checked
+checking_results = UserContext(__name__, False)  # set by functx.debug.checking
+showing_singular = UserContext(__name__, False)  # set by functx.detect_anomaly

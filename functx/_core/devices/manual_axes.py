@@ -1,4 +1,4 @@
-"""The mesh axes over which values vary inside `jax.shard_map`, which types of arrays tell."""
+"""The mesh axes over which values vary inside `jax.shard_map`; types of arrays hold them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def axes_of_type(aval: Any) -> frozenset[str]:
 
 
 def varying_over(x: Any, axes: frozenset[str]) -> Any:
-    """`x`, as varying over `axes` too."""
+    """`x`, made to vary over `axes` too."""
     more = axes - varying_axes(x)
     return lax.pcast(x, tuple(sorted(more)), to="varying") if more else x
 
 
 def varying_like(x: Any, like: Any) -> Any:
-    """`x`, as varying over the axes that `like` varies over too."""
+    """`x`, made to vary over the axes too over which `like` varies."""
     return varying_over(x, varying_axes(like))
 
 

@@ -121,14 +121,14 @@ def nonzero(x: Array) -> Array:
 
 
 def larger(x: Array, y: Array) -> Array:
-    """Of each two real elements of one shape and dtype the larger, NaN if either is."""
+    """The larger of each two real elements of one shape and dtype, NaN if either is."""
     if category(x.dtype) < 2:
         return lax.max(x, y)
     return lax.select(invertible_keys(x) < invertible_keys(y), y, x)
 
 
 def smaller(x: Array, y: Array) -> Array:
-    """Of each two real elements of one shape and dtype the smaller, NaN if either is."""
+    """The smaller of each two real elements of one shape and dtype, NaN if either is."""
     if category(x.dtype) < 2:
         return lax.min(x, y)
     keys = (invertible_keys(z, nan_least=True) for z in (y, x))
@@ -166,14 +166,14 @@ def from_keys(keys: Array, dtype: np.dtype) -> Array:
 
 
 def bits(x: Array) -> Array:
-    """Those of real numbers, as integers; integers and bools as they are."""
+    """The bits of real numbers, as integers; integers and bools are returned as they are."""
     if category(x.dtype) < 2:
         return x
     return lax.bitcast_convert_type(x, np.dtype(f"int{8 * x.dtype.itemsize}"))
 
 
 def from_bits(x: Array, dtype: np.dtype) -> Array:
-    """The numbers whose `bits` these are, or that are numbers already."""
+    """The numbers whose `bits` these are; numbers are returned as they are."""
     return x if x.dtype == dtype else lax.bitcast_convert_type(x, dtype)
 
 
@@ -184,7 +184,7 @@ def _infinity(dtype: np.dtype) -> np.integer:
 
 
 def _turned(x: Array) -> Array:
-    """Bits of numbers in their order, and what undoes it: itself."""
+    """Maps the bits of numbers to integers in the numbers' order; it is its own inverse."""
     return jnp.where(x < 0, x ^ x.dtype.type(np.iinfo(x.dtype).max), x)
 
 

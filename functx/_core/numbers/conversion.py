@@ -14,7 +14,7 @@ from .dtypes import accumulator, category
 
 
 def converted(x: jax.Array, dtype: Any) -> jax.Array:
-    """`x` in another dtype; of complex numbers, a real one holds the real part.
+    """`x` in another dtype; a real dtype takes the real part of complex numbers.
 
     A bool says whether the number is not zero.
 
@@ -47,7 +47,7 @@ def promoted(
 
 
 def rounded_first(x: jax.Array, dtype: Any) -> jax.Array:
-    """What is computed wider for halves that were asked for, with the values that these have."""
+    """`x`, computed in a wider dtype than the halves `dtype`, rounded to values of these halves."""
     if dtype is None or accumulator(dtype) == dtype:
         return x
     half = jnp.finfo(dtype)

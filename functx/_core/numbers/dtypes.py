@@ -136,7 +136,7 @@ def as_dtype(dtype: DTypeLike, argument: str = "dtype") -> np.dtype:
 
 
 def named_dtype(dtype: DTypeLike, argument: str) -> np.dtype:
-    """As `as_dtype`, though 64 bit be off."""
+    """The NumPy dtype that `as_dtype` would give with 64 bit on, whether it is on or off."""
     try:
         named = jnp.dtype(dtype.dtype if isinstance(dtype, (jax.Array, np.ndarray)) else dtype)
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ from jax import lax
 
 
 def min_max(x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Both, 0-d, in one pass; of no integers, the greatest and the least that there are.
+    """The least and the greatest of integers, each 0-d, in one pass over them.
 
     XLA makes one loop of a reduction to two results. One to a single result it first cuts into
     windows on CPUs, for which what is reduced is written to memory: four times slower.

@@ -76,12 +76,12 @@ def is_weak(x: Any) -> bool:
 
 
 def strong(x: T) -> T:
-    """`x`; of a weakly typed array, one with its values and its dtype that is not."""
+    """`x`; if JAX types it weakly, an array with its values and dtype that is typed strongly."""
     return _converted(x) if is_weak(x) else x
 
 
 def strong_sequence(x: Any) -> Any:
-    """`strong(x)`; of a tuple or a list, one with what is in it strong."""
+    """`strong(x)`; in a tuple or a list, `strong` of each item."""
     if isinstance(x, (tuple, list)):
         items = map(strong_sequence, x)
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)

@@ -66,10 +66,10 @@ from .tracing import required_of, requirements, trace_operator
 from .value_requirements import enforce, Requirement
 
 
-Call = Callable[..., Any]
+OperatorFunction = Callable[..., Any]
 
 
-def _program(spec: OpSpec) -> Call:
+def _program(spec: OpSpec) -> OperatorFunction:
     call = compiled(spec, ft.partial(trace_operator, spec))
     if spec.splits is not None:
         call = split_in_blocks(spec, call, spec.splits)
@@ -88,7 +88,7 @@ def _program(spec: OpSpec) -> Call:
     return call
 
 
-def compiled(spec: OpSpec, function: Call) -> Call:
+def compiled(spec: OpSpec, function: OperatorFunction) -> OperatorFunction:
     """One cached XLA program per signature; in what JAX traces, one call named after it."""
     named = ft.wraps(spec.rule)(function)
     named.__name__ = spec.name  # pyright: ignore[reportAttributeAccessIssue]
@@ -96,12 +96,12 @@ def compiled(spec: OpSpec, function: Call) -> Call:
     return jax.jit(named, static_argnames=spec.static)
 
 
-def public_call(spec: OpSpec) -> Call:
+def public_call(spec: OpSpec) -> OperatorFunction:
     """What users call: it settles arguments, and words errors in the operator's name.
 
     All else is made at the first call, not by the import.
     """
-    made: tuple[Call, Callable[..., bool], Any, Any, Any] | None = None
+    made: tuple[OperatorFunction, Callable[..., bool], Any, Any, Any] | None = None
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         nonlocal made
@@ -144,8 +144,8 @@ def public_call(spec: OpSpec) -> Call:
     return operator
 
 
-def _made(spec: OpSpec) -> tuple[Call, Callable[..., bool], Any, Any, Any]:
-    """The program; whether all keywords are declared names; and what settles arguments, if any.
+def _made(spec: OpSpec) -> tuple[OperatorFunction, Callable[..., bool], Any, Any, Any]:
+    """What a call needs: the program, the test of keywords, and what prepares the arguments.
 
     Last what refuses integers that do not fit, if any may be given.
     """
@@ -165,9 +165,13 @@ def _refuse_wide(spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _second_attempt(
-    spec: OpSpec, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    spec: OpSpec,
+    call: OperatorFunction,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception,
 ) -> Any:
-    """With arguments in forms that JAX takes; failing that, an error that says what is wrong."""
+    """Calls with arguments in forms that JAX takes; if that fails too, says what is wrong."""
     parameters = spec.parameters
     try:
         mended = parameters.mended(args, kwargs)
@@ -192,7 +196,7 @@ def _alike(a: Any, b: Any) -> bool:
     return len(a) == len(b) and all(map(_alike, a, b))
 
 
-def _judged(spec: OpSpec, plain: Call) -> Call:
+def _judged(spec: OpSpec, plain: OperatorFunction) -> OperatorFunction:
     """Refuses values that the operator must not be given, where they are at hand.
 
     The program says whether there are any; which one is looked up only then. While a program is
@@ -225,7 +229,7 @@ def _judged(spec: OpSpec, plain: Call) -> Call:
     return operator
 
 
-def _judged_on_request(plain: Call, judged: Call) -> Call:
+def _judged_on_request(plain: OperatorFunction, judged: OperatorFunction) -> OperatorFunction:
     """Judges calls in a region of `functx.debug.checking`, on any device."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
@@ -234,7 +238,9 @@ def _judged_on_request(plain: Call, judged: Call) -> Call:
     return operator
 
 
-def _judged_if_given(parameters: Parameters, *, plain: Call, judged: Call) -> Call:
+def _judged_if_given(
+    parameters: Parameters, *, plain: OperatorFunction, judged: OperatorFunction
+) -> OperatorFunction:
     """Judges calls that give one of `numbers_to_fit`: the others pay nothing."""
     numbers, names = parameters.numbers_to_fit, parameters.positional
     before = min((names.index(name) for name in numbers if name in names), default=len(names))
@@ -274,11 +280,11 @@ def _value(x: Any) -> jax.Array:
 
 
 def _constant(x: Any) -> Any:
-    """A constant as an array, and of anything else the shape and the dtype alone."""
+    """A constant as an array, and the shape and dtype alone of any other value."""
     return jax.ShapeDtypeStruct(x.shape, x.dtype) if isinstance(x, Tracer) else jnp.asarray(x)
 
 
-def _measuring(spec: OpSpec, call: Call) -> Call:
+def _measuring(spec: OpSpec, call: OperatorFunction) -> OperatorFunction:
     """Counts the sizes that were left out, where values are at hand."""
     counts = {
         name: compiled(spec, ft.partial(trace_operator, spec, rule=count))
@@ -301,7 +307,7 @@ def _measuring(spec: OpSpec, call: Call) -> Call:
     return operator
 
 
-def _placing(call: Call) -> Call:
+def _placing(call: OperatorFunction) -> OperatorFunction:
     """Puts the result where `device=` says."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
@@ -314,7 +320,7 @@ def _placing(call: Call) -> Call:
     return operator
 
 
-def _with_key(spec: OpSpec, call: Call) -> Call:
+def _with_key(spec: OpSpec, call: OperatorFunction) -> OperatorFunction:
     """Draws from the ambient generator where no key is given, unless the call is refused."""
     name, parameters, needs_key = spec.key_parameter, spec.parameters, spec.needs_key
 

@@ -70,7 +70,7 @@ class OpSpec:
 
     @property
     def signature(self) -> inspect.Signature:
-        """The declaration."""
+        """The signature of the declared function."""
         return self.parameters.signature
 
     @property
@@ -94,7 +94,7 @@ class OpSpec:
         return self.parameters.static
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by name, those left out left out."""
+        """The arguments of a call by name, without those that the caller left out."""
         kwargs = self.parameters.renamed(kwargs)
         if self.other_signatures is not None:
             args, kwargs = self.other_signatures(args, kwargs)

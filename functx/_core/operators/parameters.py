@@ -102,7 +102,7 @@ class Parameters:
     def settled(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """With lists among static arguments as tuples, and numbers refused in place of arrays."""
+        """The arguments with static lists as tuples; refuses numbers in place of arrays."""
         if self._listed and (list in map(type, args) or list in map(type, kwargs.values())):
             args, kwargs = self.frozen(args, kwargs)
         for name in self._arrays_only:
@@ -125,7 +125,7 @@ class Parameters:
     def frozen(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """With static arguments in hashable form; they are part of the key of a program."""
+        """The arguments with static ones in hashable form: they are part of a program's key."""
         names = self.positional
         static = self.static
         args = tuple(
@@ -137,7 +137,7 @@ class Parameters:
     def mended(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """As `frozen`; and sequences of arrays as plain ones, if their class is a kind of list."""
+        """The arguments as `frozen` gives them; instances of a user's list class are lists."""
         args, kwargs = self.frozen(args, kwargs)
         named = zip(self.positional, args, strict=False)
         front = [_plain(x) if self.roles[name].several else x for name, x in named]
@@ -175,7 +175,7 @@ class Parameters:
         return str(self.signature.replace(parameters=each, return_annotation=nothing))
 
     def check_kinds(self, given: Mapping[str, Any]) -> None:
-        """Refuses what is no array, or no sequence of arrays, where that is due."""
+        """Refuses arguments that are no arrays, or no sequences of arrays, where these are due."""
         for name, value in given.items():
             role = self.roles[name]
             if not role.traced or role.kind is RoleKind.KEY or (value is None and role.optional):
@@ -222,7 +222,7 @@ def _hashable(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A list or a tuple as JAX's trees know it, to which one of a class of its own is a leaf."""
+    """A plain list or tuple for an instance of a subclass, which JAX's trees take for a leaf."""
     if type(value) in (list, tuple) or hasattr(value, "_fields"):
         return value
     return next((kind(value) for kind in (list, tuple) if isinstance(value, kind)), value)

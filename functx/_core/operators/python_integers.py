@@ -35,7 +35,7 @@ _MOST = _LIMITS[np.dtype("int32")]  # what is wider may be refused where 64 bit 
 def number_check(
     parameters: Parameters, promote: Promote, zero_dim_promotes_alike: bool
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None] | None:
-    """What refuses the integers of a call that do not fit; None if the operator takes no numbers.
+    """A check of a call's Python integers, or None if the operator takes no numbers.
 
     An operator whose own rule decides how dtypes promote has no such check.
     """

@@ -1,4 +1,4 @@
-"""What static options take, as their annotations say: `bool`, `int | Sequence[int] | None`, ...
+"""Types of static options, from their annotations: `bool`, `int | Sequence[int] | None`.
 
 Types are PyTorch's: no bool is an int, an int is a number, and so is a bool.
 """
@@ -51,7 +51,7 @@ class OptionType:
 
     @property
     def words(self) -> str:
-        """`an int, a sequence of ints or None`."""
+        """What errors call the type: `an int, a sequence of ints or None`."""
         words = [_WORDS[name] for name in self._widest] + [repr(choice) for choice in self.choices]
         if self.each is not None:
             words.append(f"a sequence of {self.each._several}")

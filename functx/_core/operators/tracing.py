@@ -84,7 +84,7 @@ def _trace(
 def requirements(
     spec: OpSpec, came: dict[str, Any], given: dict[str, Any]
 ) -> Iterator[Requirement]:
-    """What must hold of the values of a call, of arguments as they came and in canonical form."""
+    """What must hold of a call's values; `came` are the arguments before promotion."""
     numbers = [name for name in spec.parameters.numbers_to_fit if came.get(name) is not None]
     if numbers:
         arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
@@ -215,7 +215,7 @@ def _unrounded(spec: OpSpec, names: Sequence[str], given: dict[str, Any]) -> lis
 
 
 def _scalar(value: Any, dtype: np.dtype, name: str, role: Role, result: np.dtype | None) -> Any:
-    """A coefficient in the dtype of computation, which it may not widen to another kind.
+    """A coefficient in the dtype of computation; one of a wider kind is refused.
 
     One that the arrays' own dtype must hold is rounded to it, as PyTorch does.
     """
@@ -265,7 +265,7 @@ def _check_storage(spec: OpSpec, x: jax.Array, arrays: list[Any]) -> None:
 
 
 def _check_numbers_alone(spec: OpSpec, arrays: list[Any], common: np.dtype) -> None:
-    """Python numbers beside no array have a dtype too."""
+    """Refuses Python numbers without an array whose dtype the operator does not take."""
     weak = all(jax.typeof(x).weak_type for x in arrays)
     if weak and common.name not in spec.accepts.value and common.name in Accepts.ANY.value:
         got = ", ".join(str(x.dtype) for x in arrays)
@@ -328,7 +328,7 @@ def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refuse
 
 
 def _undecided(arrays: list[jax.Array], error: Exception) -> Refused:
-    """That the rule would have to know a symbolic size."""
+    """The error that says that the rule would have to know a symbolic size."""
     got = ", ".join(map(describe, arrays)) if arrays else "symbolic sizes"
     said = str(error).partition("\n")[0]
     if isinstance(error, jax.errors.InconclusiveDimensionOperation):

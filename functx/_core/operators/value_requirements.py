@@ -183,13 +183,13 @@ def check_inside(who: str, requirements: Iterable[Requirement]) -> None:
 
 
 def check_told(ok: Any, name: str, text: str, numbers: list[Any]) -> None:
-    """As `check_inside`, of what `raised_by` has a maker for: it is told text and numbers."""
+    """Checks `ok` as `check_inside` does; the maker that `raised_by` set gets text and numbers."""
     given = {f"n{i}": number for i, number in enumerate(numbers)}
     checkify().check(ok, " ".join((f"{name}: {text}", *(f"{{{key}}}" for key in given))), **given)
 
 
 def raised_by(name: str, make: Callable[[str], Exception]) -> None:
-    """Has `raise_checked` make exceptions called `name` of what `check_told` was told."""
+    """Sets what `raise_checked` makes of a failed `check_told` with this name."""
     _KINDS[name] = make
 
 

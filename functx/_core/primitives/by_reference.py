@@ -1,4 +1,4 @@
-"""What there is once in a process is pickled as a reference to it, not as a copy.
+"""Objects that exist once in a process, pickled as references and not as copies.
 
 Functions that transforms return cannot be imported, so `cloudpickle` writes them out, with all that
 they name. A primitive's copy has no rules, and a context's copy is not the one that is entered.
@@ -15,7 +15,7 @@ from functx._core.jax_compat import Primitive as PrimitiveOfJAX
 
 
 class Reference:
-    """Pickled, and copied, as what the module `home` has under some name."""
+    """An object that is pickled and copied as the name that the module `home` has for it."""
 
     home: str
 

@@ -88,13 +88,15 @@ def _is_exact(program: Any) -> bool:
 
 
 def _has_exact_rule(eqn: Any) -> bool:
-    if eqn.primitive.name == "convert_element_type" and not _moves(eqn.outvars[0].aval):
-        return not _moves(eqn.invars[0].aval)  # JAX takes numbers that become integers for linear
+    if eqn.primitive.name == "convert_element_type" and not _has_tangents(eqn.outvars[0].aval):
+        return not _has_tangents(
+            eqn.invars[0].aval
+        )  # JAX takes numbers that become integers for linear
     known = eqn.primitive.name in _EXACT and eqn.primitive in jet_rules
     return known or eqn.primitive in _exact_of_ours
 
 
-def _moves(x: Any) -> bool:
+def _has_tangents(x: Any) -> bool:
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
@@ -103,23 +105,25 @@ def _by_forward_mode(
 ) -> Moved:
     primals = list(map(jnp.asarray, primals))
     # A constant is not differentiated, so that it spoils nothing: the exponent of a negative base.
-    moving = [
-        i for i, x in enumerate(primals) if _moves(x) and not all(map(known_zeros, series[i]))
+    active = [
+        i
+        for i, x in enumerate(primals)
+        if _has_tangents(x) and not all(map(known_zeros, series[i]))
     ]
 
     def function(xs: Sequence[Array]) -> tuple[list[Any], list[Any]]:
         operands = list(primals)
-        for i, x in zip(moving, xs, strict=True):
+        for i, x in zip(active, xs, strict=True):
             operands[i] = x
         results = primitive.bind(*operands, **params)
         results = results if primitive.multiple_results else [results]
-        parts = [(y, None) if _moves(y) else (None, y) for y in results]
+        parts = [(y, None) if _has_tangents(y) else (None, y) for y in results]
         return [y for y, _ in parts], [y for _, y in parts]
 
     order = len(series[0])
-    curves = [[primals[i] for i in moving]]
+    curves = [[primals[i] for i in active]]
     for k in range(1, order + 1):
-        terms = (series[i][k - 1] * math.factorial(k) for i in moving)
+        terms = (series[i][k - 1] * math.factorial(k) for i in active)
         alike = zip(terms, curves[0], strict=True)
         curves.append([lax.convert_element_type(term, x.dtype) for term, x in alike])
     (values, *derivatives), fixed = _nested(function, order)(*curves)
@@ -134,7 +138,7 @@ def _by_forward_mode(
 
 
 def _nested(function: Callable[..., tuple[Any, Any]], order: int) -> Callable[..., tuple[Any, Any]]:
-    """From curves, their derivatives, ... up to an order: those of the first result of `function`.
+    """Curves through `function`: the derivatives of its first result, up to the curves' order.
 
     The second result comes along. No polynomial is evaluated, so that no coefficient that is not
     finite spoils those before it: each derivative is that of the one before along all curves.

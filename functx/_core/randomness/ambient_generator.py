@@ -182,7 +182,7 @@ class LaneStream:
         return jnp.arange(n, dtype="int32")
 
     def enter(self, lane_index: Any) -> contextlib.AbstractContextManager[None]:
-        """Inside the mapped function: what draws from the ambient generator get."""
+        """Sets the ambient generator of a lane, inside the mapped function."""
         if isinstance(self._source, _Refusing):
             return _entered(self._source)
         key = self._source
@@ -226,7 +226,7 @@ def _again(refused: Refused, key_parameter: str) -> Refused:
 
 
 @jax.tree_util.register_static
-class Drawn(NamedTuple):
+class DrawCount(NamedTuple):
     """How many draws a recorded program makes; part of the structure of its output."""
 
     draws: int
@@ -238,13 +238,13 @@ def recording(func: Callable[..., Any]) -> Callable[..., Any]:
     It returns a pair: the result of `func`, and how many draws that took.
     """
 
-    def inner(upcoming: Draw | None, /, *args: Any, **kwargs: Any) -> tuple[Any, Drawn]:
+    def inner(upcoming: Draw | None, /, *args: Any, **kwargs: Any) -> tuple[Any, DrawCount]:
         if upcoming is None:
             with _entered(_Refusing(_no_generator)):
-                return func(*args, **kwargs), Drawn(0)
+                return func(*args, **kwargs), DrawCount(0)
         generator = Generator(*upcoming)
         with _entered(generator):
-            return func(*args, **kwargs), Drawn(generator.drawn)
+            return func(*args, **kwargs), DrawCount(generator.drawn)
 
     ft.update_wrapper(inner, func)
     with contextlib.suppress(TypeError, ValueError):  # builtins need not say
@@ -272,7 +272,7 @@ def _at_home() -> Generator | None:
     return generator
 
 
-def drawing(compiled: Callable[..., tuple[Any, Drawn]], *args: Any, **kwargs: Any) -> Any:
+def drawing(compiled: Callable[..., tuple[Any, DrawCount]], *args: Any, **kwargs: Any) -> Any:
     """Calls what `recording` made, and advances the ambient generator by its draws.
 
     The generator is held meanwhile: other threads that draw from it wait.

@@ -32,9 +32,9 @@ from .function_primitives import (
     function_call,
     inexact,
     Leaves,
-    Linear,
     RuledCall,
     tangent_type,
+    TangentMap,
     transposed,
 )
 
@@ -91,7 +91,7 @@ def derivative_rules(
     @ft.wraps(forward)
     def function(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
-        rules = _Rules(forward, jvp, vjp, name, tree, of)
+        rules = _OperatorRules(forward, jvp, vjp, name, tree, of)
         call = RuledCall(name, rules.forward, rules.linear, vjp is not None, of)
         operands = equally_varying([_strong(x, name) for x in leaves])
         outputs = function_call.bind(*operands, call=call)
@@ -100,7 +100,7 @@ def derivative_rules(
     return function
 
 
-class _Rules:
+class _OperatorRules:
     """What the author gave, over flat tuples of leaves, with the missing rule derived."""
 
     def __init__(
@@ -127,22 +127,24 @@ class _Rules:
         self.out_types = tuple(map(jax.typeof, outputs))
         return outputs
 
-    def linear(self, perturbed: tuple[int, ...]) -> Linear:
-        return Linear(
-            self.name, ft.partial(self.tangent, perturbed), ft.partial(self.cotangent, perturbed)
+    def linear(self, active_inputs: tuple[int, ...]) -> TangentMap:
+        return TangentMap(
+            self.name,
+            ft.partial(self.tangent, active_inputs),
+            ft.partial(self.cotangent, active_inputs),
         )
 
     @without_grad_mode
     @jax.numpy_rank_promotion("allow")
     def tangent(
-        self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, tangents: Leaves
+        self, active_inputs: tuple[int, ...], primals: Leaves, outputs: Leaves, tangents: Leaves
     ) -> Leaves:
-        """Tangents of the inexact outputs, from those of the inputs numbered `perturbed`."""
+        """Tangents of the inexact outputs, from those of the inputs numbered `active_inputs`."""
         if self.jvp is None:
-            cotangent = ft.partial(self.cotangent, perturbed, primals, outputs)
+            cotangent = ft.partial(self.cotangent, active_inputs, primals, outputs)
             types = [tangent_type(y) for y in outputs if inexact(y)]
             return transposed(cotangent, types, tangents)
-        given = dict(zip(perturbed, tangents, strict=True))
+        given = dict(zip(active_inputs, tangents, strict=True))
         filled = [
             (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
             for i, x in enumerate(primals or self.in_types)
@@ -162,12 +164,12 @@ class _Rules:
     @without_grad_mode
     @jax.numpy_rank_promotion("allow")
     def cotangent(
-        self, perturbed: tuple[int, ...], primals: Leaves, outputs: Leaves, cotangents: Leaves
+        self, active_inputs: tuple[int, ...], primals: Leaves, outputs: Leaves, cotangents: Leaves
     ) -> Leaves:
-        """Cotangents of the inputs numbered `perturbed`, from those of the inexact outputs."""
+        """Cotangents of the inputs numbered `active_inputs`, from those of the inexact outputs."""
         if self.vjp is None:
-            tangent = ft.partial(self.tangent, perturbed, primals, outputs)
-            types = [tangent_type((primals or self.in_types)[i]) for i in perturbed]
+            tangent = ft.partial(self.tangent, active_inputs, primals, outputs)
+            types = [tangent_type((primals or self.in_types)[i]) for i in active_inputs]
             return transposed(tangent, types, cotangents)
         given = iter(cotangents)
         filled = [next(given) if inexact(y) else None for y in outputs or self.out_types]
@@ -192,7 +194,7 @@ class _Rules:
             leaves += [None] * tree.num_leaves if nothing else self._leaves(what, tree, part)
         return tuple(
             self._checked("the cotangent that `vjp` returns", leaves[i], likes[i])
-            for i in perturbed
+            for i in active_inputs
         )
 
     def _looked_at(self, primals: Leaves, outputs: Leaves) -> tuple[Any, Any]:

@@ -28,9 +28,9 @@ from functx._core.primitives.taylor_mode import along_curves
 
 
 Leaves: TypeAlias = tuple[Array, ...]
-Dims: TypeAlias = tuple[int | None, ...]  # the mapped dimension of each operand, if it has one
-Moving: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a known one
-Type: TypeAlias = core.ShapedArray
+BatchDims: TypeAlias = tuple[int | None, ...]  # of each operand, if it is mapped
+TangentOrZero: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a known one
+ArrayType: TypeAlias = core.ShapedArray
 # Primals, outputs, and tangents or cotangents, to cotangents or tangents.
 LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
 # The same where `None` stands for a cotangent that is known to be zero.
@@ -38,16 +38,16 @@ Transpose: TypeAlias = Callable[[Leaves, Leaves, Any], Sequence[Array | None]]
 
 
 class ClosesOver(RuntimeError):
-    """Raised where a function closes over what is being traced, and its rules would not see it."""
+    """Raised where a function closes over an array being traced, which its rules would not see."""
 
 
-class Linear:
+class TangentMap:
     """The meaning of one `function_tangent`, and its transpose.
 
     `apply(primals, outputs, tangents)` and `transpose(primals, outputs, cotangents)` take and
-    return tuples: the tangents of the perturbed inputs, the cotangents of the inexact outputs.
-    With `symbolic`, `transpose` takes `None` for cotangents that are known to be zero; it may
-    return `None` in any case.
+    return tuples: the tangents of the active inputs, the cotangents of the inexact outputs.
+    With `symbolic`, `transpose` takes `None` for cotangents that are known to be zero; with or
+    without, it may return `None` for one.
     """
 
     def __init__(
@@ -60,8 +60,12 @@ class Linear:
         return self.name
 
     def batched(
-        self, axis: MappedAxis, primal_dims: Dims, output_dims: Dims | int, tangent_dims: Dims
-    ) -> Linear:
+        self,
+        axis: MappedAxis,
+        primal_dims: BatchDims,
+        output_dims: BatchDims | int,
+        tangent_dims: BatchDims,
+    ) -> TangentMap:
         """The same along a new first axis of all operands whose dim is not `None`, but 0."""
         apply = axis.map(self.apply, (primal_dims, output_dims, tangent_dims))
 
@@ -75,21 +79,22 @@ class Linear:
                 for c, dim in zip(each, tangent_dims, strict=True)
             )
 
-        return Linear(self.name, apply, transpose, symbolic=self.symbolic)
+        return TangentMap(self.name, apply, transpose, symbolic=self.symbolic)
 
 
-class Call:
-    """The meaning of one `function_call`. Compared by identity, and never kept in a table.
+class FunctionCall:
+    """The meaning of one `function_call`, compared by identity. No table may hold it.
 
-    A trace of the function is kept: it is lowered from there, in the state (precision, modes) in
-    which it was called. `has_reverse`: whether the reverse rule is given, not derived.
+    It holds a trace of the function for each signature. The call is lowered from that trace, in the
+    state (precision, modes) in which it was made. `has_reverse`: whether the reverse rule is given,
+    not derived.
     """
 
     def __init__(
         self, name: str, forward: Callable[..., Sequence[Array]], has_reverse: bool
     ) -> None:
         self.name, self._forward, self.has_reverse = name, forward, has_reverse
-        self._traces: dict[tuple[Type, ...], ClosedJaxpr] = {}
+        self._traces: dict[tuple[ArrayType, ...], ClosedJaxpr] = {}
 
     def __repr__(self) -> str:
         return self.name
@@ -98,93 +103,103 @@ class Call:
         trace = self._traces and self._traces.get(tuple(map(jax.typeof, leaves)))
         return jaxpr_as_fun(trace)(*leaves) if trace else self._forward(*leaves)
 
-    def trace(self, *avals: Type) -> ClosedJaxpr:
+    def trace(self, *avals: ArrayType) -> ClosedJaxpr:
         if avals not in self._traces:
             trace = jax.make_jaxpr(lambda *leaves: self._forward(*leaves))(*avals)
             require_closed(self.name, trace.consts)
             self._traces[avals] = trace
         return self._traces[avals]
 
-    def batched(self, axis: MappedAxis, dims: Dims) -> Call:
+    def batched(self, axis: MappedAxis, dims: BatchDims) -> FunctionCall:
         """The same along a first axis of the operands whose dim is not `None`, but 0."""
         raise NotImplementedError
 
     def differentiated(
-        self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
-    ) -> tuple[Sequence[Array], Sequence[Moving]]:
-        """The results, and their tangents along `dots`, those of the `perturbed` primals."""
+        self,
+        primals: Leaves,
+        active_inputs: tuple[int, ...],
+        input_tangents: Sequence[TangentOrZero],
+    ) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
+        """The results and their tangents; `input_tangents` are those of the `active_inputs`."""
         raise NotImplementedError
 
 
-class RuledCall(Call):
-    """A call whose derivative is a function `of` the primals, of the outputs, or of both."""
+class RuledCall(FunctionCall):
+    """A call of a function with given rules, which read the primals, the outputs or both."""
 
     def __init__(
         self,
         name: str,
         forward: Callable[..., Sequence[Array]],
-        linear: Callable[[tuple[int, ...]], Linear],  # of the inputs with these numbers
+        linear: Callable[[tuple[int, ...]], TangentMap],  # of the inputs with these numbers
         has_reverse: bool,
         of: str = "both",
     ) -> None:
         super().__init__(name, forward, has_reverse)
         self.linear, self.of = linear, of
 
-    def batched(self, axis: MappedAxis, dims: Dims) -> RuledCall:
-        def linear(perturbed: tuple[int, ...]) -> Linear:
-            one, tangent_dims = self.linear(perturbed), tuple(dims[i] for i in perturbed)
+    def batched(self, axis: MappedAxis, dims: BatchDims) -> RuledCall:
+        def linear(active_inputs: tuple[int, ...]) -> TangentMap:
+            one, tangent_dims = self.linear(active_inputs), tuple(dims[i] for i in active_inputs)
             return one.batched(axis, () if self.of == "output" else dims, 0, tangent_dims)
 
         forward = axis.map(self.run, dims)
         return RuledCall(self.name, forward, linear, self.has_reverse, self.of)
 
     def differentiated(
-        self, primals: Leaves, perturbed: tuple[int, ...], dots: Sequence[Moving]
-    ) -> tuple[Sequence[Array], Sequence[Moving]]:
+        self,
+        primals: Leaves,
+        active_inputs: tuple[int, ...],
+        input_tangents: Sequence[TangentOrZero],
+    ) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
         outputs: list[Array] = function_call.bind(*primals, call=self)
-        moving = list(map(inexact, outputs))
-        if not any(moving):
-            return outputs, list(map(_still, outputs))
-        linear = self.linear(perturbed)
+        active = list(map(inexact, outputs))
+        if not any(active):
+            return outputs, list(map(_zero_tangent, outputs))
+        linear = self.linear(active_inputs)
         residuals = () if self.of == "output" else primals, () if self.of == "primals" else outputs
-        return outputs, bind_tangent(linear, *residuals, dots, outputs, moving)
+        return outputs, bind_tangent(linear, *residuals, input_tangents, outputs, active)
 
 
-hold_weakly(RuledCall, Linear)
+hold_weakly(RuledCall, TangentMap)
 
 function_call = Primitive("function_call", __name__, multiple_results=True)
 function_tangent = Primitive("function_tangent", __name__, multiple_results=True)
 
 
-def _call_run(*primals: Array, call: Call) -> Sequence[Array]:
+def _call_run(*primals: Array, call: FunctionCall) -> Sequence[Array]:
     return call.run(*primals)
 
 
-def _call_eagerly(*primals: Array, call: Call) -> Sequence[Array]:
+def _call_eagerly(*primals: Array, call: FunctionCall) -> Sequence[Array]:
     results = call.run(*primals)
     require_closed(call.name, results)
     return results
 
 
-def _call_types(*primals: Type, call: Call) -> tuple[list[Type], Any]:
+def _call_types(*primals: ArrayType, call: FunctionCall) -> tuple[list[ArrayType], Any]:
     trace = call.trace(*primals)
     return [aval.strip_weak_type() for aval in trace.out_avals], trace.effects
 
 
 def _call_jvp(
-    primals: Leaves, dots: Sequence[Moving], *, call: Call
-) -> tuple[Sequence[Array], Sequence[Moving]]:
-    perturbed = tuple(
-        i for i, (x, dot) in enumerate(zip(primals, dots, strict=True)) if _moves(x, dot)
+    primals: Leaves, input_tangents: Sequence[TangentOrZero], *, call: FunctionCall
+) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
+    active_inputs = tuple(
+        i
+        for i, (x, dot) in enumerate(zip(primals, input_tangents, strict=True))
+        if _is_active(x, dot)
     )
-    if perturbed:
-        return call.differentiated(primals, perturbed, [dots[i] for i in perturbed])
+    if active_inputs:
+        return call.differentiated(
+            primals, active_inputs, [input_tangents[i] for i in active_inputs]
+        )
     outputs: list[Array] = function_call.bind(*primals, call=call)
-    return outputs, list(map(_still, outputs))
+    return outputs, list(map(_zero_tangent, outputs))
 
 
 def _call_batch(
-    axis_data: Any, primals: Leaves, dims: Dims, *, call: Call
+    axis_data: Any, primals: Leaves, dims: BatchDims, *, call: FunctionCall
 ) -> tuple[list[Array], list[int | None]]:
     axis = axis_of(axis_data)
     primals, dims = _batched_first(primals, dims)
@@ -196,47 +211,47 @@ def _call_batch(
 
 
 # The operands of `function_tangent` are the primals, the outputs as residuals, and the tangents of
-# the perturbed primals; `counts` are the numbers of the first two, `types` those of the results.
+# the active primals; `counts` are the numbers of the first two, `types` those of the results.
 Counts: TypeAlias = tuple[int, int]
 
 
 def tangent_run(
-    *operands: Array, linear: Linear, counts: Counts, types: tuple[Type, ...]
+    *operands: Array, linear: TangentMap, counts: Counts, types: tuple[ArrayType, ...]
 ) -> Leaves:
     """What `function_tangent` computes."""
     return linear.apply(*_split(operands, counts))
 
 
 def _tangent_types(
-    *operands: Type, linear: Linear, counts: Counts, types: tuple[Type, ...]
-) -> list[Type]:
+    *operands: ArrayType, linear: TangentMap, counts: Counts, types: tuple[ArrayType, ...]
+) -> list[ArrayType]:
     return list(types)
 
 
 def _tangent_jvp(
     operands: Leaves,
-    dots: Sequence[Moving],
+    input_tangents: Sequence[TangentOrZero],
     *,
-    linear: Linear,
+    linear: TangentMap,
     counts: Counts,
-    types: tuple[Type, ...],
-) -> tuple[list[Array], Sequence[Moving]]:
+    types: tuple[ArrayType, ...],
+) -> tuple[list[Array], Sequence[TangentOrZero]]:
     primals, outputs, tangents = _split(operands, counts)
     bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
     results, fixed = bind(*operands), len(primals) + len(outputs)
-    moving = [i for i in range(fixed) if _moves(operands[i], dots[i])]
+    active = [i for i in range(fixed) if _is_active(operands[i], input_tangents[i])]
     parts: list[Sequence[Array]] = []
-    if any(type(dot) is not ad.Zero for dot in dots[fixed:]):
-        parts.append(bind(*operands[:fixed], *map(ad.instantiate_zeros, dots[fixed:])))
-    if moving:
+    if any(type(dot) is not ad.Zero for dot in input_tangents[fixed:]):
+        parts.append(bind(*operands[:fixed], *map(ad.instantiate_zeros, input_tangents[fixed:])))
+    if active:
 
         def rule(*values: Array) -> Leaves:
             residuals = list(operands[:fixed])
-            for i, value in zip(moving, values, strict=True):
+            for i, value in zip(active, values, strict=True):
                 residuals[i] = value
             return linear.apply(*_split(residuals, counts)[:2], tangents)
 
-        points, directions = zip(*((operands[i], dots[i]) for i in moving), strict=True)
+        points, directions = zip(*((operands[i], input_tangents[i]) for i in active), strict=True)
         parts.append(jax.jvp(rule, points, directions)[1])
     if not parts:
         return results, [ad.Zero(tangent_type(y)) for y in results]
@@ -244,12 +259,12 @@ def _tangent_jvp(
 
 
 def _tangent_transpose(
-    cotangents: Sequence[Moving],
+    cotangents: Sequence[TangentOrZero],
     *operands: Any,  # what is not known, the tangents to transpose over, is a placeholder
-    linear: Linear,
+    linear: TangentMap,
     counts: Counts,
-    types: tuple[Type, ...],
-) -> Sequence[Moving | None]:
+    types: tuple[ArrayType, ...],
+) -> Sequence[TangentOrZero | None]:
     primals, outputs, tangents = _split(operands, counts)
     unknown = [ad.is_undefined_primal(t) for t in tangents]
     nothing = [None] * (len(primals) + len(outputs))
@@ -269,11 +284,11 @@ def _tangent_transpose(
 def _tangent_batch(
     axis_data: Any,
     operands: Leaves,
-    dims: Dims,
+    dims: BatchDims,
     *,
-    linear: Linear,
+    linear: TangentMap,
     counts: Counts,
-    types: tuple[Type, ...],
+    types: tuple[ArrayType, ...],
 ) -> tuple[list[Array], list[int | None]]:
     axis = axis_of(axis_data)
     operands, dims = _batched_first(operands, dims)
@@ -317,31 +332,31 @@ along_curves(function_call, function_tangent)
 
 
 def bind_tangent(
-    linear: Linear,
+    linear: TangentMap,
     primals: Sequence[Array],
     outputs: Sequence[Array],
-    dots: Iterable[Moving],
+    input_tangents: Iterable[TangentOrZero],
     results: Sequence[Array],
-    moving: Sequence[bool],
-) -> list[Moving]:
-    """The tangents of `results`, by `linear` of those that are `moving`, zeros of the others."""
+    active: Sequence[bool],
+) -> list[TangentOrZero]:
+    """The tangents of `results`: those that are `active` by `linear`, zeros for the others."""
     tangents: Iterator[Array] = iter(
         function_tangent.bind(
             *primals,
             *outputs,
-            *map(ad.instantiate_zeros, dots),
+            *map(ad.instantiate_zeros, input_tangents),
             linear=linear,
             counts=(len(primals), len(outputs)),
-            types=tuple(tangent_type(y) for y, m in zip(results, moving, strict=True) if m),
+            types=tuple(tangent_type(y) for y, m in zip(results, active, strict=True) if m),
         )
     )
-    return [next(tangents) if m else _still(y) for y, m in zip(results, moving, strict=True)]
+    return [next(tangents) if m else _zero_tangent(y) for y, m in zip(results, active, strict=True)]
 
 
 def transposed(
-    linear: Callable[[Leaves], Sequence[Array]], types: Iterable[Type], cotangents: Leaves
+    linear: Callable[[Leaves], Sequence[Array]], types: Iterable[ArrayType], cotangents: Leaves
 ) -> Leaves:
-    """The transpose of `linear`, which maps arrays of these types to a tuple."""
+    """The transpose of `linear`, which maps arrays of these types to a tuple, at `cotangents`."""
     return jax.linear_transpose(lambda *xs: tuple(linear(xs)), *types)(tuple(cotangents))
 
 
@@ -363,37 +378,37 @@ def _split(operands: Iterable[Any], counts: Counts) -> tuple[Any, Any, Any]:
     return operands[:primals], operands[primals : sum(counts)], operands[primals + outputs :]
 
 
-def _batched_first(operands: Leaves, dims: Dims) -> tuple[Leaves, Dims]:
+def _batched_first(operands: Leaves, dims: BatchDims) -> tuple[Leaves, BatchDims]:
     moved = (x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
     return tuple(moved), tuple(None if d is None else 0 for d in dims)
 
 
-def tangent_type(x: Array) -> Type:
+def tangent_type(x: Array) -> ArrayType:
     """The type of the tangents of `x`."""
     return jax.typeof(x).to_tangent_aval().strip_weak_type()
 
 
-def _is_explicit(aval: Type) -> bool:
+def _is_explicit(aval: ArrayType) -> bool:
     return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
 
 
-def _still(y: Array) -> ad.Zero:
+def _zero_tangent(y: Array) -> ad.Zero:
     return ad.Zero(tangent_type(y))
 
 
-def _known(cotangent: Moving) -> Array | None:
+def _known(cotangent: TangentOrZero) -> Array | None:
     return None if isinstance(cotangent, ad.Zero) else cotangent
 
 
-def zeros_of(aval: Type) -> Array:
+def zeros_of(aval: ArrayType) -> Array:
     """Zeros of a type, sharded and varying as it says."""
     return ad.instantiate_zeros(ad.Zero(aval))
 
 
-def inexact(x: Array | Type) -> bool:
+def inexact(x: Array | ArrayType) -> bool:
     """Whether `x` has tangents."""
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def _moves(x: Array, dot: Moving) -> bool:
+def _is_active(x: Array, dot: TangentOrZero) -> bool:
     return type(dot) is not ad.Zero and inexact(x)

@@ -1,9 +1,10 @@
-"""Functions that say what their derivative keeps: the second face of the primitives of own rules.
+"""Functions that say which arrays their derivative reads: its residuals.
 
-What `derivative_rules` keeps for a derivative are all primals and outputs. Here a run of the
-function says which of them, and what else it has computed: its extras. A call that is not
-differentiated returns the outputs. Differentiated, it is bound as another call, which returns the
-extras too, and the derivative's operands are what was asked for, and no more.
+The derivative of a function with `derivative_rules` reads all primals and all outputs. Here a run
+of the function says which of them its derivative reads, and which other arrays that the run has
+computed: its extras. A call that is not differentiated returns the outputs. A call that is
+differentiated is bound anew as one that returns the extras too, and the operands of the derivative
+are the residuals, and nothing else.
 """
 
 # JAX itself is typed in part.
@@ -25,52 +26,54 @@ from functx._core.jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from functx._core.primitives.mapped_axes import MappedAxis
 
 from .function_primitives import (
+    ArrayType,
+    BatchDims,
     bind_tangent,
-    Call,
     ClosesOver,
-    Dims,
     function_call,
+    FunctionCall,
     inexact,
     Leaves,
-    Linear,
-    Moving,
     require_closed,
-    Type,
+    TangentMap,
+    TangentOrZero,
 )
 
 
-Perturbed: TypeAlias = tuple[int, ...]  # the numbers of the inputs that are being differentiated
+ActiveInputs: TypeAlias = tuple[int, ...]  # the numbers of the inputs that have tangents
 Results: TypeAlias = tuple[Leaves, Leaves]  # outputs and extras
 
 
-class Residual(NamedTuple):
-    """An array that the derivative takes: an input, an output or an extra, by its number."""
+class ResidualSource(NamedTuple):
+    """Where a residual comes from: an input, an output or an extra of the run, by its number."""
 
     kind: Literal["input", "output", "extra"]
     number: int
 
 
-class Record(NamedTuple):
-    """What a run of a function says of its outputs and of its derivative.
+class RunRecord(NamedTuple):
+    """What a run of a `SavingFunction` says of its outputs and of its derivative.
 
-    `moving`: which outputs have tangents. `linear(perturbed)` takes the residuals, nothing, and
-    tangents or cotangents.
+    - `active`: which outputs have tangents.
+    - `extras`: how many there are.
+    - `linear(active_inputs)`: the derivative, whose primals are the residuals and which has no
+      outputs.
     """
 
-    moving: tuple[bool, ...]
-    residuals: tuple[Residual, ...]
+    active: tuple[bool, ...]
+    residuals: tuple[ResidualSource, ...]
     extras: int
-    linear: Callable[[Perturbed], Linear]
+    linear: Callable[[ActiveInputs], TangentMap]
 
 
-class Program:
-    """A function of `count` arrays that says what its derivative keeps.
+class SavingFunction:
+    """A function of `count` arrays that says which arrays its derivative reads.
 
-    - `run(perturbed, leaves)`: the outputs and the extras.
-    - `again(perturbed, leaves, outputs)`: the extras, when the outputs are known.
-    - `record(perturbed)`: what such a run said, after it.
-    - `asks()`: whether what is perturbed makes a difference to `run`, after one.
-    - `lanes(size, dims, leaves)`: the outputs of all lanes, if the function has a rule for that.
+    - `run(active_inputs, leaves)`: the outputs and the extras.
+    - `again(active_inputs, leaves, outputs)`: the extras, where the outputs are known.
+    - `record(active_inputs)`: what a run with these active inputs has said.
+    - `asks()`: whether a run has asked which inputs are active, so that they make a difference.
+    - `lanes(size, dims, leaves)`: the outputs of all lanes, if the function has a batching rule.
     """
 
     def __init__(
@@ -78,175 +81,183 @@ class Program:
         name: str,
         count: int,
         has_reverse: bool,
-        run: Callable[[Perturbed, Leaves], Results],
-        again: Callable[[Perturbed, Leaves, Leaves], Leaves],
-        record: Callable[[Perturbed], Record],
+        run: Callable[[ActiveInputs, Leaves], Results],
+        again: Callable[[ActiveInputs, Leaves, Leaves], Leaves],
+        record: Callable[[ActiveInputs], RunRecord],
         asks: Callable[[], bool],
-        lanes: Callable[[int, Dims, Leaves], Leaves] | None = None,
+        lanes: Callable[[int, BatchDims, Leaves], Leaves] | None = None,
     ) -> None:
         self.name, self.count, self.has_reverse = name, count, has_reverse
         self._run, self.again, self.record = run, again, record
         self._asks, self._lanes = asks, lanes
-        self._traces: dict[tuple[Perturbed, tuple[Type, ...]], ClosedJaxpr] = {}
+        self._traces: dict[tuple[ActiveInputs, tuple[ArrayType, ...]], ClosedJaxpr] = {}
 
-    def key(self, perturbed: Perturbed) -> Perturbed:
-        """What of `perturbed` makes a difference."""
-        return perturbed if self._asks() else ()
+    def key(self, active_inputs: ActiveInputs) -> ActiveInputs:
+        """The active inputs, if they make a difference to a run: a part of a trace's key."""
+        return active_inputs if self._asks() else ()
 
-    def run(self, perturbed: Perturbed, leaves: Leaves) -> Results:
+    def run(self, active_inputs: ActiveInputs, leaves: Leaves) -> Results:
         types = tuple(map(jax.typeof, leaves)) if self._traces else ()
-        trace = self._traces and self._traces.get((self.key(perturbed), types))
+        trace = self._traces and self._traces.get((self.key(active_inputs), types))
         if not trace:
-            return self._run(perturbed, leaves)
+            return self._run(active_inputs, leaves)
         results = tuple(jaxpr_as_fun(trace)(*leaves))
-        count = len(self.record(perturbed).moving)
+        count = len(self.record(active_inputs).active)
         return results[:count], results[count:]
 
-    def trace(self, perturbed: Perturbed, avals: tuple[Type, ...]) -> None:
-        """Has `run` of such arrays evaluate a trace, which serves whatever is made of it."""
-        if self._traces and (self.key(perturbed), avals) in self._traces:
+    def trace(self, active_inputs: ActiveInputs, avals: tuple[ArrayType, ...]) -> None:
+        """Traces `run` for arrays of these types; later runs of such arrays evaluate the trace."""
+        if self._traces and (self.key(active_inputs), avals) in self._traces:
             return
-        trace = jax.make_jaxpr(lambda *leaves: self._run(perturbed, leaves))(*avals)
+        trace = jax.make_jaxpr(lambda *leaves: self._run(active_inputs, leaves))(*avals)
         require_closed(self.name, trace.consts)
-        self._traces[self.key(perturbed), avals] = trace
+        self._traces[self.key(active_inputs), avals] = trace
 
-    def batched(self, axis: MappedAxis, dims: Dims) -> Program:
+    def batched(self, axis: MappedAxis, dims: BatchDims) -> SavingFunction:
         """The same along a first axis of the inputs whose dim is not `None`, but 0."""
 
-        def again(perturbed: Perturbed, leaves: Leaves, outputs: Leaves) -> Leaves:
-            each = axis.map(lambda xs, ys: self.again(perturbed, xs, ys), (dims, 0))
+        def again(active_inputs: ActiveInputs, leaves: Leaves, outputs: Leaves) -> Leaves:
+            each = axis.map(lambda xs, ys: self.again(active_inputs, xs, ys), (dims, 0))
             return each(leaves, outputs)
 
-        def run(perturbed: Perturbed, leaves: Leaves) -> Results:
+        def run(active_inputs: ActiveInputs, leaves: Leaves) -> Results:
             if self._lanes is None:
-                return axis.map(lambda *xs: self.run(perturbed, xs), dims)(*leaves)
+                return axis.map(lambda *xs: self.run(active_inputs, xs), dims)(*leaves)
             outputs = self._lanes(axis.size, dims, leaves)
-            return outputs, again(perturbed, leaves, outputs)
+            return outputs, again(active_inputs, leaves, outputs)
 
-        def record(perturbed: Perturbed) -> Record:
-            one = self.record(perturbed)
+        def record(active_inputs: ActiveInputs) -> RunRecord:
+            one = self.record(active_inputs)
             primal_dims = tuple(dims[x.number] if x.kind == "input" else 0 for x in one.residuals)
 
-            def linear(perturbed: Perturbed) -> Linear:
-                tangent_dims = tuple(dims[i] for i in perturbed)
-                return one.linear(perturbed).batched(axis, primal_dims, 0, tangent_dims)
+            def linear(active_inputs: ActiveInputs) -> TangentMap:
+                tangent_dims = tuple(dims[i] for i in active_inputs)
+                return one.linear(active_inputs).batched(axis, primal_dims, 0, tangent_dims)
 
             return one._replace(linear=linear)
 
-        return Program(self.name, self.count, self.has_reverse, run, again, record, self._asks)
+        return SavingFunction(
+            self.name, self.count, self.has_reverse, run, again, record, self._asks
+        )
 
-    def closed(self, operands: Sequence[Array]) -> tuple[Program, list[Array]]:
-        """The same as a program of `operands` and of what it closes over, which is returned.
+    def closed(self, operands: Sequence[Array]) -> tuple[SavingFunction, list[Array]]:
+        """The same function with the arrays that it closes over as further arguments, and these.
 
-        All that may be perturbed counts as perturbed. What the program closes over has no
+        All inexact inputs count as active. The arrays that the function closes over have no
         derivative.
         """
         every = tuple(i for i, x in enumerate(operands) if inexact(x))
         trace = jax.make_jaxpr(lambda *leaves: self._run(every, leaves))(*operands)
-        outputs, count = len(self.record(every).moving), self.count
+        outputs, count = len(self.record(every).active), self.count
 
-        def run(perturbed: Perturbed, leaves: Leaves) -> Results:
+        def run(active_inputs: ActiveInputs, leaves: Leaves) -> Results:
             bound = ClosedJaxpr(trace.jaxpr, leaves[count:])
             results = tuple(jaxpr_as_fun(bound)(*leaves[:count]))
             return results[:outputs], results[outputs:]
 
-        def again(perturbed: Perturbed, leaves: Leaves, _: Leaves) -> Leaves:
-            return run(perturbed, leaves)[1]
+        def again(active_inputs: ActiveInputs, leaves: Leaves, _: Leaves) -> Leaves:
+            return run(active_inputs, leaves)[1]
 
         record = self.record(every)
-        program = Program(
+        function = SavingFunction(
             self.name, count, self.has_reverse, run, again, lambda _: record, lambda: False
         )
-        return program, list(map(jnp.asarray, trace.consts))
+        return function, list(map(jnp.asarray, trace.consts))
 
 
-class SavingCall(Call):
-    """A call of a `Program`. It returns the outputs, and the extras of each of `kept`.
+class SavingCall(FunctionCall):
+    """A call of a `SavingFunction`, which returns its outputs, and the extras of `derivatives`.
 
-    These are the perturbed inputs of the derivatives that have been taken of the call.
+    `derivatives` holds the active inputs of each derivative that has been taken of the call.
     """
 
-    def __init__(self, program: Program, kept: tuple[Perturbed, ...] = ()) -> None:
-        super().__init__(program.name, self._results, program.has_reverse)
-        self.program, self.kept = program, kept
+    def __init__(
+        self, function: SavingFunction, derivatives: tuple[ActiveInputs, ...] = ()
+    ) -> None:
+        super().__init__(function.name, self._results, function.has_reverse)
+        self.function, self.derivatives = function, derivatives
 
     def _results(self, *leaves: Array) -> Leaves:
-        outputs, extras = self.program.run(self.kept[0] if self.kept else (), leaves)
-        results = (*outputs, *(extras if self.kept else ()))
-        for perturbed in list(self._distinct())[1:]:
-            results += self.program.run(perturbed, leaves)[1]
+        outputs, extras = self.function.run(self.derivatives[0] if self.derivatives else (), leaves)
+        results = (*outputs, *(extras if self.derivatives else ()))
+        for active_inputs in list(self._distinct())[1:]:
+            results += self.function.run(active_inputs, leaves)[1]
         return results
 
-    def _distinct(self) -> Iterator[Perturbed]:
-        """Those of `kept` whose extras differ."""
-        seen: set[Perturbed] = set()
-        for perturbed in self.kept:
-            if (key := self.program.key(perturbed)) not in seen:
+    def _distinct(self) -> Iterator[ActiveInputs]:
+        """The members of `derivatives` whose extras differ."""
+        seen: set[ActiveInputs] = set()
+        for active_inputs in self.derivatives:
+            if (key := self.function.key(active_inputs)) not in seen:
                 seen.add(key)
-                yield perturbed
+                yield active_inputs
 
-    def trace(self, *avals: Type) -> ClosedJaxpr:
-        for perturbed in self.kept or ((),):
-            self.program.trace(perturbed, avals)
+    def trace(self, *avals: ArrayType) -> ClosedJaxpr:
+        for active_inputs in self.derivatives or ((),):
+            self.function.trace(active_inputs, avals)
         return super().trace(*avals)
 
-    def batched(self, axis: MappedAxis, dims: Dims) -> SavingCall:
-        return SavingCall(self.program.batched(axis, dims), self.kept)
+    def batched(self, axis: MappedAxis, dims: BatchDims) -> SavingCall:
+        return SavingCall(self.function.batched(axis, dims), self.derivatives)
 
     def differentiated(
-        self, primals: Leaves, perturbed: Perturbed, dots: Sequence[Moving]
-    ) -> tuple[Sequence[Array], Sequence[Moving]]:
-        program = self.program
-        for i in perturbed:
-            if i >= program.count:
-                _refuse_closed(program.name, primals[i])
-        target = SavingCall(program, (*self.kept, perturbed))
+        self, primals: Leaves, active_inputs: ActiveInputs, input_tangents: Sequence[TangentOrZero]
+    ) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
+        function = self.function
+        for i in active_inputs:
+            if i >= function.count:
+                _refuse_closed(function.name, primals[i])
+        target = SavingCall(function, (*self.derivatives, active_inputs))
         results: list[Array] = function_call.bind(*primals, call=target)
-        record = program.record(perturbed)
-        outputs, extras = results[: len(record.moving)], target._extras(results, perturbed)
+        record = function.record(active_inputs)
+        outputs, extras = results[: len(record.active)], target._extras(results, active_inputs)
         sources = {"input": primals, "output": outputs, "extra": extras}
         residuals = [sources[x.kind][x.number] for x in record.residuals]
-        linear = record.linear(perturbed)
-        tangents = bind_tangent(linear, residuals, (), dots, outputs, record.moving)
-        if not self.kept:
+        linear = record.linear(active_inputs)
+        tangents = bind_tangent(linear, residuals, (), input_tangents, outputs, record.active)
+        if not self.derivatives:
             return outputs, tangents
         own = results[len(outputs) :][: self._extra_count()]
-        alive = [t for t, moves in zip(tangents, record.moving, strict=True) if moves]
-        linear = self._linear_of_extras(perturbed, record.moving)
-        moving = list(map(inexact, own))
-        more = bind_tangent(linear, primals, outputs, [*dots, *alive], own, moving)
+        active_tangents = [
+            t for t, is_active in zip(tangents, record.active, strict=True) if is_active
+        ]
+        linear = self._linear_of_extras(active_inputs, record.active)
+        active = list(map(inexact, own))
+        more = bind_tangent(
+            linear, primals, outputs, [*input_tangents, *active_tangents], own, active
+        )
         return [*outputs, *own], [*tangents, *more]
 
     def _extra_count(self) -> int:
-        return sum(self.program.record(perturbed).extras for perturbed in self._distinct())
+        return sum(self.function.record(active_inputs).extras for active_inputs in self._distinct())
 
-    def _extras(self, results: Sequence[Array], perturbed: Perturbed) -> Sequence[Array]:
-        """Of all results, the extras of a run with `perturbed`, one of `kept`."""
-        start = len(self.program.record(perturbed).moving)
+    def _extras(self, results: Sequence[Array], active_inputs: ActiveInputs) -> Sequence[Array]:
+        """The extras, among all results, of a run with `active_inputs`, one of `derivatives`."""
+        start = len(self.function.record(active_inputs).active)
         for one in self._distinct():
-            count = self.program.record(one).extras
-            if self.program.key(one) == self.program.key(perturbed):
+            count = self.function.record(one).extras
+            if self.function.key(one) == self.function.key(active_inputs):
                 return results[start : start + count]
             start += count
-        raise AssertionError("one of `kept`")
+        raise AssertionError("one of `derivatives`")
 
-    def _linear_of_extras(self, perturbed: Perturbed, moving: Sequence[bool]) -> Linear:
-        """The derivative of the extras, by the inputs and through the outputs."""
-        slots = [i for i, moves in enumerate(moving) if moves]
+    def _linear_of_extras(self, active_inputs: ActiveInputs, active: Sequence[bool]) -> TangentMap:
+        """The derivative of the extras by the active inputs and by the active outputs."""
+        slots = [i for i, is_active in enumerate(active) if is_active]
 
         def apart(primals: Leaves, outputs: Leaves) -> tuple[Callable[..., Leaves], Leaves]:
             def extras(*values: Array) -> Leaves:
                 xs, ys = list(primals), list(outputs)
-                for i, value in zip(perturbed, values, strict=False):
+                for i, value in zip(active_inputs, values, strict=False):
                     xs[i] = value
-                for i, value in zip(slots, values[len(perturbed) :], strict=True):
+                for i, value in zip(slots, values[len(active_inputs) :], strict=True):
                     ys[i] = value
                 got: list[Array] = []
                 for one in self._distinct():
-                    got += self.program.again(one, tuple(xs), tuple(ys))
+                    got += self.function.again(one, tuple(xs), tuple(ys))
                 return tuple(x for x in got if inexact(x))
 
-            return extras, (*(primals[i] for i in perturbed), *(outputs[i] for i in slots))
+            return extras, (*(primals[i] for i in active_inputs), *(outputs[i] for i in slots))
 
         def apply(primals: Leaves, outputs: Leaves, tangents: Leaves) -> Leaves:
             extras, points = apart(primals, outputs)
@@ -256,19 +267,19 @@ class SavingCall(Call):
             extras, points = apart(primals, outputs)
             return jax.vjp(extras, *points)[1](cotangents)
 
-        return Linear(f"{self.name}Backward", apply, transpose)
+        return TangentMap(f"{self.name}Backward", apply, transpose)
 
 
 hold_weakly(SavingCall)
 
 
-def run_saving(program: Program, operands: Sequence[Array]) -> list[Array]:
-    """The outputs of `program`, which may close over what is being traced."""
+def run_saving(function: SavingFunction, operands: Sequence[Array]) -> list[Array]:
+    """The outputs of `function`, which may close over arrays that are being traced."""
     try:
-        return function_call.bind(*operands, call=SavingCall(program))
+        return function_call.bind(*operands, call=SavingCall(function))
     except (ClosesOver, jax.errors.UnexpectedTracerError) as error:
         reason = error
-    whole, consts = program.closed(operands)
+    whole, consts = function.closed(operands)
     if not any(isinstance(x, core.Tracer) for x in consts):
         raise reason
     return function_call.bind(*equally_varying([*operands, *consts]), call=SavingCall(whole))

@@ -14,7 +14,7 @@ from .symbolic_sizes import known, Size
 
 
 def canonical_dim(dim: Any, ndim: int, name: str = "dim") -> int:
-    """Non-negative and in range. A 0-d array has a dimension 0 to name."""
+    """`dim` as a non-negative int in range. A 0-d array has a dimension 0 to name."""
     low, high = -max(ndim, 1), max(ndim, 1) - 1
     try:
         place = as_int(dim)
@@ -28,7 +28,7 @@ def canonical_dim(dim: Any, ndim: int, name: str = "dim") -> int:
 
 
 def canonical_dims(dims: Any, ndim: int, name: str = "dim") -> tuple[int, ...] | None:
-    """Non-negative, in range, without repeats; of a 0-d array none are left."""
+    """`dims` as non-negative ints in range without repeats; none for a 0-d array."""
     if dims is None:
         return None
     several = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
@@ -57,7 +57,7 @@ def canonical_shape(shape: Any, name: str = "size") -> tuple[Size, ...]:
 
 
 def as_int(value: Any) -> int:
-    """A Python int of what is one, raising TypeError or, beyond 64 bits, OverflowError."""
+    """`x` as a Python int; raises TypeError or, beyond 64 bits, OverflowError."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError
     number = operator.index(value)
@@ -67,7 +67,7 @@ def as_int(value: Any) -> int:
 
 
 def as_size(value: Any) -> Size:
-    """As `as_int`, and a symbolic size as it is."""
+    """`x` as a Python int, as `as_int` has it; a symbolic size as it is."""
     return as_int(value) if known(value) else value
 
 

@@ -1,4 +1,4 @@
-"""What fits: shapes into 64 bits, the results of eager calls into memory.
+"""Limits of size: shapes must fit 64 bits, the results of eager calls the memory.
 
 XLA counts an array's bytes in 64 bits, and aborts the process where they overflow; an operating
 system that promises more memory than it has ends it later. Both are refused while tracing, where
@@ -53,7 +53,7 @@ def _check_countable(x: Any, what: str) -> None:
 
 
 def _bytes(x: Any) -> int:
-    """Of the dimensions that are not empty: XLA multiplies them one after another."""
+    """The bytes of `x` without its empty dimensions: XLA multiplies sizes one after another."""
     if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
         return 0
     return math.prod(n for n in known_sizes(x.shape) if n) * x.dtype.itemsize

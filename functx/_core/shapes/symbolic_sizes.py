@@ -27,7 +27,7 @@ def known(*sizes: Size) -> bool:
 
 
 def known_sizes(shape: Iterable[Size]) -> list[int]:
-    """Those of the sizes that are numbers."""
+    """The sizes that are numbers."""
     return [n for n in shape if known(n)]
 
 
@@ -74,7 +74,7 @@ def repeat(count: Size, step: Callable[[Any, Any], Any], start: Any) -> Any:
 
 
 def bit_length(size: Size) -> Any:
-    """How many binary digits a size has: an int, or of a symbolic size a 0-d array."""
+    """How many binary digits a size has: an int, or a 0-d array for a symbolic size."""
     if known(size):
         return size.bit_length()
     number = jnp.asarray(size)

@@ -25,8 +25,8 @@ from .lanes import watching
 from .notes import noting
 from .raising import raise_found
 from .report import MAPS, Table
-from .rest import Output, Rest
 from .sites import Options, scope_of
+from .static_parts import StaticArguments, StaticOutput
 from .watching import Watch
 
 
@@ -98,7 +98,7 @@ class Decorator:
         self._options = options
 
     def __call__(self, func: Callable[P, Y]) -> Callable[P, Y]:
-        """`func`, with an eye on it."""
+        """`func`, watched for anomalies."""
         return detect_anomaly(func, **self._options._asdict())
 
     if not TYPE_CHECKING:  # for type checkers it is no context, which they report
@@ -125,7 +125,7 @@ def _detecting(func: Callable[..., Any], options: Options) -> Callable[..., Any]
             with scope_of(options), showing_singular(options.check_nan):
                 return func(*args, **kwargs)
         given = partition((args, kwargs))
-        result = noting(drawing, ft.partial(program, Rest(given)), given.arrays)
+        result = noting(drawing, ft.partial(program, StaticArguments(given)), given.arrays)
         raise_found(result.record, result.table)
         return result.output.of(result.arrays)
 
@@ -134,18 +134,22 @@ def _detecting(func: Callable[..., Any], options: Options) -> Callable[..., Any]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class _Result:
+class _WatchedResult:
     """What a program that was watched returns."""
 
     arrays: list[Array]
     record: Array  # `report.FIELDS`, and the steps of loops
     table: Table = dataclasses.field(metadata={"static": True})
-    output: Output = dataclasses.field(metadata={"static": True})
+    output: StaticOutput = dataclasses.field(metadata={"static": True})
 
 
 def _watched(
-    func: Callable[..., Any], options: Options, rest: Rest, draw: Any, arrays: list[Array]
-) -> tuple[_Result, Any]:
+    func: Callable[..., Any],
+    options: Options,
+    rest: StaticArguments,
+    draw: Any,
+    arrays: list[Array],
+) -> tuple[_WatchedResult, Any]:
     """Runs `func`, traced, with a watch on it; the second result is what it drew."""
 
     def over_arrays(draw: Any, *arrays: Array) -> Any:
@@ -164,4 +168,4 @@ def _watched(
         [found[: len(FOUND)], jnp.stack([*extra, *lanes]), found[len(FOUND) :]]
     )
     _, drawn = recorded.output(results)
-    return _Result(results, numbers, table, Output(recorded.outputs)), drawn
+    return _WatchedResult(results, numbers, table, StaticOutput(recorded.outputs)), drawn

@@ -33,12 +33,12 @@ FOUND = ("rank", "site", "output", "element", "kind", "inputs")
 
 
 def nothing_found(depth: int) -> Array:
-    """To begin with, in a program with so many loops inside one another."""
+    """What is found before anything runs, in a program with `depth` loops inside one another."""
     return jnp.array([0] * len(FOUND) + [-1] * depth, "int32")
 
 
 class Seen(NamedTuple):
-    """An equation that has run, the number of its site, and what is an anomaly there."""
+    """An equation that has run, the number of its site, and what counts as an anomaly there."""
 
     eqn: JaxprEqn
     number: int

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.interpreters import ad, batching, mlir
 
-from functx._core.context.user_contexts import Context
+from functx._core.context.user_contexts import UserContext
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
@@ -23,9 +23,9 @@ from functx._transforms.programs.nested import can_rebind
 from functx._transforms.programs.recording import record
 
 
-Axes: TypeAlias = tuple[int, ...]  # of maps inside one another, the outermost first
+LaneAxes: TypeAlias = tuple[int, ...]  # of maps inside one another, the outermost first
 
-watching = Context(__name__, None)  # sites.Options | None
+watching = UserContext(__name__, None)  # sites.Options | None
 
 lanes_of = Primitive("lanes_of", __name__)
 
@@ -44,7 +44,7 @@ def is_inexact(aval: Any) -> bool:
     return jnp.issubdtype(aval.dtype, jnp.inexact)
 
 
-def lane_axes(jaxpr: Jaxpr) -> dict[Any, Axes]:
+def lane_axes(jaxpr: Jaxpr) -> dict[Any, LaneAxes]:
     """The axes of lanes of the variables of `jaxpr` that have any."""
     marks = [eqn for eqn in jaxpr.eqns if eqn.primitive is lanes_of and eqn.params["axes"]]
     return {x: eqn.params["axes"] for eqn in marks for x in _ends(eqn)}
@@ -102,17 +102,17 @@ def looks_into(eqn: JaxprEqn) -> bool:
     return operator_of(eqn) is None and not is_library_call(eqn)
 
 
-def _identity(x: Any, *, axes: Axes) -> Any:
+def _identity(x: Any, *, axes: LaneAxes) -> Any:
     return x
 
 
-def _batch(operands: Sequence[Array], dims: Sequence[int], *, axes: Axes) -> tuple[Array, int]:
+def _batch(operands: Sequence[Array], dims: Sequence[int], *, axes: LaneAxes) -> tuple[Array, int]:
     (x,), (dim,) = operands, dims
     shifted = (axis + (axis >= dim) for axis in axes)
     return lanes_of.bind(x, axes=(dim, *shifted)), dim
 
 
-def _transpose(cotangent: Any, x: Any, *, axes: Axes) -> list[Any]:
+def _transpose(cotangent: Any, x: Any, *, axes: LaneAxes) -> list[Any]:
     return [lanes_of.bind(cotangent, axes=axes)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from functx._transforms.programs.labels import Line
 
 from .judging import FOUND
-from .sites import Options, passes, Site
+from .sites import AnomalySite, Options, passes
 
 
 __all__ = ["AnomalyError"]
@@ -57,7 +57,7 @@ class AnomalyError(RuntimeError):
 class Table(NamedTuple):
     """What the numbers in a record stand for."""
 
-    sites: tuple[Site, ...]
+    sites: tuple[AnomalySite, ...]
     arguments: tuple[str, ...]
     options: Options
 
@@ -99,7 +99,7 @@ def anomaly_of(record: Sequence[int], table: Table) -> AnomalyError | None:
 
 
 def _described(
-    site: Site, output: int, element: int, inputs: int, steps: tuple[int, ...]
+    site: AnomalySite, output: int, element: int, inputs: int, steps: tuple[int, ...]
 ) -> dict[str, Any]:
     """Attributes of the error about `site`."""
     index = tuple(int(i) for i in np.unravel_index(element, site.shapes[output]))
@@ -120,7 +120,7 @@ def _described(
     }
 
 
-def _details(site: Site, at: dict[str, Any]) -> Iterator[str]:
+def _details(site: AnomalySite, at: dict[str, Any]) -> Iterator[str]:
     """The lines below the message."""
     if site.line is not None:
         yield f"line: {site.line}"

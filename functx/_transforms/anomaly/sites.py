@@ -19,7 +19,7 @@ from functx._transforms.programs.labels import (
 )
 from functx._transforms.programs.walking import inner_programs
 
-from .lanes import Axes
+from .lanes import LaneAxes
 
 
 class Options(NamedTuple):
@@ -42,8 +42,8 @@ class Place(NamedTuple):
         return Place(line_of(eqn) or self.line, stack, self.loops)
 
 
-class Site(NamedTuple):
-    """An equation, as strings: programs that are kept hold on to nothing of their users'."""
+class AnomalySite(NamedTuple):
+    """An equation described by strings, so that a kept program holds nothing of its user's."""
 
     operator: str
     rule: str | None
@@ -53,14 +53,14 @@ class Site(NamedTuple):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]  # of the outputs
-    lanes: tuple[Axes, ...]  # of the outputs
+    lanes: tuple[LaneAxes, ...]  # of the outputs
     instead: str = ""  # what to write, where it has slopes without derivatives
 
 
-def site_of(eqn: JaxprEqn, place: Place, lanes: dict[Any, Axes]) -> Site:
+def site_of(eqn: JaxprEqn, place: Place, lanes: dict[Any, LaneAxes]) -> AnomalySite:
     """What is known of `eqn`, which stands at `place`; `lanes` are axes of variables."""
     outputs = [x.aval for x in eqn.outvars]
-    return Site(
+    return AnomalySite(
         title_of(eqn),
         next(iter(_RULE.findall(place.stack)[::-1]), None),
         place.line,

@@ -20,10 +20,10 @@ from functx._transforms.programs.walking import CALLS, CHECKPOINTS, inner_progra
 
 from .judging import can_be_bad, FOUND, judge, nothing_found, Seen
 from .lanes import lane_axes, lanes_of, looks_into
-from .sites import Options, options_at, Place, Site, site_of
+from .sites import AnomalySite, Options, options_at, Place, site_of
 
 
-Steps: TypeAlias = tuple[Any, ...]
+LoopSteps: TypeAlias = tuple[Any, ...]
 Values: TypeAlias = Sequence[Any]
 
 
@@ -33,26 +33,26 @@ class Watch:
     def __init__(self, program: RecordedProgram, options: Options) -> None:
         self.program, self.options = program, options
         self.depth = _loop_depth(program)
-        self.sites: list[Site] = []
+        self.sites: list[AnomalySite] = []
 
     def run(self, args: Values) -> tuple[list[Any], Array]:
-        """The results of the program, and what was found on the way."""
+        """The results of the program, and what was found while it ran."""
         return self.within(self.program, args, nothing_found(self.depth), (), Place())
 
     def within(
-        self, program: Any, args: Values, found: Array, steps: Steps, place: Place
+        self, program: Any, args: Values, found: Array, steps: LoopSteps, place: Place
     ) -> tuple[list[Any], Array]:
-        """The same of a program at `place`, after `found`, at these steps of the loops around."""
+        """As `run`, for a program at `place` inside loops at `steps`, after `found` was found."""
         visitor = _Watching(self, program, found, steps, place)
         results = interpret(program, args, visitor)
         return results, visitor.judged()
 
 
 class _Watching(Visitor):
-    """Watches one program; those inside have visitors of their own."""
+    """Watches one program; the programs inside it have visitors of their own."""
 
     def __init__(
-        self, watch: Watch, program: Any, found: Array, steps: Steps, place: Place
+        self, watch: Watch, program: Any, found: Array, steps: LoopSteps, place: Place
     ) -> None:
         self.watch, self.found, self.steps, self.place = watch, found, steps, place
         self.lanes = lane_axes(opened(program)[0])
@@ -60,7 +60,7 @@ class _Watching(Visitor):
         self.seen: list[Seen] = []
 
     def judged(self) -> Array:
-        """What is found once all that was seen is judged."""
+        """What is found once all equations seen so far are judged."""
         if self.seen:
             padded = (*self.steps, *self.found[len(FOUND) + len(self.steps) :])
             self.found = judge(self.found, self.seen, self.values, padded)

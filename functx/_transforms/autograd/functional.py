@@ -48,7 +48,7 @@ def vjp(
     >>> functx.autograd.functional.vjp(lambda x: x**2, jnp.float32(3))
     (Array(9., dtype=float32), Array(6., dtype=float32))
     """
-    call = _Call("vjp", func, inputs, create_graph=create_graph, strict=strict)
+    call = _FunctionalCall("vjp", func, inputs, create_graph=create_graph, strict=strict)
     outputs, pull = pull_of(call.function, *call.inputs)
     v = _vector("vjp", v, outputs, "outputs")
     direction = v if isinstance(outputs, tuple) else v[0]
@@ -87,7 +87,7 @@ def jvp(
     >>> functx.autograd.functional.jvp(lambda x: x**2, jnp.float32(3), jnp.float32(2))
     (Array(9., dtype=float32), Array(12., dtype=float32))
     """
-    call = _Call("jvp", func, inputs, create_graph=create_graph, strict=strict)
+    call = _FunctionalCall("jvp", func, inputs, create_graph=create_graph, strict=strict)
     v = _vector("jvp", v, call.given, "inputs")
     outputs, products = push(call.function, call.inputs, v)
     if strict:
@@ -126,7 +126,7 @@ def jacobian(
            [0., 1.]], dtype=float32)
     """
     options = {"create_graph": create_graph, "strict": strict, "vectorize": vectorize}
-    call = _Call("jacobian", func, inputs, **options)
+    call = _FunctionalCall("jacobian", func, inputs, **options)
     compute = call.jacobian_of(call.function, strategy, "strategy", vectorize)
     jac = compute(*call.inputs)
     if strict:
@@ -166,7 +166,7 @@ def hessian(
            [0., 6.]], dtype=float32)
     """
     options = {"create_graph": create_graph, "strict": strict, "vectorize": vectorize}
-    call = _Call("hessian", func, inputs, **options)
+    call = _FunctionalCall("hessian", func, inputs, **options)
     gradient = call.gradient()
     compute = call.jacobian_of(
         gradient, outer_jacobian_strategy, "outer_jacobian_strategy", vectorize
@@ -246,7 +246,7 @@ def _hessian_product(
     create_graph: bool,
     strict: bool,
 ) -> tuple[Any, Any]:
-    call = _Call(who, func, inputs, create_graph=create_graph, strict=strict)
+    call = _FunctionalCall(who, func, inputs, create_graph=create_graph, strict=strict)
     v = _vector(who, v, call.given, "inputs")
     _, products, output = product(call.scalar, call.inputs, v, has_aux=True)
     if strict:
@@ -259,7 +259,7 @@ def _hessian_product(
     return output, call.like_inputs(products)
 
 
-class _Call:
+class _FunctionalCall:
     """One of PyTorch's calls: a function of one array or of several, and where it is asked."""
 
     def __init__(self, name: str, func: Callable[..., Any], inputs: Any, **options: bool):
@@ -290,7 +290,7 @@ class _Call:
         return self.scalar(*values)[0]
 
     def gradient(self) -> Callable[..., Any]:
-        """The gradient of `func`, a tuple if its inputs are one."""
+        """The gradient of `func`, a tuple if its inputs are a tuple."""
         return grad(self.loss, self._argnums())
 
     def jacobian_of(
@@ -311,7 +311,7 @@ class _Call:
         return products if isinstance(self.given, tuple) else products[0]
 
     def require(self, what: str, of: Callable[..., Any] | None = None, **demands: Any) -> None:
-        """That the outputs of `of`, a derivative of `func`, or its own depend on the inputs."""
+        """Refuses outputs of `of`, or of `func` itself, that depend on no input."""
         require_dependence(self.who, of or self.func, self.inputs, what, **demands)
 
     def _refuse(self, message: str, error: type[Exception] = RuntimeError) -> NoReturn:

@@ -146,7 +146,7 @@ def _require_all_used(
 
 
 def _cotangents(outputs: Sequence[Any], given: Any, batched: bool) -> list[Any]:
-    """One for each output: what was given for it, or 1."""
+    """A cotangent for each output: the one that was given for it, or 1."""
     leaves = [None] * len(outputs)
     if given is not None:
         leaves = jax.tree.leaves(given, is_leaf=lambda x: x is None)

@@ -1,4 +1,4 @@
-"""What `strict=True` demands: that outputs depend on inputs, as derivatives see it."""
+"""The demand of `strict=True`: that outputs depend on inputs, as derivatives see it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def require_dependence(
     pairs: bool = False,
     when: str = "",
 ) -> None:
-    """Refuses a `function` of arrays of which an output depends on none of `inputs`.
+    """Refuses a `function` of arrays with an output that depends on none of `inputs`.
 
     `all_inputs`: also where an input is one on which no output depends. `pairs`: also where one
     output does not depend on one input. `what` names the outputs, `when` completes the sentence.

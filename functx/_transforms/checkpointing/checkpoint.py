@@ -120,7 +120,7 @@ def _refuse_options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
 
 
 def _selective(func: Callable[..., Any], decide: Decide, prevent_cse: bool, *args: Any) -> Any:
-    """`func(*args)`, of which the results of operators that `decide` picks are saved."""
+    """`func(*args)`, saving the results of the operators that `decide` picks."""
     program, shapes = jax.make_jaxpr(func, return_shape=True)(*args)
     tag = _unused_name(program.jaxpr)
     names = tuple(
@@ -140,7 +140,7 @@ def _unused_name(jaxpr: Jaxpr) -> str:
 
 @ft.cache
 def _saving(name: str) -> Callable[..., bool]:
-    """The policy, for JAX, that saves values of this name: one function, as caches compare it."""
+    """The policy, for JAX, that saves values of this name; cached, so that equal ones are one."""
 
     def policy(primitive: Any, *_: Any, **params: Any) -> bool:
         if is_name(primitive):

@@ -42,7 +42,7 @@ along_curves(_named)
 
 
 def named(x: Any, name: str) -> Any:
-    """`x`, known by `name`; a complex array by its parts.
+    """`x`, known by `name`; the two parts of a complex array bear the name.
 
     JAX rounds what a checkpoint saves with `reduce_precision`, which takes no complex numbers.
     """
@@ -52,12 +52,12 @@ def named(x: Any, name: str) -> Any:
 
 
 def is_name(primitive: Any) -> bool:
-    """Whether a primitive, of an equation, names its operand."""
+    """Whether the primitive of an equation names its operand."""
     return primitive is _named
 
 
 def unnamed(x: Any, makers: Mapping[Any, JaxprEqn]) -> Any:
-    """What `x` is before it is given names, None if it has none; `makers` define variables."""
+    """The variable that `x` was before it was named, or None; `makers` define variables."""
     maker = makers[x]
     if is_name(maker.primitive):
         return maker.invars[0]

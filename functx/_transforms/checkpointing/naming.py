@@ -13,9 +13,9 @@ from functx._transforms.programs.walking import equations, inner_programs
 from .operators import named_operator
 
 
-Names = tuple[str | None, ...]
+ValueNames = tuple[str | None, ...]
 
-_made: weakref.WeakKeyDictionary[Jaxpr, dict[tuple[Names, float], Jaxpr]] = (
+_made: weakref.WeakKeyDictionary[Jaxpr, dict[tuple[ValueNames, float], Jaxpr]] = (
     weakref.WeakKeyDictionary()
 )
 
@@ -25,8 +25,8 @@ def operator_calls(jaxpr: Jaxpr) -> list[JaxprEqn]:
     return [eqn for eqn in equations(jaxpr, outside_operators) if operator_of(eqn)]
 
 
-def with_named_results(jaxpr: Jaxpr, names: Names, most: float = 1) -> Jaxpr:
-    """`jaxpr` with the results of each of its `operator_calls` named, of those that have a name.
+def with_named_results(jaxpr: Jaxpr, names: ValueNames, most: float = 1) -> Jaxpr:
+    """`jaxpr` with names on the results of its `operator_calls`; None leaves a call unnamed.
 
     `most` limits what else is named, see `named_operator`.
 
@@ -41,7 +41,7 @@ def with_named_results(jaxpr: Jaxpr, names: Names, most: float = 1) -> Jaxpr:
     return known[names, most]
 
 
-def _named(eqns: Iterable[JaxprEqn], names: Names, most: float) -> Iterator[JaxprEqn]:
+def _named(eqns: Iterable[JaxprEqn], names: ValueNames, most: float) -> Iterator[JaxprEqn]:
     taken = 0
     for eqn in eqns:
         if operator_of(eqn):
@@ -49,7 +49,7 @@ def _named(eqns: Iterable[JaxprEqn], names: Names, most: float) -> Iterator[Jaxp
             yield eqn if name is None else _with_programs(eqn, [name], most)
         else:
             counts = [len(operator_calls(inner)) for inner in inner_programs(eqn)]
-            parts: list[Names] = []
+            parts: list[ValueNames] = []
             for count in counts:
                 parts.append(names[taken : taken + count])
                 taken += count

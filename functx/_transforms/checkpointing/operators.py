@@ -96,7 +96,7 @@ def _named_inside(jaxpr: Jaxpr, results: Iterable[int], name: str, largest: floa
 
 
 def _defined(result: Any, makers: Mapping[Var, JaxprEqn]) -> Var | None:
-    """What a program computes as `result`, before it gave it other names."""
+    """The variable that a program computes as `result`, before the program renames it."""
     while not isinstance(result, Literal) and result in makers:
         before = unnamed(result, makers)
         if before is None:

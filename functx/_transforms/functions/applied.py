@@ -1,4 +1,4 @@
-"""One call of a `Function`, as a program of arrays that says what its derivative keeps."""
+"""One call of a `Function`, as a function of arrays that says what its derivative reads."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from jax import Array, core
 
 from functx._core import fail
 from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
-from functx._core.rules.function_primitives import Dims, inexact, Leaves, Linear, Type
+from functx._core.rules.function_primitives import ArrayType, BatchDims, inexact, Leaves, TangentMap
 from functx._core.rules.residuals import (
-    Perturbed,
-    Program,
-    Record,
-    Residual,
+    ActiveInputs,
+    ResidualSource,
     Results,
     run_saving,
+    RunRecord,
+    SavingFunction,
 )
 
 from .context import attributes_of, Context, Notes, notes_of
-from .derivative import Derivative, Kept, Output
+from .derivative import CallDerivative, OutputLayout, Saved
 from .lanes import lanes_of
 from .layout import CallLayout, layout_of, strong_array
-from .rules import Rules
+from .rules import FunctionRules
 from .trees import flat, is_made_array
 
 
-def applied(rules: Rules, args: tuple[Any, ...], passed: int) -> Any:
-    """What the function whose rules are `rules` returns for `args`."""
+def applied(rules: FunctionRules, args: tuple[Any, ...], passed: int) -> Any:
+    """The result of the function with these `rules` for `args`."""
     layout, operands = layout_of(rules, args, passed)
-    return Applied(layout).result(operands)
+    return AppliedFunction(layout).result(operands)
 
 
-class Applied:
-    """A call whose arguments are laid out as `layout` says."""
+class AppliedFunction:
+    """One call of a `Function`, whose arguments are laid out as `layout` says."""
 
     def __init__(self, layout: CallLayout) -> None:
         self.layout, self.rules, self.name = layout, layout.rules, layout.name
-        self.output: Output | None = None
+        self.output: OutputLayout | None = None
         self.asks = False
-        self.records: dict[Perturbed, Record] = {}
+        self.records: dict[ActiveInputs, RunRecord] = {}
 
     def result(self, operands: Sequence[Array]) -> Any:
         """What `forward` returns for `operands`, differentiated by the rules."""
-        program = Program(
+        program = SavingFunction(
             self.name,
             len(operands),
             self.rules.backward is not None,
             self.run,
             self.again,
-            lambda perturbed: self.records[perturbed if self.asks else ()],
+            lambda active_inputs: self.records[active_inputs if self.asks else ()],
             lambda: self.asks,
             None if self.rules.vmap is None else ft.partial(self.lanes, self.rules.vmap),
         )
@@ -61,15 +61,15 @@ class Applied:
         assert self.output is not None
         return self.output.filled(outputs)
 
-    def context(self, perturbed: Perturbed) -> Context:
-        """A context to keep things on."""
-        return Context(Notes(self.name, self.layout.needs(perturbed)))
+    def context(self, active_inputs: ActiveInputs) -> Context:
+        """A new `ctx` for `forward` or `setup_context`."""
+        return Context(Notes(self.name, self.layout.needs(active_inputs)))
 
     @without_grad_mode
-    def run(self, perturbed: Perturbed, leaves: Leaves) -> Results:
-        """Runs `forward`: the outputs, and what else the rules keep."""
+    def run(self, active_inputs: ActiveInputs, leaves: Leaves) -> Results:
+        """Runs `forward`: the outputs, and the other arrays that the rules read."""
         leaves = distinct(leaves)
-        args, ctx = self.layout.arguments(leaves), self.context(perturbed)
+        args, ctx = self.layout.arguments(leaves), self.context(active_inputs)
         if self.rules.setup is None:
             output = self.rules.forward(ctx, *args)
         else:
@@ -79,21 +79,21 @@ class Applied:
         outputs = tuple(map(strong_array, arrays))
         self.note_output(structure, found, outputs)
         if self.rules.setup is not None:
-            return outputs, self.again(perturbed, leaves, outputs)
-        return outputs, self.note(perturbed, ctx, leaves, arrays)
+            return outputs, self.again(active_inputs, leaves, outputs)
+        return outputs, self.note(active_inputs, ctx, leaves, arrays)
 
     @without_grad_mode
-    def again(self, perturbed: Perturbed, leaves: Leaves, outputs: Leaves) -> Leaves:
-        """What else the rules keep, where the outputs are known."""
+    def again(self, active_inputs: ActiveInputs, leaves: Leaves, outputs: Leaves) -> Leaves:
+        """The other arrays that the rules read, where the outputs are known."""
         if self.rules.setup is None:
-            return self.run(perturbed, leaves)[1]
+            return self.run(active_inputs, leaves)[1]
         assert self.output is not None
         leaves, outputs = distinct(leaves), distinct(outputs, leaves)
-        ctx = self.context(perturbed)
+        ctx = self.context(active_inputs)
         self.rules.setup(ctx, self.layout.arguments(leaves), self.output.filled(outputs))
-        return self.note(perturbed, ctx, leaves, outputs)
+        return self.note(active_inputs, ctx, leaves, outputs)
 
-    def lanes(self, rule: Callable[..., Any], size: int, dims: Dims, leaves: Leaves) -> Leaves:
+    def lanes(self, rule: Callable[..., Any], size: int, dims: BatchDims, leaves: Leaves) -> Leaves:
         """The outputs of all lanes, by the function's own rule."""
         full: list[int | None] = [None] * len(self.layout.static)
         for i, dim in zip(self.layout.slots, dims, strict=True):
@@ -112,12 +112,12 @@ class Applied:
             given = iter(arrays)
             types = tuple([_type(next(given)) if is_made_array(y) else None for y in found])
             static = tuple([None if is_made_array(y) else y for y in found])
-            self.output = Output(structure, types, static)
+            self.output = OutputLayout(structure, types, static)
 
     def note(
-        self, perturbed: Perturbed, ctx: Context, leaves: Leaves, outputs: Sequence[Any]
+        self, active_inputs: ActiveInputs, ctx: Context, leaves: Leaves, outputs: Sequence[Any]
     ) -> Leaves:
-        """Remembers what is kept, without the arrays, and returns those that are new."""
+        """Remembers what the rules read, without the arrays; returns the arrays that are new."""
         notes, rules = notes_of(ctx), self.rules
         self.asks = self.asks or notes.asked
         found, structure = flat(
@@ -127,28 +127,30 @@ class Applied:
                 attributes_of(ctx),
             )
         )
-        known = {id(y): Residual("output", i) for i, y in enumerate(outputs)}
-        known |= {id(x): Residual("input", i) for i, x in enumerate(leaves)}
+        known = {id(y): ResidualSource("output", i) for i, y in enumerate(outputs)}
+        known |= {id(x): ResidualSource("input", i) for i, x in enumerate(leaves)}
         extras: list[Any] = []
-        residuals: dict[Residual, int] = {}
+        residuals: dict[ResidualSource, int] = {}
         places: list[Any] = []
         for x in found:
             if is_made_array(x):
                 if id(x) not in known:
-                    known[id(x)] = Residual("extra", len(extras))
+                    known[id(x)] = ResidualSource("extra", len(extras))
                     extras.append(x)
                 x = residuals.setdefault(known[id(x)], len(residuals))
             places.append(x)
-        kept = Kept(structure, tuple(places), tuple(map(is_made_array, found)), notes.materialize)
+        saved = Saved(structure, tuple(places), tuple(map(is_made_array, found)), notes.materialize)
         marked = {id(y) for y in notes.marked}
-        moving = tuple([inexact(y) and id(y) not in marked for y in outputs])
-        linear = ft.partial(self.linear, kept, moving)
-        record = Record(moving, tuple(residuals), len(extras), linear)
-        self.records.setdefault(perturbed if self.asks else (), record)
+        active = tuple([inexact(y) and id(y) not in marked for y in outputs])
+        linear = ft.partial(self.linear, saved, active)
+        record = RunRecord(active, tuple(residuals), len(extras), linear)
+        self.records.setdefault(active_inputs if self.asks else (), record)
         return tuple(map(strong_array, extras))
 
-    def linear(self, kept: Kept, moving: tuple[bool, ...], perturbed: Perturbed) -> Linear:
-        """The derivative by the inputs `perturbed`."""
+    def linear(
+        self, saved: Saved, active: tuple[bool, ...], active_inputs: ActiveInputs
+    ) -> TangentMap:
+        """The derivative by the inputs `active_inputs`."""
         if self.rules.backward is None and self.rules.jvp is None:
             fail(
                 self.name,
@@ -157,14 +159,14 @@ class Applied:
                 hint="either is enough: the other mode is derived from it",
             )
         assert self.output is not None
-        derivative = Derivative(self.layout, self.output, kept, moving, perturbed)
-        return Linear(
+        derivative = CallDerivative(self.layout, self.output, saved, active, active_inputs)
+        return TangentMap(
             f"{self.name}Backward", derivative.tangent, derivative.cotangent, symbolic=True
         )
 
 
 def distinct(arrays: Sequence[Any], others: Sequence[Any] = ()) -> Leaves:
-    """`arrays` as JAX's, no two of them the same object, nor one of `others`: a rule's own names.
+    """`arrays` as JAX's, each an object of its own, different from those of `others`.
 
     So an array that is passed twice, or returned, is told from the other when it is kept.
     """
@@ -175,5 +177,5 @@ def distinct(arrays: Sequence[Any], others: Sequence[Any] = ()) -> Leaves:
     return tuple(found)
 
 
-def _type(x: Any) -> Type:
+def _type(x: Any) -> ArrayType:
     return x if isinstance(x, core.ShapedArray) else jax.typeof(x)

@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 from functx._core import fail, nearest
 
-from .rules import Rules
+from .rules import FunctionRules
 
 
 class Bound(NamedTuple):
-    """All arguments of a call, those left out by their defaults.
+    """All arguments of a call, with the defaults of those that the caller left out.
 
     - `rules`: those that take them so.
     - `passed`: how many of them the call named; those that follow are defaults.
     """
 
-    rules: Rules
+    rules: FunctionRules
     args: tuple[Any, ...]
     passed: int
 
 
-def bound(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
-    """The call `apply(*args, **kwargs)`.
+def bound(rules: FunctionRules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+    """The arguments and rules of the call `apply(*args, **kwargs)`.
 
     Parameters of `forward` that take keywords only follow the others.
     """
@@ -41,7 +41,7 @@ def bound(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
     return Bound(rules, whole, len(args))
 
 
-def _by_signature(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+def _by_signature(rules: FunctionRules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
     parameters = _parameters(rules)
     _require_known(rules, parameters, kwargs)
     signature = inspect.Signature(parameters)
@@ -65,8 +65,8 @@ def _by_signature(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return Bound(_with_keywords(rules, by_keyword), tuple(whole), passed)
 
 
-def _parameters(rules: Rules) -> list[inspect.Parameter]:
-    """Those of `forward`, but for `ctx`."""
+def _parameters(rules: FunctionRules) -> list[inspect.Parameter]:
+    """The parameters of `forward`, without `ctx`."""
     try:
         parameters = list(inspect.signature(rules.forward).parameters.values())
     except (TypeError, ValueError):  # builtins need not say
@@ -81,7 +81,7 @@ def _parameters(rules: Rules) -> list[inspect.Parameter]:
 
 
 def _require_known(
-    rules: Rules, parameters: list[inspect.Parameter], kwargs: dict[str, Any]
+    rules: FunctionRules, parameters: list[inspect.Parameter], kwargs: dict[str, Any]
 ) -> None:
     """Refuses keywords that no parameter of `forward` has: their gradients would have no place."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -96,7 +96,7 @@ def _require_known(
             )
 
 
-def _with_keywords(rules: Rules, names: tuple[str, ...]) -> Rules:
+def _with_keywords(rules: FunctionRules, names: tuple[str, ...]) -> FunctionRules:
     """`rules`, with a `forward` and a `vmap` whose last arguments go by keyword."""
     if not names:
         return rules

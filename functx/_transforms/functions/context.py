@@ -11,7 +11,7 @@ import numpy as np
 from functx._core import describe, fail
 
 
-_KEPT = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
+_SAVABLE = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 
 class Notes:
@@ -78,7 +78,7 @@ class Context:
         notes_of(self).materialize = bool(value)
 
     def replaced(self, kept: tuple[tuple[Any, ...], dict[str, Any]]) -> Context:
-        """One that has `kept` in place of what `kept_of` says of this."""
+        """A copy that has `kept` in place of what `kept_of` reads off this context."""
         notes = copy.copy(notes_of(self))
         notes.readable = kept[0]
         ctx = Context(notes)
@@ -106,14 +106,14 @@ def attributes_of(ctx: Context) -> dict[str, Any]:
 
 
 def kept_of(ctx: Context) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """What a rule reads of it: the saved tensors, and attributes."""
+    """What a rule reads of `ctx`: the saved tensors, and attributes."""
     return notes_of(ctx).readable, attributes_of(ctx)
 
 
 def _saved(name: str, method: str, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
     for i, tensor in enumerate(tensors):
         is_leaf = jax.tree_util.all_leaves([tensor])
-        if is_leaf and not isinstance(tensor, _KEPT):
+        if is_leaf and not isinstance(tensor, _SAVABLE):
             fail(
                 name,
                 f"{method} can only save arrays, numbers, trees and None, but argument {i} is "

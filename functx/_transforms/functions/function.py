@@ -98,7 +98,7 @@ class Function:
 
         @staticmethod
         def forward(*args: Any, **kwargs: Any) -> Any:
-            """Computes the output, of `ctx` and the arguments, or of the arguments alone."""
+            """Computes the output from `ctx` and the arguments, or from the arguments alone."""
             raise NotImplementedError("must implement the forward method")
 
         @staticmethod
@@ -123,5 +123,5 @@ class Function:
 
         @staticmethod
         def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-            """The output, of arguments with lanes along `in_dims`, and where its own lanes are."""
+            """The output for arguments with lanes along `in_dims`, and the output's dims."""
             raise NotImplementedError("vmap is not overridden: it is derived")

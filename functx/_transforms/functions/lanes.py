@@ -14,7 +14,7 @@ from .trees import flat, is_made_array, spread
 
 
 class VmapInfo(NamedTuple):
-    """What a `vmap` rule is told: the number of lanes, and that draws need a key of their own."""
+    """What a `vmap` rule gets to know: the number of lanes, and how draws differ."""
 
     batch_size: int
     randomness: str = "error"

@@ -12,26 +12,26 @@ from jax import Array
 
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.numbers.weak_types import strong
-from functx._core.rules.function_primitives import Type
-from functx._core.rules.residuals import Perturbed
+from functx._core.rules.function_primitives import ArrayType
+from functx._core.rules.residuals import ActiveInputs
 
-from .rules import Rules
+from .rules import FunctionRules
 from .trees import flat, is_array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CallLayout:
-    """The arguments of a call without their arrays, so that what is kept keeps none.
+    """The arguments of a call without their arrays, so that the derivative holds no array.
 
     - `tree`: of all arguments; `slots`: the numbers of those of its leaves that are arrays.
     - `types`, `static`: of each leaf its type if it is an array, else what it is, and else `None`.
     - `passed`: how many arguments the call named; those that follow are defaults.
     """
 
-    rules: Rules
+    rules: FunctionRules
     tree: Any
     slots: tuple[int, ...]
-    types: tuple[Type | None, ...]
+    types: tuple[ArrayType | None, ...]
     static: tuple[Any, ...]
     passed: int
 
@@ -46,21 +46,21 @@ class CallLayout:
             full[i] = x
         return self.tree.unflatten(full)
 
-    def needs(self, perturbed: Perturbed) -> tuple[bool, ...]:
-        """Which arguments hold one of the leaves `perturbed`."""
-        moving = {self.slots[i] for i in perturbed}
-        flags = self.tree.unflatten([i in moving for i in range(len(self.static))])
+    def needs(self, active_inputs: ActiveInputs) -> tuple[bool, ...]:
+        """Which arguments hold an active input."""
+        active = {self.slots[i] for i in active_inputs}
+        flags = self.tree.unflatten([i in active for i in range(len(self.static))])
         return tuple([any(jax.tree.leaves(flag)) for flag in flags])
 
 
 def layout_of(
-    rules: Rules, args: tuple[Any, ...], passed: int
+    rules: FunctionRules, args: tuple[Any, ...], passed: int
 ) -> tuple[CallLayout, Sequence[Array]]:
     """The layout of a call with `args`, and their arrays."""
     leaves, tree = flat(args)
     slots = tuple([i for i, x in enumerate(leaves) if is_array(x)])
     operands = equally_varying([strong_array(leaves[i]) for i in slots])
-    types: list[Type | None] = [None] * len(leaves)
+    types: list[ArrayType | None] = [None] * len(leaves)
     for i, x in zip(slots, operands, strict=True):
         leaves[i], types[i] = None, jax.typeof(x)
     return CallLayout(rules, tree, slots, tuple(types), tuple(leaves), passed), operands

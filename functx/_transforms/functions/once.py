@@ -47,26 +47,26 @@ def once_differentiable(backward: F) -> F:
     @ft.wraps(backward)
     def once(*args: Any, **kwargs: Any) -> Any:
         contexts = [x for x in args if isinstance(x, Context)]
-        kept = [x for ctx in contexts for x in _moving(kept_of(ctx))]
-        given = _moving([x for x in args if not isinstance(x, Context)])
+        kept = [x for ctx in contexts for x in _active(kept_of(ctx))]
+        given = _active([x for x in args if not isinstance(x, Context)])
 
         def inside(x: Any) -> Any:
             if isinstance(x, Context):
                 return x.replaced(jax.tree.map(lax.stop_gradient, kept_of(x)))
-            return jax.tree.map(lambda x: cut.bind(x, *kept) if _moves(x) else x, x)
+            return jax.tree.map(lambda x: cut.bind(x, *kept) if _is_active(x) else x, x)
 
         result = backward(*map(inside, args), **kwargs)
         watched = [*kept, *given]
-        return jax.tree.map(lambda y: leave.bind(y, *watched) if _moves(y) else y, result)
+        return jax.tree.map(lambda y: leave.bind(y, *watched) if _is_active(y) else y, result)
 
     return once  # pyright: ignore[reportReturnType]
 
 
-def _moving(tree: Any) -> list[Any]:
-    return [x for x in jax.tree.leaves(tree) if _moves(x)]
+def _active(tree: Any) -> list[Any]:
+    return [x for x in jax.tree.leaves(tree) if _is_active(x)]
 
 
-def _moves(x: Any) -> bool:
+def _is_active(x: Any) -> bool:
     return isinstance(x, jax.Array) and inexact(x)
 
 
@@ -98,8 +98,8 @@ def _cut_transpose(cotangent: Any, x: Any, *kept: Any) -> list[Any]:
 
 def _leave_jvp(primals: Any, tangents: Any) -> Any:
     y = leave.bind(*primals)
-    moving = [t for t in tangents[1:] if type(t) is not ad.Zero]
-    return y, second_derivative.bind(*moving, aval=tangent_type(y)) if moving else tangents[0]
+    active = [t for t in tangents[1:] if type(t) is not ad.Zero]
+    return y, second_derivative.bind(*active, aval=tangent_type(y)) if active else tangents[0]
 
 
 def _leave_transpose(cotangent: Any, y: Any, *watched: Any) -> list[Any]:

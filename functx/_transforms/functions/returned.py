@@ -1,4 +1,4 @@
-"""What derivative rules return, judged: an entry for each leaf of what it belongs to."""
+"""Checks what derivative rules return: an entry for each leaf of the argument or output."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, core, lax
+from jax import Array, lax
 
 from functx._core import describe, fail
 from functx._core.devices.manual_axes import axes_of_type, varying_over
-from functx._core.rules.function_primitives import inexact, zeros_of
+from functx._core.rules.function_primitives import ArrayType, inexact, zeros_of
 from functx._transforms.arguments import kind_of, outline
 
 from .trees import is_array, spread
-
-
-Type = core.ShapedArray
 
 
 def gradients(
@@ -26,7 +23,7 @@ def gradients(
     got: Any,
     structures: Sequence[Any],
     passed: int,
-    types: Sequence[Type | None],
+    types: Sequence[ArrayType | None],
     static: Sequence[Any],
 ) -> list[Any]:
     """The leaves of what `backward` returns: `None`, or an array like the argument's.
@@ -66,16 +63,16 @@ def gradients(
 
 
 def tangents(
-    name: str, got: Any, structure: Any, types: Sequence[Type | None], moving: Sequence[bool]
+    name: str, got: Any, structure: Any, types: Sequence[ArrayType | None], active: Sequence[bool]
 ) -> list[Array]:
-    """The tangents of the outputs that are `moving`, of what `jvp` returns.
+    """The tangents of the outputs that are `active`, from what `jvp` returned.
 
-    `types` are those of the leaves of the output, `None` if static; `moving` says of each.
+    `types` are those of the leaves of the output, `None` if static; `active` says of each.
     """
     found: list[Array] = []
     leaves = _spread(name, "jvp", "the tangent of the output", structure, got)
-    for i, (x, like, moves) in enumerate(zip(leaves, types, moving, strict=True)):
-        if not moves:
+    for i, (x, like, is_active) in enumerate(zip(leaves, types, active, strict=True)):
+        if not is_active:
             if x is not None and like is not None:
                 fail(
                     name,
@@ -98,7 +95,7 @@ def _spread(name: str, rule: str, what: str, structure: Any, got: Any) -> list[A
     fail(name, message, error=TypeError)
 
 
-def _gradient(name: str, i: int, x: Any, like: Type) -> Array | None:
+def _gradient(name: str, i: int, x: Any, like: ArrayType) -> Array | None:
     if x is None or not inexact(like):
         return None
     x = _number(name, f"the gradient at position {i} that `backward` returns", x)
@@ -107,7 +104,7 @@ def _gradient(name: str, i: int, x: Any, like: Type) -> Array | None:
     return _converted(x, like)
 
 
-def _summed(name: str, i: int, x: Array, like: Type) -> Array:
+def _summed(name: str, i: int, x: Array, like: ArrayType) -> Array:
     """`x`, which an argument that was broadcast may get, summed to the argument's shape."""
     extra = x.ndim - len(like.shape)
     ones = [k for k, n in enumerate(like.shape) if n == 1 and x.shape[extra + k] != 1]
@@ -120,7 +117,7 @@ def _summed(name: str, i: int, x: Array, like: Type) -> Array:
     return jnp.sum(x, (*range(extra), *[extra + k for k in ones])).reshape(like.shape)
 
 
-def _tangent(name: str, i: int, x: Any, like: Type) -> Array:
+def _tangent(name: str, i: int, x: Any, like: ArrayType) -> Array:
     what = f"the tangent of output {i} that `jvp` returns"
     x = _number(name, what, x)
     if x.shape != like.shape:
@@ -139,8 +136,8 @@ def _number(name: str, what: str, x: Any) -> Array:
     return jnp.asarray(x)
 
 
-def _converted(x: Array, like: Type) -> Array:
-    """`x` in the dtype of `like`; of a complex gradient of a real number, the real part."""
+def _converted(x: Array, like: ArrayType) -> Array:
+    """`x` in the dtype of `like`; the real part where the argument is real."""
     if kind_of(x) == "complex" and kind_of(like) != "complex":
         x = jnp.real(x)
     return varying_over(lax.convert_element_type(x, like.dtype), axes_of_type(like))

@@ -1,4 +1,4 @@
-"""What a class says, read once per call and judged."""
+"""The methods of a `Function` class, read and checked once for each call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from functx._core import fail
 
 
-class Rules(NamedTuple):
+class FunctionRules(NamedTuple):
     """The methods of a `Function`; `None` where the class does not override one."""
 
     name: str
@@ -19,8 +19,8 @@ class Rules(NamedTuple):
     vmap: Callable[..., Any] | None
 
 
-def rules_of(function: type, base: type) -> Rules:
-    """Those of `function`, a subclass of `base`."""
+def rules_of(function: type, base: type) -> FunctionRules:
+    """The rules of `function`, a subclass of `base`."""
     name = function.__name__
 
     def given(method: str) -> Callable[..., Any] | None:
@@ -42,4 +42,4 @@ def rules_of(function: type, base: type) -> Rules:
             hint="forward(*args) computes, setup_context(ctx, inputs, output) keeps: of what "
             "`vmap` computes, lane by lane",
         )
-    return Rules(name, forward, setup, backward or vjp, given("jvp"), vmap)
+    return FunctionRules(name, forward, setup, backward or vjp, given("jvp"), vmap)

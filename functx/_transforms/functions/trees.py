@@ -1,4 +1,4 @@
-"""Trees beside trees: what a rule returns, leaf by leaf of what it belongs to."""
+"""Trees beside trees: what a rule returns, matched with the leaves it belongs to."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def flat(tree: Any) -> tuple[list[Any], Any]:
 
 
 def is_array(x: Any) -> bool:
-    """Whether `x` is an array. Of arguments, Python's and NumPy's scalars are none."""
+    """Whether `x` is an array. Python's and NumPy's scalars among arguments are not."""
     return isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and kind_of(x) != "other")
 
 
 def is_made_array(x: Any) -> bool:
-    """Whether `x`, which a method computed, is an array: NumPy's functions make scalars too."""
+    """Whether `x`, computed by a method, is an array: NumPy's functions make scalars too."""
     return is_array(x) or (isinstance(x, np.generic) and kind_of(x) != "other")
 
 
 def spread(structure: Any, given: Any) -> list[Any]:
-    """One entry of `given` for each leaf; `None` or an int stand for a whole subtree.
+    """An entry of `given` for each leaf; `None` or an int stands for a whole subtree.
 
     Raises `ValueError` where `given` has another structure.
     """

@@ -56,7 +56,7 @@ class Residual(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """The steps of a backward pass, and what each node's keep."""
+    """The steps of a backward pass, and what it keeps for each node."""
 
     steps: tuple[Step, ...]
     residuals: dict[int, tuple[Residual, ...]]

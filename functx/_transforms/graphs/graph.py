@@ -134,7 +134,7 @@ class Graph(HoldsProgram):
     def residuals(
         self, node: Node | int, inputs: str | int | tuple[str | int, ...] | None = None
     ) -> tuple[Residual, ...]:
-        """What the backward pass keeps of the forward pass for `node`: the types, and from where.
+        """What the backward pass keeps of the forward pass for `node`: types and sources.
 
         - `node`: one of `nodes`, or its index; `inputs`: as for `backward_order`.
         """
@@ -173,10 +173,10 @@ class Graph(HoldsProgram):
         return self._backward[inputs]
 
     def _chosen(self, inputs: Any) -> tuple[int, ...]:
-        """The numbers of the inputs that are meant."""
-        moving = [i for i, x in enumerate(self._program.in_avals) if differentiable(x)]
+        """The numbers of the inputs that `inputs` names."""
+        active = [i for i, x in enumerate(self._program.in_avals) if differentiable(x)]
         if inputs is None:
-            return tuple(moving)
+            return tuple(active)
         found: dict[int, None] = {}
         for one in inputs if isinstance(inputs, tuple) else (inputs,):
             if isinstance(one, bool) or not isinstance(one, (int, str)):
@@ -191,14 +191,14 @@ class Graph(HoldsProgram):
                 has = ", ".join(self._paths) or "none"
                 message = f"`inputs` names {start!r}, which is no input; there are: {has}"
                 fail("graph", message, error=ValueError)
-            if not any(i in moving for i in meant):
+            if not any(i in active for i in meant):
                 fail(
                     "graph",
                     f"`{start}` has no derivative, it is {self._inputs[self._paths[meant[0]]]}",
                     hint="gradients are with respect to floating and complex arrays",
                     error=TypeError,
                 )
-            found.update((i, None) for i in meant if i in moving)
+            found.update((i, None) for i in meant if i in active)
         if not found:
             fail("graph", "`inputs` must not be empty", error=ValueError)
         return tuple(sorted(found))

@@ -18,7 +18,7 @@ from functx._transforms.programs.labels import (
 from functx._transforms.programs.walking import CALLS, CHECKPOINTS, inner_programs, LOOPS
 
 
-Kind = Literal["operator", "rule", "primitive", "program"]
+NodeKind = Literal["operator", "rule", "primitive", "program"]
 _PROGRAMS = (*LOOPS, "cond", *CHECKPOINTS)
 
 
@@ -54,7 +54,7 @@ class Node(NamedTuple):
 
     index: int
     name: str
-    kind: Kind
+    kind: NodeKind
     inputs: tuple[Edge | None, ...]
     outputs: tuple[str, ...]
     scope: str
@@ -65,7 +65,7 @@ class Node(NamedTuple):
         return f"<{self.kind} {self.index}: {self.name}>"
 
 
-class Program(NamedTuple):
+class ProgramNodes(NamedTuple):
     """The nodes of a program and where its outputs come from."""
 
     nodes: tuple[Node, ...]
@@ -77,13 +77,13 @@ def is_call(eqn: JaxprEqn) -> bool:
     return eqn.primitive.name in CALLS and operator_of(eqn) is None and not is_library_call(eqn)
 
 
-def nodes_of(jaxpr: Jaxpr, paths: Sequence[str | None]) -> Program:
-    """The nodes of `jaxpr`, whose inputs `paths` names; those without a name are constants."""
+def nodes_of(jaxpr: Jaxpr, paths: Sequence[str | None]) -> ProgramNodes:
+    """The nodes of `jaxpr`, whose inputs `paths` names; inputs without a name are constants."""
     nodes: list[Node] = []
     edges = [None if path is None else Edge(path) for path in paths]
     constants: list[Edge | None] = [None] * len(jaxpr.constvars)
     outputs = _walk(jaxpr, [*constants, *edges], nodes, None)
-    return Program(tuple(nodes), tuple(outputs))
+    return ProgramNodes(tuple(nodes), tuple(outputs))
 
 
 def _walk(
@@ -118,7 +118,7 @@ def _inner(eqn: JaxprEqn) -> Iterator[tuple[Node, ...]]:
         yield nodes_of(inner, [f"in[{i}]" for i in range(len(inner.invars))]).nodes
 
 
-def _kind(eqn: JaxprEqn) -> Kind:
+def _kind(eqn: JaxprEqn) -> NodeKind:
     if operator_of(eqn) is not None:
         return "operator"
     if eqn.primitive.name in _PROGRAMS:

@@ -1,1 +1,1 @@
-"""Implicit differentiation: of what is defined by an equation, not by the steps that solve it."""
+"""Implicit differentiation: by an equation, not through the steps that solve it."""

@@ -20,7 +20,7 @@ class Explicit(NamedTuple):
 
 
 def explicit(func: Callable[..., Any], *args: Any) -> Explicit:
-    """`func`, of arguments with the shapes and dtypes of `args`, reading nothing but arguments.
+    """`func` as a function that closes over nothing, for arguments like `args`.
 
     Its derivative in `closed` is that of `func` in all that it closes over, traced values among it.
     """
@@ -29,12 +29,12 @@ def explicit(func: Callable[..., Any], *args: Any) -> Explicit:
     inexact = [jnp.issubdtype(x.dtype, jnp.inexact) for x in program.consts]
 
     def function(closed: tuple[list[Array], list[Array]], *args: Any) -> Any:
-        moving, fixed = map(iter, closed)
-        consts = [next(moving if moves else fixed) for moves in inexact]
+        active, fixed = map(iter, closed)
+        consts = [next(active if is_active else fixed) for is_active in inexact]
         run = jaxpr_as_fun(ClosedJaxpr(program.jaxpr, consts))
         return tree.unflatten(run(*jax.tree.leaves(args)))
 
     parts: tuple[list[Array], list[Array]] = ([], [])
-    for x, moves in zip(program.consts, inexact, strict=True):
-        parts[not moves].append(jnp.asarray(x))
+    for x, is_active in zip(program.consts, inexact, strict=True):
+        parts[not is_active].append(jnp.asarray(x))
     return Explicit(function, parts)

@@ -20,13 +20,13 @@ from .closures import explicit
 
 __all__ = ["custom_linear_solve"]
 
-Linear = Callable[[Any], Any]
-LinearSolve = Callable[[Linear, Any], Any]
+LinearFunction = Callable[[Any], Any]
+LinearSolve = Callable[[LinearFunction, Any], Any]
 Closed = Callable[..., Any]  # a function of what the map closes over, and of the unknown
 
 
 def custom_linear_solve(
-    matvec: Linear,
+    matvec: LinearFunction,
     b: Any,
     solve: LinearSolve | None = None,
     *,
@@ -72,25 +72,25 @@ def custom_linear_solve(
 
 
 def _system(function: Closed, transposed: Closed, solve: LinearSolve, back: LinearSolve) -> Any:
-    """`(b, *closed)` to the solution of `function(closed, x) = b`.
+    """A function from `(b, *closed)` to the solution of `function(closed, x) = b`.
 
     Its rules call it again, so that they have derivatives too. JAX's `lax.custom_linear_solve`
     fails where only a part of what it is transposed over has a cotangent.
     """
 
-    def forward(b: Any, moving: Any, fixed: Any) -> Any:
-        return solve(lambda x: function((moving, fixed), x), b)
+    def forward(b: Any, active: Any, fixed: Any) -> Any:
+        return solve(lambda x: function((active, fixed), x), b)
 
     def jvp(primals: Any, x: Any, tangents: Any) -> Any:
-        _, moving, fixed = primals
-        along = (moving,), (tangents[1],)
-        change = jax.jvp(lambda moving: function((moving, fixed), x), *along)[1]
-        return system(jax.tree.map(lax.sub, tangents[0], change), moving, fixed)
+        _, active, fixed = primals
+        along = (active,), (tangents[1],)
+        change = jax.jvp(lambda active: function((active, fixed), x), *along)[1]
+        return system(jax.tree.map(lax.sub, tangents[0], change), active, fixed)
 
     def vjp(primals: Any, x: Any, cotangent: Any) -> Any:
-        _, moving, fixed = primals
-        pulled = _system(transposed, function, back, solve)(cotangent, moving, fixed)
-        pull = jax.vjp(lambda moving: function((moving, fixed), x), moving)[1]
+        _, active, fixed = primals
+        pulled = _system(transposed, function, back, solve)(cotangent, active, fixed)
+        pull = jax.vjp(lambda active: function((active, fixed), x), active)[1]
         return pulled, jax.tree.map(jnp.negative, *pull(pulled)), None
 
     system = derivative_rules(forward, jvp=jvp, vjp=vjp, name="custom_linear_solve")
@@ -105,7 +105,7 @@ def _transposed(function: Closed) -> Closed:
 
 
 def _checked(name: str, solve: LinearSolve) -> LinearSolve:
-    def solution(matvec: Linear, b: Any) -> Any:
+    def solution(matvec: LinearFunction, b: Any) -> Any:
         found = numbers_like(solve(matvec, b), b)
         require_like("custom_linear_solve", f"what `{name}` returns", found, b)
         return found
@@ -113,7 +113,7 @@ def _checked(name: str, solve: LinearSolve) -> LinearSolve:
     return solution
 
 
-def dense_solve(matvec: Linear, b: Any) -> Any:
+def dense_solve(matvec: LinearFunction, b: Any) -> Any:
     """Solves by LU decomposition of the matrix of `matvec`, over the real numbers.
 
     A map of complex numbers need be linear over the real ones only, as derivatives are.
@@ -125,7 +125,7 @@ def dense_solve(matvec: Linear, b: Any) -> Any:
 
 
 def _real_vector(tree: Any) -> tuple[Array, Callable[[Array], Any]]:
-    """All numbers of a tree, real and imaginary parts apart, and the way back."""
+    """All numbers of a tree as one real vector, and the way back."""
     leaves, structure = jax.tree.flatten(tree)
     parts = [(x.real, x.imag) if jnp.iscomplexobj(x) else (x,) for x in leaves]
     vector, unravel = ravel_pytree(parts)
@@ -170,7 +170,7 @@ def _number_like(x: Any, like: Any) -> Any:
 
 
 def require_like(who: str, what: str, got: Any, like: Any) -> None:
-    """Refuses a tree whose structure, shapes or dtypes are others than those of `like`."""
+    """Refuses a tree whose structure, shapes or dtypes differ from those of `like`."""
     if jax.tree.structure(got) != jax.tree.structure(like):
         expected = jax.tree.structure(like)
         fail(

@@ -113,26 +113,26 @@ def _solved(
     zero, closed = explicit(equation, guess)
     step, closed_in_step = explicit(given, guess)
 
-    def forward(guess: Any, closed_in_step: Any, moving: Any, fixed: Any) -> Any:
+    def forward(guess: Any, closed_in_step: Any, active: Any, fixed: Any) -> Any:
         found = numbers_like(solve(lambda x: step(closed_in_step, x), guess), guess)
         require_like(who, "what `solve` returns", found, guess)
         return found
 
     def jvp(primals: Any, x: Any, tangents: Any) -> Any:
-        *_, moving, fixed = primals
-        along = (moving,), (tangents[2],)
-        _, change = jax.jvp(lambda moving: zero((moving, fixed), x), *along)
+        *_, active, fixed = primals
+        along = (active,), (tangents[2],)
+        _, change = jax.jvp(lambda active: zero((active, fixed), x), *along)
 
         def slope(direction: Any) -> Any:
-            return jax.jvp(lambda x: zero((moving, fixed), x), (x,), (direction,))[1]
+            return jax.jvp(lambda x: zero((active, fixed), x), (x,), (direction,))[1]
 
         return custom_linear_solve(slope, jax.tree.map(jnp.negative, change), tangent_solve)
 
     def vjp(primals: Any, x: Any, cotangent: Any) -> Any:
-        *_, moving, fixed = primals
-        slope = jax.vjp(lambda x: zero((moving, fixed), x), x)[1]
+        *_, active, fixed = primals
+        slope = jax.vjp(lambda x: zero((active, fixed), x), x)[1]
         pulled = custom_linear_solve(lambda y: slope(y)[0], cotangent, tangent_solve)
-        pull = jax.vjp(lambda moving: zero((moving, fixed), x), moving)[1]
+        pull = jax.vjp(lambda active: zero((active, fixed), x), active)[1]
         return None, None, jax.tree.map(jnp.negative, *pull(pulled)), None
 
     return derivative_rules(forward, jvp=jvp, vjp=vjp, name=who)(guess, closed_in_step, *closed)

@@ -12,7 +12,7 @@ from functx._core import describe, fail, require_bool
 from functx._core.context.grad_modes import Modes
 from functx._core.numbers.weak_types import strong
 
-from .regions import Change, current_modes, Region, Setting, within
+from .regions import Change, current_modes, ImmediateRegion, Region, within
 
 
 __all__ = [
@@ -77,7 +77,7 @@ def enable_grad(func: Any = None) -> Any:
     return _region("enable_grad", func, lambda modes: modes._replace(grad=True))
 
 
-def set_grad_enabled(mode: bool) -> Setting:
+def set_grad_enabled(mode: bool) -> ImmediateRegion:
     """Sets the mode at once: until another call, or for the `with` or the function it is given to.
 
     - `mode`: `True` is `enable_grad`, `False` is `no_grad`.
@@ -142,8 +142,8 @@ def is_inference_mode_enabled() -> bool:
     return current_modes().inference
 
 
-def set_fwd_grad_enabled(mode: bool) -> Setting:
-    """As `functx.set_grad_enabled`, for tangents alone: reverse mode is what it was.
+def set_fwd_grad_enabled(mode: bool) -> ImmediateRegion:
+    """Sets the mode as `functx.set_grad_enabled` does, for tangents alone.
 
     - `mode`: `False` gives the results of operators a tangent of zeros in forward mode.
 
@@ -181,6 +181,6 @@ def _region(who: str, func: Any, change: Change) -> Any:
     return Region(who, change) if func is None else within(who, func, change)
 
 
-def _setting(who: str, mode: Any, change: Change) -> Setting:
+def _setting(who: str, mode: Any, change: Change) -> ImmediateRegion:
     require_bool(who, "mode", mode)
-    return Setting(who, change)
+    return ImmediateRegion(who, change)

@@ -51,7 +51,7 @@ class Region:
         return within(self._who, func, self._change)
 
 
-class Setting(Region):
+class ImmediateRegion(Region):
     """A context that changes the modes as soon as it is made, and for good if it is no context."""
 
     def __init__(self, who: str, change: Change):
@@ -135,5 +135,5 @@ _awaited = types.coroutine(_steps)
 
 
 def _held(result: Any) -> Any:
-    """What comes out of a region: as the mode there wants it differentiated, and strong."""
+    """A region's results with the derivatives that its mode allows, and strongly typed."""
     return apply_grad_mode(strong_tree(result))

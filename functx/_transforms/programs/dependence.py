@@ -62,6 +62,6 @@ def _is_structured(eqn: JaxprEqn) -> bool:
 
 
 def _read_for(jaxpr: Jaxpr, output: int) -> list[bool]:
-    """The inputs that are left once all but one output is pruned, with what only they need."""
+    """For each input, whether it is still read once all outputs but one are pruned."""
     wanted = [i == output for i in range(len(jaxpr.outvars))]
     return partial_eval.dce_jaxpr(jaxpr, wanted)[1]

@@ -15,7 +15,7 @@ from .walking import dropped, opened
 
 
 # What an equation computes from its operands.
-Visit: TypeAlias = Callable[[JaxprEqn, list[Any]], Sequence[Any]]
+VisitEquation: TypeAlias = Callable[[JaxprEqn, list[Any]], Sequence[Any]]
 
 
 class Visitor:
@@ -43,7 +43,7 @@ class Visitor:
 
 
 def interpret(
-    program: Any, args: Sequence[Any], visit: Visit, outputs: Sequence[Any] | None = None
+    program: Any, args: Sequence[Any], visit: VisitEquation, outputs: Sequence[Any] | None = None
 ) -> list[Any]:
     """Runs `program`, each equation by `visit`, and lets go of values after their last use.
 
@@ -88,5 +88,5 @@ def bind(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
 
 @ft.cache
 def _nothing() -> Jaxpr:
-    """A program without equations: JAX runs one equation publicly in a program alone."""
+    """An empty program in which one equation can be run: JAX's public way to run it."""
     return opened(jax.make_jaxpr(lambda: ())())[0]

@@ -20,7 +20,7 @@ class Partition(NamedTuple):
     structure: Any
 
     def whole(self, arrays: Sequence[Any]) -> Any:
-        """The tree with `arrays` in the place of its own."""
+        """The tree with `arrays` in the place of its own arrays."""
         given = iter(arrays)
         leaves = [next(given) if x is _ARRAY else x for x in self.rest]
         return self.structure.unflatten(leaves)

@@ -51,7 +51,7 @@ class RecordedProgram:
 def record(
     func: Callable[..., Any], *specs: Any, names: Sequence[tuple[Any, int]] = ()
 ) -> RecordedProgram:
-    """The program that `func(*specs)` is, and what it returns, whatever that holds.
+    """The program of `func(*specs)`, and the output, whatever leaves it has.
 
     Numbers that `func` returns become arrays of the default dtype, and no result is weakly typed.
 

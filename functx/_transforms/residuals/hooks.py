@@ -11,13 +11,13 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from functx._core import describe, fail
-from functx._core.context.user_contexts import Context
+from functx._core.context.user_contexts import UserContext
 from functx._core.jax_compat import differentiating
 
 
 __all__ = ["disable_residual_hooks", "residual_hooks"]
 
-Hook = Callable[[Any], Any]
+ResidualHook = Callable[[Any], Any]
 
 
 class Hooks:
@@ -28,7 +28,7 @@ class Hooks:
     hold nothing are the same hook; a lambda in a loop does not make a new program each time.
     """
 
-    def __init__(self, pack: Hook, unpack: Hook, integers: bool):
+    def __init__(self, pack: ResidualHook, unpack: ResidualHook, integers: bool):
         self._pack, self._unpack, self.integers = weakly(pack), weakly(unpack), integers
         self._key = identity(pack, self._pack), identity(unpack, self._unpack), integers
         self._hash = hash(self._key)
@@ -40,18 +40,18 @@ class Hooks:
         return isinstance(other, Hooks) and self._key == other._key
 
     @property
-    def pack(self) -> Hook:
+    def pack(self) -> ResidualHook:
         """The hook itself, which lives at least as long as the region."""
         return self._pack()
 
     @property
-    def unpack(self) -> Hook:
-        """As `pack`."""
+    def unpack(self) -> ResidualHook:
+        """The hook that undoes `pack`, which lives at least as long as the region."""
         return self._unpack()
 
 
-def weakly(hook: Hook) -> Callable[[], Any]:
-    """A reference to `hook`: a weak one if there are such to it."""
+def weakly(hook: ResidualHook) -> Callable[[], Any]:
+    """A reference to `hook`, a weak one if its class allows it."""
     if inspect.ismethod(hook):
         return weakref.WeakMethod(hook)
     try:
@@ -60,8 +60,8 @@ def weakly(hook: Hook) -> Callable[[], Any]:
         return lambda: hook
 
 
-def identity(hook: Hook, reference: Callable[[], Any]) -> Any:
-    """What two hooks that do the same have in common."""
+def identity(hook: ResidualHook, reference: Callable[[], Any]) -> Any:
+    """A value that is equal for two hooks that do the same."""
     if isinstance(hook, types.FunctionType):
         holds = hook.__closure__ or hook.__defaults__ or hook.__kwdefaults__ or vars(hook)
         if not holds:
@@ -69,7 +69,7 @@ def identity(hook: Hook, reference: Callable[[], Any]) -> Any:
     return reference if isinstance(reference, weakref.ref) else hook
 
 
-_state = Context(__name__, None)  # Hooks | str: why there must be none | None
+_state = UserContext(__name__, None)  # Hooks | str: why there must be none | None
 # Hooks that a transform has used. While JAX holds a program made under them it holds them too, and
 # running that program asks for no hooks again.
 _met: weakref.WeakSet[Hooks] = weakref.WeakSet()
@@ -85,7 +85,7 @@ def hooks_here() -> Hooks | None:
 
 
 def residual_hooks(
-    pack: Hook, unpack: Hook, *, integers: bool = False
+    pack: ResidualHook, unpack: ResidualHook, *, integers: bool = False
 ) -> AbstractContextManager[None]:
     """A region in which the residuals of a backward pass are packed when they are kept.
 
@@ -119,7 +119,7 @@ def residual_hooks(
 
 
 @contextlib.contextmanager
-def _entered(pack: Hook, unpack: Hook, integers: bool) -> Iterator[None]:
+def _entered(pack: ResidualHook, unpack: ResidualHook, integers: bool) -> Iterator[None]:
     if isinstance(_state.value, str):
         fail("residual_hooks", _state.value)
     hooks = Hooks(pack, unpack, integers)

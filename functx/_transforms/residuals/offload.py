@@ -48,7 +48,7 @@ def save_on_cpu(pin_memory: bool = False) -> AbstractContextManager[None]:
 
 
 def to_host(residual: jax.Array) -> tuple[jax.Array, Any]:
-    """The residual in the host's memory, and where it was."""
+    """The residual in the host's memory, and the kind of memory that it came from."""
     return jax.device_put(residual, jax.memory.Space.Host), space_of(residual)
 
 

@@ -25,14 +25,14 @@ class Origin:
     line: Line | None
 
 
-Where = Callable[[], Origin]
+FindOrigin = Callable[[], Origin]
 
 
-class Scope:
-    """A program, inside the one that calls it."""
+class InnerProgram:
+    """A program inside the one that calls it, with the origins of its inputs."""
 
-    def __init__(self, jaxpr: Jaxpr, inputs: Sequence[Where], line: Line | None = None):
-        self.given: dict[Any, Where] = dict(zip(jaxpr.invars, inputs, strict=True))
+    def __init__(self, jaxpr: Jaxpr, inputs: Sequence[FindOrigin], line: Line | None = None):
+        self.given: dict[Any, FindOrigin] = dict(zip(jaxpr.invars, inputs, strict=True))
         self.made = {x: (eqn, i) for eqn in jaxpr.eqns for i, x in enumerate(eqn.outvars)}
         self.line = line
 
@@ -74,13 +74,13 @@ class Scope:
             first = eqn.params.get("num_consts", 0)
             carry = dataclasses.replace(here, name="carry of scan")
             inputs[first : first + carries] = [lambda: carry] * carries
-        return Scope(program, inputs, here.line).origin(program.outvars[i])
+        return InnerProgram(program, inputs, here.line).origin(program.outvars[i])
 
 
 _FILLERS = ("broadcast_in_dim", "empty", "empty2", "full")  # of a branch that keeps nothing there
 
 
-def _later(scope: Scope, atom: Any) -> Where:
+def _later(scope: InnerProgram, atom: Any) -> FindOrigin:
     return lambda: scope.origin(atom)
 
 

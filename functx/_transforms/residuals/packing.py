@@ -12,9 +12,9 @@ from jax import core
 
 from functx._core import describe, fail, foreign_hint
 from functx._transforms.arguments import kind_of
-from functx._transforms.tangents import Kept
+from functx._transforms.tangents import LeafType
 
-from .hooks import Hook, hooks_here
+from .hooks import hooks_here, ResidualHook
 from .straight import standing_for
 
 
@@ -26,11 +26,11 @@ class PackedResidual:
     arrays: tuple[Any, ...]
     others: tuple[Any, ...] = dataclasses.field(metadata={"static": True})
     structure: Any = dataclasses.field(metadata={"static": True})
-    like: Kept = dataclasses.field(metadata={"static": True})
+    like: LeafType = dataclasses.field(metadata={"static": True})
     original: Any  # has the tangents, if it is traced: someone outside may differentiate; or None
 
     @classmethod
-    def of(cls, residual: Any, pack: Hook) -> PackedResidual:
+    def of(cls, residual: Any, pack: ResidualHook) -> PackedResidual:
         residual = residual if isinstance(residual, jax.Array) else jnp.asarray(residual)
         traced = isinstance(residual, core.Tracer)
         got = pack(jax.lax.stop_gradient(residual) if traced else residual)
@@ -40,11 +40,11 @@ class PackedResidual:
             tuple(x for x, is_array in zip(leaves, of_array, strict=True) if is_array),
             tuple(_ARRAY if is_array else x for x, is_array in zip(leaves, of_array, strict=True)),
             structure,
-            Kept.of(residual),
+            LeafType.of(residual),
             residual if traced else None,
         )
 
-    def restored(self, unpack: Hook) -> jax.Array:
+    def restored(self, unpack: ResidualHook) -> jax.Array:
         arrays = iter(self.arrays)
         leaves = [next(arrays) if x is _ARRAY else x for x in self.others]
         value = unpack(self.structure.unflatten(leaves))
@@ -56,7 +56,7 @@ class PackedResidual:
                 hint=foreign_hint(value),
                 error=TypeError,
             )
-        if Kept.of(value) != self.like:
+        if LeafType.of(value) != self.like:
             fail(
                 "residual_hooks",
                 f"`unpack` must return {self.like!r}, like the residual, got {describe(value)}",
@@ -80,7 +80,7 @@ class PackedPull:
 
     residuals: tuple[Any, ...]
     structure: Any = dataclasses.field(metadata={"static": True})
-    unpack: Hook = dataclasses.field(metadata={"static": True})
+    unpack: ResidualHook = dataclasses.field(metadata={"static": True})
 
     def __call__(self, *args: Any) -> Any:
         leaves = [

@@ -16,14 +16,14 @@ from functx._transforms.numbers import as_array
 from functx._transforms.outputs import checking, require_arrays
 from functx._transforms.programs.labels import Line
 
-from .origins import Origin, Scope
+from .origins import InnerProgram, Origin
 
 
 __all__ = ["saved_residuals"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Residual:
+class SavedResidual:
     """One array that a backward pass keeps.
 
     - `like`: its shape and dtype; `bytes`: how many it takes.
@@ -46,7 +46,7 @@ class Residual:
         return f"{self.bytes:>14,}  {describe(self.like):<16}  {name}"
 
 
-class SavedResiduals(tuple[Residual, ...]):
+class SavedResiduals(tuple[SavedResidual, ...]):
     """What a backward pass keeps; printed, a table, the largest first."""
 
     __slots__ = ()
@@ -91,13 +91,13 @@ def saved_residuals(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Save
         for path, _ in leaves_with_paths(((args, kwargs),), ("",))
     ]
     kinds = ["static" if isinstance(x, int) else kind_of(x) for x in leaves]
-    moving = [i for i, kind in enumerate(kinds) if kind in ("real", "complex")]
+    active = [i for i, kind in enumerate(kinds) if kind in ("real", "complex")]
     fixed = [i for i, kind in enumerate(kinds) if kind == "integer"]
 
     def program(primals: list[Any], others: list[Any]) -> Any:
         def function(*primals: Any) -> Any:
             filled = list(leaves)
-            for i, x in zip(moving + fixed, [*primals, *others], strict=True):
+            for i, x in zip(active + fixed, [*primals, *others], strict=True):
                 filled[i] = x
             args, kwargs = structure.unflatten(filled)
             return func(*args, **kwargs)
@@ -105,13 +105,13 @@ def saved_residuals(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Save
         checked = checking("saved_residuals", function, False, require_arrays)
         return jax.vjp(checked, *primals)[1]
 
-    given = [as_array(leaves[i]) for i in moving], [leaves[i] for i in fixed]
+    given = [as_array(leaves[i]) for i in active], [leaves[i] for i in fixed]
     jaxpr = jax.make_jaxpr(program)(*given).jaxpr
-    arguments = [Origin("argument", names[i], None) for i in moving + fixed]
-    scope = Scope(jaxpr, [lambda origin=origin: origin for origin in arguments])
-    kept: list[Residual] = []
+    arguments = [Origin("argument", names[i], None) for i in active + fixed]
+    scope = InnerProgram(jaxpr, [lambda origin=origin: origin for origin in arguments])
+    kept: list[SavedResidual] = []
     for x in jaxpr.outvars:
         origin = scope.origin(x)
         like = jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype)
-        kept.append(Residual(like, origin.kind, origin.name, origin.line))
+        kept.append(SavedResidual(like, origin.kind, origin.name, origin.line))
     return SavedResiduals(kept)

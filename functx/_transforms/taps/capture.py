@@ -29,17 +29,17 @@ from functx._transforms.programs.recording import record
 
 from .primitive import tap_point
 from .replay import replay, Supplies
-from .sites import asked_for, Site
+from .sites import asked_for, TapSite
 
 
 __all__ = ["tap_grads", "tap_values", "value_and_tap_grads"]
 
-Names = str | tuple[str, ...] | list[str] | None
+TapNames = str | tuple[str, ...] | list[str] | None
 
 
 def tap_grads(
     func: Callable[..., Any],
-    names: Names = None,
+    names: TapNames = None,
     *,
     argnums: Argnums | None = None,
     has_aux: bool = False,
@@ -85,7 +85,7 @@ def tap_grads(
 
 def value_and_tap_grads(
     func: Callable[..., Any],
-    names: Names = None,
+    names: TapNames = None,
     *,
     argnums: Argnums | None = None,
     has_aux: bool = False,
@@ -122,7 +122,7 @@ def value_and_tap_grads(
     return value_and_gradient
 
 
-def tap_values(func: Callable[..., Any], names: Names = None) -> Callable[..., Any]:
+def tap_values(func: Callable[..., Any], names: TapNames = None) -> Callable[..., Any]:
     """The output of `func`, and the values at its named taps.
 
     Returns a function of the same arguments, whose result is `(output, values)`; `values` is a dict
@@ -164,7 +164,7 @@ def tap_values(func: Callable[..., Any], names: Names = None) -> Callable[..., A
 
 
 def _gradients_of(
-    who: str, func: Callable[..., Any], names: Names, argnums: Argnums | None, has_aux: bool
+    who: str, func: Callable[..., Any], names: TapNames, argnums: Argnums | None, has_aux: bool
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
     """A function from a call's arguments to the value, what is asked for, and aux (or None)."""
     require_callable(who, func)
@@ -184,7 +184,7 @@ def _gradients_of(
 
 
 def _differentiated(
-    draw: Any, who: str, loss: Callable[..., Any], names: Names, has_aux: bool, values: Any
+    draw: Any, who: str, loss: Callable[..., Any], names: TapNames, has_aux: bool, values: Any
 ) -> tuple[Any, Any]:
     recorded = record(recording(loss), draw, *values)
     sites = asked_for(who, recorded, names, always=False)
@@ -194,20 +194,20 @@ def _differentiated(
         moved = [_moved(x, next(steps)) if inexact(x) else x for x in operands]
         return tap_point.bind(*moved, **eqn.params), {}
 
-    def perturbed(steps: Supplies, *values: Any) -> tuple[Any, list[Any]]:
+    def with_steps(steps: Supplies, *values: Any) -> tuple[Any, list[Any]]:
         leaves = jax.tree.leaves((draw, *values))
         results, _ = replay(recorded, leaves, _is_tap_of(sites), visit, steps)
         return results[0], results  # the loss is the first leaf of whatever `loss` returns
 
     steps = {name: site.zeros() for name, site in sites.items()}
-    compute = gradients_of(who, perturbed, tuple(range(1 + len(values))), True)
+    compute = gradients_of(who, with_steps, tuple(range(1 + len(values))), True)
     (by_name, *gradients), value, results = compute((steps, *values), {})
     output, drawn = recorded.output([value, *results[1:]])
     taps = {name: site.gradients(by_name[name]) for name, site in sites.items()}
     return (*(output if has_aux else (output, None)), (taps, gradients)), drawn
 
 
-def _is_tap_of(sites: dict[str, Site]) -> Callable[[JaxprEqn], bool]:
+def _is_tap_of(sites: dict[str, TapSite]) -> Callable[[JaxprEqn], bool]:
     return lambda eqn: eqn.primitive is tap_point and eqn.params["tap"].name in sites
 
 

@@ -66,14 +66,14 @@ def fused_update(
 
         params = as_arrays(params)
         leaves, tree = jax.tree.flatten(params)
-        steps = _Steps(step, leaves, _states(tree, state))
+        steps = _UpdateSteps(step, leaves, _states(tree, state))
         rest = drawing(outside_grad_mode(steps.run), gradients, params)
         return tree.unflatten(steps.params), tree.unflatten(steps.states), rest
 
     return update
 
 
-class _Steps:
+class _UpdateSteps:
     """The parameters, replaced one by one while the program runs that computes gradients."""
 
     def __init__(

@@ -23,7 +23,7 @@ from functx._transforms.numbers import array_of_program
 
 
 Cotangents: TypeAlias = tuple[Array | None, ...]  # `None` where no gradient arrives
-Hook: TypeAlias = Callable[[Cotangents], Cotangents]
+CotangentHook: TypeAlias = Callable[[Cotangents], Cotangents]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Tap:
       what hooks send one another from tap to tap along with the cotangents.
     """
 
-    hook: Hook | None = None
+    hook: CotangentHook | None = None
     order: int | None = None
     name: str | None = None
     tree: Any = None
@@ -64,31 +64,31 @@ def _identity(*xs: Any, **_: Any) -> list[Any]:
 
 
 def _values_jvp(
-    primals: Sequence[Array], dots: Sequence[Any], *, tap: Tap, depth: int
+    primals: Sequence[Array], input_tangents: Sequence[Any], *, tap: Tap, depth: int
 ) -> tuple[list[Array], list[Any]]:
     outputs: list[Array] = tap_point.bind(*primals, tap=tap, depth=depth + 1)
-    dots = list(dots)
+    input_tangents = list(input_tangents)
     if tap.hook is None or tap.order not in (None, depth + 1):
-        return outputs, dots
-    first = len(dots) - tap.carriers
+        return outputs, input_tangents
+    first = len(input_tangents) - tap.carriers
     which = tuple(
         i
-        for i, (x, dot) in enumerate(zip(primals, dots, strict=True))
+        for i, (x, dot) in enumerate(zip(primals, input_tangents, strict=True))
         if inexact(x) and (i >= first or type(dot) is not ad.Zero)
     )
-    moving = [ad.instantiate_zeros(dots[i]) for i in which]
-    moved: list[Array] = tap_tangent.bind(*moving, tap=tap, which=which, count=len(dots))
+    active = [ad.instantiate_zeros(input_tangents[i]) for i in which]
+    moved: list[Array] = tap_tangent.bind(*active, tap=tap, which=which, count=len(input_tangents))
     for i, dot in zip(which, moved, strict=True):
-        dots[i] = dot
-    return outputs, dots
+        input_tangents[i] = dot
+    return outputs, input_tangents
 
 
 def _tangents_jvp(
-    tangents: Sequence[Array], dots: Sequence[Any], **params: Any
+    tangents: Sequence[Array], input_tangents: Sequence[Any], **params: Any
 ) -> tuple[list[Array], list[Any]]:
     # What is differentiated here is a tangent of forward mode, which no hook belongs to.
     moved: list[Array] = tap_tangent.bind(*tangents, **params)
-    return moved, list(dots)
+    return moved, list(input_tangents)
 
 
 def _values_transpose(cotangents: Sequence[Any], *operands: Any, tap: Tap, depth: int) -> list[Any]:

@@ -19,7 +19,7 @@ from .primitive import tap_point
 
 Supplies: TypeAlias = dict[str, Any]  # by name; with a leading axis for the steps of a `scan`
 Asked: TypeAlias = Callable[[JaxprEqn], bool]
-Visit: TypeAlias = Callable[[JaxprEqn, list[Any], Supplies], tuple[Sequence[Any], Supplies]]
+VisitWithTaps: TypeAlias = Callable[[JaxprEqn, list[Any], Supplies], tuple[Sequence[Any], Supplies]]
 
 
 def can_enter(eqn: JaxprEqn) -> bool:
@@ -31,11 +31,11 @@ def replay(
     program: Any,
     args: Sequence[Any],
     asked: Asked,
-    visit: Visit,
+    visit: VisitWithTaps,
     supplies: Supplies,
     may_enter: Asked = can_enter,
 ) -> tuple[list[Any], Supplies]:
-    """Runs `program`, the equations that are `asked` for by `visit`.
+    """Runs `program`, and the equations that are `asked` for by `visit`.
 
     `visit(eqn, operands, supplies)` returns results, and what it found, by name. What is found in
     a `scan` is stacked, and so are the supplies for it.
@@ -45,7 +45,9 @@ def replay(
 
 
 class _Replay(Visitor):
-    def __init__(self, asked: Asked, visit: Visit, supplies: Supplies, may_enter: Asked) -> None:
+    def __init__(
+        self, asked: Asked, visit: VisitWithTaps, supplies: Supplies, may_enter: Asked
+    ) -> None:
         self.asked, self.visit, self.may_enter = asked, visit, may_enter
         self.supplies = supplies
         self.found: Supplies = {}

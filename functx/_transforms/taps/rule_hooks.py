@@ -24,7 +24,7 @@ from functx._transforms.programs.labels import label_of, operator_of, outside_op
 from functx._transforms.programs.recording import record
 from functx._transforms.programs.walking import dropped, equations, type_of
 
-from .primitive import Cotangents, Hook, Tap, tap_point
+from .primitive import CotangentHook, Cotangents, Tap, tap_point
 from .replay import can_enter, replay, Supplies
 from .tap import replaced, require_hook, require_order
 
@@ -33,7 +33,7 @@ __all__ = ["with_rule_hooks"]
 
 Pre = Callable[[str, Cotangents], Cotangents | None]
 Post = Callable[[str, Cotangents, Cotangents], Cotangents | None]
-Where = str | Collection[str] | Callable[[str], bool]
+RuleChoice = str | Collection[str] | Callable[[str], bool]
 
 
 def with_rule_hooks(
@@ -41,7 +41,7 @@ def with_rule_hooks(
     *,
     pre: Pre | None = None,
     post: Post | None = None,
-    where: Where | None = None,
+    where: RuleChoice | None = None,
     order: int | None = None,
 ) -> Callable[..., Any]:
     """`func`, with functions called before and after the backward pass of its operators.
@@ -100,7 +100,7 @@ def with_rule_hooks(
     return function
 
 
-def _named(where: Where | None) -> frozenset[str] | Callable[[str], bool] | None:
+def _named(where: RuleChoice | None) -> frozenset[str] | Callable[[str], bool] | None:
     if where is None or callable(where):
         return where
     names = (where,) if isinstance(where, str) else where
@@ -141,7 +141,7 @@ def _may_enter(eqn: JaxprEqn) -> bool:
 def _hooked(
     eqn: JaxprEqn, operands: list[Array], pre: Pre | None, post: Post | None, order: int | None
 ) -> list[Any]:
-    """What `eqn` computes of `operands`, between two taps.
+    """The results of `eqn` for `operands`, computed between two taps.
 
     The tap behind it hands the cotangents to the one before along carriers, zeros in between.
     """
@@ -166,7 +166,7 @@ def _hooked(
     return results
 
 
-def _behind(name: str, pre: Pre | None, slots: list[int]) -> Hook:
+def _behind(name: str, pre: Pre | None, slots: list[int]) -> CotangentHook:
     def hook(cotangents: Cotangents) -> Cotangents:
         given = conjugate(_in_slots(cotangents, slots))
         if pre is not None:
@@ -178,7 +178,7 @@ def _behind(name: str, pre: Pre | None, slots: list[int]) -> Hook:
     return hook
 
 
-def _before(name: str, post: Post, count: int, slots: list[int]) -> Hook:
+def _before(name: str, post: Post, count: int, slots: list[int]) -> CotangentHook:
     def hook(cotangents: Cotangents) -> Cotangents:
         gradients = conjugate(cotangents[:count])
         given = conjugate(_in_slots(cotangents[count:], slots))
@@ -192,6 +192,6 @@ def _before(name: str, post: Post, count: int, slots: list[int]) -> Hook:
 
 
 def _in_slots(cotangents: Cotangents, slots: list[int]) -> Cotangents:
-    """The first of `cotangents`, as many as there are `slots`, each at its output's place."""
+    """The first of `cotangents`, one for each of `slots`, each at its output's place."""
     at = dict(zip(slots, cotangents, strict=False))
     return tuple(at.get(i) for i in range(max(slots) + 1))

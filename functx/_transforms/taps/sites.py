@@ -22,7 +22,7 @@ from .replay import can_enter
 
 
 @dataclasses.dataclass(frozen=True)
-class Site:
+class TapSite:
     """A tap in a program: its arrays, with a leading axis for the steps of each `scan` around it.
 
     - `axes`: the mesh axes over which each array varies, inside `jax.shard_map`.
@@ -36,8 +36,8 @@ class Site:
     sometimes: bool = False
     refusal: tuple[str, str] = ("", "")
 
-    def stacked(self, length: int) -> Site:
-        """The same as one of `length` steps of a loop."""
+    def stacked(self, length: int) -> TapSite:
+        """This tap inside a loop of `length` steps."""
         types = [ShapedArray((length, *t.shape), t.dtype) for t in self.types]
         return dataclasses.replace(self, types=tuple(types))
 
@@ -55,8 +55,8 @@ class Site:
         return self.tap.tree.unflatten([next(given) if inexact(t) else None for t in self.types])
 
 
-def asked_for(who: str, program: Any, names: Any, *, always: bool) -> dict[str, Site]:
-    """The taps of `names`, or all where that is `None`, refused where there is no saying which.
+def asked_for(who: str, program: Any, names: Any, *, always: bool) -> dict[str, TapSite]:
+    """The taps called `names`, or all; refuses names that do not tell one tap from another.
 
     `always`: whether a tap must lie in all branches of a `cond`.
     """
@@ -79,19 +79,19 @@ def asked_for(who: str, program: Any, names: Any, *, always: bool) -> dict[str, 
     return {name: there[name] for name in wanted}
 
 
-def _sites(program: Any) -> Iterator[tuple[str, Site]]:
+def _sites(program: Any) -> Iterator[tuple[str, TapSite]]:
     for eqn in opened(program)[0].eqns:
         if eqn.primitive is tap_point:
             tap = eqn.params["tap"]
             if tap.name is not None:
                 avals = [*map(type_of, eqn.invars)]
                 types = tuple([ShapedArray(a.shape, a.dtype) for a in avals])
-                yield tap.name, Site(tap, types, tuple(map(axes_of_type, avals)))
+                yield tap.name, TapSite(tap, types, tuple(map(axes_of_type, avals)))
         else:
             yield from _inside(eqn)
 
 
-def _inside(eqn: JaxprEqn) -> Iterator[tuple[str, Site]]:
+def _inside(eqn: JaxprEqn) -> Iterator[tuple[str, TapSite]]:
     if eqn.primitive.name == "cond":
         yield from _chosen([_apart(_sites(inner)) for inner in inner_programs(eqn)])
         return
@@ -104,7 +104,7 @@ def _inside(eqn: JaxprEqn) -> Iterator[tuple[str, Site]]:
             yield name, site
 
 
-def _chosen(branches: list[dict[str, Site]]) -> Iterator[tuple[str, Site]]:
+def _chosen(branches: list[dict[str, TapSite]]) -> Iterator[tuple[str, TapSite]]:
     """The taps in the branches of a `cond`: one name is one tap, wherever it occurs."""
     for name in {name: None for branch in branches for name in branch}:
         sites = [branch[name] for branch in branches if name in branch]
@@ -116,8 +116,8 @@ def _chosen(branches: list[dict[str, Site]]) -> Iterator[tuple[str, Site]]:
         yield name, dataclasses.replace(site, sometimes=sometimes, refusal=refusal)
 
 
-def _apart(sites: Iterator[tuple[str, Site]]) -> dict[str, Site]:
-    found: dict[str, Site] = {}
+def _apart(sites: Iterator[tuple[str, TapSite]]) -> dict[str, TapSite]:
+    found: dict[str, TapSite] = {}
     for name, site in sites:
         found[name] = dataclasses.replace(site, refusal=_SEVERAL) if name in found else site
     return found

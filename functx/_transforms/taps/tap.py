@@ -17,7 +17,7 @@ from functx._transforms.numbers import as_array
 from functx._transforms.outputs import is_key
 from functx._transforms.tangents import matched
 
-from .primitive import Cotangents, Hook, Tap, tap_point
+from .primitive import CotangentHook, Cotangents, Tap, tap_point
 
 
 __all__ = ["tap", "tap_group"]
@@ -146,7 +146,7 @@ def replaced(who: str, call: str, given: Any, got: Any) -> Any:
     return structure.unflatten(matched(who, call, got, leaves, structure, "the cotangent"))
 
 
-def _checked(tree: Any, on_grad: Callable[[Any], Any]) -> Hook:
+def _checked(tree: Any, on_grad: Callable[[Any], Any]) -> CotangentHook:
     def hook(cotangents: Cotangents) -> Cotangents:
         given = conjugate(jax.tree.unflatten(tree, cotangents))
         got = conjugate(replaced("tap", "on_grad(cotangent)", given, on_grad(given)))
@@ -155,7 +155,7 @@ def _checked(tree: Any, on_grad: Callable[[Any], Any]) -> Hook:
     return hook
 
 
-def _together(fn: Callable[[Any], Any]) -> Hook:
+def _together(fn: Callable[[Any], Any]) -> CotangentHook:
     def hook(cotangents: Cotangents) -> Cotangents:
         given = conjugate(list(cotangents))
         return tuple(conjugate(replaced("tap_group", "fn(cotangents)", given, fn(list(given)))))
@@ -163,7 +163,7 @@ def _together(fn: Callable[[Any], Any]) -> Hook:
     return hook
 
 
-def _first(fn: Callable[[Any], Any]) -> Hook:
+def _first(fn: Callable[[Any], Any]) -> CotangentHook:
     def hook(cotangents: Cotangents) -> Cotangents:
         at = next(i for i, ct in enumerate(cotangents) if ct is not None)
         given = conjugate(cotangents[at])

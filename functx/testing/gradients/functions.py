@@ -12,7 +12,7 @@ import numpy as np
 
 from functx import Function
 from functx._core import describe, fail
-from functx._transforms.functions.rules import Rules, rules_of
+from functx._transforms.functions.rules import FunctionRules, rules_of
 from functx._transforms.functions.trees import is_made_array
 from functx._transforms.programs.dependence import depending_outputs
 
@@ -80,7 +80,9 @@ def check_function(
         _hold_lanes(point, tolerances)
 
 
-def _hold_derivatives(point: Point, rules: Rules, eps: float, tolerances: Tolerances) -> None:
+def _hold_derivatives(
+    point: Point, rules: FunctionRules, eps: float, tolerances: Tolerances
+) -> None:
     which = _moving_outputs(point)
     bases = [basis(x) for x in point.inputs]
     given: dict[str, dict[tuple[int, int], np.ndarray]] = {}

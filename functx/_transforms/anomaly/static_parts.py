@@ -1,4 +1,4 @@
-"""What goes into a program, and comes out of it, apart from arrays."""
+"""The parts of a call's arguments and of its output that are no arrays."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functx._transforms.programs.partition import array_paths, Partition
 from functx._transforms.programs.recording import output_of
 
 
-class Rest:
-    """A call's arguments apart from arrays, as a part of a program's key."""
+class StaticArguments:
+    """A call's arguments without their arrays, as a part of a program's key."""
 
     def __init__(self, given: Partition) -> None:
         self._given = given._replace(arrays=[])
@@ -23,13 +23,13 @@ class Rest:
             self._key, self._hash = object(), 0
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rest) and self._key == other._key
+        return isinstance(other, StaticArguments) and self._key == other._key
 
     def __hash__(self) -> int:
         return self._hash
 
     def whole(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments, with these arrays."""
+        """The arguments, with `arrays` in the place of the arrays that are missing."""
         return self._given.whole(arrays)
 
     def paths(self) -> tuple[str, ...]:
@@ -38,12 +38,12 @@ class Rest:
 
 
 @jax.tree_util.register_static
-class Output:
-    """The output of a recorded function but for its arrays. It is equal to itself alone."""
+class StaticOutput:
+    """The output of a recorded function without its arrays. It is equal to itself alone."""
 
     def __init__(self, outputs: Partition) -> None:
         self._outputs = outputs
 
     def of(self, arrays: Sequence[Any]) -> Any:
-        """The output with these arrays."""
+        """The output, with `arrays` in the place of the arrays that are missing."""
         return output_of(self._outputs, arrays)[0]
