@@ -11,14 +11,14 @@ import numpy as np
 from .arguments import has_no_tangent, leaves_with_paths, Picked
 
 
-class Apart(NamedTuple):
+class DifferentiablePart(NamedTuple):
     """A call as a function of the leaves with derivatives, and the way back to all arguments."""
 
     picked: Picked
     whole: Callable[[Sequence[Any]], tuple[Any, ...]]
 
 
-def apart_from_integers(picked: Picked) -> Apart:
+def apart_from_integers(picked: Picked) -> DifferentiablePart:
     """`picked` as a function of its leaves that are no integers, booleans or keys.
 
     `whole` gives the gradients of those leaves their places again; the others get zeros of JAX's
@@ -28,7 +28,7 @@ def apart_from_integers(picked: Picked) -> Apart:
     leaves, structure = jax.tree.flatten(values)
     still = [has_no_tangent(x) for x in leaves]
     if not any(still):
-        return Apart(picked, tuple)
+        return DifferentiablePart(picked, tuple)
 
     def filled(active: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:
         given = iter(active)
@@ -48,6 +48,6 @@ def apart_from_integers(picked: Picked) -> Apart:
 
     named = zip(leaves_with_paths(values, paths), still, strict=True)
     active = [leaf for leaf, fixed in named if not fixed]
-    return Apart(
+    return DifferentiablePart(
         Picked(of_active, tuple(x for _, x in active), tuple(at for at, _ in active)), whole
     )

@@ -27,7 +27,6 @@ from .arguments import (
 )
 from .basis import over_basis, split
 from .chunking import require_chunk_size, resolved_chunk_size
-from .columns import Column
 from .conjugation import conjugate_leaf
 from .generics import Aux, P
 from .holomorphy import (
@@ -38,6 +37,7 @@ from .holomorphy import (
     require_holomorphic_pairs,
     require_reverse_pairs,
 )
+from .jacobian_columns import Column
 from .outputs import checking, require_differentiable_output, signed
 from .residuals.packing import packed
 from .tangents import leaf_types, LeafType

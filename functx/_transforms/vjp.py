@@ -17,8 +17,8 @@ from .conjugation import conjugate, conjugate_leaf
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
-from .residuals.once import Once
 from .residuals.packing import packed
+from .residuals.single_use import Once
 from .tangents import leaf_types, LeafType, matched
 from .unused import pulled, require_unused, Unused
 

@@ -245,7 +245,9 @@ class SavingCall(FunctionCall):
         """The derivative of the extras by the active inputs and by the active outputs."""
         slots = [i for i, is_active in enumerate(active) if is_active]
 
-        def apart(primals: Leaves, outputs: Leaves) -> tuple[Callable[..., Leaves], Leaves]:
+        def extras_and_points(
+            primals: Leaves, outputs: Leaves
+        ) -> tuple[Callable[..., Leaves], Leaves]:
             def extras(*values: Array) -> Leaves:
                 xs, ys = list(primals), list(outputs)
                 for i, value in zip(active_inputs, values, strict=False):
@@ -260,11 +262,11 @@ class SavingCall(FunctionCall):
             return extras, (*(primals[i] for i in active_inputs), *(outputs[i] for i in slots))
 
         def apply(primals: Leaves, outputs: Leaves, tangents: Leaves) -> Leaves:
-            extras, points = apart(primals, outputs)
+            extras, points = extras_and_points(primals, outputs)
             return jax.jvp(extras, points, tangents)[1]
 
         def transpose(primals: Leaves, outputs: Leaves, cotangents: Leaves) -> Leaves:
-            extras, points = apart(primals, outputs)
+            extras, points = extras_and_points(primals, outputs)
             return jax.vjp(extras, *points)[1](cotangents)
 
         return TangentMap(f"{self.name}Backward", apply, transpose)

@@ -20,9 +20,9 @@ from functx._transforms.generics import P, Y
 from functx._transforms.programs.partition import partition
 from functx._transforms.programs.recording import record
 
+from .exception_notes import noting
 from .judging import first_bad, FOUND
 from .lanes import watching
-from .notes import noting
 from .raising import raise_found
 from .report import MAPS, Table
 from .sites import Options, scope_of

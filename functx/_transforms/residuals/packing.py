@@ -15,7 +15,7 @@ from functx._transforms.arguments import kind_of
 from functx._transforms.tangents import LeafType
 
 from .hooks import hooks_here, ResidualHook
-from .straight import standing_for
+from .standing_for import standing_for
 
 
 @jax.tree_util.register_dataclass
