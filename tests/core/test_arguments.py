@@ -108,9 +108,9 @@ def test_annotations_become_roles():
     "annotation, hint",
     [
         ("Arraylike", "did you mean 'ArrayLike' or "),
-        ("Scaler | None", "did you mean 'Scalar'?"),
+        ("Scaler | None", "did you mean 'Scalar' or "),
         ("ArrayLike | int", "ArrayLike stands alone, or beside None"),
-        ("object", "there are ArrayLike, ArrayOrFactor"),
+        ("object", "there are ArrayLike, ArrayOrUnroundedNumber"),
     ],
 )
 def test_unknown_annotation_is_refused_where_it_is_declared(declared, annotation, hint):
