@@ -28,15 +28,8 @@ from functx._core.devices.manual_axes import equally_varying
 from functx._core.errors import describe, fail
 from functx._core.numbers.weak_types import strong
 
-from .function_primitives import (
-    function_call,
-    inexact,
-    Leaves,
-    RuledCall,
-    tangent_type,
-    TangentMap,
-    transposed,
-)
+from .function_primitives import function_call, Leaves, RuledCall, TangentMap, transposed
+from .tangent_types import inexact, tangent_type
 
 
 Tree: TypeAlias = Any  # a `PyTreeDef`, of which type checkers know nothing

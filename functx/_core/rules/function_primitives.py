@@ -26,11 +26,13 @@ from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.mapped_axes import axis_of, MappedAxis
 from functx._core.primitives.taylor_mode import along_curves
 
+from .tangent_types import ArrayType, inexact, tangent_type
+
 
 Leaves: TypeAlias = tuple[Array, ...]
 BatchDims: TypeAlias = tuple[int | None, ...]  # of each operand, if it is mapped
 TangentOrZero: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a known one
-ArrayType: TypeAlias = core.ShapedArray
+Tangents: TypeAlias = Sequence[TangentOrZero]
 # Primals, outputs, and tangents or cotangents, to cotangents or tangents.
 LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
 # The same where `None` stands for a cotangent that is known to be zero.
@@ -46,8 +48,8 @@ class TangentMap:
 
     `apply(primals, outputs, tangents)` and `transpose(primals, outputs, cotangents)` take and
     return tuples: the tangents of the active inputs, the cotangents of the inexact outputs.
-    With `symbolic`, `transpose` takes `None` for cotangents that are known to be zero; with or
-    without, it may return `None` for one.
+    `transpose` may return `None` for a cotangent, and with `symbolic` it takes `None` for each that
+    is known to be zero.
     """
 
     def __init__(
@@ -85,9 +87,8 @@ class TangentMap:
 class FunctionCall:
     """The meaning of one `function_call`, compared by identity. No table may hold it.
 
-    It holds a trace of the function for each signature. The call is lowered from that trace, in the
-    state (precision, modes) in which it was made. `has_reverse`: whether the reverse rule is given,
-    not derived.
+    It holds a trace of the function for each signature, and is lowered from it, in the state
+    (precision, modes) in which it was called. `has_reverse`: whether the reverse rule is given.
     """
 
     def __init__(
@@ -115,11 +116,8 @@ class FunctionCall:
         raise NotImplementedError
 
     def differentiated(
-        self,
-        primals: Leaves,
-        active_inputs: tuple[int, ...],
-        input_tangents: Sequence[TangentOrZero],
-    ) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
+        self, primals: Leaves, active_inputs: tuple[int, ...], input_tangents: Tangents
+    ) -> tuple[Sequence[Array], Tangents]:
         """The results and their tangents; `input_tangents` are those of the `active_inputs`."""
         raise NotImplementedError
 
@@ -147,11 +145,8 @@ class RuledCall(FunctionCall):
         return RuledCall(self.name, forward, linear, self.has_reverse, self.of)
 
     def differentiated(
-        self,
-        primals: Leaves,
-        active_inputs: tuple[int, ...],
-        input_tangents: Sequence[TangentOrZero],
-    ) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
+        self, primals: Leaves, active_inputs: tuple[int, ...], input_tangents: Tangents
+    ) -> tuple[Sequence[Array], Tangents]:
         outputs: list[Array] = function_call.bind(*primals, call=self)
         active = list(map(inexact, outputs))
         if not any(active):
@@ -183,17 +178,13 @@ def _call_types(*primals: ArrayType, call: FunctionCall) -> tuple[list[ArrayType
 
 
 def _call_jvp(
-    primals: Leaves, input_tangents: Sequence[TangentOrZero], *, call: FunctionCall
-) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
-    active_inputs = tuple(
-        i
-        for i, (x, dot) in enumerate(zip(primals, input_tangents, strict=True))
-        if _is_active(x, dot)
-    )
+    primals: Leaves, input_tangents: Tangents, *, call: FunctionCall
+) -> tuple[Sequence[Array], Tangents]:
+    pairs = enumerate(zip(primals, input_tangents, strict=True))
+    active_inputs = tuple(i for i, (x, t) in pairs if _is_active(x, t))
     if active_inputs:
-        return call.differentiated(
-            primals, active_inputs, [input_tangents[i] for i in active_inputs]
-        )
+        given = [input_tangents[i] for i in active_inputs]
+        return call.differentiated(primals, active_inputs, given)
     outputs: list[Array] = function_call.bind(*primals, call=call)
     return outputs, list(map(_zero_tangent, outputs))
 
@@ -230,12 +221,12 @@ def _tangent_types(
 
 def _tangent_jvp(
     operands: Leaves,
-    input_tangents: Sequence[TangentOrZero],
+    input_tangents: Tangents,
     *,
     linear: TangentMap,
     counts: Counts,
     types: tuple[ArrayType, ...],
-) -> tuple[list[Array], Sequence[TangentOrZero]]:
+) -> tuple[list[Array], Tangents]:
     primals, outputs, tangents = _split(operands, counts)
     bind = ft.partial(function_tangent.bind, linear=linear, counts=counts, types=types)
     results, fixed = bind(*operands), len(primals) + len(outputs)
@@ -259,7 +250,7 @@ def _tangent_jvp(
 
 
 def _tangent_transpose(
-    cotangents: Sequence[TangentOrZero],
+    cotangents: Tangents,
     *operands: Any,  # what is not known, the tangents to transpose over, is a placeholder
     linear: TangentMap,
     counts: Counts,
@@ -383,11 +374,6 @@ def _batched_first(operands: Leaves, dims: BatchDims) -> tuple[Leaves, BatchDims
     return tuple(moved), tuple(None if d is None else 0 for d in dims)
 
 
-def tangent_type(x: Array) -> ArrayType:
-    """The type of the tangents of `x`."""
-    return jax.typeof(x).to_tangent_aval().strip_weak_type()
-
-
 def _is_explicit(aval: ArrayType) -> bool:
     return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
 
@@ -398,16 +384,6 @@ def _zero_tangent(y: Array) -> ad.Zero:
 
 def _known(cotangent: TangentOrZero) -> Array | None:
     return None if isinstance(cotangent, ad.Zero) else cotangent
-
-
-def zeros_of(aval: ArrayType) -> Array:
-    """Zeros of a type, sharded and varying as it says."""
-    return ad.instantiate_zeros(ad.Zero(aval))
-
-
-def inexact(x: Array | ArrayType) -> bool:
-    """Whether `x` has tangents."""
-    return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
 def _is_active(x: Array, dot: TangentOrZero) -> bool:

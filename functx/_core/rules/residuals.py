@@ -26,18 +26,17 @@ from functx._core.jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from functx._core.primitives.mapped_axes import MappedAxis
 
 from .function_primitives import (
-    ArrayType,
     BatchDims,
     bind_tangent,
     ClosesOver,
     function_call,
     FunctionCall,
-    inexact,
     Leaves,
     require_closed,
     TangentMap,
-    TangentOrZero,
+    Tangents,
 )
+from .tangent_types import ArrayType, inexact
 
 
 ActiveInputs: TypeAlias = tuple[int, ...]  # the numbers of the inputs that have tangents
@@ -201,8 +200,8 @@ class SavingCall(FunctionCall):
         return SavingCall(self.function.batched(axis, dims), self.derivatives)
 
     def differentiated(
-        self, primals: Leaves, active_inputs: ActiveInputs, input_tangents: Sequence[TangentOrZero]
-    ) -> tuple[Sequence[Array], Sequence[TangentOrZero]]:
+        self, primals: Leaves, active_inputs: ActiveInputs, input_tangents: Tangents
+    ) -> tuple[Sequence[Array], Tangents]:
         function = self.function
         for i in active_inputs:
             if i >= function.count:

@@ -27,7 +27,7 @@ from functx._core import category
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import bilinear_along_curves
-from functx._core.rules.function_primitives import tangent_type
+from functx._core.rules.tangent_types import tangent_type
 
 from .correlation_parts import Geometry, Part
 from .correlation_phases import has_few_phases

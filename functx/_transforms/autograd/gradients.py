@@ -12,7 +12,7 @@ import numpy as np
 from functx._core import describe, explain_unknown_keywords, fail
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.devices.manual_axes import varying_like
-from functx._core.rules.function_primitives import tangent_type
+from functx._core.rules.tangent_types import tangent_type
 from functx._transforms.arguments import (
     differentiable,
     kind_of,

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from functx._core import fail
 from functx._core.context.grad_modes import outside_grad_mode
-from functx._core.rules.function_primitives import tangent_type
+from functx._core.rules.tangent_types import tangent_type
 from functx._transforms.unused import Recorded
 
 

@@ -12,8 +12,8 @@ from jax import Array
 
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.numbers.weak_types import strong
-from functx._core.rules.function_primitives import ArrayType
 from functx._core.rules.residuals import ActiveInputs
+from functx._core.rules.tangent_types import ArrayType
 
 from .rules import FunctionRules
 from .trees import flat, is_array

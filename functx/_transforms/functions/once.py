@@ -13,7 +13,7 @@ from jax.interpreters import ad, batching, mlir
 from functx._core import fail
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
-from functx._core.rules.function_primitives import inexact, tangent_type
+from functx._core.rules.tangent_types import inexact, tangent_type
 
 from .context import Context, kept_of
 

@@ -12,7 +12,7 @@ from jax import Array, lax
 
 from functx._core import describe, fail
 from functx._core.devices.manual_axes import axes_of_type, varying_over
-from functx._core.rules.function_primitives import ArrayType, inexact, zeros_of
+from functx._core.rules.tangent_types import ArrayType, inexact, zeros_of
 from functx._transforms.arguments import kind_of, outline
 
 from .trees import is_array, spread

@@ -12,7 +12,7 @@ from functx._core.context.grad_modes import outside_grad_mode
 from functx._core.jax_compat import JaxprEqn
 from functx._core.randomness.ambient_generator import drawing, recording
 from functx._core.rules.custom_derivatives import derivative_rules
-from functx._core.rules.function_primitives import inexact
+from functx._core.rules.tangent_types import inexact
 from functx._transforms.arguments import (
     Argnums,
     checked_argnums,

@@ -18,7 +18,7 @@ from functx._core.jax_compat import hold_weakly
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.mapped_axes import axis_of, MappedAxis
 from functx._core.primitives.taylor_mode import along_curves
-from functx._core.rules.function_primitives import inexact
+from functx._core.rules.tangent_types import inexact
 from functx._transforms.numbers import array_of_program
 
 

@@ -14,7 +14,7 @@ from functx._core import describe, fail, nearest, REGISTRY
 from functx._core.devices.manual_axes import axes_of_type, varying_over
 from functx._core.jax_compat import Jaxpr, JaxprEqn
 from functx._core.randomness.ambient_generator import drawing, recording
-from functx._core.rules.function_primitives import inexact
+from functx._core.rules.tangent_types import inexact
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.conjugation import conjugate

@@ -13,7 +13,7 @@ from jax.core import ShapedArray
 from functx._core import describe, fail
 from functx._core.devices.manual_axes import axes_of_type, varying_over
 from functx._core.jax_compat import JaxprEqn
-from functx._core.rules.function_primitives import inexact
+from functx._core.rules.tangent_types import inexact
 from functx._transforms.programs.labels import label_of
 from functx._transforms.programs.walking import inner_programs, opened, type_of
 

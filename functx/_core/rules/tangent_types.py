@@ -1,0 +1,31 @@
+"""Which arrays have tangents, and the types of these tangents."""
+
+# JAX itself is typed in part.
+# pyright: strict, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import jax
+import jax.numpy as jnp
+from jax import Array, core
+from jax.interpreters import ad
+
+
+ArrayType: TypeAlias = core.ShapedArray
+
+
+def inexact(x: Array | ArrayType) -> bool:
+    """Whether `x` has tangents."""
+    return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def tangent_type(x: Array) -> ArrayType:
+    """The type of the tangents of `x`."""
+    return jax.typeof(x).to_tangent_aval().strip_weak_type()
+
+
+def zeros_of(aval: ArrayType) -> Array:
+    """Zeros of a type, sharded and varying as it says."""
+    return ad.instantiate_zeros(ad.Zero(aval))
