@@ -16,6 +16,7 @@ from functx._core.context.user_contexts import showing_singular
 from functx.testing.opinfo import Convention, OpInfo, Sample
 
 from .cases import ArrayFunction
+from .own_rules import has_own_rules
 from .programs import CheckProgram, CheckSteps
 
 
@@ -24,21 +25,22 @@ MODES: dict[str, ArrayFunction] = {"forward": jax.jacfwd, "reverse": jax.jacrev}
 
 def check_conventions(info: OpInfo, sample: Sample) -> CheckSteps:
     """At kinks, ties, zeros and NaN, values and derivatives are the ones that the entry states."""
-    return (yield from _check_conventions(info, every_nest=True))
+    return (yield from _check_conventions(info, nests=None))
 
 
 def check_conventions_once(info: OpInfo, sample: Sample) -> CheckSteps:
-    """The same; at second order either mode once inside and once outside, rather than four nests.
+    """The same, in fewer nests of modes at second order and beyond.
 
-    A given rule is differentiated as the inner one, and JAX's own derivatives in both modes.
+    Where a reverse rule is given, either mode is once inside and once outside, so that both rules
+    are differentiated. Elsewhere JAX derives reverse mode from forward mode, and one nest says it.
     """
-    return (yield from _check_conventions(info, every_nest=False))
+    return (yield from _check_conventions(info, nests=2 if has_own_rules(info) else 1))
 
 
-def _check_conventions(info: OpInfo, every_nest: bool) -> CheckSteps:
+def _check_conventions(info: OpInfo, nests: int | None) -> CheckSteps:
     stated = list(info.conventions(info.make(convention_dtype(info))))
     op = info.with_key(jax.random.key(7)) if info.random else info.op
-    programs = {_asked(c): CheckProgram(_program(op, c, every_nest)) for c in stated}
+    programs = {_asked(c): CheckProgram(_program(op, c, nests)) for c in stated}
     found = yield [programs[_asked(c)](*c.sample.arrays()) for c in stated]
     wrong = [f"{info.id}, {c.what}: {said}" for c in stated for said in _not_refused(op, c)]
     wrong += [
@@ -65,8 +67,11 @@ def _asked(c: Convention) -> Hashable:
     return tree, given, wanted, finite, c.through, c.holds, c.like
 
 
-def _program(op: ArrayFunction, c: Convention, every_nest: bool) -> ArrayFunction:
-    """What is asked of a convention, by name, as a function of the sample's arrays."""
+def _program(op: ArrayFunction, c: Convention, most: int | None) -> ArrayFunction:
+    """What is asked of a convention, by name, as a function of the sample's arrays.
+
+    Derivatives of an order are taken in at most so many nests of modes, or in all.
+    """
 
     def program(*arrays: jax.Array) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -75,7 +80,7 @@ def _program(op: ArrayFunction, c: Convention, every_nest: bool) -> ArrayFunctio
             found |= {} if c.value is None else {"value": jax.tree.leaves(out)}
             found |= {} if c.holds is None else {"holds": jnp.all(c.holds(out))}
         scalar, point = _scalar(op, c, arrays)
-        nests = {order: _nests(order, every_nest) for order in range(max(c.order, 2) + 1)}
+        nests = {order: _nests(order, most) for order in range(max(c.order, 2) + 1)}
         if c.gradient is not None:
             forward = jax.jacfwd(scalar) if _finite(c.gradient) else _tangents(op, c, arrays)
             for mode, derivative in (("forward", forward), ("reverse", jax.grad(scalar))):
@@ -88,7 +93,7 @@ def _program(op: ArrayFunction, c: Convention, every_nest: bool) -> ArrayFunctio
                 shown, point = _scalar(op, c, arrays)
                 found |= _derivatives(shown, point, nests[2], "shown, ")
         if c.smooth:
-            found |= _derivatives(scalar, point, nests[c.order], "smooth, ")
+            found |= _derivatives(scalar, point, _nests(c.order, most and 2), "smooth, ")
         if c.like is not None:
             for order in range(c.order + 1):
                 what = f"derivative of order {order}, "
@@ -101,11 +106,14 @@ def _program(op: ArrayFunction, c: Convention, every_nest: bool) -> ArrayFunctio
     return program
 
 
-def _nests(order: int, every_nest: bool) -> list[tuple[str, ...]]:
-    """Every nest of modes of this order, or two in which they take turns; beyond 2, these."""
-    if order < 2 or (order == 2 and every_nest):
+def _nests(order: int, most: int | None) -> list[tuple[str, ...]]:
+    """Every nest of modes of this order; beyond 2, the two in which they take turns.
+
+    With `most`, at most so many nests beyond the first order, those in which modes take turns.
+    """
+    if order < 2 or (order == 2 and most is None):
         return list(itertools.product(MODES, repeat=order))
-    return [(*["forward", "reverse"] * order,)[i : i + order] for i in (0, 1)]
+    return [(*["forward", "reverse"] * order,)[i : i + order] for i in (0, 1)][:most]
 
 
 def _derivatives(

@@ -220,11 +220,6 @@ def few(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     return [x for x in found if not x.values_only][:3]
 
 
-def first_two_of_few(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
-    """The first two of `few`."""
-    return few(info, samples)[:2]
-
-
 def first_and_edge(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     """The first sample that is not at an edge, and the first that is."""
     found = {sample.values_only: sample for sample in reversed(samples)}
@@ -234,11 +229,12 @@ def first_and_edge(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
 def all_in_one_dtype(info: OpInfo, samples: Sequence[Sample]) -> list[Sample]:
     """All in float32, or the widest dtype of an entry that does not take it; less in others.
 
-    There it is what tells more than other values of options, and what is derived.
+    In other dtypes it is what shows an option or an edge of the domain, and what is derived.
+    Shapes, ranks and broadcasting are the same code in all dtypes.
     """
     if any(sample.drawn == sample_dtype(info) for sample in samples[:1]):
         return list(samples)
-    told = _telling(info, samples, lambda sample: True, _OF_VALUES)
+    told = _telling(info, samples, lambda sample: False)
     return [s for s in samples if s.derived or any(s is one for one in told)]
 
 

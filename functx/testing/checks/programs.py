@@ -25,7 +25,8 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, jaxprs_in_params
 class CheckProgram:
     """A function of arrays to be compiled; calling it makes a request.
 
-    A trace is kept, so that what is asked of it several times is traced once.
+    A trace is kept, so that what is asked of it several times is traced once. It is made in JAX's
+    strict settings: users who forbid themselves implicit promotion still call operators.
     """
 
     def __init__(self, f: Callable[..., Any], x64: bool = True):
@@ -40,7 +41,8 @@ class CheckProgram:
         leaves, tree = jax.tree.flatten(_uncommitted(args))
         types = tree, tuple((np.shape(x), getattr(x, "dtype", type(x))) for x in leaves)
         if types not in self._traces:
-            traced = jax.make_jaxpr(self.f, return_shape=True)(*tree.unflatten(leaves))
+            with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+                traced = jax.make_jaxpr(self.f, return_shape=True)(*tree.unflatten(leaves))
             self._traces[types] = Trace(traced[0], jax.tree.structure(traced[1]))
         return self._traces[types]
 

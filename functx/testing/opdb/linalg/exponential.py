@@ -72,7 +72,7 @@ def in_extended_precision(A: Any) -> Any:
 
 def series(A: Any) -> Any:
     """The sum to the 24th power, for matrices whose norm is at most 1 or that are nilpotent."""
-    term = total = jnp.eye(A.shape[-1], dtype=A.dtype) + 0 * A
+    term = total = jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype), A.shape) + 0 * A
     for k in range(1, 25):
         term = term @ A / k
         total = total + term

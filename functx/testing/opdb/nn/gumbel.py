@@ -63,7 +63,7 @@ def conventions(make: Make) -> Iterator[Convention]:
     never = call(make.put([-np.inf, 0.0]))
     yield Convention("a category that is never drawn", never, value=[0, 1])
     yield Convention("a single number", call(make.put(2.0)), value=1, gradient=0)
-    near = lambda y: jnp.all(jnp.abs(jnp.sort(y, -1) - jnp.asarray([0.0, 0.0, 1.0])) < 1e-6)
+    near = lambda y: jnp.all(jnp.abs(jnp.sort(y, -1) - jnp.asarray([[0.0, 0.0, 1.0]])) < 1e-6)
     yield Convention("one category", call(x, hard=True), holds=near)
     noise = np.asarray(jax.random.gumbel(jax.random.key(7), (2,), "float64"))
     odds = lambda x: np.exp(x) / np.exp(x).sum()

@@ -18,7 +18,7 @@ def distributed_as(law: Any) -> Callable[[Any], Any]:
     share = law.cdf(at)
 
     def hold(x: Any) -> Any:
-        got = (x[:, None].astype("float64") <= at).mean(0, dtype="float64")
+        got = (x[:, None].astype("float64") <= jnp.asarray(at)[None]).mean(0, dtype="float64")
         return abs(got - share) <= 5 * np.sqrt(share * (1 - share) / len(x)) + 1e-12
 
     return hold

@@ -246,7 +246,7 @@ def multinomial_conventions(make: Make) -> Iterator[Convention]:
     near = lambda x: abs(x - jnp.asarray([0.25, 0.5, 0.25], x.dtype)) < 0.04  # five deviations
     drawn = call(make.put(few), 1, True)
     yield Convention("one of many, by their weights", drawn, holds=lambda x: near(shares(x)))
-    last = lambda x: (jnp.sort(x) == jnp.arange(5)) & positive(x[:, :2]).all()
+    last = lambda x: (jnp.sort(x) == jnp.arange(5)[None]) & positive(x[:, :2]).all()
     yield Convention(
         "or last", call(weights, 5), holds=last, departure="PyTorch refuses to draw them at all"
     )
