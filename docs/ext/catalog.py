@@ -55,7 +55,7 @@ def catalog_page() -> str:
     """The table of all operators."""
     families = _families()
     entries = Counter(info.name for info in op_db)
-    gaps = Counter(info.name for info in op_db for _ in info.gaps)
+    gaps = Counter(info.name for info in op_db for _ in info.expected_failures)
     run = last_run()
     status = statuses(run)
     parts = [
@@ -76,7 +76,7 @@ def _gaps() -> list[str]:
         f"| `{info.id}` | `{gap.check}` | {', '.join(sorted(gap.dtypes)) or 'all'} "
         f"| {', '.join(sorted(gap.devices)) or 'all'} | {gap.reason.replace('|', '&#124;')} |"
         for info in sorted(op_db, key=lambda info: info.id)
-        for gap in info.gaps
+        for gap in info.expected_failures
     ]
     head = ["| entry | check | dtypes | devices | reason |", "|---|---|---|---|---|"]
     return ["## Declared gaps\n", *([*head, *rows] if rows else ["None."]), ""]

@@ -39,7 +39,7 @@ def departures_page() -> str:
 def calls() -> Iterator[Row]:
     """Calls that PyTorch takes, refuses or answers otherwise."""
     for info in op_db:
-        for departure in info.departures(info.make(info.accepted[-1])):
+        for departure in info.call_departures():
             yield info.name, _KINDS.get(departure.kind) or departure.kind, departure.reason
 
 
@@ -54,7 +54,7 @@ def edges() -> Iterator[Row]:
 def dtypes() -> Iterator[Row]:
     """Results of other dtypes than PyTorch's."""
     for info in op_db:
-        for own in info.own_dtypes:
+        for own in info.dtype_departures:
             yield info.name, _ANSWERS.get(own.answer) or f"`{own.answer}`", own.reason
 
 

@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
 
 from functx._core import OPERATORS, REGISTRY
-from functx.testing import differences, opinfo, tail
+from functx.testing import differences, opinfo, samples, tail, tolerances
 
 
 _DATA = {
@@ -80,7 +80,7 @@ def pages() -> dict[str, str]:
 
 def _fields() -> str:
     """The fields of an entry and of its parts, for a page to include."""
-    of_entries = opinfo.__name__, differences.__name__, tail.__name__
+    of_entries = {module.__name__ for module in (opinfo, samples, tail, tolerances, differences)}
     here = [x for x in vars(opinfo).values() if getattr(x, "__module__", "") in of_entries]
     parts = sorted(filter(dataclasses.is_dataclass, here), key=lambda cls: cls is not opinfo.OpInfo)
     texts = [

@@ -27,7 +27,7 @@ def list_operators(pattern: str | None, console: Console) -> None:
     table.add_column("aliases", no_wrap=True, ratio=2)
     table.add_column("gaps", justify="right")
     for spec in sorted(chosen, key=lambda spec: spec.name):
-        gaps = sum(len(info.gaps) for info in _entries(spec))
+        gaps = sum(len(info.expected_failures) for info in _entries(spec))
         table.add_row(
             escape(spec.name),
             escape(short_signature(spec)),
@@ -84,6 +84,6 @@ def _describe(spec: OpSpec, console: Console) -> None:
         names = [n for n, check in CHECKS.items() if check.applies(info, dtype)]
         line("entry", f"{info.id}: {samples} samples in {dtype}, {len(names)} checks")
         line("", " ".join(names))
-        for gap in info.gaps:
+        for gap in info.expected_failures:
             where = ", ".join(sorted(gap.dtypes | gap.devices)) or "everywhere"
             line("gap", f"{gap.check} ({where}): {gap.reason}")

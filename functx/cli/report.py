@@ -98,14 +98,14 @@ def _checks(names: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def _entry(info: OpInfo) -> dict[str, Any]:
-    floor = info.floor
+    near = info.cancelling
     of = "largest"
-    if floor is not None and (floor.elementwise or floor.of is not None):
-        of = "elements" if floor.of is None else "entry"
+    if near is not None and (near.elementwise or near.of is not None):
+        of = "elements" if near.of is None else "entry"
     return {
         "name": info.name,
         "family": info.spec.rule.__module__.split(".")[2] if info.spec else "",
-        "floor": floor and {"ulps": floor.ulps, "of": of, "reason": floor.reason},
+        "floor": near and {"ulps": near.floor, "of": of, "reason": near.reason},
     }
 
 

@@ -9,14 +9,7 @@ from .checks import (
     run_cell as run_cell,
     run_cells as run_cells,
 )
-from .differences import (
-    Extreme as Extreme,
-    FixedSizes as FixedSizes,
-    Floor as Floor,
-    Gap as Gap,
-    Looser as Looser,
-    OwnDtypes as OwnDtypes,
-)
+from .differences import Departure as Departure, FixedSizes as FixedSizes, Gap as Gap
 from .dtypes import ALL_DTYPES as ALL_DTYPES
 from .gradients.comparison import GradcheckError as GradcheckError
 from .gradients.functions import check_function as check_function
@@ -35,16 +28,7 @@ from .opchecking.report import (
     SmallestCase as SmallestCase,
 )
 from .opdb import op_db as op_db
-from .opinfo import (
-    call as call,
-    Convention as Convention,
-    Departure as Departure,
-    edge as edge,
-    held as held,
-    OpInfo as OpInfo,
-    Refusal as Refusal,
-    Sample as Sample,
-)
+from .opinfo import Convention as Convention, OpInfo as OpInfo
 from .porting.compare import compare as compare
 from .porting.report import (
     Comparison as Comparison,
@@ -53,5 +37,13 @@ from .porting.report import (
 )
 from .properties import assert_properties as assert_properties, PROPERTIES as PROPERTIES
 from .residuals import assert_residuals as assert_residuals
+from .samples import (
+    call as call,
+    edge as edge,
+    held as held,
+    Refusal as Refusal,
+    Sample as Sample,
+)
 from .tail import Tail as Tail
+from .tolerances import Tolerance as Tolerance
 from .unfinished import unfinished as unfinished

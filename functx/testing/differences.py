@@ -1,45 +1,12 @@
-"""Differences that an entry declares: how far results may be off, and what is known to fail."""
+"""What an entry is known to fail, and where functx differs from PyTorch, each with the reason."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-
-@dataclasses.dataclass(frozen=True)
-class Floor:
-    """How much more than ulps of each element results that cancel may be off, and why.
-
-    - `ulps`: how many units of the last place of the largest magnitude in the result and the
-      floating arguments, or, where `elementwise`, of the magnitudes at the element.
-    - `reason`: why results cancel: a fact.
-    - `elementwise`: whether a reference allows `ulps` of the magnitudes at the element.
-    - `of`: a function of the call's arguments, in NumPy, that gives these magnitudes.
-    - `scale`: what counts in place of the arguments' largest magnitude.
-    """
-
-    ulps: float
-    reason: str
-    elementwise: bool = False
-    of: Callable[..., Any] | None = None
-    scale: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Looser:
-    """How far an element may be off on other platforms than the CPU, and why it is more there.
-
-    - `ulps`: units of the element's last place, in place of the entry's own where that is less.
-    - `reason`: what these platforms compute otherwise: a fact.
-    - `devices`: the platforms: `"gpu"`, `"tpu"`.
-    - `dtypes`: the dtypes in which it holds; empty: all of them.
-    """
-
-    ulps: float
-    reason: str
-    devices: frozenset[str] = frozenset({"gpu"})
-    dtypes: frozenset[str] = frozenset()
+from .samples import Sample
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,12 +17,15 @@ class Gap:
     - `reason`: a fact of mathematics or of a platform.
     - `dtypes`: the dtypes in which it fails; empty: all of them.
     - `devices`: the platforms on which it fails; empty: all of them.
+    - `at`: a regular expression found in the check's names for the points at which it fails, and is
+      let pass; empty: the whole check fails. `extremal` alone has such points: `"huge in array 0"`.
     """
 
     check: str
     reason: str
     dtypes: frozenset[str] = frozenset()
     devices: frozenset[str] = frozenset()
+    at: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,33 +48,47 @@ class FixedSizes:
     given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(frozen=True)
-class Extreme:
-    """Extreme arguments at which float32 cannot give what float64 does. Fails the day it does.
+KINDS_OF_DEPARTURES = (
+    "accepted",
+    "refused",
+    "structure",
+    "shape",
+    "dtype",
+    "value",
+    "gradient",
+)
 
-    - `at`: a regular expression found in the check's name for the arguments: `"huge in array 0"`.
-    - `reason`: why float32 cannot: a fact.
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Departure:
+    r"""Where functx answers otherwise than PyTorch, and why. Fails the day it does not.
+
+    A call shows it, or `answer` says it of the dtypes of results.
+
+    - `kind`: what is otherwise, as the fuzzer beside PyTorch calls it: accepted, refused,
+      structure, shape, dtype, value, gradient.
+    - `reason`: why functx answers otherwise: a fact.
+    - `sample`: a call that shows it.
+    - `match`: a regular expression found in the fuzzer's line about such a call; beside `answer`,
+      in the cases of the check `dtypes` in which the answer holds; empty: in all.
+    - `answer`: the result's dtype where it is not PyTorch's, or where PyTorch has none: `"f32"`, or
+      a sign as in `functx.testing.dtype_facts`: `*` is the dtype that a sample was drawn in, `^`
+      that of the arrays promoted, `\1` the first group of `match`, `-` a refusal.
+    - `dtypes`: the dtypes of samples for which `answer` holds; empty: all of them.
+    - `defaults`: the default dtypes with which `answer` holds; empty: all of them.
     """
 
-    at: str
+    kind: str
     reason: str
-
-
-@dataclasses.dataclass(frozen=True)
-class OwnDtypes:
-    r"""Result dtypes that are not PyTorch's, or where PyTorch has none, and why.
-
-    - `answer`: the result's dtype, `"f32"`, or a sign as in `functx.testing.dtype_facts`: `*` is
-      the dtype that a sample was drawn in, `^` that of the arrays promoted, `\1` the first group
-      of `cases`, `-` a refusal.
-    - `reason`: why the dtype is not PyTorch's: a fact.
-    - `cases`: a regular expression found in the cases in which it holds; empty: in all.
-    - `dtypes`: the dtypes that samples are drawn in; empty: all of them.
-    - `defaults`: the default dtypes in force; empty: all of them.
-    """
-
-    answer: str
-    reason: str
-    cases: str = ""
+    sample: Sample | None = None
+    match: str = ""
+    answer: str = ""
     dtypes: frozenset[str] = frozenset()
     defaults: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS_OF_DEPARTURES:
+            known = ", ".join(KINDS_OF_DEPARTURES)
+            raise ValueError(f"`kind` of a Departure must be one of {known}, got {self.kind!r}")
+        if (self.sample is None) != bool(self.answer):
+            raise ValueError("a Departure has either a `sample` or an `answer`")

@@ -12,113 +12,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import category, describe, Device, OpSpec, Refused
+from functx._core import describe, Device, OpSpec, Refused
 from functx._core.operators.tracing import trace_operator
 
-from .differences import Extreme, FixedSizes, Floor, Gap, Looser, OwnDtypes
+from .differences import Departure, FixedSizes, Gap
+from .dtypes import HALVES
 from .make import Make
+from .samples import call as call, edge as edge, held as held, Refusal, Sample
 from .tail import Tail
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Sample:
-    """One call: positional and keyword arguments, and calls like it with other values.
-
-    - `args`, `kwargs`: what is given by position and by name.
-    - `lanes`: the same call under other seeds, the lanes of a batch; the checks fill them in.
-    - `values_only`: whether derivatives are not looked at: they are infinite, or not there.
-    - `held`: whether the derivative is not that of the values, so that differences are not asked.
-    - `drawn`: the dtype that `OpInfo.draw` drew the sample in; the checks fill it in.
-    - `derived`: whether the sample was made from another one, so that only values are looked at.
-    - `exact`: whether nothing may be flushed to zero.
-
-    `call`, `edge` and `held` make samples.
-    """
-
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-    lanes: tuple[Sample, ...] = ()
-    values_only: bool = False
-    held: bool = False
-    drawn: str = ""
-    derived: bool = False
-    exact: bool = False
-
-    def __repr__(self) -> str:
-        named = [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
-        return f"({', '.join([*map(describe, self.args), *named])})"
-
-    def arrays(self) -> list[jax.Array]:
-        """The arrays of this call, in order."""
-        leaves = jax.tree.leaves((self.args, dict(self.kwargs)))
-        return [x for x in leaves if isinstance(x, jax.Array)]
-
-    @property
-    def dtype(self) -> str:
-        """The dtype of the first floating or complex array, else of the first array, else bool."""
-        names = [x.dtype for x in self.arrays()]
-        inexact = [name for name in names if category(name) >= 2]
-        return [*inexact, *names, np.dtype(bool)][0].name
-
-    def with_arrays(self, arrays: Sequence[Any]) -> Sample:
-        """This call with other arrays in the places of its own, in order; without lanes."""
-        leaves, tree = jax.tree.flatten((self.args, dict(self.kwargs)))
-        where = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
-        for i, x in zip(where, arrays, strict=True):
-            leaves[i] = x
-        args, kwargs = tree.unflatten(leaves)
-        return dataclasses.replace(self, args=args, kwargs=kwargs, lanes=())
-
-    def over_arrays(self, op: Callable[..., Any]) -> Callable[..., Any]:
-        """`op` as a function of this call's arrays alone."""
-
-        def f(*arrays: jax.Array) -> Any:
-            sample = self.with_arrays(arrays)
-            return op(*sample.args, **sample.kwargs)
-
-        return f
-
-
-def call(*args: Any, **kwargs: Any) -> Sample:
-    """The sample `op(*args, **kwargs)`, whose values and derivatives are checked."""
-    return Sample(args, kwargs)
-
-
-def edge(*args: Any, **kwargs: Any) -> Sample:
-    """The sample `op(*args, **kwargs)` at edges of the domain: its values count, no derivative.
-
-    PyTorch decides one by one what derivatives are there, and so they are conventions.
-    """
-    return Sample(args, kwargs, values_only=True)
-
-
-def held(*args: Any, **kwargs: Any) -> Sample:
-    """The sample `op(*args, **kwargs)` where PyTorch's derivative is not that of the values.
-
-    An example is a bound that hands on the slope of what it bounds. Differences are not asked of
-    such a sample, and conventions say what the slope is.
-    """
-    return Sample(args, kwargs, held=True)
-
-
-@dataclasses.dataclass(frozen=True)
-class Refusal:
-    """A call that must raise an error with a certain message.
-
-    - `sample`: the call.
-    - `match`: a regular expression found in the message.
-    - `error`: the exception's class.
-    """
-
-    sample: Sample
-    match: str
-    error: type[Exception] = RuntimeError
-
-
-# By default, how far an element may be off: pointwise functions of XLA and of NumPy err that much.
-# Halves are computed in single precision and rounded.
-ULPS = 8.0
-ULPS_OF_HALVES = 2.0
+from .tolerances import Tolerance, ULPS, ULPS_OF_HALVES
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -143,7 +45,8 @@ class Convention:
     - `ulps`: how far an element may be off that is not 0, infinite or NaN, in units of its last
       place.
     - `floor`: how much more an element may be off, where terms cancel.
-    - `departure`: why PyTorch has it otherwise, if it does: a fact.
+    - `departure`: why PyTorch has it otherwise, if it does: a fact. The convention is the call that
+      shows this departure.
 
     For `value` and the derivatives, a tuple holds one item for each output, or for each floating
     array of the sample, None where nothing is said; anything else is the only item.
@@ -167,31 +70,11 @@ class Convention:
     departure: str = ""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Departure:
-    """Calls that functx answers otherwise than PyTorch, and why. Fails the day it passes.
-
-    - `kind`: what the fuzzer beside PyTorch calls the difference: accepted, refused, structure,
-      shape, dtype, value, gradient.
-    - `sample`: one such call.
-    - `reason`: why functx answers otherwise: a fact.
-    - `match`: a regular expression found in the fuzzer's line about such a call.
-    """
-
-    kind: str
-    sample: Sample
-    reason: str
-    match: str = ""
-
-
 Samples = Callable[[Make], Iterator[Sample]]
+Departures = Callable[[Make], Iterator[Departure]]
 
 
 def no_conventions(make: Make) -> Iterator[Convention]:
-    return iter(())
-
-
-def _no_departures(make: Make) -> Iterator[Departure]:
     return iter(())
 
 
@@ -199,9 +82,16 @@ def _no_refusals(make: Make) -> Iterator[Refusal]:
     return iter(())
 
 
+def _holds(stated: Gap | Tolerance, dtype: str, platform: str) -> bool:
+    here = not stated.dtypes or dtype in stated.dtypes
+    return here and (not stated.devices or platform in stated.devices)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class OpInfo:
     """What the database knows of an operator beyond what the operator says itself.
+
+    What is called and what must come out:
 
     - `op`: the function: of functx, or yours.
     - `samples`: a generator function of a `Make`: of `call(*args, **kwargs)`s, of `edge(...)`s
@@ -209,33 +99,34 @@ class OpInfo:
     - `reference`: the same function in NumPy: arrays in, arrays out, the same signature.
     - `refusals`: a generator function of a `Make`: of `Refusal`s, calls that must raise.
     - `conventions`: one of `Convention`s, results at kinks, ties, zeros and NaN.
-    - `variant`: a name for a further entry of the same function.
-    - `ulps`: how far an element may be off, in units of its last place, in every dtype or by dtype.
-      None is 8, and 2 in halves.
-    - `looser`: how far an element may be off on other platforms, if that is more.
-    - `floor`: how much more results that cancel may be off.
-    - `signed_zeros`: whether the reference has the zeros' signs, which a `floor` for all hides.
-    - `gaps`: checks that are known to fail; one that passes fails.
-    - `fixed_sizes`: sizes that cannot be symbols of `jax.export`.
-    - `extremes`: extreme arguments that float32 is not held to.
-    - `gauge`: a function of the output that gives the part of it that is determined, without signs,
-      phases and orders (svd, eigh, qr).
-    - `directions`: a function of any direction, and of where, that gives the directions in which
-      derivatives are held against differences: Hermitian ones, where one triangle is read and the
-      gradient is spread over both.
-    - `only_on`: options by name, with the platforms whose devices alone take them; refusals show it
-      on the others.
+    - `tails`: functions of one number that are right far out, relatively.
     - `moments`: for random operators, the mean and standard deviation of each element, from the
       same arguments.
     - `sampler`: for random operators, a function of a `numpy.random.Generator`, of how many draws
       and of the same arguments, which gives the draws along a new first dimension.
+
+    What may be otherwise, and why:
+
+    - `tolerances`: how close results must be: within 8 ulps of each element, and 2 in halves, where
+      none says otherwise.
+    - `gaps`: checks that are known to fail; one that passes fails.
+    - `departures`: where functx differs from PyTorch: `Departure`s, and generator functions of a
+      `Make` that give such with calls.
+
+    What of it is looked at:
+
+    - `variant`: a name for a further entry of the same function.
+    - `dtypes`: fewer dtypes than the function accepts; for yours, in place of float32 and float64.
+    - `only_on`: options by name, with the platforms whose devices alone take them; refusals show it
+      on the others.
+    - `fixed_sizes`: sizes that cannot be symbols of `jax.export`.
+    - `gauge`: a function of the output that gives the part of it that is determined, without signs,
+      phases and orders (svd, eigh, qr).
     - `ties_in_any_order`: whether positions may differ where values tie: PyTorch promises no order
       of equal elements.
-    - `own_dtypes`: for functx's operators, result dtypes other than PyTorch's.
-    - `tails`: functions of one number that are right far out, relatively.
-    - `departures`: a generator function of a `Make`: of `Departure`s, calls that functx answers
-      otherwise than PyTorch.
-    - `dtypes`: fewer dtypes than the function accepts; for yours, in place of float32 and float64.
+    - `directions`: a function of any direction, and of where, that gives the directions in which
+      derivatives are held against differences: Hermitian ones, where one triangle is read and the
+      gradient is spread over both.
     """
 
     op: Callable[..., Any]
@@ -243,24 +134,27 @@ class OpInfo:
     reference: Callable[..., Any] | None = None
     refusals: Callable[[Make], Iterator[Refusal]] = _no_refusals
     conventions: Callable[[Make], Iterator[Convention]] = no_conventions
-    variant: str = ""
-    ulps: float | Mapping[str, float] | None = None
-    looser: tuple[Looser, ...] = ()
-    floor: Floor | None = None
-    signed_zeros: bool = True
-    gaps: tuple[Gap, ...] = ()
-    fixed_sizes: tuple[FixedSizes, ...] = ()
-    extremes: tuple[Extreme, ...] = ()
-    gauge: Callable[[Any], Any] | None = None
-    directions: Callable[[Any, Any], Any] | None = None
-    only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    tails: tuple[Tail, ...] = ()
     moments: Callable[..., tuple[Any, Any]] | None = None
     sampler: Callable[..., Any] | None = None
-    ties_in_any_order: bool = False
-    own_dtypes: tuple[OwnDtypes, ...] = ()
-    tails: tuple[Tail, ...] = ()
-    departures: Callable[[Make], Iterator[Departure]] = _no_departures
+    tolerances: tuple[Tolerance, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    departures: tuple[Departure | Departures, ...] = ()
+    variant: str = ""
     dtypes: tuple[str, ...] | None = None
+    only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    fixed_sizes: tuple[FixedSizes, ...] = ()
+    gauge: Callable[[Any], Any] | None = None
+    ties_in_any_order: bool = False
+    directions: Callable[[Any, Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tolerances", "gaps", "departures"):
+            if not isinstance(getattr(self, name), tuple):
+                got = describe(getattr(self, name))
+                raise TypeError(f"{self.id}: `{name}` must be a tuple, got {got}")
+        if sum(tolerance.floor is not None for tolerance in self.tolerances) > 1:
+            raise ValueError(f"{self.id}: one of `tolerances` may have a `floor`, got several")
 
     @property
     def spec(self) -> OpSpec | None:
@@ -344,13 +238,57 @@ class OpInfo:
             for name in names
         }
 
+    @ft.cached_property
+    def cancelling(self) -> Tolerance | None:
+        """The tolerance of results that cancel: the one with a floor."""
+        floors = (own for own in self.tolerances if own.floor is not None)
+        return next(floors, None)
+
+    @ft.cached_property
+    def signed_zeros(self) -> bool:
+        """Whether the reference has the zeros' signs."""
+        return all(own.signed_zeros for own in self.tolerances)
+
+    @property
+    def expected_failures(self) -> tuple[Gap, ...]:
+        """The gaps because of which cells fail; the others let points of a check pass."""
+        return tuple(gap for gap in self.gaps if not gap.at)
+
     def gap(self, check: str, dtype: str, platform: str = "cpu") -> Gap | None:
         """The declared reason why a check must fail here, if there is one."""
-        for gap in self.gaps:
-            here = not gap.dtypes or dtype in gap.dtypes
-            if gap.check == check and here and (not gap.devices or platform in gap.devices):
+        for gap in self.expected_failures:
+            if gap.check == check and _holds(gap, dtype, platform):
                 return gap
         return None
+
+    def ulps(self, dtype: str, platform: str = "cpu") -> float:
+        """How far an element may be off from the reference, in units of its last place.
+
+        What holds on some platforms alone can be more than elsewhere, and not less.
+        """
+        stated = (own for own in self.tolerances if _holds(own, dtype, platform))
+        here = [(own.ulps, own.devices) for own in stated if own.ulps is not None]
+        default = ULPS_OF_HALVES if dtype in HALVES else ULPS
+        everywhere = [ulps for ulps, devices in here if not devices] or [default]
+        return max([*everywhere, *(ulps for ulps, _ in here)])
+
+    def gaps_at(self, check: str, dtype: str, platform: str = "cpu") -> list[Gap]:
+        """The gaps that let points of a check pass."""
+        named = (gap for gap in self.gaps if gap.at and gap.check == check)
+        return [gap for gap in named if _holds(gap, dtype, platform)]
+
+    @property
+    def dtype_departures(self) -> tuple[Departure, ...]:
+        """The departures that say the dtypes of results."""
+        return tuple(own for own in self.departures if isinstance(own, Departure) and own.answer)
+
+    def call_departures(self) -> Iterator[Departure]:
+        """The departures that calls show."""
+        for own in self.departures:
+            if not isinstance(own, Departure):
+                yield from own(self.make(self.accepted[-1]))
+            elif own.sample is not None:
+                yield own
 
     def make(self, dtype: str, seed: int = 0, device: Device | None = None) -> Make:
         """What the sample generators draw their arrays from."""

@@ -5,7 +5,7 @@ import numpy as np
 import functx
 from functx.cli.report import as_data
 from functx.cli.runner import Plan, Result
-from functx.testing import call, Floor, OpInfo
+from functx.testing import call, OpInfo, Tolerance
 
 
 def samples(make):
@@ -14,7 +14,10 @@ def samples(make):
 
 SIN = OpInfo(functx.sin, samples, reference=np.sin)
 SUM = OpInfo(
-    functx.sum, samples, reference=np.sum, floor=Floor(4, "terms may cancel", elementwise=True)
+    functx.sum,
+    samples,
+    reference=np.sum,
+    tolerances=(Tolerance("terms may cancel", floor=4, elementwise=True),),
 )
 VARIANT = OpInfo(functx.linalg.norm, samples, reference=np.linalg.norm, variant="inf")
 ENTRIES = (SIN, SUM, VARIANT)

@@ -121,7 +121,7 @@ def shape_of(x):
     "kind, match, covered", [("value", "", True), ("value", r"f64", False), ("shape", "", False)]
 )
 def test_a_departure_covers_a_kind_and_some_calls(kind, match, covered):
-    departure = Departure(kind, call(), "planted", match)
+    departure = Departure(kind, "planted", call(), match)
     finding = Finding("atan2", 0, "value", "1 at [0], PyTorch 2", "atan2(f32[3], f32[3])")
     assert covers(departure, finding) is covered
 

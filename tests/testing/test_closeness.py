@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx.testing import call, Floor, Looser, OpInfo, run_cell
+from functx.testing import call, OpInfo, run_cell, Tolerance
 from functx.testing.checks.compare import assert_close, Closeness, closeness, ulps_of, VALUES
 
 
@@ -81,7 +81,7 @@ def test_an_entry_may_state_ulps_and_a_floor():
     run_cell(slightly_off(2), "float32", "reference")
     with pytest.raises(AssertionError, match="ulps"):
         run_cell(slightly_off(20), "float32", "reference")
-    loose = OpInfo(functx.sin, samples, floor=Floor(64, "a reason"))
+    loose = OpInfo(functx.sin, samples, tolerances=(Tolerance("a reason", floor=64),))
     sample = next(loose.draw("float32"))
     assert not off([1.0, 2e-6], [1.0, 0], closeness(loose, sample))
     assert off([1.0, 2e-6], [1.0, 0], closeness(slightly_off(2), sample))
@@ -89,8 +89,9 @@ def test_an_entry_may_state_ulps_and_a_floor():
 
 def test_a_floor_for_each_element_does_not_excuse_small_ones_beside_large_ones():
     def stated(elementwise):
-        floor = Floor(64, "a reason", elementwise=elementwise)
-        info = OpInfo(functx.sin, lambda make: iter([call(make.put([1e-9, 1.0]))]), floor=floor)
+        near = Tolerance("a reason", floor=64, elementwise=elementwise)
+        samples = lambda make: iter([call(make.put([1e-9, 1.0]))])
+        info = OpInfo(functx.sin, samples, tolerances=(near,))
         return closeness(info, next(info.draw("float32")), computed=False)
 
     got, want = [1.0001e-9, 1.0], [1e-9, 1.0]
@@ -100,25 +101,50 @@ def test_a_floor_for_each_element_does_not_excuse_small_ones_beside_large_ones()
 
 def test_a_floor_may_be_of_what_the_arguments_say():
     def stated(size):
-        floor = Floor(64, "a reason", elementwise=True, of=lambda x: np.full_like(x, size))
-        return dataclasses.replace(slightly_off(20), floor=floor)
+        of = lambda x: np.full_like(x, size)
+        near = Tolerance("a reason", floor=64, elementwise=True, of=of)
+        return dataclasses.replace(slightly_off(20), tolerances=(near,))
 
     run_cell(stated(1.0), "float32", "reference")
     with pytest.raises(AssertionError, match="ulps"):
         run_cell(stated(0.0), "float32", "reference")
 
 
+EXACT = Tolerance("a fact", ulps=4, dtypes=frozenset({"float32"}))
+
+
+def ulps_with(*tolerances, dtype="float32"):
+    samples = lambda make: iter([call(make(3))])
+    return ulps_of(OpInfo(functx.sin, samples, tolerances=tolerances), dtype)
+
+
 def test_a_platform_may_be_looser_and_never_tighter():
-    at = lambda *dtypes, ulps=64.0, device: Looser(
-        ulps, "a fact", frozenset({device}), frozenset(dtypes)
+    at = lambda *dtypes, ulps=64.0, device: Tolerance(
+        "a fact", ulps=ulps, dtypes=frozenset(dtypes), devices=frozenset({device})
     )
     here = jax.default_backend()
-    exact = OpInfo(functx.sin, lambda make: iter([call(make(3))]), ulps={"float32": 4})
     for looser, dtype, ulps in [
         (at(device=here), "float32", 64),
         (at(device=here, ulps=1.0), "float32", 4),
+        (at(device=here, ulps=1.0), "float64", 8),
         (at(device="elsewhere"), "float32", 4),
         (at("float32", device=here), "float32", 64),
         (at("float32", device=here), "float64", 8),
     ]:
-        assert ulps_of(dataclasses.replace(exact, looser=(looser,)), dtype) == ulps
+        assert ulps_with(EXACT, looser, dtype=dtype) == ulps
+
+
+@pytest.mark.parametrize("dtype, ulps", [("float32", 4), ("float64", 8), ("bfloat16", 2)])
+def test_a_tolerance_of_some_dtypes_leaves_the_others_at_the_default(dtype, ulps):
+    assert ulps_with(EXACT, dtype=dtype) == ulps
+
+
+def test_of_several_tolerances_the_largest_counts():
+    assert ulps_with(EXACT, Tolerance("another fact", ulps=16)) == 16
+
+
+def test_ulps_alone_differ_by_dtype_and_one_tolerance_has_a_floor():
+    with pytest.raises(ValueError, match="states `ulps` alone"):
+        Tolerance("a fact", floor=4, dtypes=frozenset({"float32"}))
+    with pytest.raises(ValueError, match="sin: one of `tolerances` may have a `floor`"):
+        ulps_with(Tolerance("a fact", floor=4), Tolerance("another", floor=8))

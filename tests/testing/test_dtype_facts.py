@@ -28,12 +28,12 @@ def test_table_has_a_twin(path):
 def test_every_operator_has_facts_or_says_why_not():
     for info in op_db:
         if info.spec is not None and info.name not in recorded():
-            assert any(not own.cases and not own.dtypes for own in info.own_dtypes), info.id
+            assert any(not own.match and not own.dtypes for own in info.dtype_departures), info.id
 
 
-def test_own_dtypes_have_reasons():
+def test_departures_of_dtypes_have_reasons():
     for info in op_db:
-        for own in info.own_dtypes:
+        for own in info.dtype_departures:
             assert len(own.reason) > 20, f"{info.id}: {own}"
 
 
@@ -94,7 +94,7 @@ def test_what_is_not_recorded_is_said_in_the_same_words_in_all_dtypes(monkeypatc
     monkeypatch.setattr(dtype_facts, "recorded", lambda: {})
     said = (
         "PyTorch's answer is not recorded; `python -m tests.parity.record_dtypes sin` records it; "
-        'where PyTorch has no such operator, own_dtypes=(OwnDtypes("^", reason),) '
+        'where PyTorch has no such operator, departures=(Departure("dtype", reason, answer="^"),) '
         "in the entry says so"
     )
     for dtype in ("bool", "float32"):

@@ -8,7 +8,7 @@ Derivatives always have one: each is a sum over outputs, and what it sums may ca
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
-from functx.testing.dtypes import HALVES
-from functx.testing.opinfo import OpInfo, Sample, ULPS, ULPS_OF_HALVES
+from functx.testing.opinfo import OpInfo, Sample
+from functx.testing.tolerances import ULPS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,13 +45,14 @@ class Closeness:
 def closeness(info: OpInfo, sample: Sample, *, computed: bool = True) -> Closeness:
     """How close an entry's values are to others: computed too, if they are no reference's."""
     ulps = ulps_of(info, sample.dtype)
-    floor = info.floor.ulps if info.floor else 0
-    elementwise = info.floor is not None and info.floor.elementwise
+    cancelling = info.cancelling
+    floor = (cancelling.floor or 0) if cancelling else 0
+    elementwise = cancelling is not None and cancelling.elementwise
     both = 2 if computed else 1
     arrays = [x for x in sample.arrays() if category(x.dtype) >= 2] or sample.arrays()
     scale: Any = magnitude(arrays) if floor else 0
-    if info.floor is not None and info.floor.scale is not None:
-        scale = info.floor.scale
+    if cancelling is not None and cancelling.scale is not None:
+        scale = cancelling.scale
     if elementwise and not computed:
         scale = _magnitudes(arrays)
     # Of zeros of both signs, which tie, any may be chosen.
@@ -70,12 +71,7 @@ def _magnitudes(arrays: Iterable[Any]) -> np.ndarray:
 
 def ulps_of(info: OpInfo, dtype: str) -> float:
     """How far an element may be off from the reference, on the platform that is in use."""
-    default = ULPS_OF_HALVES if dtype in HALVES else ULPS
-    ulps = default if info.ulps is None else info.ulps
-    ulps = ulps.get(dtype, default) if isinstance(ulps, Mapping) else ulps
-    looser = (own for own in info.looser if not own.dtypes or dtype in own.dtypes)
-    here = [own.ulps for own in looser if jax.default_backend() in own.devices]
-    return max([ulps, *here])
+    return info.ulps(dtype, jax.default_backend())
 
 
 VALUES = Closeness(ULPS)

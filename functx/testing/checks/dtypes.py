@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from functx._core import default_float, Promote, result_dtype
+from functx.testing.differences import Departure
 from functx.testing.dtype_facts import (
     answer,
     cases,
@@ -24,7 +25,7 @@ from functx.testing.dtype_facts import (
     REFUSED,
 )
 from functx.testing.dtypes import HALVES
-from functx.testing.opinfo import OpInfo, OwnDtypes, Sample
+from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import differentiable_case, DifferentiableCase
 from .coverage import telling_of_options
@@ -61,8 +62,8 @@ def _not_recorded(info: OpInfo) -> str:
     """What is said once of an entry, in the same words in all dtypes."""
     return (
         f"PyTorch's answer is not recorded; `python -m tests.parity.record_dtypes {info.name}` "
-        'records it; where PyTorch has no such operator, own_dtypes=(OwnDtypes("^", reason),) '
-        "in the entry says so"
+        "records it; where PyTorch has no such operator, "
+        'departures=(Departure("dtype", reason, answer="^"),) in the entry says so'
     )
 
 
@@ -112,21 +113,21 @@ def complaint(info: OpInfo, case: DtypeCase, dtype: str, fact: str | None) -> st
         want = _own_answer(info, own, case, key, dtype)
         same = fact is not None and want in _readings(fact)
         if same and PROMOTED not in own.answer:
-            return f"{key}: {want} is PyTorch's by now: drop it from `own_dtypes`"
+            return f"{key}: {want} is PyTorch's by now: drop it from `departures`"
         return "" if got == want else f"{key}: {got}, expected {want} of its own"
     if fact == REFUSED:
         fact = _with_number(info, case) or fact
     assert fact is not None
     if fact == REFUSED:
-        return f"{key}: {got}, where PyTorch refuses: say so in `own_dtypes`, or refuse"
+        return f"{key}: {got}, where PyTorch refuses: say so in `departures`, or refuse"
     return "" if got in _readings(fact) else f"{key}: {got}, PyTorch {fact}"
 
 
-def _own(info: OpInfo, key: str, dtype: str) -> OwnDtypes | None:
+def _own(info: OpInfo, key: str, dtype: str) -> Departure | None:
     default = default_float().name
-    for own in info.own_dtypes:
+    for own in info.dtype_departures:
         drawn, chosen = own.dtypes or {dtype}, own.defaults or {default}
-        if dtype in drawn and default in chosen and re.search(own.cases, key):
+        if dtype in drawn and default in chosen and re.search(own.match, key):
             return own
     return None
 
@@ -144,8 +145,8 @@ def _with_number(info: OpInfo, case: DtypeCase) -> str | None:
     return CODES[common.name]
 
 
-def _own_answer(info: OpInfo, own: OwnDtypes, case: DtypeCase, key: str, dtype: str) -> str:
-    found = re.search(own.cases, key)
+def _own_answer(info: OpInfo, own: Departure, case: DtypeCase, key: str, dtype: str) -> str:
+    found = re.search(own.match, key)
     assert found is not None
     answer = found.expand(own.answer).replace("*", CODES[dtype])
     if PROMOTED not in answer:

@@ -35,8 +35,8 @@ def check_reference(info: OpInfo, sample: Sample) -> CheckSteps:
     assert len(got) == len(want), f"{what}: {len(got)} outputs, expected {len(want)}"
     narrowed = [_narrow(w, g) for g, w in zip(got, want, strict=True)]
     close = closeness(info, sample, computed=False)
-    if info.floor is not None and info.floor.of is not None:
-        sizes = np.abs(expected(info, info.floor.of, sample))
+    if info.cancelling is not None and info.cancelling.of is not None:
+        sizes = np.abs(expected(info, info.cancelling.of, sample))
         close = dataclasses.replace(close, scale=np.where(np.isfinite(sizes), sizes, 0))
     assert_close(list(got), narrowed, what=what, close=close)
 

@@ -40,7 +40,7 @@ def check_halves(info: OpInfo, sample: Sample) -> CheckSteps:
     ]
     rng = np.random.default_rng(23)
     points = [single.xs]
-    if info.floor is not None:  # of many steps, each rounded: as much as of its arguments
+    if info.cancelling is not None:  # of many steps, each rounded: as much as of its arguments
         points += [_in_single([beside(x, rng) for x in half.xs]) for _ in range(NUDGES)]
     results = yield [
         half.pulled(*half.xs, *half.cotangents),

@@ -19,12 +19,27 @@ def require_entries(who: str, infos: Iterable[OpInfo], checks: Collection[str]) 
                 hint="functx.testing.op_db holds those of functx's operators",
                 error=TypeError,
             )
-        given = {f"`dtypes` of {info.id}": info.dtypes}
-        given |= {f"`dtypes` of a Gap of {info.id}": gap.dtypes for gap in info.gaps}
-        for what, dtypes in given.items():
+        stated = (*info.tolerances, *info.gaps, *info.dtype_departures)
+        given = [("`dtypes`", info.dtypes)]
+        given += [(f"`dtypes` of a {type(own).__name__}", own.dtypes) for own in stated]
+        for what, dtypes in given:
             if isinstance(dtypes, str):
                 hint = f"({dtypes!r},) holds one"
-                fail(who, f"{what} must be several, got {dtypes!r}", hint=hint, error=TypeError)
+                fail(
+                    who,
+                    f"{what} of {info.id} must be several, got {dtypes!r}",
+                    hint=hint,
+                    error=TypeError,
+                )
+        pointless = {gap.check for gap in info.gaps if gap.at} - {"extremal"}
+        if pointless:
+            got = f"got one of {min(pointless)!r}"
+            fail(
+                who,
+                f"a Gap of {info.id} with `at` must be of the check 'extremal', {got}",
+                hint="other checks have no points: leave `at` out",
+                error=ValueError,
+            )
         gaps = [gap.check for gap in info.gaps]
         require_checks(who, f"`check` of a Gap of {info.id}", gaps, checks)
 

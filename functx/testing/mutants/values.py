@@ -48,7 +48,7 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
     """For each floating-point array; of an operator of elements, element by element."""
     if subject.takes("float32", "float64") is None:
         return
-    calls, floor = subject.calls, subject.info.floor
+    calls, cancelling = subject.calls, subject.info.cancelling
     for target in subject.targets:
         when = _real(calls, target)
         each = elementwise(subject, target)
@@ -64,7 +64,7 @@ def value_mutants(subject: Subject) -> Iterator[Mutant]:
             yield from _shown(subject, kind, target, when, _zeroed(target, mask), values)
         for kind, (mask, values) in NEAR.items():
             yield from _shown(subject, kind, target, when, _scaled(target, mask), values)
-        if floor is None or floor.elementwise:  # else no check looks at signs of zeros
+        if cancelling is None or cancelling.elementwise:  # else no check looks at signs of zeros
             yield from _shown(subject, "-0.0 to 0.0", target, when, _without_sign, [-0.0])
         rounded, small = _rounded_against_one(target), [1e-3, -1e-4, 1e-5]
         yield from _shown(subject, "cancellation", target, when, rounded, small, ulps=64)

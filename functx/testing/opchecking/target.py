@@ -18,7 +18,8 @@ from functx._core import category, describe, fail, foreign_hint, OpSpec
 from functx._transforms.arguments import kind_of, leaves_with_paths, numbered
 from functx.testing.checks.compare import beside, moved
 from functx.testing.dtypes import HALVES
-from functx.testing.opinfo import call, Floor, OpInfo, Sample
+from functx.testing.opinfo import call, OpInfo, Sample
+from functx.testing.tolerances import Tolerance
 
 
 _HOST = (np.ndarray, np.generic)
@@ -95,9 +96,10 @@ class Target:
         """The entry that the checks of operators take."""
         dtype = self.sample_dtype
         ulps = default_ulps(dtype) if self.ulps is None else self.ulps
-        floor = Floor(ulps, "what a function of many steps sums may cancel", scale=self._moved)
+        reason = "what a function of many steps sums may cancel"
+        near = Tolerance(reason, ulps=ulps, floor=ulps, scale=self._moved)
         samples = lambda make: iter((self.sample(),))
-        return OpInfo(self, samples, ulps=ulps, floor=floor, dtypes=(dtype,))
+        return OpInfo(self, samples, tolerances=(near,), dtypes=(dtype,))
 
     @ft.cached_property
     def _moved(self) -> float:

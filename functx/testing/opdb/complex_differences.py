@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functx.testing.opinfo import OwnDtypes
+from functx.testing.opinfo import Departure
 
 
-COMPLEX_DIFFERENCE = OwnDtypes(
-    "f32",
+COMPLEX_DIFFERENCE = Departure(
+    "dtype",
     "the difference is complex64, where PyTorch's is complex32, which XLA lacks",
-    r"c64\[\]",
-    frozenset({"float16"}),
+    answer="f32",
+    match=r"c64\[\]",
+    dtypes=frozenset({"float16"}),
 )

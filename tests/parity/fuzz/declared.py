@@ -61,7 +61,7 @@ def stated(info: OpInfo) -> list[Departure]:
     from .running import ENTRIES
 
     alike = [other for other in ENTRIES.values() if other.name == info.name]
-    return [d for other in alike for d in other.departures(other.make(other.accepted[-1]))]
+    return [d for other in alike for d in other.call_departures()]
 
 
 def covers(departure: Departure, finding: Finding) -> bool:
@@ -73,11 +73,11 @@ def _own_dtypes(call: Call, finding: Finding) -> str | None:
     """The reason for a result dtype that the entry declares as functx's own."""
     kinds = {True: ("refused",), False: ("dtype", "accepted", "structure")}
     names = {x.dtype.name for x in call.arrays}
-    for own in call.info.own_dtypes:
+    for own in call.info.dtype_departures:
         if finding.kind not in kinds[own.answer == REFUSED]:
             continue
         for name in names & set(own.dtypes) if own.dtypes else names:
-            if re.search(own.cases, DtypeCase(call.sample).key(call.info, name)):
+            if re.search(own.match, DtypeCase(call.sample).key(call.info, name)):
                 return own.reason
     return None
 

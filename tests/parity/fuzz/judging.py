@@ -282,7 +282,7 @@ def unsettled(
     lost = wild & np.iscomplexobj(got) & ~np.isfinite(got) & ~np.isfinite(want)
     if np.iscomplexobj(got) or any(map(np.iscomplexobj, call.arrays)):
         chosen = lambda x: ~np.isfinite(x)
-    elif call.info.floor is not None or _combines(call.info):
+    elif call.info.cancelling is not None or _combines(call.info):
         chosen = _nearly_too_large
     else:
         return lost
@@ -315,7 +315,8 @@ def close(info: OpInfo, call: Call, got: Any, want: Any, dtype: str) -> np.ndarr
     both = 2 * float(limits.eps)
     wide = np.complex128 if kind == 3 else np.float64
     got, want = got.astype(wide), want.astype(wide)
-    floor = 1e4 if info.finite_only else info.floor.ulps if info.floor else 0.0
+    stated = (info.cancelling.floor or 0.0) if info.cancelling else 0.0
+    floor = 1e4 if info.finite_only else stated
     with np.errstate(all="ignore"):
         scale = max(magnitude([want]), magnitude(call.arrays)) if floor else 0.0
         # An ulp of a complex number is one of its absolute value.

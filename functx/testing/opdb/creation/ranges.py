@@ -158,14 +158,14 @@ def logspace_conventions(make: Make) -> Iterator[Convention]:
 def arange_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(end=3, step=2),
         "`start` is 0 also where `step` is given by name",
+        call(end=3, step=2),
         "invalid combination of arguments",
     )
     yield Departure(
         "refused",
-        call(1, 3, math.inf),
         "an infinite step leaves the first element alone, and PyTorch none",
+        call(1, 3, math.inf),
         "`step` must be finite, got -?inf",
     )
 
@@ -173,8 +173,8 @@ def arange_departures(make: Make) -> Iterator[Departure]:
 def spaced_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put(1e300, "float64"), 2, 3),
         "what is too large for the dtype is infinite, as in a conversion",
+        call(make.put(1e300, "float64"), 2, 3),
         "without overflow",
     )
 
@@ -186,7 +186,7 @@ OPS = [
         reference=np_arange,
         refusals=arange_refusals,
         conventions=arange_conventions,
-        departures=arange_departures,
+        departures=(arange_departures,),
     ),
     OpInfo(
         functx.linspace,
@@ -194,7 +194,7 @@ OPS = [
         reference=np_linspace,
         refusals=linspace_refusals,
         conventions=linspace_conventions,
-        departures=spaced_departures,
+        departures=(spaced_departures,),
     ),
     OpInfo(
         functx.logspace,
@@ -202,6 +202,6 @@ OPS = [
         reference=np_logspace,
         refusals=logspace_refusals,
         conventions=logspace_conventions,
-        departures=spaced_departures,
+        departures=(spaced_departures,),
     ),
 ]

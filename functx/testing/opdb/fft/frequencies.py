@@ -53,8 +53,8 @@ def rfftfreq_conventions(make: Make) -> Iterator[Convention]:
 def rfftfreq_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(-2),
         "no number of samples is negative, also where half of it is -1",
+        call(-2),
         "`n` must not be negative, got -",
     )
 
@@ -67,6 +67,6 @@ OPS = [
         np_rfftfreq,
         refusals,
         conventions=rfftfreq_conventions,
-        departures=rfftfreq_departures,
+        departures=(rfftfreq_departures,),
     ),
 ]

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.fft
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def of_images(make: Make) -> Iterator[Sample]:
@@ -108,7 +108,7 @@ OPS = [
         samples,
         like(getattr(scipy.fft, operator.__name__)),
         refusals_of,
-        floor=SUMS,
+        tolerances=(SUMS,),
         fixed_sizes=LENGTHS,
     )
     for operator, samples, refusals_of in [

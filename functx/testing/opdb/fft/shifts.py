@@ -8,7 +8,7 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -36,14 +36,19 @@ def rolled(sign):
     return reference
 
 
-OWN = OwnDtypes("*", "PyTorch refuses to shift along no dimension", r"\(\*, \[\]\)|\(\*\[\]\)")
+OWN = Departure(
+    "dtype",
+    "PyTorch refuses to shift along no dimension",
+    answer="*",
+    match=r"\(\*, \[\]\)|\(\*\[\]\)",
+)
 
 
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(3), dim=()),
         "what shifts no dimension changes nothing",
+        call(make(3), dim=()),
         "`shifts` required",
     )
 
@@ -54,15 +59,13 @@ OPS = [
         samples,
         rolled(1),
         refusals,
-        own_dtypes=(OWN,),
-        departures=departures,
+        departures=(OWN, departures),
     ),
     OpInfo(
         functx.fft.ifftshift,
         samples,
         rolled(-1),
         refusals,
-        own_dtypes=(OWN,),
-        departures=departures,
+        departures=(OWN, departures),
     ),
 ]

@@ -9,9 +9,9 @@ import numpy as np
 
 import functx
 from functx._core import complex_of, real_of
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def stft_samples(make: Make) -> Iterator[Sample]:
@@ -198,8 +198,8 @@ def istft_conventions(make: Make) -> Iterator[Convention]:
 def stft_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(8), 6, 1, 3, center=False, return_complex=True, align_to_window=True),
         "frames as short as the window are there; PyTorch makes them as long as `n_fft`, and fails",
+        call(make(8), 6, 1, 3, center=False, return_complex=True, align_to_window=True),
         "align_to_window=True.*out of bounds for storage",
     )
 
@@ -210,8 +210,8 @@ OPS = [
         stft_samples,
         np_stft,
         stft_refusals,
-        floor=SUMS,
-        departures=stft_departures,
+        tolerances=(SUMS,),
+        departures=(stft_departures,),
     ),
     OpInfo(
         functx.istft,
@@ -219,7 +219,7 @@ OPS = [
         np_istft,
         istft_refusals,
         conventions=istft_conventions,
-        floor=SUMS,
+        tolerances=(SUMS,),
         dtypes=("complex64", "complex128"),
         fixed_sizes=(
             FixedSizes(

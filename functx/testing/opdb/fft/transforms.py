@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -64,18 +64,47 @@ LENGTH = (
 )
 
 OPS = [
-    OpInfo(functx.fft.fft, samples, like(np.fft.fft), refusals, floor=SUMS, fixed_sizes=LENGTH),
-    OpInfo(functx.fft.ifft, samples, like(np.fft.ifft), refusals, floor=SUMS, fixed_sizes=LENGTH),
     OpInfo(
-        functx.fft.rfft, samples, like(np.fft.rfft), real_refusals, floor=SUMS, fixed_sizes=LENGTH
+        functx.fft.fft, samples, like(np.fft.fft), refusals, tolerances=(SUMS,), fixed_sizes=LENGTH
     ),
     OpInfo(
-        functx.fft.irfft, samples, like(np.fft.irfft), half_refusals, floor=SUMS, fixed_sizes=LENGTH
+        functx.fft.ifft,
+        samples,
+        like(np.fft.ifft),
+        refusals,
+        tolerances=(SUMS,),
+        fixed_sizes=LENGTH,
     ),
     OpInfo(
-        functx.fft.hfft, samples, like(np.fft.hfft), half_refusals, floor=SUMS, fixed_sizes=LENGTH
+        functx.fft.rfft,
+        samples,
+        like(np.fft.rfft),
+        real_refusals,
+        tolerances=(SUMS,),
+        fixed_sizes=LENGTH,
     ),
     OpInfo(
-        functx.fft.ihfft, samples, like(np.fft.ihfft), real_refusals, floor=SUMS, fixed_sizes=LENGTH
+        functx.fft.irfft,
+        samples,
+        like(np.fft.irfft),
+        half_refusals,
+        tolerances=(SUMS,),
+        fixed_sizes=LENGTH,
+    ),
+    OpInfo(
+        functx.fft.hfft,
+        samples,
+        like(np.fft.hfft),
+        half_refusals,
+        tolerances=(SUMS,),
+        fixed_sizes=LENGTH,
+    ),
+    OpInfo(
+        functx.fft.ihfft,
+        samples,
+        like(np.fft.ihfft),
+        real_refusals,
+        tolerances=(SUMS,),
+        fixed_sizes=LENGTH,
     ),
 ]

@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, FEW_TERMS
 
 from .masks import some
 from .sources import terms
@@ -110,32 +111,32 @@ def index_put_conventions(make: Make) -> Iterator[Convention]:
 def index_put_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put([5, 6])),
         "of several values written to one place, the one that stays has the gradient",
+        call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put([5, 6])),
         r"i\d+\[2\]\[(-?\d+), \1\].*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
     yield Departure(
         "gradient",
-        call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put(5)),
         "a value that is written to one place twice stays there once",
+        call(make.put([1, 2]), (make.put([1, 1], "int64"),), make.put(5)),
         r"i\d+\[2\]\[(-?\d+), \1\].*(f64|c128)\[\].*: of array 1: .*\(1 of 1 off\)",
     )
     yield Departure(
         "accepted",
-        call(make(3), (make.put(1, "int64"), make.put(True, bool)), make()),
         "a 0-d mask takes no dimension, as in NumPy",
+        call(make(3), (make.put(1, "int64"), make.put(True, bool)), make()),
         r"bool\[\].*(too many indices|cannot be broadcast to indexing result)",
     )
     yield Departure(
         "refused",
-        call(make(2), (make.put([1, 1], "uint8"),), make(2)),
         "PyTorch takes bytes for masks, and has long advised against it",
+        call(make(2), (make.put([1, 1], "uint8"),), make(2)),
         r"must be int32, int64 or bool, got u8",
     )
     yield Departure(
         "refused",
-        call(make(2), (make.put([True, False], bool),), make(1, dtype="float16")),
         "one value has the dtype of the array too, where PyTorch casts what it fills a mask with",
+        call(make(2), (make.put([True, False], bool),), make(1, dtype="float16")),
         r"bool\[.*`values` must have the dtype of `input`, got \w+\[[1,]*\] ",
     )
 
@@ -147,11 +148,21 @@ OPS = [
         reference=np_index_put,
         refusals=index_put_refusals,
         conventions=index_put_conventions,
-        departures=index_put_departures,
-        ulps=0,
+        departures=(index_put_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
-        functx.index_put, accumulate_samples, reference=np_index_put, variant="accumulate", ulps=4
+        functx.index_put,
+        accumulate_samples,
+        reference=np_index_put,
+        variant="accumulate",
+        tolerances=(FEW_TERMS,),
     ),
-    OpInfo(functx.index_put, masked_samples, reference=np_index_put, variant="masks", ulps=4),
+    OpInfo(
+        functx.index_put,
+        masked_samples,
+        reference=np_index_put,
+        variant="masks",
+        tolerances=(FEW_TERMS,),
+    ),
 ]

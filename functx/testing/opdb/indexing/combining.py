@@ -12,12 +12,13 @@ from functx.testing.opinfo import (
     Convention,
     Departure,
     edge,
-    Extreme,
+    Gap,
     OpInfo,
     Refusal,
     Sample,
     Samples,
 )
+from functx.testing.tolerances import EXACT, FEW_TERMS, Tolerance
 
 from .sources import source_refusals, terms
 
@@ -167,10 +168,17 @@ def np_scatter_reduce(x, dim, index, src, reduce, include_self=True):
 
 REAL = functx.sort.spec.accepts.value
 NUMBERS = functx.scatter_reduce.spec.accepts.value[1:]
-# Extrema are exact; few terms of one sign do not cancel.
-ULPS = {"amax": 0, "amin": 0, "sum": 4, "mean": 4}
-# Of zeros of both signs the greatest is 0 in any order; NumPy's and PyTorch's is the first.
-UNSIGNED_ZEROS = ("amax", "amin")
+IN_ANY_ORDER = Tolerance(
+    "of zeros of both signs the greatest is 0 in any order; NumPy's and PyTorch's is the first",
+    signed_zeros=False,
+)
+BY_REDUCTION = {
+    "amax": (EXACT, IN_ANY_ORDER),
+    "amin": (EXACT, IN_ANY_ORDER),
+    "sum": (FEW_TERMS,),
+    "mean": (FEW_TERMS,),
+    "prod": (Tolerance("each factor is rounded, of halves too", ulps=8),),
+}
 DTYPES = {"mean": NUMBERS, "amax": REAL, "amin": REAL}
 
 NAN, INF = np.nan, np.inf
@@ -248,8 +256,8 @@ def gradient_departures(make: Make) -> Iterator[Departure]:
     at = make.put([np.nan, 2.0], "float64"), 0, make.put([0], "int64"), make.put([3.0], "float64")
     yield Departure(
         "gradient",
-        call(*at, "prod"),
         "the derivative is the product of the others, where PyTorch divides by the element",
+        call(*at, "prod"),
         r"'prod'.*PyTorch \(?-?nan",
     )
     x, src = make.put([1.0], "float64"), make.put([1.0, 1.0], "float64")
@@ -257,8 +265,8 @@ def gradient_departures(make: Make) -> Iterator[Departure]:
     for reduce in ("amax", "amin"):
         yield Departure(
             "gradient",
-            call(x, 0, same, src, reduce, include_self=False),
             "an input that takes no part has no share, where PyTorch counts it if it is equal",
+            call(x, 0, same, src, reduce, include_self=False),
             r"'am(ax|in)'.*include_self=False.*of array 1: ",
         )
 
@@ -269,15 +277,16 @@ def scatter_departures(make: Make) -> Iterator[Departure]:
     partly = into, 0, make.put([[0]], "int64"), src
     yield Departure(
         "gradient",
-        call(*partly, "prod", include_self=False),
         "what lies beyond `index` is not scattered, and has no gradient",
+        call(*partly, "prod", include_self=False),
         r"\[1,1\]\[\[0\]\].*'prod', include_self=False.*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
 
 
-PRODUCTS = Extreme(
-    "(mixed|all) in array 1",
+PRODUCTS = Gap(
+    "extremal",
     "products of 1e20 leave the range of float32 before a small factor comes",
+    at="(mixed|all) in array 1",
 )
 OPS = [
     *(
@@ -289,8 +298,7 @@ OPS = [
             variant=reduce,
             dtypes=DTYPES.get(reduce),
             conventions=conventions_of(reduce),
-            ulps=ULPS.get(reduce, 8),
-            signed_zeros=reduce not in UNSIGNED_ZEROS,
+            tolerances=BY_REDUCTION[reduce],
         )
         for reduce in ("sum", "prod", "mean", "amax", "amin")
     ),
@@ -299,8 +307,8 @@ OPS = [
         samples_with_zeros,
         reference=np_scatter_reduce,
         variant="zeros",
-        signed_zeros=False,
-        departures=scatter_departures,
+        tolerances=(IN_ANY_ORDER,),
+        departures=(scatter_departures,),
         dtypes=("float32", "float64", "complex128"),
         conventions=zeros_conventions,
     ),
@@ -311,10 +319,9 @@ OPS = [
             reference=np_index_reduce,
             refusals=index_reduce_refusals,
             variant=reduce,
-            extremes=(PRODUCTS,) if reduce == "prod" else (),
+            gaps=(PRODUCTS,) if reduce == "prod" else (),
             conventions=conventions_of(reduce),
-            ulps=ULPS.get(reduce, 8),
-            signed_zeros=reduce not in UNSIGNED_ZEROS,
+            tolerances=BY_REDUCTION[reduce],
         )
         for reduce in ("prod", "mean", "amax", "amin")
     ),
@@ -323,9 +330,9 @@ OPS = [
         slices_with_zeros,
         reference=np_index_reduce,
         variant="zeros",
-        extremes=(PRODUCTS,),
-        signed_zeros=False,
-        departures=gradient_departures,
+        gaps=(PRODUCTS,),
+        tolerances=(IN_ANY_ORDER,),
+        departures=(gradient_departures,),
         dtypes=("float32", "float64"),
         conventions=zeros_conventions,
     ),

@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, FEW_TERMS
 
 from .sources import terms
 
@@ -119,8 +120,8 @@ def put_conventions(make: Make) -> Iterator[Convention]:
 def put_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1, 2]), make.put([1, 1], "int64"), make.put([5, 6])),
         "of several values written to one place, the one that stays has the gradient",
+        call(make.put([1, 2]), make.put([1, 1], "int64"), make.put([5, 6])),
         r"of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
 
@@ -132,7 +133,7 @@ OPS = [
         reference=np_take,
         refusals=outside_refusals,
         conventions=take_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.put,
@@ -140,7 +141,7 @@ OPS = [
         reference=np_put,
         refusals=put_refusals,
         conventions=put_conventions,
-        departures=put_departures,
-        ulps=4,
+        departures=(put_departures,),
+        tolerances=(FEW_TERMS,),
     ),
 ]

@@ -8,6 +8,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def gather_samples(make: Make) -> Iterator[Sample]:
@@ -49,7 +50,7 @@ def gather_refusals(make: Make) -> Iterator[Refusal]:
 def gather_departures(make: Make) -> Iterator[Departure]:
     sparse = call(make(3), 0, make.index(3, 2), sparse_grad=True)
     yield Departure(
-        "refused", sparse, "gradients are dense arrays, always", "`sparse_grad` does not exist"
+        "refused", "gradients are dense arrays, always", sparse, "`sparse_grad` does not exist"
     )
 
 
@@ -148,14 +149,14 @@ def outside_reads(along: Callable[..., Sample]):
 def take_along_dim_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, 3), make.put([[3], [0]], "int64"), 1),
         "PyTorch takes positions outside modulo n: a mistake goes unseen",
+        call(make(2, 3), make.put([[3], [0]], "int64"), 1),
         r"must lie in \[-",
     )
     yield Departure(
         "accepted",
-        call(make(2, 3), make.put([-1], "int64")),
         "negative positions count from the end without `dim` too",
+        call(make(2, 3), make.put([-1], "int64")),
         r"index -\d+ is out of bounds",
     )
 
@@ -174,10 +175,10 @@ OPS = [
         gather_samples,
         reference=np_gather,
         refusals=gather_refusals,
-        departures=gather_departures,
+        departures=(gather_departures,),
         only_on={"sparse_grad": frozenset()},
         conventions=outside_reads(after_dim),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.index_select,
@@ -185,7 +186,7 @@ OPS = [
         reference=np_index_select,
         refusals=index_select_refusals,
         conventions=outside_reads(after_dim),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.take_along_dim,
@@ -193,7 +194,7 @@ OPS = [
         reference=np_take_along_dim,
         refusals=take_along_dim_refusals,
         conventions=outside_reads(before_dim),
-        departures=take_along_dim_departures,
-        ulps=0,
+        departures=(take_along_dim_departures,),
+        tolerances=(EXACT,),
     ),
 ]

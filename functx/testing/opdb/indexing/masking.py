@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .masks import some
 
@@ -210,7 +211,7 @@ OPS = [
         reference=np_masked_fill,
         refusals=masked_fill_refusals,
         conventions=masked_fill_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.masked_scatter,
@@ -218,14 +219,14 @@ OPS = [
         reference=np_masked_scatter,
         refusals=masked_scatter_refusals,
         conventions=masked_scatter_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.masked_select,
         masked_select_samples,
         reference=np_masked_select,
         refusals=masked_select_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.nonzero,

@@ -7,16 +7,8 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, FEW_TERMS
 
 from .sources import source_refusals, terms
 from .written import dropped_outside, written_conventions
@@ -146,14 +138,14 @@ def scatter_add_conventions(make: Make) -> Iterator[Convention]:
 def scatter_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(2), 0, make.put([1, 1], "int64"), make.put(True, bool)),
         "True is a number to write, and arrives as a 0-d array does",
+        call(make(2), 0, make.put([1, 1], "int64"), make.put(True, bool)),
         r"bool\[\].*Expected self.dtype to be equal to src.dtype",
     )
     yield Departure(
         "gradient",
-        call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
         "of several values written to one place, the one that stays has the gradient",
+        call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
         r"i\d+\[2\]\[(-?\d+), \1\].*of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
 
@@ -165,20 +157,32 @@ OPS = [
         reference=np_scatter,
         refusals=scatter_refusals,
         conventions=written_conventions,
-        departures=scatter_departures,
-        own_dtypes=(
-            OwnDtypes("-", "no complex number is cast to a bool", "complex", frozenset({"bool"})),
+        departures=(
+            Departure(
+                "refused",
+                "no complex number is cast to a bool",
+                answer="-",
+                match="complex",
+                dtypes=frozenset({"bool"}),
+            ),
+            scatter_departures,
         ),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
-    OpInfo(functx.scatter, scatter_reduce_samples, reference=np_scatter, variant="reduce", ulps=4),
+    OpInfo(
+        functx.scatter,
+        scatter_reduce_samples,
+        reference=np_scatter,
+        variant="reduce",
+        tolerances=(FEW_TERMS,),
+    ),
     OpInfo(
         functx.scatter_add,
         scatter_add_samples,
         reference=np_scatter_add,
         refusals=source_refusals,
         conventions=scatter_add_conventions,
-        ulps=4,
+        tolerances=(FEW_TERMS,),
     ),
     OpInfo(
         functx.index_add,
@@ -186,6 +190,6 @@ OPS = [
         reference=np_index_add,
         refusals=index_add_refusals,
         conventions=scatter_add_conventions,
-        ulps=4,
+        tolerances=(FEW_TERMS,),
     ),
 ]

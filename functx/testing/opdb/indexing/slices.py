@@ -15,6 +15,7 @@ from functx.testing.opinfo import (
     Refusal,
     Sample,
 )
+from functx.testing.tolerances import EXACT
 
 from .written import written_conventions
 
@@ -118,8 +119,8 @@ def np_index_copy(x, dim, index, source):
 def index_copy_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
         "of several slices written to one place, the one that stays has the gradient",
+        call(make.put([1, 2]), 0, make.put([1, 1], "int64"), make.put([5, 6])),
         r"of array 1: \(?-?0(\.0|j)?[-+0j)]* at",
     )
 
@@ -131,7 +132,7 @@ OPS = [
         reference=np_index_fill,
         refusals=index_fill_refusals,
         conventions=index_fill_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.index_copy,
@@ -139,7 +140,7 @@ OPS = [
         reference=np_index_copy,
         refusals=index_copy_refusals,
         conventions=written_conventions,
-        departures=index_copy_departures,
-        ulps=0,
+        departures=(index_copy_departures,),
+        tolerances=(EXACT,),
     ),
 ]

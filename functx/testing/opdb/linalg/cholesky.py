@@ -10,9 +10,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .directions import hermitian_part
 from .triangular_matrices import dominant, np_adjoint, np_triangle
@@ -108,8 +108,8 @@ def cholesky_inverse_conventions(make: Make) -> Iterator[Convention]:
 def complex_diagonals(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(dominant(make, 2, 2)),
         f"{DROPPED}, and PyTorch's gradient is a formula of the result",
+        call(dominant(make, 2, 2)),
         r"cholesky_inverse\(c",
     )
 
@@ -160,7 +160,7 @@ OPS = [
         np_cholesky,
         cholesky_refusals,
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=cholesky_conventions,
     ),
     OpInfo(
@@ -168,16 +168,16 @@ OPS = [
         cholesky_inverse_samples,
         np_cholesky_inverse,
         cholesky_inverse_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=cholesky_inverse_conventions,
-        departures=complex_diagonals,
+        departures=(complex_diagonals,),
     ),
     OpInfo(
         functx.cholesky_solve,
         cholesky_solve_samples,
         np_cholesky_solve,
         cholesky_solve_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=cholesky_solve_conventions,
     ),
 ]

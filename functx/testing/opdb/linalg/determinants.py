@@ -11,9 +11,9 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals, square_samples
 
@@ -118,8 +118,8 @@ def logdet_refusals(make: Make) -> Iterator[Refusal]:
 def singular_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put(np.ones((2, 2)), "complex128")),
         "the gradient is the matrix of cofactors, which PyTorch drops where the determinant is 0",
+        call(make.put(np.ones((2, 2)), "complex128")),
         r"PyTorch (0j|-?0\.0|\(-?0[+-]0j\)) ",
     )
 
@@ -130,16 +130,16 @@ OPS = [
         square_samples,
         np.linalg.det,
         square_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=det_conventions,
-        departures=singular_departures,
+        departures=(singular_departures,),
     ),
     OpInfo(
         functx.linalg.slogdet,
         square_samples,
         np_slogdet,
         square_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=slogdet_conventions,
     ),
     OpInfo(
@@ -147,7 +147,7 @@ OPS = [
         positive_samples,
         np_logdet,
         logdet_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=logdet_conventions,
     ),
 ]

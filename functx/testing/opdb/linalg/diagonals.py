@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -28,4 +28,4 @@ def np_diagonal(x, *, offset=0, dim1=-2, dim2=-1):
     return np.diagonal(x, offset, dim1, dim2)
 
 
-OPS = [OpInfo(functx.linalg.diagonal, samples, np_diagonal, refusals, ulps=EXACT)]
+OPS = [OpInfo(functx.linalg.diagonal, samples, np_diagonal, refusals, tolerances=(EXACT,))]

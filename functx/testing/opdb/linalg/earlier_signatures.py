@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .orthonormal import diagonal_matrices, infinite_matrix, phaseless, signless
 
@@ -116,7 +116,7 @@ OPS = [
         np_qr,
         refusals,
         gauge=signless,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=qr_conventions,
         fixed_sizes=(COMPLETE,),
     ),
@@ -126,7 +126,7 @@ OPS = [
         np_svd,
         refusals,
         gauge=phaseless_columns,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=svd_conventions,
     ),
 ]

@@ -11,9 +11,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals
 
@@ -94,7 +94,7 @@ OPS = [
         np_eig,
         refusals,
         gauge=projectors,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=eig_conventions,
         gaps=ON_TPUS,
     ),
@@ -104,7 +104,7 @@ OPS = [
         np_eigvals,
         refusals,
         gauge=ordered,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=eigvals_conventions,
         gaps=ON_TPUS,
     ),

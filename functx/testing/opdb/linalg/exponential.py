@@ -10,18 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Extreme,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -137,8 +128,8 @@ def departures(make: Make) -> Iterator[Departure]:
     largest = make.put([[-1.7976931348623157e308j, 100], [0.001 - 1e4j, 0.5j]], "complex128")
     yield Departure(
         "gradient",
-        call(largest),
         "a matrix as large as can be leaves its exponential no digits",
+        call(largest),
         r"\[\[.*\de\+30\d|\[\.\. \d\.\de\+30\d",
     )
 
@@ -149,9 +140,15 @@ OPS = [
         samples,
         np_matrix_exp,
         refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=conventions,
-        departures=departures,
-        extremes=(Extreme("mixed in array 0", "its powers leave the range of float32 on the way"),),
+        departures=(departures,),
+        gaps=(
+            Gap(
+                "extremal",
+                "its powers leave the range of float32 on the way",
+                at="mixed in array 0",
+            ),
+        ),
     ),
 ]

@@ -11,9 +11,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .directions import hermitian_part
 from .orthonormal import signless
@@ -207,7 +207,7 @@ OPS = [
         np_cholesky,
         cholesky_refusals,
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=cholesky_conventions,
     ),
     OpInfo(
@@ -217,7 +217,7 @@ OPS = [
         eigh_refusals,
         directions=hermitian_part,
         gauge=spectral_gauge,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=eigh_conventions,
     ),
     OpInfo(
@@ -226,7 +226,7 @@ OPS = [
         np_eigvalsh,
         eigh_refusals,
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=eigvalsh_conventions,
     ),
     OpInfo(
@@ -235,7 +235,7 @@ OPS = [
         np_qr,
         qr_refusals,
         gauge=signless,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=qr_conventions,
         fixed_sizes=(COMPLETE,),
     ),

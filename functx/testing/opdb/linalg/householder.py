@@ -9,9 +9,9 @@ import numpy as np
 import scipy.linalg
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 
 def geqrf_samples(make: Make) -> Iterator[Sample]:
@@ -160,7 +160,7 @@ OPS = [
         geqrf_samples,
         np_geqrf,
         geqrf_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=geqrf_conventions,
         gaps=(AT_ZEROS,),
     ),
@@ -169,8 +169,8 @@ OPS = [
         householder_samples,
         np_householder_product,
         householder_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=householder_conventions,
     ),
-    OpInfo(functx.ormqr, ormqr_samples, np_ormqr, ormqr_refusals, floor=FACTORED),
+    OpInfo(functx.ormqr, ormqr_samples, np_ormqr, ormqr_refusals, tolerances=(FACTORED,)),
 ]

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.linalg.lapack
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .directions import hermitian_part, symmetric_part
 from .square_matrices import invertible_refusals, square_refusals
@@ -157,8 +157,8 @@ def solve_departures(make: Make) -> Iterator[Departure]:
     lower = make.put(np.eye(3) * 2 + np.tri(3), "float64")
     yield Departure(
         "value",
-        call(lower, make.put([2, 1, 1], "int32"), make(3, 1, dtype="float64")),
         "a row is exchanged with a later one; what PyTorch makes of other pivots is LAPACK's",
+        call(lower, make.put([2, 1, 1], "int32"), make(3, 1, dtype="float64")),
         r"i32\[\d\]\[\d, 1\b",  # the second row with the first
     )
 
@@ -172,7 +172,7 @@ OPS = [
         np_ldl_factor,
         square_refusals,
         directions=symmetric_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=factor_conventions,
         gaps=(OF_SINGULAR,),
     ),
@@ -182,7 +182,7 @@ OPS = [
         np_ldl_factor,
         variant="hermitian",
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=ft.partial(slopes, hermitian=True),
         gaps=(OF_SINGULAR,),
     ),
@@ -192,7 +192,7 @@ OPS = [
         np_ldl_factor_ex,
         invertible_refusals,
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=factor_ex_conventions,
         gaps=(OF_SINGULAR,),
     ),
@@ -201,8 +201,8 @@ OPS = [
         solve_samples,
         np_ldl_solve,
         solve_refusals,
-        floor=FACTORED,
-        departures=solve_departures,
+        tolerances=(FACTORED,),
+        departures=(solve_departures,),
         gaps=(Gap("limits", "blocks of two that hold nothing but ones have no inverse"),),
     ),
 ]

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import (
     call,
@@ -22,6 +21,7 @@ from functx.testing.opinfo import (
     Refusal,
     Sample,
 )
+from functx.testing.tolerances import FACTORED
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -122,15 +122,15 @@ def full_conventions(make: Make) -> Iterator[Convention]:
 def shape_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "shape",
-        call(make.put(np.ones((3, 2))), make(3, 1), driver="gelsd"),
         "shapes do not depend on values: PyTorch leaves out the residuals of a batch where one "
         "matrix has not full rank",
+        call(make.put(np.ones((3, 2))), make(3, 1), driver="gelsd"),
         r"driver='gels[ds]'.*output 1: .*PyTorch \(0,\)",
     )
     yield Departure(
         "gradient",
-        call(make.put(np.diag([9.0, 6.0, 3.0])), make(3, 1), 0.6, driver="gelsd"),
         "the rank at which the derivative is taken is that which `rcond` leaves",
+        call(make.put(np.diag([9.0, 6.0, 3.0])), make(3, 1), 0.6, driver="gelsd"),
         r"(?:rcond=|\], )(?:\w+\[\])?[-\d.e]+[,)].*of array \d",
     )
 
@@ -151,9 +151,9 @@ OPS = [
         samples,
         np_lstsq,
         refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=conventions,
-        departures=shape_departures,
+        departures=(shape_departures,),
         fixed_sizes=SIDES,
     ),
     OpInfo(
@@ -161,7 +161,7 @@ OPS = [
         full_samples,
         np_lstsq,
         variant="full rank",
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=full_conventions,
         fixed_sizes=SIDES,
         gaps=(Gap("limits", "a matrix of ones has not full rank", frozenset({"float64"})),),

@@ -14,18 +14,9 @@ import numpy as np
 import scipy.linalg
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals
 
@@ -158,17 +149,22 @@ def coinciding(make: Make) -> Iterator[Convention]:
 
 REAL = "PyTorch's eigenvalues of complex matrices are complex, or it refuses"
 OWN = (
-    OwnDtypes("f32+c64", REAL, dtypes=frozenset({"complex64"})),
-    OwnDtypes("f64+c128", REAL, dtypes=frozenset({"complex128"})),
-    OwnDtypes("*", "PyTorch's basis breaks down at tolerance 0", "tol=float|int, float, False"),
+    Departure("dtype", REAL, answer="f32+c64", dtypes=frozenset({"complex64"})),
+    Departure("dtype", REAL, answer="f64+c128", dtypes=frozenset({"complex128"})),
+    Departure(
+        "dtype",
+        "PyTorch's basis breaks down at tolerance 0",
+        answer="*",
+        match="tol=float|int, float, False",
+    ),
 )
 
 
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put(np.zeros((0, 3, 3)), "float64"), B=make.put(np.eye(3), "float64")),
         "one `B` may go with several matrices",
+        call(make.put(np.zeros((0, 3, 3)), "float64"), B=make.put(np.eye(3), "float64")),
         "A and B must have same shape",
     )
 
@@ -179,8 +175,8 @@ def start_departures(make: Make) -> Iterator[Departure]:
     iK = make.put(np.diag([2.5, 6.2, 9.3]), "float64")
     yield Departure(
         "value",
-        call(A, X=X, iK=iK, niter=2),
         "the first step is preconditioned like the others, in PyTorch it is not",
+        call(A, X=X, iK=iK, niter=2),
         r"\biK=.*\bniter=[2-9]\b",
     )
 
@@ -192,10 +188,9 @@ OPS = [
         np_lobpcg,
         refusals,
         gauge=projectors,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=conventions,
-        own_dtypes=OWN,
-        departures=departures,
+        departures=(*OWN, departures),
     ),
     OpInfo(
         functx.lobpcg,
@@ -203,9 +198,8 @@ OPS = [
         np_lobpcg,
         variant="start",
         gauge=projectors,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=start_conventions,
-        own_dtypes=OWN,
-        departures=start_departures,
+        departures=(*OWN, start_departures),
     ),
 ]

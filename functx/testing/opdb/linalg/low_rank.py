@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .orthonormal import gram
 
@@ -185,7 +185,7 @@ OPS = [
         np_svd_lowrank,
         svd_refusals,
         gauge=spanned,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=svd_conventions,
         fixed_sizes=(SIDES,),
     ),
@@ -195,7 +195,7 @@ OPS = [
         np_pca_lowrank,
         pca_refusals,
         gauge=spanned,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=pca_conventions,
         fixed_sizes=(SIDES,),
     ),

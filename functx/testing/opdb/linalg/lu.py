@@ -10,9 +10,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .row_exchanges import (
     last_pivot_zero,
@@ -115,12 +115,7 @@ def lu_conventions(make: Make) -> Iterator[Convention]:
 
 
 def zero_pivots_accepted(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "accepted",
-        call(make.put(np.ones((2, 2)))),
-        SHOWN,
-        r"U\[\d+,\d+\] is zero",
-    )
+    yield Departure("accepted", SHOWN, call(make.put(np.ones((2, 2)))), r"U\[\d+,\d+\] is zero")
 
 
 def lu_solve_samples(make: Make) -> Iterator[Sample]:
@@ -166,7 +161,7 @@ OPS = [
         lu_samples,
         np_lu,
         matrix_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=lu_conventions,
     ),
     OpInfo(
@@ -174,19 +169,23 @@ OPS = [
         lu_samples,
         np_lu_factor,
         lu_factor_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=lu_factor_conventions,
-        departures=zero_pivots_accepted,
+        departures=(zero_pivots_accepted,),
     ),
     OpInfo(
         functx.linalg.lu_factor_ex,
         lu_factor_ex_samples,
         np_lu_factor_ex,
         lu_factor_ex_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=lu_factor_ex_conventions,
     ),
     OpInfo(
-        functx.linalg.lu_solve, lu_solve_samples, np_lu_solve, lu_solve_refusals, floor=FACTORED
+        functx.linalg.lu_solve,
+        lu_solve_samples,
+        np_lu_solve,
+        lu_solve_refusals,
+        tolerances=(FACTORED,),
     ),
 ]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED, SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED, SUMS
 
 from .largest_values import largest_of
 
@@ -19,8 +19,20 @@ from .largest_values import largest_of
 inf = math.inf
 HALVES = frozenset({"float16", "bfloat16"})
 HALF_MATRICES = (
-    OwnDtypes(r"\1", "PyTorch decomposes no matrices of halves", "'nuc', dtype=(.*?)\\)", HALVES),
-    OwnDtypes("*", "PyTorch decomposes no matrices of halves", r"'nuc'|int, \[|dtype=\*", HALVES),
+    Departure(
+        "dtype",
+        "PyTorch decomposes no matrices of halves",
+        answer=r"\1",
+        match="'nuc', dtype=(.*?)\\)",
+        dtypes=HALVES,
+    ),
+    Departure(
+        "dtype",
+        "PyTorch decomposes no matrices of halves",
+        answer="*",
+        match=r"'nuc'|int, \[|dtype=\*",
+        dtypes=HALVES,
+    ),
 )
 
 
@@ -246,8 +258,8 @@ def nuclear_condition(A, p):
 def half_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(3, 2, dtype="float16"), -2),
         "PyTorch decomposes no matrices of halves",
+        call(make(3, 2, dtype="float16"), -2),
         "Low precision dtypes not supported",
     )
 
@@ -258,7 +270,7 @@ OPS = [
         matrix_samples,
         np_matrix_norm,
         matrix_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=matrix_conventions,
     ),
     OpInfo(
@@ -266,17 +278,16 @@ OPS = [
         spectral_samples,
         np_matrix_norm,
         variant="spectral",
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=spectral_conventions,
-        own_dtypes=HALF_MATRICES,
-        departures=half_departures,
+        departures=(*HALF_MATRICES, half_departures),
     ),
     OpInfo(
         functx.linalg.matrix_norm,
         wider_samples,
         np_matrix_norm,
         variant="dtype",
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=wider_conventions,
     ),
     OpInfo(
@@ -284,7 +295,7 @@ OPS = [
         norm_samples,
         np_norm,
         norm_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=norm_conventions,
     ),
     OpInfo(
@@ -292,17 +303,16 @@ OPS = [
         spectral_norm_samples,
         np_norm,
         variant="spectral",
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=spectral_conventions,
-        own_dtypes=HALF_MATRICES,
-        departures=half_departures,
+        departures=(*HALF_MATRICES, half_departures),
     ),
     OpInfo(
         functx.linalg.norm,
         wider_norm_samples,
         np_norm,
         variant="dtype",
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=wider_conventions,
     ),
     OpInfo(
@@ -310,7 +320,7 @@ OPS = [
         cond_samples,
         np_cond,
         cond_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=cond_conventions,
     ),
 ]

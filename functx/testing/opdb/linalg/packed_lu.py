@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import EXACT, FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, FACTORED
 
 from .row_exchanges import (
     last_pivot_zero,
@@ -142,8 +142,8 @@ def lu_unpack_refusals(make: Make) -> Iterator[Refusal]:
 def unpack_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(1, 3, 2), make.put([1, 2], "int32")),
         "each matrix has pivots of its own; PyTorch reads as many as it needs",
+        call(make(1, 3, 2), make.put([1, 2], "int32")),
         "`LU_pivots` must be one for each row or column",
     )
 
@@ -154,16 +154,18 @@ OPS = [
         lu_samples,
         np_lu,
         lu_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=lu_conventions,
     ),
-    OpInfo(functx.lu_solve, lu_solve_samples, np_lu_solve, lu_solve_refusals, floor=FACTORED),
+    OpInfo(
+        functx.lu_solve, lu_solve_samples, np_lu_solve, lu_solve_refusals, tolerances=(FACTORED,)
+    ),
     OpInfo(
         functx.lu_unpack,
         lu_unpack_samples,
         np_lu_unpack,
         lu_unpack_refusals,
-        ulps=EXACT,
-        departures=unpack_departures,
+        tolerances=(EXACT,),
+        departures=(unpack_departures,),
     ),
 ]

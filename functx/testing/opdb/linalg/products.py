@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def multi_dot_samples(make: Make) -> Iterator[Sample]:
@@ -63,23 +63,27 @@ def vecdot_conventions(make: Make) -> Iterator[Convention]:
 def vector_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(3), make(3), dim=4),
         "a vector has one dimension; of two vectors PyTorch looks at no `dim`",
+        call(make(3), make(3), dim=4),
         r"vecdot\(\w+\[\d+\][^,]*(?:, [^\w]*[-\d.e+na]+)*.*`dim` must lie in \[-1, 0\]",
     )
 
 
 OPS = [
     OpInfo(
-        functx.linalg.multi_dot, multi_dot_samples, np_multi_dot, multi_dot_refusals, floor=SUMS
+        functx.linalg.multi_dot,
+        multi_dot_samples,
+        np_multi_dot,
+        multi_dot_refusals,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         functx.linalg.vecdot,
         vecdot_samples,
         np_vecdot,
         vecdot_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=vecdot_conventions,
-        departures=vector_departures,
+        departures=(vector_departures,),
     ),
 ]

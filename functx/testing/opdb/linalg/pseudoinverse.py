@@ -10,9 +10,9 @@ import numpy as np
 
 import functx
 from functx._core import real_of
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .directions import hermitian_part
 
@@ -186,13 +186,14 @@ OPS = [
         pinv_samples,
         np_pinv,
         pinv_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=pinv_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "*",
+        departures=(
+            Departure(
+                "dtype",
                 "PyTorch's two tolerances are both numbers, or both arrays",
-                r"\(\*, atol=float, rtol=.*\)",
+                answer="*",
+                match=r"\(\*, atol=float, rtol=.*\)",
             ),
         ),
     ),
@@ -201,7 +202,7 @@ OPS = [
         hermitian_samples,
         np_pinv,
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         variant="hermitian",
     ),
     OpInfo(
@@ -209,7 +210,7 @@ OPS = [
         pinverse_samples,
         np_pinverse,
         pinverse_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=pinverse_conventions,
     ),
 ]

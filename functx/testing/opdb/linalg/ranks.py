@@ -10,7 +10,7 @@ import numpy as np
 import functx
 from functx._core import real_of
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -76,10 +76,11 @@ def conventions(make: Make) -> Iterator[Convention]:
 
 
 NUMBER_BESIDE_ARRAY = (
-    OwnDtypes(
-        "i64",
+    Departure(
+        "dtype",
         "PyTorch's two tolerances are both numbers, or both arrays",
-        r"\(\*, atol=\S+, rtol=float\)",
+        answer="i64",
+        match=r"\(\*, atol=\S+, rtol=float\)",
     ),
 )
 
@@ -90,7 +91,7 @@ OPS = [
         np_rank,
         refusals,
         conventions=conventions,
-        own_dtypes=NUMBER_BESIDE_ARRAY,
+        departures=NUMBER_BESIDE_ARRAY,
     ),
     OpInfo(functx.linalg.matrix_rank, hermitian_samples, np_rank, variant="hermitian"),
 ]

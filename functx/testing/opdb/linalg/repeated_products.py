@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals
 
@@ -35,8 +35,8 @@ def refusals(make: Make) -> Iterator[Refusal]:
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, 2, dtype="float16"), 2),
         "halves are not among the dtypes that PyTorch documents: it inverts none",
+        call(make(2, 2, dtype="float16"), 2),
         r"arrays, got b?f16\[",
     )
 
@@ -47,7 +47,7 @@ OPS = [
         samples,
         np.linalg.matrix_power,
         refusals,
-        floor=FACTORED,
-        departures=departures,
+        tolerances=(FACTORED,),
+        departures=(departures,),
     )
 ]

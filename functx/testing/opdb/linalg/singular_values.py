@@ -9,9 +9,9 @@ import jax
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .largest_values import largest_of
 from .orthonormal import diagonal_matrices, infinite_matrix, phaseless
@@ -104,7 +104,7 @@ OPS = [
         refusals,
         gauge=phaseless,
         only_on={"driver": CUDA},
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=svd_conventions,
     ),
     OpInfo(
@@ -113,7 +113,7 @@ OPS = [
         np_svdvals,
         refusals,
         only_on={"driver": CUDA},
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=svdvals_conventions,
     ),
 ]

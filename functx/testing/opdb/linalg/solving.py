@@ -9,9 +9,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals, square_samples
 
@@ -52,6 +52,6 @@ def np_solve(A: Any, B: Any, *, left: bool = True) -> Any:
 
 
 OPS = [
-    OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals, floor=FACTORED),
-    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, inv_refusals, floor=FACTORED),
+    OpInfo(functx.linalg.solve, solve_samples, np_solve, solve_refusals, tolerances=(FACTORED,)),
+    OpInfo(functx.linalg.inv, square_samples, np.linalg.inv, inv_refusals, tolerances=(FACTORED,)),
 ]

@@ -7,9 +7,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 
 def tensorinv_samples(make: Make) -> Iterator[Sample]:
@@ -62,13 +62,13 @@ OPS = [
         tensorinv_samples,
         np_tensorinv,
         tensorinv_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
     ),
     OpInfo(
         functx.linalg.tensorsolve,
         tensorsolve_samples,
         np_tensorsolve,
         tensorsolve_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
     ),
 ]

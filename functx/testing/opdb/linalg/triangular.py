@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .triangular_matrices import dominant, np_triangle
 
@@ -73,8 +73,8 @@ def solve_triangular_conventions(make: Make) -> Iterator[Convention]:
 def mixed_dtypes(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(dominant(make, 2, 2), make(2, 1, dtype="float64"), upper=True),
         "PyTorch casts `B` to the dtype of `A`, and drops its imaginary part",
+        call(dominant(make, 2, 2), make(2, 1, dtype="float64"), upper=True),
         "arrays must have the same dtype",
     )
 
@@ -144,16 +144,16 @@ OPS = [
         solve_triangular_samples,
         np_solve_triangular,
         solve_triangular_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=solve_triangular_conventions,
-        departures=mixed_dtypes,
+        departures=(mixed_dtypes,),
     ),
     OpInfo(
         functx.triangular_solve,
         triangular_solve_samples,
         np_triangular_solve,
         triangular_solve_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=triangular_solve_conventions,
     ),
 ]

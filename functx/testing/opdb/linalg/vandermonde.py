@@ -7,7 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opdb.creation.powers import np_powers, powers_at_zero
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 
 
 def vander_samples(make: Make) -> Iterator[Sample]:
@@ -46,6 +46,10 @@ OPS = [
         reference=np_vander,
         refusals=vander_refusals,
         conventions=vander_conventions,
-        own_dtypes=(OwnDtypes("*", "PyTorch refuses halves here, and no others", dtypes=HALVES),),
+        departures=(
+            Departure(
+                "dtype", "PyTorch refuses halves here, and no others", answer="*", dtypes=HALVES
+            ),
+        ),
     )
 ]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -124,7 +124,7 @@ OPS = [
         samples,
         np_vector_norm,
         refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=norm_conventions,
     ),
     OpInfo(
@@ -132,7 +132,7 @@ OPS = [
         wider_samples,
         np_vector_norm,
         variant="dtype",
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=wider_conventions,
     ),
 ]

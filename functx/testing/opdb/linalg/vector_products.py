@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.products.crossing import cross_refusals, np_cross
 from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def cross_samples(make: Make) -> Iterator[Sample]:
@@ -36,6 +36,6 @@ OPS = [
         cross_samples,
         reference=np_last_cross,
         refusals=last_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     )
 ]

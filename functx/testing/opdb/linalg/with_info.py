@@ -10,9 +10,9 @@ import numpy as np
 
 import functx
 from functx.linalg import LinAlgError
-from functx.testing.floors import FACTORED
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import FACTORED
 
 from .directions import hermitian_part
 from .square_matrices import invertible_refusals, square_refusals, square_samples
@@ -118,7 +118,7 @@ OPS = [
         np_cholesky_ex,
         cholesky_ex_refusals,
         directions=hermitian_part,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=cholesky_ex_conventions,
     ),
     OpInfo(
@@ -126,7 +126,7 @@ OPS = [
         inv_ex_samples,
         np_inv_ex,
         invertible_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=inv_ex_conventions,
     ),
     OpInfo(
@@ -134,7 +134,7 @@ OPS = [
         solve_ex_samples,
         np_solve_ex,
         solve_ex_refusals,
-        floor=FACTORED,
+        tolerances=(FACTORED,),
         conventions=solve_ex_conventions,
     ),
 ]

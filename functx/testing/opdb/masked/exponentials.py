@@ -7,21 +7,12 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import AT_ROOTS, SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS, without_numbers
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import AT_ROOTS, SUMS
 
 from .masked_calls import (
     bools_accepted,
@@ -91,20 +82,20 @@ def logsumexp_departures(make: Make) -> Iterator[Departure]:
     yield from bools_accepted(make)
     yield Departure(
         "value",
-        call(make.put([0, 9, 9], "uint8"), mask=make.put([True, False, False], bool)),
         "what is masked out is not there, where PyTorch counts it as the least integer",
+        call(make.put([0, 9, 9], "uint8"), mask=make.put([True, False, False], bool)),
         r"logsumexp\([ui]\d+\[.*mask=(?!None)",
     )
     yield Departure(
         "value",
-        call(make.put([2**31 - 1] * 2, "int32"), 0),
         "what is more than the greatest integer is cast to that, where PyTorch's becomes any",
+        call(make.put([2**31 - 1] * 2, "int32"), 0),
         r": (127|255|32767|2147483647|9223372036854775807) at",
     )
     yield Departure(
         "accepted",
-        call(make.put([[1, 2]], "int8"), dim=[]),
         "PyTorch loses the dimensions of integers where it is given an empty list of them",
+        call(make.put([[1, 2]], "int8"), dim=[]),
         "doesn't match the broadcast shape",
     )
 
@@ -207,12 +198,16 @@ def logaddexp_conventions(make: Make) -> Iterator[Convention]:
 _UNORDERED = "PyTorch asks for the least complex number, where the logarithm of 0 has a real part"
 _COMPLEX = frozenset({"complex64", "complex128"})
 COMPLEX_MASKED = (
-    OwnDtypes(r"\1", NO_IDENTITY, r"^\((bool), \*.*mask="),
-    OwnDtypes("*", NO_IDENTITY, r"^\(\*, bool.*mask="),
-    OwnDtypes(r"\1", _UNORDERED, r"^\((c64), \*.*mask="),
-    OwnDtypes("*", _UNORDERED, r"^\(\*, c64.*mask="),
-    OwnDtypes(r"\1", _UNORDERED, r"^(?=.*mask=).*dtype=([\w*]+)", _COMPLEX),
-    OwnDtypes(r"\1", _UNORDERED, r"^\((?!.*dtype=)([^,\[]+).*mask=", _COMPLEX),
+    Departure("dtype", NO_IDENTITY, answer=r"\1", match=r"^\((bool), \*.*mask="),
+    Departure("dtype", NO_IDENTITY, answer="*", match=r"^\(\*, bool.*mask="),
+    Departure("dtype", _UNORDERED, answer=r"\1", match=r"^\((c64), \*.*mask="),
+    Departure("dtype", _UNORDERED, answer="*", match=r"^\(\*, c64.*mask="),
+    Departure(
+        "dtype", _UNORDERED, answer=r"\1", match=r"^(?=.*mask=).*dtype=([\w*]+)", dtypes=_COMPLEX
+    ),
+    Departure(
+        "dtype", _UNORDERED, answer=r"\1", match=r"^\((?!.*dtype=)([^,\[]+).*mask=", dtypes=_COMPLEX
+    ),
 )
 
 
@@ -220,20 +215,20 @@ def logaddexp_departures(make: Make) -> Iterator[Departure]:
     mask = make.put([True, False], bool)
     yield Departure(
         "accepted",
-        call(make.put([1, 2], "complex64"), make.put([1, 2], "complex64"), input_mask=mask),
         _UNORDERED,
+        call(make.put([1, 2], "complex64"), make.put([1, 2], "complex64"), input_mask=mask),
         r"torch\.iinfo\(\) requires an integer",
     )
     yield Departure(
         "accepted",
-        call(make.put([0, 1], bool), make.put([1, 2], "float32"), input_mask=mask),
         NO_IDENTITY,
+        call(make.put([0, 1], bool), make.put([1, 2], "float32"), input_mask=mask),
         "identity of .* on torch.bool",
     )
     yield Departure(
         "value",
-        call(make.put([0.13664304], "float32"), make.put([1.0], "float32"), dtype="complex128"),
         "the result is rounded to the common dtype before it is cast, by both, but not alike",
+        call(make.put([0.13664304], "float32"), make.put([1.0], "float32"), dtype="complex128"),
         r"logaddexp\(f32\[.*dtype='(float64|complex128)'",
     )
 
@@ -244,10 +239,9 @@ OPS = [
         logsumexp_samples,
         reference=np_logsumexp,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=logsumexp_conventions,
-        departures=logsumexp_departures,
-        own_dtypes=BOOLS_MASKED,
+        departures=(*BOOLS_MASKED, logsumexp_departures),
         tails=(Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(jnp.stack([x, 0 * x]))),),
     ),
     OpInfo(
@@ -256,9 +250,8 @@ OPS = [
         reference=np_logaddexp,
         refusals=logaddexp_refusals,
         dtypes=Accepts.INEXACT.value,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS,),
         conventions=logaddexp_conventions,
-        departures=logaddexp_departures,
-        own_dtypes=COMPLEX_MASKED,
+        departures=(*COMPLEX_MASKED, logaddexp_departures),
     ),
 ]

@@ -6,10 +6,10 @@ import numpy as np
 
 import functx
 from functx._core import category, highest, lowest
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals, dims_refusals
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .masked_calls import (
     bools_accepted,
@@ -137,15 +137,15 @@ def extremum_departures(largest: bool):
         yield from bools_accepted(make)
         yield Departure(
             "gradient",
-            call(make.put([1, NAN], "float64")),
             "NaN is the extremum, and has the gradient",
+            call(make.put([1, NAN], "float64")),
             "PyTorch -?nan",
         )
         worst = make.put([-INF if largest else INF, 1], "float64")
         yield Departure(
             "gradient",
-            call(worst, mask=make.put([True, False], bool)),
             "what is masked out shares no gradient, with which PyTorch has it tie",
+            call(worst, mask=make.put([True, False], bool)),
             r"mask=(?!None).*: of array 0: .* PyTorch 0\.",
         )
 
@@ -157,8 +157,8 @@ def position_departures(largest: bool):
         worst = make.put([1, -INF if largest else INF], "float64")
         yield Departure(
             "value",
-            call(worst, mask=make.put([False, True], bool)),
             "the place is one that is kept, where PyTorch has what is masked out tie",
+            call(worst, mask=make.put([False, True], bool)),
             "mask=(?!None)",
         )
 
@@ -172,9 +172,8 @@ OPS = [
         reference=extreme(np.max, lowest),
         refusals=extremum_refusals,
         conventions=extremum_conventions(True),
-        ulps=EXACT,
-        departures=extremum_departures(True),
-        own_dtypes=BOOLS_MASKED,
+        tolerances=(EXACT,),
+        departures=(*BOOLS_MASKED, extremum_departures(True)),
     ),
     OpInfo(
         functx.masked.amin,
@@ -182,9 +181,8 @@ OPS = [
         reference=extreme(np.min, highest),
         refusals=extremum_refusals,
         conventions=extremum_conventions(False),
-        ulps=EXACT,
-        departures=extremum_departures(False),
-        own_dtypes=BOOLS_MASKED,
+        tolerances=(EXACT,),
+        departures=(*BOOLS_MASKED, extremum_departures(False)),
     ),
     OpInfo(
         functx.masked.argmax,
@@ -192,7 +190,7 @@ OPS = [
         reference=place(True),
         refusals=position_refusals,
         conventions=position_conventions(True),
-        departures=position_departures(True),
+        departures=(position_departures(True),),
     ),
     OpInfo(
         functx.masked.argmin,
@@ -200,6 +198,6 @@ OPS = [
         reference=place(False),
         refusals=position_refusals,
         conventions=position_conventions(False),
-        departures=position_departures(False),
+        departures=(position_departures(False),),
     ),
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import far, not_finite
-from functx.testing.opinfo import call, Convention, Departure, edge, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Refusal, Sample
 
 
 DrawArray = Callable[..., jax.Array]
@@ -129,15 +129,27 @@ def nothing_left(value: Any, *, make: Make, rest: tuple[Any, ...] = (), **said: 
 
 NO_IDENTITY = "PyTorch has no identity for bools, which have a least and a greatest value"
 BOOLS_MASKED = (
-    OwnDtypes(r"\1", NO_IDENTITY, r"^\(\*(?=.*mask=).*dtype=([\w*]+)", frozenset({"bool"})),
-    OwnDtypes("bool", NO_IDENTITY, r"^\(\*(?!.*dtype=).*mask=", frozenset({"bool"})),
+    Departure(
+        "dtype",
+        NO_IDENTITY,
+        answer=r"\1",
+        match=r"^\(\*(?=.*mask=).*dtype=([\w*]+)",
+        dtypes=frozenset({"bool"}),
+    ),
+    Departure(
+        "dtype",
+        NO_IDENTITY,
+        answer="bool",
+        match=r"^\(\*(?!.*dtype=).*mask=",
+        dtypes=frozenset({"bool"}),
+    ),
 )
 
 
 def bools_accepted(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.mask(2, 3), 0, mask=make.mask(3)),
         NO_IDENTITY,
+        call(make.mask(2, 3), 0, mask=make.mask(3)),
         "identity of .* on torch.bool",
     )

@@ -6,20 +6,11 @@ import numpy as np
 
 import functx
 from functx._core import category, highest, lowest
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals, nothing_refusals
 from functx.testing.opdb.reductions.rows import far
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .masked_calls import (
     mask_refusals,
@@ -92,15 +83,15 @@ FLOATING = frozenset({"float16", "bfloat16", "float32", "float64"})
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make.put([1, 2], "complex64")),
         "complex numbers have no order: PyTorch takes the real parts",
+        call(make.put([1, 2], "complex64")),
         "expected real arrays",
     )
     large = make.put([2**24, 2**24 + 1, 2**24 + 2], "int64")
     yield Departure(
         "value",
-        call(large),
         "integers are compared as they are, where PyTorch rounds them to float32",
+        call(large),
         r"median\([iu]\d+\[",
     )
 
@@ -112,11 +103,11 @@ OPS = [
         reference=np_median,
         refusals=refusals,
         conventions=median_conventions,
-        departures=departures,
-        ulps=EXACT,
-        own_dtypes=(
-            OwnDtypes(r"\1", _OWN, r"dtype=(\w+)", FLOATING),
-            OwnDtypes(r"\1", _OWN, r"^\(f.*dtype=(\w+)"),
+        tolerances=(EXACT,),
+        departures=(
+            Departure("dtype", _OWN, answer=r"\1", match=r"dtype=(\w+)", dtypes=FLOATING),
+            Departure("dtype", _OWN, answer=r"\1", match=r"^\(f.*dtype=(\w+)"),
+            departures,
         ),
     ),
 ]

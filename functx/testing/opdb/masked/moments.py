@@ -10,16 +10,7 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .masked_calls import (
     mask_refusals,
@@ -123,19 +114,17 @@ _WHOLE = "PyTorch rounds variances to whole numbers, and takes roots of those"
 _UNASKED = r"^(?!.*(dtype=|f32|c64))"
 _SINGLE = "PyTorch computes those of integers in float32, whatever the default dtype is"
 WHOLE_ASKED = (
-    OwnDtypes(
-        "-",
-        _WHOLE,
-        r"dtype=(bool|u8|i64)|dtype=\*",
-        WHOLE,
-    ),
-    OwnDtypes(
-        "-",
-        _WHOLE,
-        "dtype=(bool|u8|i64)",
-    ),
+    Departure("refused", _WHOLE, answer="-", match=r"dtype=(bool|u8|i64)|dtype=\*", dtypes=WHOLE),
+    Departure("refused", _WHOLE, answer="-", match="dtype=(bool|u8|i64)"),
     *(
-        OwnDtypes(answer, _SINGLE, _UNASKED, WHOLE, frozenset({default}))
+        Departure(
+            "dtype",
+            _SINGLE,
+            answer=answer,
+            match=_UNASKED,
+            dtypes=WHOLE,
+            defaults=frozenset({default}),
+        )
         for answer, default in (("f16", "float16"), ("bf16", "bfloat16"), ("f64", "float64"))
     ),
 )
@@ -144,20 +133,20 @@ WHOLE_ASKED = (
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make.put([1, 2], "float64"), dtype="int32"),
         _WHOLE,
+        call(make.put([1, 2], "float64"), dtype="int32"),
         "`dtype` must be floating or complex",
     )
     yield Departure(
         "gradient",
-        call(make.put([1 + 2j, 3 - 1j, 2 + 2j], "complex128"), dtype="float64"),
         "the input is cast first, where PyTorch subtracts the mean of the real parts alone",
+        call(make.put([1 + 2j, 3 - 1j, 2 + 2j], "complex128"), dtype="float64"),
         r"\(c\d+\[.*dtype='(?:b?float|bf)\w*'",
     )
     yield Departure(
         "gradient",
-        call(make.put([np.nan, 1, 3], "float64"), mask=make.put([False, True, True], bool)),
         _SQUARED,
+        call(make.put([np.nan, 1, 3], "float64"), mask=make.put([False, True, True], bool)),
         r"PyTorch \(?-?(nan|inf)",
     )
 
@@ -166,8 +155,8 @@ def std_departures(make: Make) -> Iterator[Departure]:
     yield from departures(make)
     yield Departure(
         "value",
-        call(make.put([0.1 + 0.3j], "complex128"), correction=0, dtype="complex64"),
         "the input is cast first, where PyTorch subtracts a rounded mean from what is not rounded",
+        call(make.put([0.1 + 0.3j], "complex128"), correction=0, dtype="complex64"),
         r"\(c128\[.*dtype='complex64'.*: 0j at",
     )
 
@@ -179,8 +168,7 @@ OPS = [
         reference=np_var,
         refusals=refusals,
         conventions=moment_conventions(2, 2),
-        departures=departures,
-        own_dtypes=WHOLE_ASKED,
+        departures=(*WHOLE_ASKED, departures),
     ),
     OpInfo(
         functx.masked.std,
@@ -188,7 +176,6 @@ OPS = [
         reference=np_std,
         refusals=refusals,
         conventions=std_conventions,
-        departures=std_departures,
-        own_dtypes=WHOLE_ASKED,
+        departures=(*WHOLE_ASKED, std_departures),
     ),
 ]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import call, Convention, Departure, Extreme, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .masked_calls import (
     kept,
@@ -88,14 +88,14 @@ def norm_conventions(make: Make) -> Iterator[Convention]:
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put([1, 2], "complex64"), -math.inf, mask=make.put([True, False], bool)),
         "PyTorch looks for the greatest complex number, where sizes have one",
+        call(make.put([1, 2], "complex64"), -math.inf, mask=make.put([True, False], bool)),
         "input must be floating point, got torch.complex",
     )
     yield Departure(
         "gradient",
-        call(make.put([3, 4, 5], "float64"), -1, mask=make.put([True, True, False], bool)),
         "PyTorch counts what is masked out as zeros, and their powers are infinite",
+        call(make.put([3, 4, 5], "float64"), -1, mask=make.put([True, True, False], bool)),
         r"\], -[\d.]+(?:, .*)?, mask=|ord=-",
     )
 
@@ -190,21 +190,21 @@ def normalize_conventions(make: Make) -> Iterator[Convention]:
 def normalize_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put([1, 2], "complex64"), -math.inf, 0, mask=make.put([True, False], bool)),
         "PyTorch looks for the greatest complex number, where sizes have one",
+        call(make.put([1, 2], "complex64"), -math.inf, 0, mask=make.put([True, False], bool)),
         "input must be floating point, got torch.complex",
     )
     yield Departure(
         "gradient",
-        call(make.put([3, 4, 5], "float64"), -1, 0, mask=make.put([True, True, False], bool)),
         "PyTorch counts what is masked out as zeros, and their powers are infinite",
+        call(make.put([3, 4, 5], "float64"), -1, 0, mask=make.put([True, True, False], bool)),
         r"\], -[\d.]+, .*mask=|ord=-",
     )
     yield Departure(
         "refused",
-        call(make.put([3, 4], "float16"), 2, 0, eps=1e5),
         "a number that is too great is refused in every dtype: PyTorch rounds it to infinity in "
         "halves alone",
+        call(make.put([3, 4], "float16"), 2, 0, eps=1e5),
         "`eps` must fit b?float16",
     )
 
@@ -215,18 +215,24 @@ OPS = [
         norm_samples,
         reference=np_norm,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=norm_conventions,
-        departures=departures,
+        departures=(departures,),
     ),
     OpInfo(
         functx.masked.normalize,
         normalize_samples,
         reference=np_normalize,
         refusals=normalize_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=normalize_conventions,
-        departures=normalize_departures,
-        extremes=(Extreme("mixed in", "1e20 over the square of `eps` is more than float32 holds"),),
+        departures=(normalize_departures,),
+        gaps=(
+            Gap(
+                "extremal",
+                "1e20 over the square of `eps` is more than float32 holds",
+                at="mixed in",
+            ),
+        ),
     ),
 ]

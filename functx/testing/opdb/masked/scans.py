@@ -6,11 +6,11 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals
 from functx.testing.opdb.reductions.running_products import cumprod_departures
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .masked_calls import kept, mask_refusals, rows, some_in_each_row
 
@@ -85,7 +85,7 @@ OPS = [
         reference=np_cumsum,
         refusals=refusals,
         dtypes=Accepts.NUMBER.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=scan_conventions(0),
     ),
     OpInfo(
@@ -95,6 +95,6 @@ OPS = [
         refusals=refusals,
         dtypes=Accepts.NUMBER.value,
         conventions=scan_conventions(1),
-        departures=cumprod_departures,
+        departures=(cumprod_departures,),
     ),
 ]

@@ -6,20 +6,11 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals
 from functx.testing.opdb.rows import log_share, share, share_of_second, tails_of_shares
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .masked_calls import kept, mask_refusals, NO_IDENTITY, rows, some_in_each_row
 
@@ -116,26 +107,26 @@ def conventions(sign: int, logarithm: bool):
     return stated
 
 
-BOOLS_CAST = OwnDtypes(r"\1", NO_IDENTITY, r"^\(bool.*dtype=([\w*]+), mask=")
+BOOLS_CAST = Departure("dtype", NO_IDENTITY, answer=r"\1", match=r"^\(bool.*dtype=([\w*]+), mask=")
 
 
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make.put([1, 2], "complex64"), 0, dtype="float32"),
         "complex numbers have no order: PyTorch takes the real parts",
+        call(make.put([1, 2], "complex64"), 0, dtype="float32"),
         "expected real arrays",
     )
     yield Departure(
         "accepted",
-        call(make.mask(2, 3), 0, dtype="float32", mask=make.mask(3)),
         NO_IDENTITY,
+        call(make.mask(2, 3), 0, dtype="float32", mask=make.mask(3)),
         "identity of .* on torch.bool",
     )
     yield Departure(
         "refused",
-        call(make(2, 0, dtype="int64"), 1),
         "PyTorch refuses these dtypes too, if there is an element of which to compute something",
+        call(make(2, 0, dtype="int64"), 1),
         r"\b0[,\]].*expected a floating dtype",
     )
 
@@ -144,8 +135,8 @@ def softmin_departures(make: Make) -> Iterator[Departure]:
     yield from departures(make)
     yield Departure(
         "accepted",
-        call(make.mask(2, 3), 0, dtype="float32"),
         "bools are cast before they are negated, where PyTorch has no negative of them",
+        call(make.mask(2, 3), 0, dtype="float32"),
         "Negation, the `-` operator, on a bool",
     )
 
@@ -157,10 +148,9 @@ OPS = [
         reference=reference(1, np.exp),
         refusals=refusals,
         dtypes=Accepts.FLOATING.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions(1, False),
-        departures=departures,
-        own_dtypes=(BOOLS_CAST,),
+        departures=(BOOLS_CAST, departures),
         tails=(*tails_of_shares(share, share_of_second),),
     ),
     OpInfo(
@@ -169,10 +159,9 @@ OPS = [
         reference=reference(1, np.asarray),
         refusals=refusals,
         dtypes=Accepts.FLOATING.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions(1, True),
-        departures=departures,
-        own_dtypes=(BOOLS_CAST,),
+        departures=(BOOLS_CAST, departures),
         tails=(*tails_of_shares(log_share),),
     ),
     OpInfo(
@@ -181,9 +170,8 @@ OPS = [
         reference=reference(-1, np.exp),
         refusals=refusals,
         dtypes=Accepts.FLOATING.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions(-1, False),
-        departures=softmin_departures,
-        own_dtypes=(BOOLS_CAST,),
+        departures=(BOOLS_CAST, softmin_departures),
     ),
 ]

@@ -6,10 +6,10 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .masked_calls import (
     mask_refusals,
@@ -102,16 +102,16 @@ def mean_conventions(make: Make) -> Iterator[Convention]:
 _ASKED = "PyTorch multiplies in int64 whatever integer dtype is asked for"
 _NARROW = frozenset({"bool", "uint8", "int8", "int16", "int32"})
 INTEGERS_ASKED = (
-    OwnDtypes(r"\1", _ASKED, r"dtype=(bool|u8|i8|i16|i32)\b"),
-    OwnDtypes("*", _ASKED, r"dtype=\*", _NARROW),
+    Departure("dtype", _ASKED, answer=r"\1", match=r"dtype=(bool|u8|i8|i16|i32)\b"),
+    Departure("dtype", _ASKED, answer="*", match=r"dtype=\*", dtypes=_NARROW),
 )
 
 
 def prod_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([2.0, np.nan], "float64")),
         "the derivative is the product of the others, where PyTorch divides by the element",
+        call(make.put([2.0, np.nan], "float64")),
         "PyTorch \\(?-?nan",
     )
 
@@ -122,7 +122,7 @@ OPS = [
         sum_samples,
         reference=np_sum,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=sum_conventions,
     ),
     OpInfo(
@@ -131,8 +131,7 @@ OPS = [
         reference=np_prod,
         refusals=refusals,
         conventions=prod_conventions,
-        departures=prod_departures,
-        own_dtypes=INTEGERS_ASKED,
+        departures=(*INTEGERS_ASKED, prod_departures),
     ),
     OpInfo(
         functx.masked.mean,
@@ -140,7 +139,7 @@ OPS = [
         reference=np_mean,
         refusals=mean_refusals,
         dtypes=Accepts.INEXACT.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=mean_conventions,
     ),
 ]

@@ -10,6 +10,7 @@ import functx.nn.functional as F
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import Tolerance
 
 
 def unary(make: Make) -> Iterator[Sample]:
@@ -113,8 +114,8 @@ def softplus_conventions(make: Make) -> Iterator[Convention]:
 def gelu_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1e160], "float64"), approximate="tanh"),
         "where the cube leaves the range, the slope is 1 or 0, and PyTorch's NaN",
+        call(make.put([1e160], "float64"), approximate="tanh"),
         r"approximate='tanh'.*PyTorch -?nan",
     )
 
@@ -122,8 +123,8 @@ def gelu_departures(make: Make) -> Iterator[Departure]:
 def softplus_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([-50.0], "float64"), np.inf),
         "an infinite `beta` has no derivative to hand on, times which slopes are none",
+        call(make.put([-50.0], "float64"), np.inf),
         r"beta=-?inf.*: nan at|, -?inf\): .*: nan at",
     )
 
@@ -146,16 +147,21 @@ OPS = [
         reference=np_gelu,
         refusals=gelu_refusals,
         conventions=gelu_conventions,
-        departures=gelu_departures,
+        departures=(gelu_departures,),
         tails=(Tail(lambda mp, x: x * mp.ncdf(x)),),
     ),
-    # Of an exponent of 2000, the rounding is 2000 roundings of the result.
     OpInfo(
         F.gelu,
         tanh_samples,
         reference=np_gelu,
         variant="tanh",
-        ulps={"float64": 4000},
+        tolerances=(
+            Tolerance(
+                "of an exponent of 2000, the rounding is 2000 roundings of the result",
+                ulps=4000,
+                dtypes=frozenset({"float64"}),
+            ),
+        ),
         tails=(Tail(exact_by_tanh, of=lambda op, x: op(x, approximate="tanh")),),
     ),
     OpInfo(
@@ -171,7 +177,7 @@ OPS = [
         reference=np_softplus,
         refusals=softplus_refusals,
         conventions=softplus_conventions,
-        departures=softplus_departures,
+        departures=(softplus_departures,),
         tails=(
             Tail(lambda mp, x: mp.log1p(mp.exp(x)), high=20),
             Tail(

@@ -6,8 +6,8 @@ import numpy as np
 
 import functx
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -68,23 +68,27 @@ def np_affine_grid(theta, size, align_corners=None):
 def generator_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(1, 2, 3, dtype="int32"), (1, 1, 2, 2), False),
         "PyTorch rounds the grid of integers to integers, which name no places; a grid that is "
         "not real names none either",
+        call(make(1, 2, 3, dtype="int32"), (1, 1, 2, 2), False),
         r"expected (a )?floating|floating",
     )
 
 
 OPS = [
     OpInfo(
-        F.affine_grid, grid_samples, reference=np_affine_grid, refusals=grid_refusals, floor=SUMS
+        F.affine_grid,
+        grid_samples,
+        reference=np_affine_grid,
+        refusals=grid_refusals,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         functx.affine_grid_generator,
         generator_samples,
         reference=np_affine_grid,
         refusals=generator_refusals,
-        floor=SUMS,
-        departures=generator_departures,
+        tolerances=(SUMS,),
+        departures=(generator_departures,),
     ),
 ]

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opdb.rows import share
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 
 def attention_samples(make: Make) -> Iterator[Sample]:
@@ -129,20 +129,20 @@ def dropout_conventions(make: Make) -> Iterator[Convention]:
 def empty_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "shape",
-        call(make(1, 0, 3), make(2, 3, 3), make(2, 3, 1)),
         "leading dimensions broadcast, which PyTorch leaves out where there are no queries",
+        call(make(1, 0, 3), make(2, 3, 3), make(2, 3, 1)),
         r"[\[,]0[,\]]",
     )
     yield Departure(
         "refused",
-        call(make(2, 3), make(3, 3), make(0, 1)),
         "PyTorch gives zeros where there are no values, whatever the shapes",
+        call(make(2, 3), make(3, 3), make(0, 1)),
         r"[\[,]0[,\]].*must be \[\.\.\., L, E\]",
     )
     yield Departure(
         "refused",
-        call(make(2, 3), make(2, 3), make(2, 3), dropout_p=float("nan")),
         "PyTorch overlooks that NaN is no probability",
+        call(make(2, 3), make(2, 3), make(2, 3), dropout_p=float("nan")),
         "`dropout_p` must lie in",
     )
 
@@ -160,9 +160,9 @@ OPS = [
         attention_samples,
         reference=np_attention,
         refusals=attention_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=attention_conventions,
-        departures=empty_departures,
+        departures=(empty_departures,),
         tails=(Tail(share, attended),),
     ),
     OpInfo(
@@ -171,7 +171,7 @@ OPS = [
         moments=attention_moments,
         sampler=attention_sampler,
         variant="dropout",
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=dropout_conventions,
     ),
 ]

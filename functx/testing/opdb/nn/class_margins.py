@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .hinges import by_options, HALVES, reductions
 
@@ -121,14 +121,15 @@ OPS = [
         multi_samples,
         np_multi,
         multi_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=multi_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "*",
+        departures=(
+            Departure(
+                "dtype",
                 "PyTorch's kernel has no halves",
-                r"int, \*\[\]",
-                HALVES,
+                answer="*",
+                match=r"int, \*\[\]",
+                dtypes=HALVES,
             ),
         ),
     ),
@@ -137,7 +138,7 @@ OPS = [
         several_samples,
         np_several,
         several_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=several_conventions,
     ),
 ]

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.rows import tails_of_losses
-from functx.testing.opinfo import call, Convention, Departure, Extreme, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, np_loss, UNWEIGHTED
 from .extremes import smooth_at_extremes
@@ -139,8 +139,8 @@ def probability_conventions(make: Make) -> Iterator[Convention]:
 def class_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(2, 3), make.put([0, 1], "int8")),
         "classes may have any integer dtype: where 64 bit is off there is no int64",
+        call(make(2, 3), make.put([0, 1], "int8")),
         "expected target dtype to be Long",
     )
 
@@ -148,21 +148,21 @@ def class_departures(make: Make) -> Iterator[Departure]:
 def smoothing_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, 3), make.put([0, 1], "int64"), label_smoothing=-1.0),
         "PyTorch smooths by nothing where it should by less than nothing, or by NaN",
+        call(make(2, 3), make.put([0, 1], "int64"), label_smoothing=-1.0),
         "`label_smoothing` must lie in",
     )
     target = make.put(np.full((2, 3), 1 / 3), "float64")
     yield Departure(
         "dtype",
-        call(make(2, 3, dtype="float32"), target, reduction="none"),
         "the loss has the dtype of `input`, as with class numbers",
+        call(make(2, 3, dtype="float32"), target, reduction="none"),
         "float64",
     )
     yield Departure(
         "refused",
-        call(make(2, 3), target, make.put([True, False, True], bool)),
         "weights have the dtype of `input`, as with class numbers, where PyTorch asks for it too",
+        call(make(2, 3), target, make.put([True, False, True], bool)),
         r"expected floating arrays, got (bool|[iu]\d+)\[",
     )
 
@@ -173,13 +173,14 @@ OPS = [
         samples,
         reference=np_loss,
         refusals=nll_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=nll_conventions,
-        departures=class_departures,
-        extremes=(
-            Extreme(
-                "huge in array 0",
+        departures=(class_departures,),
+        gaps=(
+            Gap(
+                "extremal",
                 "a weight's slope is a loss less their mean, whose rounding may be left",
+                at="huge in array 0",
             ),
         ),
     ),
@@ -188,9 +189,9 @@ OPS = [
         cross_entropy_samples,
         reference=np_cross_entropy,
         refusals=cross_entropy_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=cross_entropy_conventions,
-        departures=class_departures,
+        departures=(class_departures,),
         tails=(*tails_of_losses(lambda op, x, k: op(x, jnp.int32(k))),),
     ),
     OpInfo(
@@ -198,8 +199,8 @@ OPS = [
         probability_samples,
         reference=np_cross_entropy,
         variant="probabilities",
-        departures=smoothing_departures,
-        floor=SUMS,
+        departures=(smoothing_departures,),
+        tolerances=(SUMS,),
         conventions=probability_conventions,
         tails=(*tails_of_losses(lambda op, x, k: op(x, 0 * x + jnp.eye(3, dtype=x.dtype)[k])),),
     ),

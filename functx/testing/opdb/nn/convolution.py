@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .padding_extremes import BEYOND_THE_EDGE
 from .window_sizes import window_is_a_number
@@ -118,8 +118,8 @@ def infinity_departures(dimensions: int):
         weight.flat[0] = np.inf
         yield Departure(
             "value",
-            call(make.put(image, "float64"), make.put(weight, "float64"), padding=1),
             "XLA leaves out padding, where PyTorch adds 0 times infinity",
+            call(make.put(image, "float64"), make.put(weight, "float64"), padding=1),
             r"\): (?!-?nan)[^ ]+ at \[[\d, ]*\], PyTorch -?nan ",
         )
 
@@ -131,14 +131,14 @@ def whole_departures(make: Make) -> Iterator[Departure]:
     weight, bias = make.put(np.ones((2, 1, 2)), "uint8"), make.put([0, 1], "uint8")
     yield Departure(
         "refused",
-        call(x, weight, bias),
         "integers are refused, as in the other convolutions",
+        call(x, weight, bias),
         r"expected [\w ,]*arrays, got (?:bool|[iu]\d+)\[",
     )
     yield Departure(
         "refused",
-        call(make(4, 1, 2), make(2, 2, 3), make(3), -1),
         "nothing is cut off by less than no padding, as in the other convolutions",
+        call(make(4, 1, 2), make(2, 2, 3), make(3), -1),
         "`pad` must be at least 0",
     )
 
@@ -149,27 +149,27 @@ OPS = [
         conv1d_samples,
         reference=np_conv,
         refusals=conv1d_refusals,
-        floor=SUMS,
-        departures=infinity_departures(1),
+        tolerances=(SUMS,),
+        departures=(infinity_departures(1),),
         fixed_sizes=(window_is_a_number(2),),
-        extremes=(BEYOND_THE_EDGE,),
+        gaps=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
         F.conv2d,
         conv2d_samples,
         reference=np_conv,
         refusals=conv2d_refusals,
-        floor=SUMS,
-        departures=infinity_departures(2),
+        tolerances=(SUMS,),
+        departures=(infinity_departures(2),),
         fixed_sizes=(window_is_a_number(2, 3),),
-        extremes=(BEYOND_THE_EDGE,),
+        gaps=(BEYOND_THE_EDGE,),
     ),
     OpInfo(
         F.conv3d,
         conv3d_samples,
         reference=np_conv,
         refusals=conv3d_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         fixed_sizes=(window_is_a_number(2, 3, 4),),
     ),
     OpInfo(
@@ -177,9 +177,9 @@ OPS = [
         conv_tbc_samples,
         reference=np_conv_tbc,
         refusals=conv_tbc_refusals,
-        floor=SUMS,
-        departures=whole_departures,
+        tolerances=(SUMS,),
+        departures=(whole_departures,),
         fixed_sizes=(window_is_a_number(0),),
-        extremes=(BEYOND_THE_EDGE,),
+        gaps=(BEYOND_THE_EDGE,),
     ),
 ]

@@ -10,10 +10,10 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx._core import category, real_of
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.complex_differences import COMPLEX_DIFFERENCE
 from functx.testing.opinfo import call, Convention, held, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .distances_in_double import np_distance
 
@@ -106,7 +106,7 @@ OPS = [
         cosine_samples,
         np_cosine,
         cosine_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=cosine_conventions,
     ),
     OpInfo(
@@ -114,8 +114,8 @@ OPS = [
         distance_samples,
         np_distance,
         distance_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=distance_conventions,
-        own_dtypes=(COMPLEX_DIFFERENCE,),
+        departures=(COMPLEX_DIFFERENCE,),
     ),
 ]

@@ -61,8 +61,8 @@ def same(x, y):
 def dropout_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, dtype="int32"), 0.0),
         "integers are refused whatever `p` is",
+        call(make(2, dtype="int32"), 0.0),
         "expected inexact arrays",
     )
 
@@ -184,8 +184,8 @@ def whole_channels(shape: tuple[int, ...], mapped: int):
 def channel_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(1), training=False),
         "shapes are those of the operator, whether it draws or not",
+        call(make(1), training=False),
         r"`input` must be \[N, C, \.\.\.\]",
     )
 
@@ -199,7 +199,7 @@ OPS = [
         sampler=sampler,
         dtypes=Accepts.INEXACT.value,
         conventions=dropout_conventions,
-        departures=dropout_departures,
+        departures=(dropout_departures,),
     ),
     OpInfo(F.dropout, without_draw, reference=np_without_draw, variant="without_draw"),
     *(
@@ -211,7 +211,7 @@ OPS = [
             sampler=ft.partial(channel_sampler, channels=channels),
             dtypes=Accepts.INEXACT.value,
             conventions=conventions,
-            **({} if operator is F.dropout1d else {"departures": channel_departures}),
+            departures=() if operator is F.dropout1d else (channel_departures,),
         )
         for operator, draws, bad, channels, conventions in [
             (F.dropout1d, line_samples, line_refusals, of_lines, whole_channels((4, 8, 3), 2)),

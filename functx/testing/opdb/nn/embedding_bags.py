@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def starts(make: Make) -> Any:
@@ -136,32 +136,32 @@ OVERLOOKED = "PyTorch overlooks a NaN that is not the first of its bag"
 def maximum_departures(make: Make) -> Iterator[Departure]:
     rows = make.put([[0, 1]], "int64")
     beside_nan = call(rows, make.put([[1.0], [np.nan]]), mode="max")
-    yield Departure("gradient", beside_nan, OVERLOOKED, r"\bnan\b.*mode='max'")
+    yield Departure("gradient", OVERLOOKED, beside_nan, r"\bnan\b.*mode='max'")
 
 
 def departures(make: Make) -> Iterator[Departure]:
     table = make(2, 2)
     yield Departure(
         "accepted",
-        call(make.put([[0, 1]], "uint8"), table),
         "row numbers may have any integer dtype",
+        call(make.put([[0, 1]], "uint8"), table),
         "Expected tensor for argument #1 'indices'",
     )
     yield Departure(
         "accepted",
-        call(make.index(2, 2, 0), table),
         "rows of no numbers are empty bags, as between equal offsets",
+        call(make.index(2, 2, 0), table),
         "step must be nonzero",
     )
     yield Departure(
         "gradient",
-        call(make.put([[0, 1], [0, 3]], "int64"), make(4, 2), scale_grad_by_freq=True),
         "PyTorch divides by how often another row is read, where rows are read unequally often",
+        call(make.put([[0, 1], [0, 3]], "int64"), make(4, 2), scale_grad_by_freq=True),
         "scale_grad_by_freq=True",
     )
     sparse = call(make.index(2, 2, 2), table, sparse=True)
     yield Departure(
-        "refused", sparse, "gradients are dense arrays, always", "`sparse` gradients do not exist"
+        "refused", "gradients are dense arrays, always", sparse, "`sparse` gradients do not exist"
     )
 
 
@@ -171,9 +171,9 @@ OPS = [
         samples,
         np_bag,
         refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions,
-        departures=departures,
+        departures=(departures,),
         only_on={"sparse": frozenset()},
     ),
     OpInfo(
@@ -182,7 +182,7 @@ OPS = [
         np_bag,
         variant="maximum",
         conventions=maximum_conventions,
-        departures=maximum_departures,
+        departures=(maximum_departures,),
         only_on={"sparse": frozenset()},
     ),
 ]

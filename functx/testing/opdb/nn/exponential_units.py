@@ -11,10 +11,10 @@ import scipy.special
 
 import functx.nn.functional as F
 from functx._core import category
-from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Extreme, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, Gap, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import AT_ROOTS, Tolerance
 
 
 NAN, INF = np.nan, np.inf
@@ -181,10 +181,11 @@ OPS = [
         np_celu,
         celu_refusals,
         conventions=celu_conventions,
-        extremes=(
-            Extreme(
-                "(zeros|subnormal) in array 1",
+        gaps=(
+            Gap(
+                "extremal",
                 "`alpha` must not be 0, which XLA's CPU takes these for",
+                at="(zeros|subnormal) in array 1",
             ),
         ),
         tails=(
@@ -207,7 +208,7 @@ OPS = [
         unary,
         reference=lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
         conventions=logsigmoid_conventions,
-        signed_zeros=False,  # far out PyTorch has either
+        tolerances=(Tolerance("far out PyTorch has zeros of either sign", signed_zeros=False),),
         tails=(Tail(lambda mp, x: -mp.log1p(mp.exp(-x)), order=3),),
     ),
     OpInfo(
@@ -233,9 +234,14 @@ OPS = [
         unary,
         np_tanhshrink,
         no_bools,
-        floor=AT_ROOTS,
+        tolerances=(
+            AT_ROOTS,
+            Tolerance(
+                "of a difference that halves cannot hold, the reference has the sign",
+                signed_zeros=False,
+            ),
+        ),
         conventions=tanhshrink_conventions,
-        signed_zeros=False,  # of a difference that halves cannot hold, the reference has the sign
         tails=(Tail(lambda mp, x: x - mp.tanh(x)),),
     ),
     OpInfo(

@@ -8,12 +8,15 @@ import numpy as np
 import functx
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, Tolerance
 
 from .padding_extremes import MIRRORS, SMALL_WEIGHTS
 
 
-PLACED = Floor(24, "coordinates are rounded, and between elements the result follows them")
+PLACED = Tolerance(
+    "coordinates are rounded, and between elements the result follows them", floor=24
+)
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 
@@ -315,22 +318,16 @@ def in_the_middle(ranks: tuple[int, ...], *options) -> Callable[[Make], Iterator
     return conventions
 
 
+ANY_NUMBER = "PyTorch takes any number for a mode, and computes nothing for some"
+
+
 def image_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "refused",
-        call(*image(make, 2, 2), 0, 3, True),
-        "PyTorch takes any number for a mode, and computes nothing for some",
-        r"_mode` must be 0",
-    )
+    yield Departure("refused", ANY_NUMBER, call(*image(make, 2, 2), 0, 3, True), "_mode` must be 0")
 
 
 def volume_departures(make: Make) -> Iterator[Departure]:
-    yield Departure(
-        "refused",
-        call(*volume(make, 2, 2, 2), 0, 3, True),
-        "PyTorch takes any number for a mode, and computes nothing for some",
-        r"_mode` must be 0",
-    )
+    at = call(*volume(make, 2, 2, 2), 0, 3, True)
+    yield Departure("refused", ANY_NUMBER, at, "_mode` must be 0")
 
 
 OPS = [
@@ -340,7 +337,7 @@ OPS = [
         reference=np_grid_sample,
         refusals=named_refusals,
         conventions=bilinear_conventions,
-        floor=PLACED,
+        tolerances=(PLACED,),
     ),
     OpInfo(
         F.grid_sample,
@@ -348,8 +345,8 @@ OPS = [
         reference=np_grid_sample,
         variant="nearest",
         conventions=nearest_conventions,
-        ulps=0,
-        extremes=(MIRRORS,),
+        tolerances=(EXACT,),
+        gaps=(MIRRORS,),
     ),
     OpInfo(
         F.grid_sample,
@@ -357,7 +354,7 @@ OPS = [
         reference=np_grid_sample,
         variant="bicubic",
         conventions=bicubic_conventions,
-        floor=PLACED,
+        tolerances=(PLACED,),
     ),
     OpInfo(
         F.grid_sample,
@@ -365,7 +362,7 @@ OPS = [
         reference=np_grid_sample,
         variant="volumes",
         conventions=in_the_middle((5,), "bilinear", "zeros", True),
-        floor=PLACED,
+        tolerances=(PLACED,),
     ),
     OpInfo(
         functx.grid_sampler,
@@ -373,8 +370,8 @@ OPS = [
         reference=np_grid_sampler,
         refusals=numbered_refusals(),
         conventions=in_the_middle((4, 5), 0, 0, True),
-        floor=PLACED,
-        departures=image_departures,
+        tolerances=(PLACED,),
+        departures=(image_departures,),
     ),
     OpInfo(
         functx.grid_sampler_2d,
@@ -382,9 +379,9 @@ OPS = [
         reference=np_grid_sampler,
         refusals=numbered_refusals(4),
         conventions=in_the_middle((4,), 0, 0, True),
-        floor=PLACED,
-        departures=image_departures,
-        extremes=(SMALL_WEIGHTS,),
+        tolerances=(PLACED,),
+        departures=(image_departures,),
+        gaps=(SMALL_WEIGHTS,),
     ),
     OpInfo(
         functx.grid_sampler_3d,
@@ -392,7 +389,7 @@ OPS = [
         reference=np_grid_sampler,
         refusals=numbered_refusals(5),
         conventions=in_the_middle((5,), 0, 0, True),
-        floor=PLACED,
-        departures=volume_departures,
+        tolerances=(PLACED,),
+        departures=(volume_departures,),
     ),
 ]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, edge, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -79,8 +79,13 @@ def conventions(make: Make) -> Iterator[Convention]:
 
 
 OWN = (
-    OwnDtypes("*", "PyTorch has no kernel for them", dtypes=frozenset({"float64"})),
-    OwnDtypes("*", "PyTorch asks for rows of 16 bytes", dtypes=frozenset({"float16", "bfloat16"})),
+    Departure("dtype", "PyTorch has no kernel for them", answer="*", dtypes=frozenset({"float64"})),
+    Departure(
+        "dtype",
+        "PyTorch asks for rows of 16 bytes",
+        answer="*",
+        dtypes=frozenset({"float16", "bfloat16"}),
+    ),
 )
 
 OPS = [
@@ -89,8 +94,8 @@ OPS = [
         samples,
         reference=np_grouped,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions,
-        own_dtypes=OWN,
+        departures=OWN,
     ),
 ]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import WEIGHTED
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import WEIGHTED
 
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -219,14 +219,14 @@ def factor_conventions(make: Make) -> Iterator[Convention]:
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put([[[1.0, 2.0, np.inf]]]), 3, mode="linear"),
         "where a size stays nothing is resampled; PyTorch adds its neighbour, infinite, times 0",
+        call(make.put([[[1.0, 2.0, np.inf]]]), 3, mode="linear"),
         r"-?inf at \[.*PyTorch -?nan",
     )
     yield Departure(
         "refused",
-        call(make.mask(1, 1, 5), mode="area", scale_factor=1e-5),
         "PyTorch takes bools where the result is empty",
+        call(make.mask(1, 1, 5), mode="area", scale_factor=1e-5),
         r"mode='area', scale_factor.*got bool",
     )
 
@@ -245,9 +245,9 @@ OPS = [
         reference=np_interpolate,
         refusals=interpolate_refusals,
         dtypes=("uint8", *FLOATS),
-        floor=WEIGHTED,
+        tolerances=(WEIGHTED,),
         conventions=nearest_and_factor_conventions,
-        departures=departures,
+        departures=(departures,),
     ),
     *(
         OpInfo(
@@ -256,7 +256,7 @@ OPS = [
             reference=np_interpolate,
             variant=variant,
             dtypes=dtypes,
-            floor=WEIGHTED,
+            tolerances=(WEIGHTED,),
         )
         for variant, samples, dtypes in (
             ("linear", linear_samples, FLOATS),
@@ -272,7 +272,7 @@ OPS = [
         reference=np_interpolate,
         refusals=one_size_refusals,
         dtypes=FLOATS,
-        floor=WEIGHTED,
+        tolerances=(WEIGHTED,),
     ),
     OpInfo(
         F.upsample_nearest,
@@ -280,7 +280,7 @@ OPS = [
         reference=np_interpolate,
         refusals=one_size_refusals,
         dtypes=("uint8", *FLOATS),
-        floor=WEIGHTED,
+        tolerances=(WEIGHTED,),
     ),
     OpInfo(
         F.upsample_bilinear,
@@ -290,6 +290,6 @@ OPS = [
         ),
         refusals=plane_refusals,
         dtypes=("uint8", *FLOATS),
-        floor=WEIGHTED,
+        tolerances=(WEIGHTED,),
     ),
 ]

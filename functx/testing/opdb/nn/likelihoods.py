@@ -9,19 +9,9 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx._core import Accepts, category
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    held,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, held, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .reduced import np_reduced, refusals
 
@@ -233,8 +223,8 @@ def divergence_departures(make: Make) -> Iterator[Departure]:
     whole = make.put([[1, 2, 0]], "uint8")
     yield Departure(
         "accepted",
-        call(make(1, 3), whole, log_target=True),
         "a target of integers is one of numbers",
+        call(make(1, 3), whole, log_target=True),
         "Integral inputs not supported",
     )
 
@@ -243,16 +233,16 @@ def normal_departures(make: Make) -> Iterator[Departure]:
     whole = make.put([1, 2, 3], "uint8")
     yield Departure(
         "accepted",
-        call(whole, whole, whole),
         "variances that are integers are not clamped in place",
+        call(whole, whole, whole),
         "result type Float can't be cast to",
     )
     x = make(3, dtype="float64"), make(3, dtype="float64")
     small = make.put([0.1, 0.2, 0.3], "float64")
     yield Departure(
         "gradient",
-        call(*x, small, eps=make.put(0.5, "float64")),
         "what a variance is clamped to has a derivative; PyTorch clamps without looking",
+        call(*x, small, eps=make.put(0.5, "float64")),
         r"eps=f64\[\].*of array 3: .*, PyTorch 0\.0",
     )
 
@@ -263,7 +253,7 @@ OPS = [
         entropy_samples,
         np_entropy,
         entropy_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=entropy_conventions,
     ),
     OpInfo(
@@ -271,27 +261,34 @@ OPS = [
         divergence_samples,
         np_divergence,
         divergence_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         dtypes=Accepts.FLOATING.value,
         conventions=divergence_conventions,
-        departures=divergence_departures,
+        departures=(divergence_departures,),
     ),
     OpInfo(
         F.poisson_nll_loss,
         count_samples,
         np_counts,
         refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         dtypes=Accepts.REAL_NUMBER.value,
         conventions=count_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "^",
+        departures=(
+            Departure(
+                "dtype",
                 "PyTorch makes float32 of integers before it looks at the halves beside them",
-                r"\((?:bool|u8|i64), \*\)",
-                frozenset({"float16", "bfloat16"}),
+                answer="^",
+                match=r"\((?:bool|u8|i64), \*\)",
+                dtypes=frozenset({"float16", "bfloat16"}),
             ),
-            OwnDtypes("^", "as above, the other way round", r"\(\*, b?f16\)", INTEGERS),
+            Departure(
+                "dtype",
+                "as above, the other way round",
+                answer="^",
+                match=r"\(\*, b?f16\)",
+                dtypes=INTEGERS,
+            ),
         ),
     ),
     OpInfo(
@@ -299,10 +296,12 @@ OPS = [
         normal_samples,
         np_normal,
         normal_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         dtypes=Accepts.FLOATING.value,
         conventions=normal_conventions,
-        own_dtypes=(OwnDtypes("-", "a normal sample is real", "complex"),),
-        departures=normal_departures,
+        departures=(
+            Departure("refused", "a normal sample is real", answer="-", match="complex"),
+            normal_departures,
+        ),
     ),
 ]

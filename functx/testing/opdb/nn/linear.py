@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def linear_samples(make: Make) -> Iterator[Sample]:
@@ -62,15 +62,15 @@ def np_linear(x, weight, bias=None):
 def linear_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(4, 4, 1), make(5, 1), make(1, 1, 5)),
         "a bias broadcasts to the result, of which PyTorch folds all dimensions but the last",
+        call(make(4, 4, 1), make(5, 1), make(1, 1, 5)),
         "number of sizes provided",
     )
     x, weight = make(2, 2, 3, dtype="float64"), make(4, 3, dtype="float64")
     yield Departure(
         "refused",
-        call(x, weight, make(2, 1, 4, dtype="float32")),
         "dtypes are the same whatever the shapes; PyTorch adds some shapes of bias apart",
+        call(x, weight, make(2, 1, 4, dtype="float32")),
         r"must have the same dtype, got (\w+)\[[\d,]*\], \1\[[\d,]*\], ",
     )
 
@@ -81,14 +81,14 @@ OPS = [
         linear_samples,
         reference=np_linear,
         refusals=linear_refusals,
-        departures=linear_departures,
-        floor=SUMS,
+        departures=(linear_departures,),
+        tolerances=(SUMS,),
     ),
     OpInfo(
         F.bilinear,
         bilinear_samples,
         reference=np_bilinear,
         refusals=bilinear_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
 ]

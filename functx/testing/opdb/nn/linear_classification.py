@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.rows import tails_of_losses
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, UNWEIGHTED
 
@@ -104,7 +104,7 @@ OPS = [
         samples,
         np_linear_cross_entropy,
         refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions,
         tails=(*tails_of_losses(lambda op, x, k: op(x, jnp.eye(3, dtype=x.dtype), jnp.int32(k))),),
     ),
@@ -113,7 +113,7 @@ OPS = [
         probability_samples,
         np_linear_cross_entropy,
         variant="probabilities",
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=probability_conventions,
     ),
 ]

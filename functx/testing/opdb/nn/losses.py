@@ -6,10 +6,10 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 from .extremes import smooth_at_extremes
 from .reduced import np_reduced, refusals
@@ -68,9 +68,9 @@ def smooth_departures(make: Make) -> Iterator[Departure]:
     pair = make(3, dtype="complex64"), make(3, dtype="complex64")
     yield Departure(
         "refused",
-        call(*pair, beta=0),
         "what dtypes are taken does not depend on a value: PyTorch's `l1_loss` answers where "
         "`beta` is 0",
+        call(*pair, beta=0),
         r"beta=(0|0\.0|False)\b.*expected real arrays, got c",
     )
 
@@ -125,8 +125,8 @@ def weight_departures(make: Make) -> Iterator[Departure]:
     x, zero = make.put([np.nan, 1.0], "float64"), make.put([0.0, 0.0], "float64")
     yield Departure(
         "gradient",
-        call(x, zero, weight=make.put([1.0, np.nan], "float64")),
         "the derivative at NaN is 0, whatever weight it has, and in PyTorch 0 times the weight",
+        call(x, zero, weight=make.put([1.0, np.nan], "float64")),
         r"weight=.*\bnan.*: \(?-?0(\.0|j)?[-+0j)]* at.*PyTorch \(?-?nan",
     )
 
@@ -134,8 +134,8 @@ def weight_departures(make: Make) -> Iterator[Departure]:
 def logits_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(3), make(3, dtype="complex64")),
         "targets are probabilities, which PyTorch's formula does not ask",
+        call(make(3), make(3, dtype="complex64")),
         r"expected floating arrays, got c\d+\[",
     )
 
@@ -263,18 +263,33 @@ def logits_conventions(make: Make) -> Iterator[Convention]:
 _ARRAYS_ONLY = "PyTorch takes no numbers here, which promote; an absolute value is real"
 _NUMBER = r"\((?:int|float|complex), \*\)|\(\*, (?:int|float|complex)\)"
 NUMBERS_IN_L1 = (
-    OwnDtypes("f32", _ARRAYS_ONLY, "complex", frozenset({"float16", "bfloat16"})),
-    OwnDtypes("f32", _ARRAYS_ONLY, _NUMBER, frozenset({"complex64"})),
-    OwnDtypes("f64", _ARRAYS_ONLY, _NUMBER, frozenset({"complex128"})),
+    Departure(
+        "dtype",
+        _ARRAYS_ONLY,
+        answer="f32",
+        match="complex",
+        dtypes=frozenset({"float16", "bfloat16"}),
+    ),
+    Departure("dtype", _ARRAYS_ONLY, answer="f32", match=_NUMBER, dtypes=frozenset({"complex64"})),
+    Departure("dtype", _ARRAYS_ONLY, answer="f64", match=_NUMBER, dtypes=frozenset({"complex128"})),
 )
 NUMBERS_IN_L1_OF_INTEGERS = (
-    OwnDtypes("i64", _ARRAYS_ONLY, r"\((?:int, \*|\*, int), reduction='sum'\)"),
-    OwnDtypes("f32", _ARRAYS_ONLY, r"\((?:(?:float|complex), \*|\*, (?:float|complex)), "),
+    Departure(
+        "dtype", _ARRAYS_ONLY, answer="i64", match=r"\((?:int, \*|\*, int), reduction='sum'\)"
+    ),
+    Departure(
+        "dtype",
+        _ARRAYS_ONLY,
+        answer="f32",
+        match=r"\((?:(?:float|complex), \*|\*, (?:float|complex)), ",
+    ),
 )
 _COMPLEX_NUMBER = "complex, weight"
 NUMBERS_IN_MSE = (
-    OwnDtypes("c128", _ARRAYS_ONLY, _COMPLEX_NUMBER, frozenset({"float64"})),
-    OwnDtypes("c64", _ARRAYS_ONLY, _COMPLEX_NUMBER),
+    Departure(
+        "dtype", _ARRAYS_ONLY, answer="c128", match=_COMPLEX_NUMBER, dtypes=frozenset({"float64"})
+    ),
+    Departure("dtype", _ARRAYS_ONLY, answer="c64", match=_COMPLEX_NUMBER),
 )
 
 OF_INPUT = "PyTorch's result has the dtype of `input`, however wide `target` is"
@@ -286,9 +301,9 @@ OPS = [
         reference=np_mse,
         refusals=weighted_refusals,
         dtypes=Accepts.FLOATING.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=mse_conventions,
-        own_dtypes=NUMBERS_IN_MSE,
+        departures=NUMBERS_IN_MSE,
     ),
     OpInfo(
         F.l1_loss,
@@ -296,17 +311,16 @@ OPS = [
         reference=np_l1,
         refusals=absolute_refusals,
         dtypes=Accepts.INEXACT.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=l1_conventions,
-        own_dtypes=NUMBERS_IN_L1,
+        departures=NUMBERS_IN_L1,
     ),
     OpInfo(
         F.l1_loss,
         integer_samples,
         reference=np_l1_of_integers,
         variant="integers",
-        departures=weight_departures,
-        own_dtypes=NUMBERS_IN_L1_OF_INTEGERS,
+        departures=(*NUMBERS_IN_L1_OF_INTEGERS, weight_departures),
         dtypes=Accepts.INTEGER.value,
     ),
     OpInfo(
@@ -314,9 +328,9 @@ OPS = [
         smooth_samples,
         reference=np_smooth_l1,
         refusals=smooth_refusals,
-        departures=smooth_departures,
+        departures=(smooth_departures,),
         dtypes=Accepts.FLOATING.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=smooth_l1_conventions,
     ),
     OpInfo(
@@ -325,16 +339,23 @@ OPS = [
         reference=np_huber,
         refusals=huber_refusals,
         dtypes=Accepts.FLOATING.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=huber_conventions,
-        own_dtypes=(
-            OwnDtypes("^", OF_INPUT, r"\(b?f16, \*\)"),
-            OwnDtypes("^", OF_INPUT, r"\(\*, b?f16\)", frozenset({"float16", "bfloat16"})),
-            OwnDtypes(
-                "^",
+        departures=(
+            Departure("dtype", OF_INPUT, answer="^", match=r"\(b?f16, \*\)"),
+            Departure(
+                "dtype",
                 OF_INPUT,
-                r"\(f64\[\], \*\)|\(\*, f64\)",
-                frozenset({"float16", "bfloat16", "float32"}),
+                answer="^",
+                match=r"\(\*, b?f16\)",
+                dtypes=frozenset({"float16", "bfloat16"}),
+            ),
+            Departure(
+                "dtype",
+                OF_INPUT,
+                answer="^",
+                match=r"\(f64\[\], \*\)|\(\*, f64\)",
+                dtypes=frozenset({"float16", "bfloat16", "float32"}),
             ),
         ),
     ),
@@ -343,15 +364,16 @@ OPS = [
         logits_samples,
         reference=np_logits,
         refusals=logits_refusals,
-        departures=logits_departures,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=logits_conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "^",
+        departures=(
+            Departure(
+                "dtype",
                 "PyTorch multiplies in place into what it made of `target`, in the dtype of that",
-                r"(?:bool|u8|i64|f16|bf16|f64|c64)\b",
+                answer="^",
+                match=r"(?:bool|u8|i64|f16|bf16|f64|c64)\b",
             ),
+            logits_departures,
         ),
         tails=(
             Tail(lambda mp, x: mp.log1p(mp.exp(-x)), lambda op, x: op(x, 0 * x + 1), "target 1"),

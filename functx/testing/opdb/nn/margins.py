@@ -8,19 +8,10 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx._core import Accepts, category
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 from .hinges import (
     bad_reduction,
@@ -214,13 +205,13 @@ def cosine_conventions(make: Make) -> Iterator[Convention]:
 def soft_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(1), make(3)),
         "`input` and `target` broadcast; in PyTorch only `target` does, by an error of its output",
+        call(make(1), make(3)),
         "doesn't match the broadcast shape",
     )
     phases = make(3, dtype="complex64")
     yield Departure(
-        "refused", call(phases, phases), "margins are those of real numbers", r"arrays, got c\d+\["
+        "refused", "margins are those of real numbers", call(phases, phases), r"arrays, got c\d+\["
     )
 
 
@@ -230,7 +221,7 @@ OPS = [
         hinge_samples,
         np_hinge,
         hinge_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=hinge_conventions,
     ),
     OpInfo(
@@ -238,7 +229,7 @@ OPS = [
         ranking_samples,
         np_ranking,
         ranking_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=ranking_conventions,
     ),
     OpInfo(
@@ -246,9 +237,9 @@ OPS = [
         soft_samples,
         np_soft,
         soft_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=soft_conventions,
-        departures=soft_departures,
+        departures=(soft_departures,),
         tails=(Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(x, jnp.int32(-1))),),
     ),
     OpInfo(
@@ -256,10 +247,14 @@ OPS = [
         classes_samples,
         np_classes,
         classes_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=classes_conventions,
         dtypes=Accepts.FLOATING.value,
-        own_dtypes=(OwnDtypes("-", "probabilities and their weights are real", "complex"),),
+        departures=(
+            Departure(
+                "refused", "probabilities and their weights are real", answer="-", match="complex"
+            ),
+        ),
         tails=(
             Tail(
                 lambda mp, x: mp.log1p(mp.exp(-x)),
@@ -278,11 +273,17 @@ OPS = [
         cosine_samples,
         np_cosine,
         cosine_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=cosine_conventions,
-        own_dtypes=(
-            OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),
-            OwnDtypes("^", WHOLE_FIRST, r"\b(?:bool|u8|i64), \*|\*, (?:bool|u8|i64)", HALVES),
+        departures=(
+            Departure("dtype", WHOLE_FIRST, answer="^", match=r"b?f16", dtypes=WHOLE),
+            Departure(
+                "dtype",
+                WHOLE_FIRST,
+                answer="^",
+                match=r"\b(?:bool|u8|i64), \*|\*, (?:bool|u8|i64)",
+                dtypes=HALVES,
+            ),
         ),
     ),
 ]

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.rows import share
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 
 def at(make: Make, *lengths: int, heads: int = 2, biases: bool = False, **options: Any) -> Sample:
@@ -261,8 +261,8 @@ def departures(make: Make) -> Iterator[Departure]:
     mask = make.put(np.zeros((2, 2)), "bfloat16")
     yield Departure(
         "accepted",
-        call(x, x, x, 2, 1, E, *rest, attn_mask=mask),
         "a mask may have any floating dtype",
+        call(x, x, x, 2, 1, E, *rest, attn_mask=mask),
         "Input dtypes must be the same",
     )
 
@@ -282,14 +282,17 @@ OPS = [
         samples,
         np_multi_head,
         refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "*", "PyTorch's second result is None, without a dtype", "need_weights=False"
+        departures=(
+            Departure(
+                "dtype",
+                "PyTorch's second result is None, without a dtype",
+                answer="*",
+                match="need_weights=False",
             ),
+            departures,
         ),
-        departures=departures,
         tails=(Tail(share, attended),),
     ),
     OpInfo(
@@ -297,13 +300,13 @@ OPS = [
         separate_samples,
         np_multi_head,
         variant="separate",
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         F.multi_head_attention_forward,
         dropout_samples,
         variant="dropout",
-        floor=SUMS,
+        tolerances=(SUMS,),
         moments=moments,
         sampler=sampler,
         conventions=dropout_conventions,

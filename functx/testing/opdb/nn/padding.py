@@ -9,6 +9,7 @@ import functx
 import functx.nn.functional as F
 from functx._core import category
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 NUMBERS = tuple(name for name in F.pad.spec.accepts.value if name != "bool")
@@ -132,14 +133,14 @@ def np_pad(x, pad, mode="constant", value=None):
 def circular_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make(1, 3, 4, dtype="float64"), (-2, 4, 1, -1), "circular"),
         "PyTorch copies in place where sizes are negative, and counts some elements once",
+        call(make(1, 3, 4, dtype="float64"), (-2, 4, 1, -1), "circular"),
         r"\([\d, ]*-\d[^)]*\), (mode=)?'circular'",
     )
     yield Departure(
         "refused",
-        call(make(1, 3, dtype="float32"), (-3, 1), "circular"),
         "PyTorch copies from memory that holds nothing, where nothing is left to go around",
+        call(make(1, 3, dtype="float32"), (-3, 1), "circular"),
         "takes more than there is",
     )
 
@@ -148,8 +149,8 @@ def nothing_departures(mode: str):
     def departures(make: Make) -> Iterator[Departure]:
         yield Departure(
             "refused",
-            call(make(1, 2, 2, dtype="float32"), (1, 0, -1, -1), mode),
             "PyTorch overlooks that nothing is left in one of several dimensions",
+            call(make(1, 2, 2, dtype="float32"), (1, 0, -1, -1), mode),
             "takes more than there is",
         )
 
@@ -170,7 +171,7 @@ OPS = [
         refusals=reflect_refusals,
         variant="reflect",
         dtypes=NUMBERS,
-        departures=nothing_departures("reflect"),
+        departures=(nothing_departures("reflect"),),
     ),
     OpInfo(
         F.pad,
@@ -178,7 +179,7 @@ OPS = [
         reference=np_pad,
         variant="replicate",
         dtypes=NUMBERS,
-        departures=nothing_departures("replicate"),
+        departures=(nothing_departures("replicate"),),
     ),
     OpInfo(
         F.pad,
@@ -186,13 +187,13 @@ OPS = [
         reference=np_pad,
         refusals=circular_refusals,
         variant="circular",
-        departures=circular_departures,
+        departures=(circular_departures,),
     ),
     OpInfo(
         functx.constant_pad_nd,
         number_samples,
         reference=np_number_pad,
         refusals=number_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

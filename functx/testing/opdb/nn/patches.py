@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import EXACT, SUMS
 from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, SUMS
 
 
 def unfold_samples(make: Make) -> Iterator[Sample]:
@@ -94,7 +94,7 @@ OPS = [
         unfold_samples,
         reference=np_unfold,
         refusals=unfold_refusals,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         F.fold,
@@ -102,6 +102,6 @@ OPS = [
         reference=np_fold,
         refusals=fold_refusals,
         conventions=fold_conventions,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
 ]

@@ -10,10 +10,10 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx._core import category
-from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import AT_ROOTS
 
 
 NAN, INF = np.nan, np.inf
@@ -236,8 +236,8 @@ def hardsigmoid_conventions(make: Make) -> Iterator[Convention]:
 def hardsigmoid_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([0.5], "float64")),
         "PyTorch's slope in float64 is a sixth in float32",
+        call(make.put([0.5], "float64")),
         r"f64\[",
     )
 
@@ -319,8 +319,8 @@ def threshold_conventions(make: Make) -> Iterator[Convention]:
 def hardtanh_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(), -1, make.put(0, "uint8")),
         "bounds are compared as they are, in PyTorch after -1 has become a byte",
+        call(make(), -1, make.put(0, "uint8")),
         "min_val cannot be greater than max_val",
     )
 
@@ -332,7 +332,7 @@ OPS = [
         np_hardtanh,
         hardtanh_refusals,
         conventions=hardtanh_conventions,
-        departures=hardtanh_departures,
+        departures=(hardtanh_departures,),
     ),
     OpInfo(F.relu6, unary, np_relu6, conventions=relu6_conventions),
     OpInfo(
@@ -340,15 +340,15 @@ OPS = [
         unary,
         np_hardsigmoid,
         conventions=hardsigmoid_conventions,
-        departures=hardsigmoid_departures,
-        floor=AT_ROOTS,
+        departures=(hardsigmoid_departures,),
+        tolerances=(AT_ROOTS,),
     ),
     OpInfo(
         F.hardswish,
         unary,
         np_hardswish,
         conventions=hardswish_conventions,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS,),
         tails=(Tail(lambda mp, x: x * (x + 3) / 6, low=-3, high=3),),
     ),
     OpInfo(F.hardshrink, hardshrink_samples, np_hardshrink, conventions=hardshrink_conventions),

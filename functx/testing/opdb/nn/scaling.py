@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -56,7 +56,7 @@ OPS = [
         samples,
         reference=np_normalize,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=normalize_conventions,
     )
 ]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import EXACT
 from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def shuffle_samples(make: Make) -> Iterator[Sample]:
@@ -73,8 +73,8 @@ def np_channel_shuffle(x, groups):
 def unshuffle_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "shape",
-        call(make(0, 1, 2, 2), 2),
         "PyTorch hands an array without elements back as it is, not in the shape of the result",
+        call(make(0, 1, 2, 2), 2),
         r"\b0\b.*PyTorch \(.*\b0\b",
     )
 
@@ -85,21 +85,21 @@ OPS = [
         shuffle_samples,
         reference=np_pixel_shuffle,
         refusals=refusals("upscale_factor", r"channels that 2 \* 2 divides, got 3"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         F.pixel_unshuffle,
         unshuffle_samples,
         reference=np_pixel_unshuffle,
         refusals=refusals("downscale_factor", "height and width that 2 divides"),
-        departures=unshuffle_departures,
-        ulps=EXACT,
+        departures=(unshuffle_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         F.channel_shuffle,
         channel_samples,
         reference=np_channel_shuffle,
         refusals=refusals("groups", "channels that 2 groups divide, got 3"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
 ]

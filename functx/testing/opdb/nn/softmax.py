@@ -7,11 +7,11 @@ import numpy as np
 import functx
 import functx.nn.functional as F
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.rows import log_share, row, share, share_of_second, tails_of_shares
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 from .extremes import smooth_at_extremes
 
@@ -131,9 +131,9 @@ def with_dtype_conventions(make: Make) -> Iterator[Convention]:
 def third_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "dtype",
-        call(make(2, 3, dtype="bfloat16"), 0, functx.float32),
         "a dtype in the third place is `dtype`, as in `torch.softmax`; PyTorch's function of this "
         "module takes it for `_stacklevel`, and makes nothing of it",
+        call(make(2, 3, dtype="bfloat16"), 0, functx.float32),
         r"0, <class 'jax\.numpy\.\w+'>",
     )
 
@@ -145,7 +145,7 @@ OPS = [
         reference=np_softmax,
         refusals=refusals,
         dtypes=INEXACT,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=softmax_conventions,
         tails=(*tails_of_shares(share, share_of_second),),
     ),
@@ -155,7 +155,7 @@ OPS = [
         reference=np_log_softmax,
         refusals=refusals,
         dtypes=INEXACT,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=log_softmax_conventions,
         tails=(*tails_of_shares(log_share),),
     ),
@@ -165,9 +165,9 @@ OPS = [
         reference=np_softmax,
         variant="with_dtype",
         conventions=with_dtype_conventions,
-        departures=third_departures,
+        departures=(third_departures,),
         dtypes=Accepts.REAL.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         F.log_softmax,
@@ -175,9 +175,9 @@ OPS = [
         reference=np_log_softmax,
         variant="with_dtype",
         conventions=with_dtype_conventions,
-        departures=third_departures,
+        departures=(third_departures,),
         dtypes=Accepts.REAL.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         F.softmin,
@@ -185,7 +185,7 @@ OPS = [
         reference=np_softmin,
         refusals=refusals,
         dtypes=INEXACT,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=softmin_conventions,
         tails=(Tail(lambda mp, x: share(mp, -x), lambda op, x: op(-row(-x), 0)[0]),),
     ),
@@ -196,6 +196,6 @@ OPS = [
         variant="with_dtype",
         conventions=with_dtype_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
 ]

@@ -103,14 +103,14 @@ def embedding_conventions(make: Make) -> Iterator[Convention]:
 def one_hot_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put([0, 1], "int8"), 2),
         "classes may have any integer dtype: where 64 bit is off there is no int64",
+        call(make.put([0, 1], "int8"), 2),
         "index tensor of type LongTensor",
     )
     yield Departure(
         "accepted",
-        call(make.put([], "int64"), 0),
         "of nothing there may be 0 classes, which PyTorch takes for a number to find out",
+        call(make.put([], "int64"), 0),
         "Can not infer total number of classes",
     )
 
@@ -119,13 +119,13 @@ def embedding_departures(make: Make) -> Iterator[Departure]:
     rows = make.put([0, 1], "uint8")
     yield Departure(
         "accepted",
-        call(rows, make(3, 2)),
         "rows may have any integer dtype, as classes may",
+        call(rows, make(3, 2)),
         r"argument #[12] 'indices'",
     )
     sparse = call(make.index(3, 2), make(3, 2), sparse=True)
     yield Departure(
-        "refused", sparse, "gradients are dense arrays, always", "`sparse` gradients do not exist"
+        "refused", "gradients are dense arrays, always", sparse, "`sparse` gradients do not exist"
     )
 
 
@@ -136,7 +136,7 @@ OPS = [
         reference=np_embedding,
         refusals=embedding_refusals,
         conventions=embedding_conventions,
-        departures=embedding_departures,
+        departures=(embedding_departures,),
         only_on={"sparse": frozenset()},
     ),
     OpInfo(
@@ -145,6 +145,6 @@ OPS = [
         reference=np_one_hot,
         refusals=one_hot_refusals,
         dtypes=("int64",),
-        departures=one_hot_departures,
+        departures=(one_hot_departures,),
     ),
 ]

@@ -8,18 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def log_probs(make: Make, *shape: int) -> Any:
@@ -151,8 +142,8 @@ def departures(make: Make) -> Iterator[Departure]:
     wrong = make.put([[1, 2], [2, 2]], "float32")
     yield Departure(
         "refused",
-        call(log_probs(make, 5, 2, 5), wrong, (3, 3), (2, 1)),
         "a class is no floating number; PyTorch casts it where lengths are numbers",
+        call(log_probs(make, 5, 2, 5), wrong, (3, 3), (2, 1)),
         r"`targets` must hold integers, got b?f\d+\[",
     )
 
@@ -163,14 +154,17 @@ OPS = [
         samples,
         np_ctc,
         refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         directions=normalized,
         conventions=conventions,
-        own_dtypes=(
-            OwnDtypes(
-                "*", "PyTorch's kernel has no halves", dtypes=frozenset({"float16", "bfloat16"})
+        departures=(
+            Departure(
+                "dtype",
+                "PyTorch's kernel has no halves",
+                answer="*",
+                dtypes=frozenset({"float16", "bfloat16"}),
             ),
+            departures,
         ),
-        departures=departures,
     ),
 ]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .padding_extremes import BEYOND_THE_EDGE
 from .window_sizes import window_is_a_number
@@ -94,8 +94,8 @@ OPS = [
         samples,
         reference=np_conv_transpose,
         refusals=refusals,
-        floor=SUMS,
-        extremes=extremes,
+        tolerances=(SUMS,),
+        gaps=extremes,
         fixed_sizes=(window_is_a_number(*range(2, 2 + n)),),
     )
     for n, operator, samples, refusals, extremes in [

@@ -7,9 +7,9 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx._core import category, real_of, refuse
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .distances_in_double import np_distance
 from .hinges import (
@@ -24,13 +24,14 @@ from .hinges import (
 
 
 FUNCTION = "PyTorch asks for a function"
-APART = OwnDtypes(
-    "f32",
+APART = Departure(
+    "dtype",
     "all three promote to complex64, where PyTorch's distance of two of integers has the default "
     "dtype",
-    r"^\(\*, (c64, \*|\*, c64)\)",
-    WHOLE,
-    frozenset({"float64"}),
+    answer="f32",
+    match=r"^\(\*, (c64, \*|\*, c64)\)",
+    dtypes=WHOLE,
+    defaults=frozenset({"float64"}),
 )
 
 
@@ -167,22 +168,27 @@ OPS = [
         triplet_samples,
         np_triplet,
         triplet_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=triplet_conventions,
-        own_dtypes=(OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE), APART),
+        departures=(
+            Departure("dtype", WHOLE_FIRST, answer="^", match=r"b?f16", dtypes=WHOLE),
+            APART,
+        ),
     ),
     OpInfo(
         F.triplet_margin_with_distance_loss,
         distance_samples,
         np_distance_triplet,
         distance_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=distance_conventions,
-        own_dtypes=(
-            OwnDtypes("f32", FUNCTION, r"c64.*distance_function=\[", HALVES),
-            OwnDtypes("*", FUNCTION, r"c64.*distance_function=\["),
-            OwnDtypes("^", FUNCTION, r"distance_function=\["),
-            OwnDtypes("^", WHOLE_FIRST, r"b?f16", WHOLE),
+        departures=(
+            Departure(
+                "dtype", FUNCTION, answer="f32", match=r"c64.*distance_function=\[", dtypes=HALVES
+            ),
+            Departure("dtype", FUNCTION, answer="*", match=r"c64.*distance_function=\["),
+            Departure("dtype", FUNCTION, answer="^", match=r"distance_function=\["),
+            Departure("dtype", WHOLE_FIRST, answer="^", match=r"b?f16", dtypes=WHOLE),
             APART,
         ),
     ),

@@ -7,9 +7,9 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, Tolerance
 
 from .operands import (
     binary_and_number,
@@ -202,8 +202,8 @@ def sgn_conventions(make: Make) -> Iterator[Convention]:
 def sgn_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([2.0, -3], "float64")),
         "PyTorch's gradient of real numbers is a tensor without elements",
+        call(make.put([2.0, -3], "float64")),
         "ZeroTensor",
     )
 
@@ -254,36 +254,42 @@ def lerp_conventions(make: Make) -> Iterator[Convention]:
 def lerp_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, dtype="float32"), make(2, dtype="float32"), make(dtype="complex64")),
         "a 0-d weight takes the arrays' dtype, where PyTorch promotes them to a complex one",
+        call(make(2, dtype="float32"), make(2, dtype="float32"), make(dtype="complex64")),
         "`weight` must be real beside",
     )
     integers = make(2, dtype="int32")
     yield Departure(
         "refused",
-        call(integers, integers, make(dtype="float32")),
         "a 0-d weight takes the arrays' dtype, where PyTorch promotes integers to it",
+        call(integers, integers, make(dtype="float32")),
         r"expected inexact arrays, got [biu]",
     )
 
 
-PRODUCT = Floor(8, "a product is rounded before the sum", elementwise=True)
+PRODUCT = Tolerance("a product is rounded before the sum", floor=8, elementwise=True)
 
 OPS = [
-    OpInfo(functx.add, scaled_samples, reference=np_add, refusals=scaled_refusals, floor=PRODUCT),
+    OpInfo(
+        functx.add,
+        scaled_samples,
+        reference=np_add,
+        refusals=scaled_refusals,
+        tolerances=(PRODUCT,),
+    ),
     OpInfo(
         functx.sub,
         scaled_samples,
         reference=lambda x, y, *, alpha=1: x - alpha * y,
         refusals=sub_refusals,
-        floor=PRODUCT,
+        tolerances=(PRODUCT,),
     ),
     OpInfo(
         functx.rsub,
         rsub_samples,
         reference=lambda x, y, alpha=1: y - alpha * x,
         refusals=rsub_refusals,
-        floor=PRODUCT,
+        tolerances=(PRODUCT,),
     ),
     OpInfo(
         functx.mul,
@@ -307,13 +313,15 @@ OPS = [
         refusals=real_only,
         conventions=sign_conventions,
     ),
-    OpInfo(functx.positive, unary(), reference=lambda x: x, refusals=bool_refusals, ulps=EXACT),
+    OpInfo(
+        functx.positive, unary(), reference=lambda x: x, refusals=bool_refusals, tolerances=(EXACT,)
+    ),
     OpInfo(
         functx.sgn,
         sgn_samples,
         reference=np_sgn,
         conventions=sgn_conventions,
-        departures=sgn_departures,
+        departures=(sgn_departures,),
     ),
     OpInfo(
         functx.copysign,
@@ -328,7 +336,7 @@ OPS = [
         reference=np_addcmul,
         refusals=addcmul_refusals,
         dtypes=Accepts.NUMBER.value,
-        floor=PRODUCT,
+        tolerances=(PRODUCT,),
         conventions=addcmul_conventions,
     ),
     OpInfo(
@@ -336,8 +344,8 @@ OPS = [
         lerp_samples,
         reference=np_lerp,
         refusals=lerp_refusals,
-        floor=PRODUCT,
+        tolerances=(PRODUCT,),
         conventions=lerp_conventions,
-        departures=lerp_departures,
+        departures=(lerp_departures,),
     ),
 ]

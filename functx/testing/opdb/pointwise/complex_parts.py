@@ -7,18 +7,9 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .operands import binary, quiet, unary, without_numbers
 
@@ -80,14 +71,14 @@ def polar_departures(make: Make) -> Iterator[Departure]:
     halves = make(2, dtype="bfloat16")
     yield Departure(
         "accepted",
-        call(halves, halves),
         HALVES,
+        call(halves, halves),
         "Half, Float or Double tensors but got BFloat16|not implemented for 'Half'",
     )
     yield Departure(
         "gradient",
-        call(make.put([-2.0], "float64"), make.put([0.5], "float64")),
         "the slope of the product, where PyTorch has that of a positive `abs`",
+        call(make.put([-2.0], "float64"), make.put([0.5], "float64")),
         "of array 0: ",
     )
 
@@ -109,8 +100,8 @@ def view_as_complex_refusals(make: Make) -> Iterator[Refusal]:
 def view_as_complex_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(2, dtype="bfloat16")),
         HALVES,
+        call(make(2, dtype="bfloat16")),
         "half, float and double tensors, but got a tensor of scalar type: BFloat16",
     )
 
@@ -135,8 +126,8 @@ def complex_conventions(make: Make) -> Iterator[Convention]:
 def complex_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(2, dtype="bfloat16"), make(2, dtype="bfloat16")),
         HALVES,
+        call(make(2, dtype="bfloat16"), make(2, dtype="bfloat16")),
         "Half, Float or Double tensors but got BFloat16",
     )
 
@@ -149,7 +140,7 @@ OPS = [
         refusals=complex_refusals,
         conventions=complex_conventions,
         dtypes=Accepts.FLOATING.value,
-        departures=complex_departures,
+        departures=(complex_departures,),
     ),
     OpInfo(
         functx.polar,
@@ -158,16 +149,18 @@ OPS = [
         refusals=polar_refusals,
         conventions=polar_conventions,
         dtypes=Accepts.FLOATING.value,
-        departures=polar_departures,
+        departures=(polar_departures,),
     ),
     OpInfo(
         functx.view_as_complex,
         view_as_complex_samples,
         reference=paired,
         refusals=view_as_complex_refusals,
-        departures=view_as_complex_departures,
-        own_dtypes=(OwnDtypes("c64", HALVES, dtypes=frozenset({"bfloat16"})),),
-        ulps=EXACT,
+        departures=(
+            Departure("dtype", HALVES, answer="c64", dtypes=frozenset({"bfloat16"})),
+            view_as_complex_departures,
+        ),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.view_as_real,
@@ -175,7 +168,7 @@ OPS = [
         reference=lambda z: np.stack([z.real, z.imag], -1),
         refusals=view_as_real_refusals,
         dtypes=("complex64", "complex128"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(functx.real, unary(), reference=np.real),
     OpInfo(

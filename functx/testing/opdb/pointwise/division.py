@@ -8,8 +8,9 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import Tolerance
 
 from .operands import PAIRS, quiet, unary_nonzero, unbroadcastable
 
@@ -101,9 +102,11 @@ def np_addcdiv(x, first, second, *, value=1):
     return x + value * first / second
 
 
-SCALED = Floor(8, "a scaled quotient is rounded before the sum", elementwise=True)
+SCALED = Tolerance("a scaled quotient is rounded before the sum", floor=8, elementwise=True)
 REAL_NUMBERS = Accepts.REAL_NUMBER.value
-ROUNDED_ONCE = dict.fromkeys(Accepts.FLOATING.value, 0)
+ROUNDED_ONCE = Tolerance(
+    "a quotient is rounded once, correctly", ulps=0, dtypes=frozenset(Accepts.FLOATING.value)
+)
 
 
 def rounded_conventions(mode: str):
@@ -231,8 +234,8 @@ def addcdiv_conventions(make: Make) -> Iterator[Convention]:
 def fmod_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([30000.0], "float64"), make.put([0.001], "float64")),
         "the quotient that belongs to the remainder, where PyTorch truncates a rounded one",
+        call(make.put([30000.0], "float64"), make.put([0.001], "float64")),
         r"of array 1: (-?\d\d\d)[^ ]* at .*PyTorch \1",
     )
 
@@ -244,7 +247,7 @@ OPS = [
         reference=np_div,
         refusals=div_refusals,
         conventions=div_conventions,
-        ulps=ROUNDED_ONCE,
+        tolerances=(ROUNDED_ONCE,),
     ),
     OpInfo(
         functx.div,
@@ -261,7 +264,13 @@ OPS = [
         variant="trunc",
         dtypes=REAL_NUMBERS,
         conventions=rounded_conventions("trunc"),
-        ulps={"float16": 4},  # the quotient is rounded before it is truncated
+        tolerances=(
+            Tolerance(
+                "the quotient is rounded before it is truncated",
+                ulps=4,
+                dtypes=frozenset({"float16"}),
+            ),
+        ),
     ),
     OpInfo(
         functx.addcdiv,
@@ -269,7 +278,7 @@ OPS = [
         reference=np_addcdiv,
         refusals=addcdiv_refusals,
         dtypes=Accepts.INEXACT.value,
-        floor=SCALED,
+        tolerances=(SCALED,),
         conventions=addcdiv_conventions,
     ),
     OpInfo(
@@ -293,7 +302,7 @@ OPS = [
         quotients,
         reference=quiet(np.fmod),
         refusals=fmod_refusals,
-        departures=fmod_departures,
+        departures=(fmod_departures,),
         dtypes=REAL_NUMBERS,
         conventions=fmod_conventions,
     ),
@@ -301,7 +310,7 @@ OPS = [
         functx.reciprocal,
         unary_nonzero,
         reference=quiet(lambda x: 1 / x),
-        ulps=ROUNDED_ONCE,
+        tolerances=(ROUNDED_ONCE,),
         conventions=reciprocal_conventions,
         tails=(Tail(lambda mp, x: 1 / x),),
     ),

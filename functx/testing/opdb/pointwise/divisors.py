@@ -62,8 +62,8 @@ def lcm_conventions(make: Make) -> Iterator[Convention]:
 def gcd_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put([-128], "int8"), make.put([6], "int8")),
         "a divisor is positive, also one of the least integer",
+        call(make.put([-128], "int8"), make.put([6], "int8")),
         r": (\d+) at .*PyTorch -\1\b",
     )
 
@@ -76,7 +76,7 @@ OPS = [
         refusals=refusals,
         dtypes=Accepts.INTEGER.value,
         conventions=gcd_conventions,
-        departures=gcd_departures,
+        departures=(gcd_departures,),
     ),
     OpInfo(
         functx.lcm,

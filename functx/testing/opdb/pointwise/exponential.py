@@ -10,10 +10,10 @@ import scipy.special
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import AT_ROOTS, Tolerance, ZERO_TIMES_A_LOGARITHM
 
 from .operands import (
     floating_without_numbers,
@@ -194,8 +194,8 @@ def base_conventions(base: int):
 def logit_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put(np.full(16, np.nan), "float64"), 0.25),
         "NaN has the slope NaN, which PyTorch's vectors take for one outside, with slope 0",
+        call(make.put(np.full(16, np.nan), "float64"), 0.25),
         r"nan at .*PyTorch -?0\.0 ",
     )
 
@@ -282,6 +282,9 @@ def of_one(exact: Callable[[Any, Any], Any]) -> tuple[Tail, Tail]:
     return Tail(exact, first, "first"), Tail(exact, second, "second")
 
 
+ROUNDED_TO_ZERO = Tolerance(
+    "at its roots, what halves round to 0 has the sign of a rounding", signed_zeros=False
+)
 OPS = [
     OpInfo(
         functx.exp,
@@ -331,7 +334,7 @@ OPS = [
         reference=np_logit,
         refusals=logit_refusals,
         conventions=logit_conventions,
-        departures=logit_departures,
+        departures=(logit_departures,),
         tails=(Tail(lambda mp, x: mp.log(x / (1 - x)), low=0, high=1),),
     ),
     OpInfo(
@@ -354,7 +357,7 @@ OPS = [
         reference=np_logaddexp,
         refusals=logaddexp_refusals,
         dtypes=Accepts.INEXACT.value,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS,),
         conventions=logaddexp_conventions(np.e),
         tails=(*of_one(lambda mp, x: mp.log1p(mp.exp(x))),),
     ),
@@ -363,9 +366,8 @@ OPS = [
         logaddexp_samples,
         reference=quiet(np.logaddexp2),
         refusals=floating_without_numbers,
-        signed_zeros=False,  # at its roots, what halves round to 0 has the sign of a rounding
+        tolerances=(AT_ROOTS, ROUNDED_TO_ZERO),
         dtypes=Accepts.FLOATING.value,
-        floor=AT_ROOTS,
         conventions=logaddexp_conventions(2),
         tails=(*of_one(lambda mp, x: mp.log1p(mp.mpf(2) ** x) / mp.log(2)),),
     ),
@@ -374,7 +376,7 @@ OPS = [
         xlogy_samples,
         reference=quiet(scipy.special.xlogy),
         refusals=reals_or_a_number,
-        signed_zeros=False,
+        tolerances=(ZERO_TIMES_A_LOGARITHM,),
         conventions=xlogy_conventions,
     ),
 ]

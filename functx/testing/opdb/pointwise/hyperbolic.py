@@ -128,7 +128,7 @@ OPS = [
         asinh_samples,
         reference=quiet(np.arcsinh),
         conventions=asinh_conventions,
-        departures=sided(UPRIGHT),
+        departures=(sided(UPRIGHT),),
         tails=(Tail(lambda mp, x: mp.asinh(x)),),
     ),
     OpInfo(
@@ -136,7 +136,7 @@ OPS = [
         above_1,
         reference=quiet(np.arccosh),
         conventions=acosh_conventions,
-        departures=sided(BELOW_1),
+        departures=(sided(BELOW_1),),
         tails=(Tail(lambda mp, x: mp.acosh(x), low=1),),
     ),
     OpInfo(

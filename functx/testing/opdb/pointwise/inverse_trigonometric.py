@@ -75,7 +75,7 @@ OPS = [
         inside,
         reference=quiet(np.arccos),
         conventions=acos_conventions,
-        departures=sided(ALONG),
+        departures=(sided(ALONG),),
         tails=(Tail(lambda mp, x: mp.acos(x), low=-1, high=1),),
     ),
     OpInfo(
@@ -83,7 +83,7 @@ OPS = [
         inside,
         reference=quiet(np.arcsin),
         conventions=asin_conventions,
-        departures=sided(ALONG),
+        departures=(sided(ALONG),),
         tails=(Tail(lambda mp, x: mp.asin(x), low=-1, high=1),),
     ),
     OpInfo(

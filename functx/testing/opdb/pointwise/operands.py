@@ -66,7 +66,7 @@ def sided(cut: list[complex]) -> Callable[[Make], Iterator[Departure]]:
     def departures(make: Make) -> Iterator[Departure]:
         at = call(make.put(cut, "complex128"))
         turned = r"of array 0: \(-?(\d+\.\d\d)[^ ]* at \[.*\], PyTorch \(-?\1"
-        yield Departure("gradient", at, ONE_SIDE, turned)
+        yield Departure("gradient", ONE_SIDE, at, turned)
 
     return departures
 

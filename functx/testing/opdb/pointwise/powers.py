@@ -12,7 +12,7 @@ from functx.testing.opinfo import (
     Convention,
     Departure,
     edge,
-    Extreme,
+    Gap,
     held,
     OpInfo,
     Refusal,
@@ -207,17 +207,17 @@ def rsqrt_conventions(make: Make) -> Iterator[Convention]:
 def pow_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put([-0.0], "float32"), 0.5),
         "a power of -0.0 that is no odd integer is 0.0: PyTorch takes the root, and keeps the sign",
+        call(make.put([-0.0], "float32"), 0.5),
         r", 0\.5\): 0\.0 at .*PyTorch -0\.0",
     )
     yield Departure(
         "value",
+        "with an exponent of tens, one rounding of the logarithm is tens of the result",
         call(
             make.put(0.5476030959936482 + 0.6771729236634928j, "complex128"),
             make.put([-127, -128], "int8"),
         ),
-        "with an exponent of tens, one rounding of the logarithm is tens of the result",
         r"pow\(c\d+.*, [ci]\d+\[[\d,]*\]\S*?(?<![\d.e])\d\d+\D.*\): ",
     )
 
@@ -230,7 +230,13 @@ OPS = [
         refusals=floating_without_numbers,
         dtypes=Accepts.FLOATING.value,
         conventions=hypot_conventions,
-        extremes=(Extreme("zeros in all", "the slope of a cone at its tip, 0 / 0 in PyTorch too"),),
+        gaps=(
+            Gap(
+                "extremal",
+                "the slope of a cone at its tip, 0 / 0 in PyTorch too",
+                at="zeros in all",
+            ),
+        ),
     ),
     OpInfo(
         functx.pow,
@@ -239,12 +245,13 @@ OPS = [
         refusals=pow_refusals,
         dtypes=Accepts.NUMBER.value,
         conventions=pow_conventions,
-        departures=pow_departures,
-        extremes=(
-            Extreme(
-                "(zeros|mixed) in array 1|zeros in all",
+        departures=(pow_departures,),
+        gaps=(
+            Gap(
+                "extremal",
                 "a negative base has no real powers beside that of 0: the slope in the exponent is "
                 "NaN, in PyTorch too",
+                at="(zeros|mixed) in array 1|zeros in all",
             ),
         ),
     ),
@@ -254,11 +261,12 @@ OPS = [
         reference=np_float_power,
         refusals=float_power_refusals,
         conventions=float_power_conventions,
-        extremes=(
-            Extreme(
-                "(zeros|subnormal|mixed) in",
+        gaps=(
+            Gap(
+                "extremal",
                 "0, for which XLA's CPU takes subnormal numbers, has no slope to a complex power "
                 "with a real part below 1: NaN in PyTorch too",
+                at="(zeros|subnormal|mixed) in",
             ),
         ),
     ),

@@ -9,7 +9,6 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import (
     call,
@@ -21,6 +20,7 @@ from functx.testing.opinfo import (
     Refusal,
     Sample,
 )
+from functx.testing.tolerances import EXACT
 
 from .operands import floating_without_numbers, PAIRS, quiet, unary_nonzero, without_numbers
 
@@ -119,8 +119,8 @@ def ldexp_conventions(make: Make) -> Iterator[Convention]:
 def ldexp_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1.0], "float64"), make.put([5000], "int32")),
         "the slope is the power, infinite where it is out of range, and 0 in PyTorch",
+        call(make.put([1.0], "float64"), make.put([5000], "int32")),
         r"of array 0: -?inf at .*PyTorch -?0\.0",
     )
 
@@ -161,7 +161,7 @@ def nextafter_in(dtype: str, **facts: Any) -> OpInfo:
         reference=np_nextafter,
         variant=dtype,
         dtypes=(dtype,),
-        ulps=EXACT,
+        tolerances=(EXACT,),
         **facts,
     )
 
@@ -176,7 +176,7 @@ OPS = [
         reference=np.frexp,
         refusals=frexp_refusals,
         conventions=frexp_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.ldexp,
@@ -184,7 +184,7 @@ OPS = [
         reference=np_ldexp,
         refusals=without_numbers,
         conventions=ldexp_conventions,
-        departures=ldexp_departures,
+        departures=(ldexp_departures,),
     ),
     nextafter_in("float16"),
     nextafter_in("bfloat16"),

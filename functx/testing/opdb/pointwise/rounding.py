@@ -8,6 +8,7 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import Tolerance
 
 from .operands import quiet, unary
 
@@ -64,6 +65,11 @@ def frac_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("a sawtooth", at, value=value, gradient=[1, 1, 1, 1, 1])
 
 
+TIES_TO_EVEN = Tolerance(
+    "which number is nearest is no matter of rounding",
+    ulps=0,
+    dtypes=frozenset({"float32", "float64"}),
+)
 OPS = [
     OpInfo(
         functx.floor,
@@ -97,7 +103,7 @@ OPS = [
         functx.round,
         round_samples,
         reference=np_round,
-        ulps={"float32": 0, "float64": 0},
+        tolerances=(TIES_TO_EVEN,),
         refusals=round_refusals,
         conventions=round_conventions,
     ),

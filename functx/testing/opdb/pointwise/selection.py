@@ -7,16 +7,8 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EQUAL_ZEROS
 
 from .operands import binary, real_without_numbers, SHAPES
 
@@ -226,8 +218,8 @@ def clamp_conventions(make: Make) -> Iterator[Convention]:
 def where_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put([1.0, 2.0]), make.put([True, False], bool), 0.0),
         "the order of PyTorch's method is understood too",
+        call(make.put([1.0, 2.0]), make.put([True, False], bool), 0.0),
         "where expected condition to be a boolean tensor",
     )
 
@@ -235,14 +227,14 @@ def where_departures(make: Make) -> Iterator[Departure]:
 def clamp_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "dtype",
-        call(make.put([1, 2], "int32"), 0, make.put(1.0, "float64")),
         "a 0-d array is one beside a number too, where PyTorch takes both for numbers",
+        call(make.put([1, 2], "int32"), 0, make.put(1.0, "float64")),
         r"float64, PyTorch float32",
     )
     yield Departure(
         "refused",
-        call(make.put([1.0, 2.0], "float32"), np.nan, 1e39),
         "a bound that the dtype cannot hold is refused, also beside NaN, which decides in PyTorch",
+        call(make.put([1.0, 2.0], "float32"), np.nan, 1e39),
         r"clamp\(.*\bnan\b.*must fit",
     )
 
@@ -290,7 +282,7 @@ OPS = [
         extremum_samples,
         reference=np.maximum,
         refusals=real_without_numbers,
-        signed_zeros=False,
+        tolerances=(EQUAL_ZEROS,),
         conventions=maximum_conventions,
     ),
     OpInfo(
@@ -298,7 +290,7 @@ OPS = [
         extremum_samples,
         reference=np.minimum,
         refusals=real_without_numbers,
-        signed_zeros=False,
+        tolerances=(EQUAL_ZEROS,),
         conventions=minimum_conventions,
     ),
     OpInfo(
@@ -306,7 +298,7 @@ OPS = [
         extremum_samples,
         reference=np.fmax,
         refusals=real_without_numbers,
-        signed_zeros=False,
+        tolerances=(EQUAL_ZEROS,),
         conventions=fmax_conventions,
     ),
     OpInfo(
@@ -314,7 +306,7 @@ OPS = [
         extremum_samples,
         reference=np.fmin,
         refusals=real_without_numbers,
-        signed_zeros=False,
+        tolerances=(EQUAL_ZEROS,),
         conventions=fmin_conventions,
     ),
     OpInfo(
@@ -323,7 +315,7 @@ OPS = [
         reference=np_clamp,
         refusals=clamp_refusals,
         conventions=clamp_conventions,
-        departures=clamp_departures,
+        departures=(clamp_departures,),
         dtypes=Accepts.REAL_NUMBER.value,
     ),
     OpInfo(
@@ -331,7 +323,7 @@ OPS = [
         bounded,
         reference=np.minimum,
         refusals=bounded_refusals,
-        signed_zeros=False,
+        tolerances=(EQUAL_ZEROS,),
         conventions=clamp_max_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
     ),
@@ -340,7 +332,7 @@ OPS = [
         bounded,
         reference=np.maximum,
         refusals=bounded_refusals,
-        signed_zeros=False,
+        tolerances=(EQUAL_ZEROS,),
         conventions=clamp_min_conventions,
         dtypes=Accepts.REAL_NUMBER.value,
     ),
@@ -350,14 +342,14 @@ OPS = [
         reference=np.where,
         refusals=where_refusals,
         conventions=where_conventions,
-        departures=where_departures,
+        departures=(where_departures,),
     ),
     OpInfo(
         functx.where,
         positions,
         reference=np_positions,
         variant="positions",
-        own_dtypes=(OwnDtypes("i64", "None is what is left out", "None"),),
+        departures=(Departure("dtype", "None is what is left out", answer="i64", match="None"),),
         dtypes=("bool", "int64"),
     ),
     OpInfo(

@@ -9,10 +9,10 @@ import scipy.special
 
 import functx
 from functx._core import category
-from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import AT_ROOTS
 
 from .operands import quiet, real_only, unary
 
@@ -114,8 +114,8 @@ def digamma_conventions(make: Make) -> Iterator[Convention]:
 def pole_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([np.nextafter(-1, 0)], "float64")),
         "beside a pole PyTorch's tangent has no digit right",
+        call(make.put([np.nextafter(-1, 0)], "float64")),
         r"of array 0: -?(\d{13,}\.|\d\.\d+e\+1)",
     )
 
@@ -123,14 +123,14 @@ def pole_departures(make: Make) -> Iterator[Departure]:
 def digamma_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([-1.0], "float64")),
         "at a pole the slope is infinite, where PyTorch's sine is not 0",
+        call(make.put([-1.0], "float64")),
         r"of array 0: -?inf at",
     )
     yield Departure(
         "gradient",
-        call(make.put([-0.9999999999999999], "float64")),
         "beside poles slopes have their digits, of which PyTorch's sine loses some",
+        call(make.put([-0.9999999999999999], "float64")),
         r"of array 0: -?[\d.]+e\+[123]\d at",
     )
 
@@ -148,9 +148,9 @@ OPS = [
         functx.lgamma,
         gamma_samples,
         reference=np_lgamma,
-        departures=pole_departures,
+        departures=(pole_departures,),
         refusals=real_only,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS,),
         conventions=lgamma_conventions,
         tails=(Tail(lambda mp, x: mp.loggamma(x), low=0),),
     ),
@@ -158,9 +158,9 @@ OPS = [
         functx.digamma,
         gamma_samples,
         reference=np_digamma,
-        departures=digamma_departures,
+        departures=(digamma_departures,),
         refusals=real_only,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS,),
         conventions=digamma_conventions,
         tails=(Tail(lambda mp, x: mp.digamma(x), low=0),),
     ),

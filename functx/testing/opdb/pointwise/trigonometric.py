@@ -117,14 +117,14 @@ def atan2_conventions(make: Make) -> Iterator[Convention]:
 def atan2_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([2], "uint8"), make.put([1.0], "float64")),
         "PyTorch negates the ordinate in its own dtype, and unsigned integers wrap",
+        call(make.put([2], "uint8"), make.put([1.0], "float64")),
         r"atan2\(u8",
     )
     yield Departure(
         "gradient",
-        call(make.put([1e-200], "float64"), make.put([1e-200], "float64")),
         "PyTorch divides by a sum of squares, which leaves the range sooner than the derivative",
+        call(make.put([1e-200], "float64"), make.put([1e-200], "float64")),
         r"PyTorch -?(0\.0|inf) ",
     )
 
@@ -161,7 +161,7 @@ OPS = [
         reference=np.arctan2,
         refusals=real_without_numbers,
         conventions=atan2_conventions,
-        departures=atan2_departures,
+        departures=(atan2_departures,),
     ),
     OpInfo(functx.deg2rad, unary(), reference=np.deg2rad, refusals=real_only),
     OpInfo(functx.rad2deg, unary(), reference=np.rad2deg, refusals=real_only),

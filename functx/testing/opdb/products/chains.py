@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def chain_matmul_samples(make: Make) -> Iterator[Sample]:
@@ -38,7 +38,7 @@ def np_chain_matmul(*matrices: Any) -> Any:
 def chain_matmul_departures(make: Make) -> Iterator[Departure]:
     x = make(2, 2)
     reason = "matrices may come in a list, as in `torch.linalg.multi_dot`"
-    yield Departure("accepted", call([x, x]), reason, "got list")
+    yield Departure("accepted", reason, call([x, x]), "got list")
 
 
 OPS = [
@@ -47,7 +47,7 @@ OPS = [
         chain_matmul_samples,
         reference=np_chain_matmul,
         refusals=chain_matmul_refusals,
-        floor=SUMS,
-        departures=chain_matmul_departures,
+        tolerances=(SUMS,),
+        departures=(chain_matmul_departures,),
     )
 ]

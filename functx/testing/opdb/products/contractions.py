@@ -9,9 +9,9 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def einsum_samples(make: Make) -> Iterator[Sample]:
@@ -121,20 +121,20 @@ def einsum_departures(make: Make) -> Iterator[Departure]:
     narrow = make(2, 1, dtype="int32"), make(3, 2, dtype="int32")
     yield Departure(
         "dtype",
-        call("ij,jk->ik", list(narrow)),
         "products have the dtype of the operands, also where one is summed before it broadcasts",
+        call("ij,jk->ik", list(narrow)),
         r"int\d+, PyTorch int64",
     )
     yield Departure(
         "refused",
-        call("i,j->ij", [make(3, dtype="int8"), make.mask(2)]),
         "dtypes must agree, as PyTorch too demands where products are summed",
+        call("i,j->ij", [make(3, dtype="int8"), make.mask(2)]),
         "arrays must have the same dtype",
     )
     yield Departure(
         "refused",
-        call("ij,jk->ik", [make.mask(2, 1), make.mask(3, 2)]),
         "PyTorch sums products of bools where one of them broadcasts along the sum, and no others",
+        call("ij,jk->ik", [make.mask(2, 1), make.mask(3, 2)]),
         "products of bools must not be summed",
     )
 
@@ -145,9 +145,9 @@ OPS = [
         einsum_samples,
         reference=np_einsum,
         refusals=einsum_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         dtypes=Accepts.NUMBER.value,
-        departures=einsum_departures,
+        departures=(einsum_departures,),
     ),
     OpInfo(
         functx.einsum,
@@ -163,16 +163,20 @@ OPS = [
         reference=np_einsum,
         refusals=einsum_refusals,
         variant="spread",
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         functx.tensordot,
         tensordot_samples,
         reference=np_tensordot,
         refusals=tensordot_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
-        functx.tensordot, one_long_samples, reference=np_one_long, variant="one_long", floor=SUMS
+        functx.tensordot,
+        one_long_samples,
+        reference=np_one_long,
+        variant="one_long",
+        tolerances=(SUMS,),
     ),
 ]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def matmul_samples(make: Make) -> Iterator[Sample]:
@@ -98,11 +98,15 @@ OPS = [
         matmul_samples,
         reference=np_product,
         refusals=matmul_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=matmul_conventions,
     ),
-    OpInfo(functx.mm, mm_samples, reference=np_product, refusals=mm_refusals, floor=SUMS),
-    OpInfo(functx.bmm, bmm_samples, reference=np_product, refusals=bmm_refusals, floor=SUMS),
-    OpInfo(functx.mv, mv_samples, reference=np_product, refusals=mv_refusals, floor=SUMS),
-    OpInfo(functx.dot, dot_samples, reference=np_product, refusals=dot_refusals, floor=SUMS),
+    OpInfo(functx.mm, mm_samples, reference=np_product, refusals=mm_refusals, tolerances=(SUMS,)),
+    OpInfo(
+        functx.bmm, bmm_samples, reference=np_product, refusals=bmm_refusals, tolerances=(SUMS,)
+    ),
+    OpInfo(functx.mv, mv_samples, reference=np_product, refusals=mv_refusals, tolerances=(SUMS,)),
+    OpInfo(
+        functx.dot, dot_samples, reference=np_product, refusals=dot_refusals, tolerances=(SUMS,)
+    ),
 ]

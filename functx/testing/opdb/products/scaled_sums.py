@@ -9,9 +9,9 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def addmm_samples(make: Make) -> Iterator[Sample]:
@@ -229,8 +229,8 @@ def infinite_departures(*shapes: tuple[int, ...]):
         signs = make.put([1, -2] if b.ndim == 1 else [[1, -2], [3, -4]], "float64")
         yield Departure(
             "gradient",
-            call(x, a, b * signs, alpha=np.inf),
             "an infinite factor meets the terms of a sum, and in PyTorch the sum",
+            call(x, a, b * signs, alpha=np.inf),
             r"(alpha|beta)=-?(inf|nan)\b.*: nan at",
         )
 
@@ -242,8 +242,8 @@ def baddbmm_departures(make: Make) -> Iterator[Departure]:
     x = make.put(np.ones((1, 2, 2)), "float64")
     yield Departure(
         "value",
-        call(x, np.nan * x, x, alpha=0),
         "a product times 0 is 0 in matrices of any size, as of `addmm`",
+        call(x, np.nan * x, x, alpha=0),
         r"alpha=(-?0(\.0)?|False)\b.*PyTorch \(?nan",
     )
 
@@ -254,43 +254,43 @@ OPS = [
         addmm_samples,
         reference=np_sum(np.matmul),
         refusals=addmm_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=addmm_conventions,
-        departures=infinite_departures((2, 2), (2, 2), (2, 2)),
+        departures=(infinite_departures((2, 2), (2, 2), (2, 2)),),
     ),
     OpInfo(
         functx.addmv,
         addmv_samples,
         reference=np_sum(np.matmul),
         refusals=addmv_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=zero_conventions((2,), (2, 2), (2,)),
-        departures=infinite_departures((2,), (2, 2), (2,)),
+        departures=(infinite_departures((2,), (2, 2), (2,)),),
     ),
     OpInfo(
         functx.baddbmm,
         baddbmm_samples,
         reference=np_sum(np.matmul),
         refusals=batch_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=zero_conventions((1, 2, 2), (1, 2, 2), (1, 2, 2)),
-        departures=baddbmm_departures,
+        departures=(baddbmm_departures,),
     ),
     OpInfo(
         functx.addbmm,
         addbmm_samples,
         reference=np_sum(lambda a, b: np.einsum("bmk,bkn->mn", a, b)),
         refusals=addbmm_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=zero_conventions((2, 2), (1, 2, 2), (1, 2, 2)),
-        departures=infinite_departures((2, 2), (1, 2, 2), (1, 2, 2)),
+        departures=(infinite_departures((2, 2), (1, 2, 2), (1, 2, 2)),),
     ),
     OpInfo(
         functx.addr,
         addr_samples,
         reference=np_addr,
         refusals=addr_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=addr_conventions,
     ),
 ]

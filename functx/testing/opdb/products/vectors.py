@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .crossing import cross_refusals, np_cross
 
@@ -41,8 +41,8 @@ def np_inner(input: Any, other: Any) -> Any:
 def inner_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make.mask(), make.mask(2)),
         "bools are no numbers to sum, and are refused beside a 0-d array too",
+        call(make.mask(), make.mask(2)),
         "expected number",
     )
 
@@ -94,15 +94,15 @@ OPS = [
         inner_samples,
         reference=np_inner,
         refusals=inner_refusals,
-        floor=SUMS,
-        departures=inner_departures,
+        tolerances=(SUMS,),
+        departures=(inner_departures,),
     ),
     OpInfo(
         functx.vdot,
         vdot_samples,
         reference=lambda input, other: np.vdot(input, other),
         refusals=vdot_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=vdot_conventions,
     ),
     OpInfo(
@@ -110,6 +110,6 @@ OPS = [
         cross_samples,
         reference=np_first_cross,
         refusals=first_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
 ]

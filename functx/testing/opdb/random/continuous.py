@@ -11,7 +11,8 @@ import functx
 from functx._core import Accepts, real_of
 from functx.testing.make import Make
 from functx.testing.opdb.creation.sizes import size_of
-from functx.testing.opinfo import call, Convention, Departure, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import Tolerance
 
 
 def size_samples(make: Make) -> Iterator[Sample]:
@@ -204,8 +205,8 @@ def normal_conventions(make: Make) -> Iterator[Convention]:
 def normal_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put(0.5, "float16"), size=(2,)),
         "a 0-d array beside `size` is a number that is traced",
+        call(make.put(0.5, "float16"), size=(2,)),
         r"size=.*normal\(\) received an invalid combination",
     )
 
@@ -252,7 +253,7 @@ OPS = [
         sampler=normal_sampler,
         refusals=normal_refusals,
         conventions=normal_conventions,
-        departures=normal_departures,
-        floor=Floor(8, "the mean and the noise cancel"),
+        departures=(normal_departures,),
+        tolerances=(Tolerance("the mean and the noise cancel", floor=8),),
     ),
 ]

@@ -68,14 +68,14 @@ def bincount_conventions(make: Make) -> Iterator[Convention]:
 def bincount_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make.put([1, 1], "int64"), make.put([1, 2], "complex64")),
         "PyTorch drops the imaginary parts of weights",
+        call(make.put([1, 1], "int64"), make.put([1, 2], "complex64")),
         r"c(64|128)",
     )
     yield Departure(
         "dtype",
-        call(make.put([], "int64"), make.put([], "float64"), 3),
         "sums of no weights are of their dtype too, for which PyTorch takes int64",
+        call(make.put([], "int64"), make.put([], "float64"), 3),
         r"bincount\([iu]\d+\[0\]",
     )
 
@@ -138,8 +138,8 @@ def histc_conventions(make: Make) -> Iterator[Convention]:
 def histc_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put(2.0**1022, "float64"), bins=5),
         "of so great a number neither 1 more nor 1 less is another: the range has no width",
+        call(make.put(2.0**1022, "float64"), bins=5),
         r"histc\(f64\[\][-\d.]+e\+\d\d",
     )
 
@@ -151,7 +151,7 @@ OPS = [
         reference=np_bincount,
         refusals=bincount_refusals,
         conventions=bincount_conventions,
-        departures=bincount_departures,
+        departures=(bincount_departures,),
     ),
     OpInfo(
         functx.histc,
@@ -159,6 +159,6 @@ OPS = [
         reference=np_histc,
         refusals=histc_refusals,
         conventions=histc_conventions,
-        departures=histc_departures,
+        departures=(histc_departures,),
     ),
 ]

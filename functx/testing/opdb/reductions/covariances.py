@@ -6,18 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import Accepts
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    edge,
-    Extreme,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 WHOLE = frozenset(Accepts.INTEGER.value)
@@ -158,9 +149,16 @@ OPS = [
         reference=np_cov,
         refusals=cov_refusals,
         conventions=cov_conventions,
-        floor=SUMS,
-        own_dtypes=tuple(
-            OwnDtypes(answer, _SINGLE, r"^\(\S+\[\], .*fweights", WHOLE, frozenset({default}))
+        tolerances=(SUMS,),
+        departures=tuple(
+            Departure(
+                "dtype",
+                _SINGLE,
+                answer=answer,
+                match=r"^\(\S+\[\], .*fweights",
+                dtypes=WHOLE,
+                defaults=frozenset({default}),
+            )
             for answer, default in (("f16", "float16"), ("bf16", "bfloat16"), ("f64", "float64"))
         ),
     ),
@@ -170,12 +168,16 @@ OPS = [
         reference=np_corrcoef,
         refusals=corrcoef_refusals,
         conventions=corrcoef_conventions,
-        floor=SUMS,
-        extremes=(
-            Extreme(
-                "tiny in", "the squares of 1e-20 are subnormal, which XLA takes for zeros on CPUs"
+        tolerances=(SUMS,),
+        gaps=(
+            Gap(
+                "extremal",
+                "the squares of 1e-20 are subnormal, which XLA takes for zeros on CPUs",
+                at="tiny in",
             ),
-            Extreme("(huge|mixed) in", "the squares of 1e20 are more than float32 holds"),
+            Gap(
+                "extremal", "the squares of 1e20 are more than float32 holds", at="(huge|mixed) in"
+            ),
         ),
     ),
 ]

@@ -7,10 +7,10 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category, real_of
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opdb.complex_differences import COMPLEX_DIFFERENCE
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .vector_norms import np_vector_norm
 
@@ -119,10 +119,10 @@ OPS = [
         dist_samples,
         reference=np_dist,
         refusals=dist_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         dtypes=Accepts.INEXACT.value,
         conventions=dist_conventions,
-        own_dtypes=(COMPLEX_DIFFERENCE,),
+        departures=(COMPLEX_DIFFERENCE,),
     ),
     OpInfo(
         functx.renorm,

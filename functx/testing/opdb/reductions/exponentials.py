@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 from .rows import among_many, at_edges
@@ -97,14 +97,14 @@ def logcumsumexp_conventions(make: Make) -> Iterator[Convention]:
 def logsumexp_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(2, 3), None),
         "None stands for all dimensions, as in other reductions",
+        call(make(2, 3), None),
         "must be tuple of ints, not NoneType",
     )
     yield Departure(
         "accepted",
-        call(make(2, 3), ()),
         "no dimensions are all of them, which PyTorch's kernel loses unless they are kept",
+        call(make(2, 3), ()),
         "doesn't match the broadcast shape",
     )
 
@@ -113,8 +113,8 @@ def logcumsumexp_departures(make: Make) -> Iterator[Departure]:
     yield from branch_departures(make)
     yield Departure(
         "gradient",
-        call(make.put([[1], [4e307], [2]], "float64"), 0),
         "PyTorch adds logarithms of cotangents to the result, and great ones swallow them",
+        call(make.put([[1], [4e307], [2]], "float64"), 0),
         r"PyTorch -?(\d\.0|inf) |\(c\d+\S*\[.*e\+\d+.*\): of array",
     )
 
@@ -124,8 +124,8 @@ def branch_departures(make: Make) -> Iterator[Departure]:
     imag = [4, 3.2, 1.8, 1.6, 4, 0.4, 3.4, 1.9, 3.2, 4.6, 4.3, 2.5, 2.1, 4.1, 3.7, 2.2]
     yield Departure(
         "value",
-        call(make.put(np.array(real) + 1j * np.array(imag), "complex128"), 0),
         "the imaginary part of a logarithm is open by whole turns",
+        call(make.put(np.array(real) + 1j * np.array(imag), "complex128"), 0),
         r"logcumsumexp\(c\d+",
     )
 
@@ -136,9 +136,9 @@ OPS = [
         logsumexp_samples,
         reference=np_logsumexp,
         refusals=dims_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=logsumexp_conventions,
-        departures=logsumexp_departures,
+        departures=(logsumexp_departures,),
         tails=(
             Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(jnp.stack([x, 0 * x]), 0)),
         ),
@@ -148,9 +148,9 @@ OPS = [
         logcumsumexp_samples,
         reference=np_logcumsumexp,
         refusals=logcumsumexp_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=logcumsumexp_conventions,
-        departures=logcumsumexp_departures,
+        departures=(logcumsumexp_departures,),
         tails=(
             Tail(lambda mp, x: mp.log1p(mp.exp(x)), lambda op, x: op(jnp.stack([x, 0 * x]), 0)[1]),
         ),

@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, Tolerance
 
 from .dimensions import axes_of, dim_refusals, dims_refusals, nothing_refusals
 from .rows import among_many, at_edges, far, not_finite
@@ -221,12 +221,15 @@ def position_conventions(largest: bool):
 def nan_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1, NAN], "float64")),
         "NaN is the extremum, and has the gradient",
+        call(make.put([1, NAN], "float64")),
         "PyTorch -?nan",
     )
 
 
+ZERO_OF_A_LANE = Tolerance(
+    "of two zeros PyTorch takes the one that its vector width happens to", signed_zeros=False
+)
 OPS = [
     OpInfo(
         functx.amax,
@@ -234,8 +237,8 @@ OPS = [
         reference=np_amax,
         refusals=extremum_refusals,
         conventions=shared(True, dims=True),
-        ulps=EXACT,
-        departures=nan_departures,
+        tolerances=(EXACT,),
+        departures=(nan_departures,),
     ),
     OpInfo(
         functx.amin,
@@ -243,8 +246,8 @@ OPS = [
         reference=np_amin,
         refusals=extremum_refusals,
         conventions=shared(False, dims=True),
-        ulps=EXACT,
-        departures=nan_departures,
+        tolerances=(EXACT,),
+        departures=(nan_departures,),
     ),
     OpInfo(
         functx.aminmax,
@@ -252,8 +255,8 @@ OPS = [
         reference=np_aminmax,
         refusals=both_refusals,
         conventions=both_conventions,
-        ulps=EXACT,
-        departures=nan_departures,
+        tolerances=(EXACT,),
+        departures=(nan_departures,),
     ),
     OpInfo(
         functx.max,
@@ -261,7 +264,7 @@ OPS = [
         reference=np_max,
         refusals=overloaded_refusals,
         conventions=along_conventions(True),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.max,
@@ -269,16 +272,15 @@ OPS = [
         reference=np_amax,
         variant="of_all",
         conventions=shared(True, dims=False),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.max,
         between_samples,
         reference=np_maximum,
         variant="between",
-        signed_zeros=False,  # of two zeros PyTorch takes the one its vector width happens to
+        tolerances=(EXACT, ZERO_OF_A_LANE),
         conventions=between_conventions,
-        ulps=EXACT,
     ),
     OpInfo(
         functx.min,
@@ -286,7 +288,7 @@ OPS = [
         reference=np_min,
         refusals=overloaded_refusals,
         conventions=along_conventions(False),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.min,
@@ -294,16 +296,15 @@ OPS = [
         reference=np_amin,
         variant="of_all",
         conventions=shared(False, dims=False),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.min,
         between_samples,
         reference=np_minimum,
         variant="between",
-        signed_zeros=False,  # of two zeros PyTorch takes the one its vector width happens to
+        tolerances=(EXACT, ZERO_OF_A_LANE),
         conventions=between_conventions,
-        ulps=EXACT,
     ),
     OpInfo(
         functx.argmax,

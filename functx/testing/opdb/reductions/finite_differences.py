@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import category, real_of
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 BYTES = "PyTorch subtracts bytes in their dtype, and so refuses them"
@@ -115,14 +115,14 @@ def departures(make: Make) -> Iterator[Departure]:
     whole = make.put([3, 1, 0, -4], "int32")
     yield Departure(
         "gradient",
-        call(make(4, dtype="float64"), spacing=[whole], edge_order=2),
         "positions that are integers count in the dtype of the result, in PyTorch in float32",
+        call(make(4, dtype="float64"), spacing=[whole], edge_order=2),
         r"spacing=[\[(]+[iu]\d+\[",
     )
     yield Departure(
         "value",
-        call(make.put([2, 126, 1], "int8"), spacing=make.put(0, "int8"), edge_order=2),
         "a distance of 0 gives infinities, or NaN, by the order of steps",
+        call(make.put([2, 126, 1], "int8"), spacing=make.put(0, "int8"), edge_order=2),
         r"spacing=\w+\[\]-?0\b.*: (?:-?inf|nan) at .*, PyTorch (?:-?inf|nan)",
     )
 
@@ -133,13 +133,13 @@ OPS = [
         samples,
         reference=np_gradient,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=conventions,
-        own_dtypes=(
-            OwnDtypes("c64", BYTES, "complex", frozenset({"uint8"})),
-            OwnDtypes("f64", BYTES, "f64", frozenset({"uint8"})),
-            OwnDtypes("f32", BYTES, dtypes=frozenset({"uint8"})),
+        departures=(
+            Departure("dtype", BYTES, answer="c64", match="complex", dtypes=frozenset({"uint8"})),
+            Departure("dtype", BYTES, answer="f64", match="f64", dtypes=frozenset({"uint8"})),
+            Departure("dtype", BYTES, answer="f32", dtypes=frozenset({"uint8"})),
+            departures,
         ),
-        departures=departures,
     ),
 ]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def ends_near(make: Make, *points: float):
@@ -176,8 +176,8 @@ def edges_departures(*, several: bool):
         edges = make.put([0.0, 1.0, 2.0])
         yield Departure(
             "accepted",
-            call(make(3, 1), edges=[edges]) if several else call(make(3), edges=edges),
             "edges have a name of their own, beside PyTorch's `bins` for counts and edges",
+            call(make(3, 1), edges=[edges]) if several else call(make(3), edges=edges),
             r"edges=.*invalid combination of arguments",
         )
 
@@ -191,8 +191,8 @@ OPS = [
         reference=np_histogram,
         refusals=histogram_refusals,
         conventions=histogram_conventions,
-        floor=SUMS,
-        departures=edges_departures(several=False),
+        tolerances=(SUMS,),
+        departures=(edges_departures(several=False),),
     ),
     OpInfo(
         functx.histogramdd,
@@ -200,7 +200,7 @@ OPS = [
         reference=np_histogramdd,
         refusals=histogramdd_refusals,
         conventions=histogramdd_conventions,
-        floor=SUMS,
-        departures=edges_departures(several=True),
+        tolerances=(SUMS,),
+        departures=(edges_departures(several=True),),
     ),
 ]

@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import real_of
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -95,7 +95,7 @@ OPS = [
         samples,
         reference=np_trapezoid,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=narrow_conventions(whole=True),
     ),
     OpInfo(
@@ -103,7 +103,7 @@ OPS = [
         samples,
         reference=np_cumulative,
         refusals=refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=narrow_conventions(whole=False),
     ),
 ]

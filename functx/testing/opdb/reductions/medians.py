@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .dimensions import dim_refusals, nothing_refusals
 from .rows import at_edges, far
@@ -169,8 +169,8 @@ def of_all_conventions(make: Make) -> Iterator[Convention]:
 def of_all_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put(np.zeros(0), "int16")),
         "of no integers PyTorch makes NaN an integer, which is undefined",
+        call(make.put(np.zeros(0), "int16")),
         r"median\([iu]\d+\[[\d,]*\b0\b",
     )
 
@@ -182,7 +182,7 @@ OPS = [
         reference=np_median,
         refusals=median_refusals,
         conventions=along_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.median,
@@ -190,8 +190,8 @@ OPS = [
         reference=np_median,
         variant="of_all",
         conventions=of_all_conventions,
-        departures=of_all_departures,
-        ulps=EXACT,
+        departures=(of_all_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.nanmedian,
@@ -199,7 +199,7 @@ OPS = [
         reference=np_nanmedian,
         refusals=median_refusals,
         conventions=nan_along_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.nanmedian,
@@ -207,8 +207,8 @@ OPS = [
         reference=np_nanmedian,
         variant="of_all",
         conventions=nan_of_all_conventions,
-        departures=of_all_departures,
-        ulps=EXACT,
+        departures=(of_all_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.kthvalue,
@@ -217,6 +217,6 @@ OPS = [
         refusals=kthvalue_refusals,
         conventions=kthvalue_conventions,
         ties_in_any_order=True,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
 ]

@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .dimensions import dim_refusals, nothing_refusals
 from .rows import at_edges
@@ -79,8 +79,8 @@ def mode_conventions(make: Make) -> Iterator[Convention]:
 def mode_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put([np.nan, 2, np.nan], "float64")),
         "NaN counts as the greatest and equals nothing: PyTorch sorts by <, which orders no NaN",
+        call(make.put([np.nan, 2, np.nan], "float64")),
         r"\bnan\b",
     )
 
@@ -92,9 +92,9 @@ OPS = [
         reference=np_mode,
         refusals=mode_refusals,
         conventions=mode_conventions,
-        departures=mode_departures,
+        departures=(mode_departures,),
         ties_in_any_order=True,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.mode,
@@ -102,6 +102,6 @@ OPS = [
         reference=np_mode,
         variant="repeats",
         dtypes=("bool", "uint8", "int32", "int64"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
 ]

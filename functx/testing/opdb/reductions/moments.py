@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .dimensions import axes_of, dims_refusals
 from .rows import at_edges
@@ -114,8 +114,8 @@ def deviation_conventions(make: Make) -> Iterator[Convention]:
 def moment_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([1, 3, 2], "float64"), ()),
         "no dimensions are all of them, which PyTorch's gradient takes for none",
+        call(make.put([1, 3, 2], "float64"), ()),
         r"\(\)[,)]",
     )
 
@@ -124,8 +124,8 @@ def deviation_departures(make: Make) -> Iterator[Departure]:
     yield from moment_departures(make)
     yield Departure(
         "gradient",
-        call(make.put([1e300, 0, 1], "float64")),
         "PyTorch's deviation of numbers whose squares leave the range is infinite, its slope 0",
+        call(make.put([1e300, 0, 1], "float64")),
         r"e\+(1[5-9]\d|[23]\d\d)j?\b.*\): of array",
     )
 
@@ -134,14 +134,14 @@ def infinity_departures(make: Make) -> Iterator[Departure]:
     yield from moment_departures(make)
     yield Departure(
         "gradient",
-        call(make.put([1, np.inf, 2], "float64")),
         "beside an infinity the mean is infinite too, and so is its share of the derivative",
+        call(make.put([1, np.inf, 2], "float64")),
         r"at .*PyTorch \(?-?(inf|nan)",
     )
     yield Departure(
         "gradient",
-        call(make.put([[1, 2]], "float64"), 0, correction=np.inf),
         "where no degrees of freedom are left there is no variance, and no slope of it",
+        call(make.put([[1, 2]], "float64"), 0, correction=np.inf),
         r"correction=inf.*\): of array 0: nan at",
     )
 
@@ -153,7 +153,7 @@ OPS = [
         reference=np_var,
         refusals=moment_refusals,
         conventions=var_conventions,
-        departures=infinity_departures,
+        departures=(infinity_departures,),
     ),
     OpInfo(
         functx.std,
@@ -161,24 +161,24 @@ OPS = [
         reference=np_std,
         refusals=moment_refusals,
         conventions=std_conventions,
-        departures=deviation_departures,
+        departures=(deviation_departures,),
     ),
     OpInfo(
         functx.var_mean,
         moment_samples,
         reference=np_var_mean,
         refusals=moment_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=constant_conventions,
-        departures=infinity_departures,
+        departures=(infinity_departures,),
     ),
     OpInfo(
         functx.std_mean,
         deviation_samples,
         reference=np_std_mean,
         refusals=moment_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=deviation_conventions,
-        departures=deviation_departures,
+        departures=(deviation_departures,),
     ),
 ]

@@ -8,15 +8,7 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 
 from .dimensions import axes_of, dims_refusals
 from .rows import at_edges, far
@@ -173,8 +165,14 @@ def nuclear_conventions(make: Make) -> Iterator[Convention]:
 
 HALVES = frozenset({"float16", "bfloat16"})
 HALF_MATRICES = (
-    OwnDtypes(r"\1", "PyTorch decomposes no matrices of halves", "dtype=(.*?)\\)", HALVES),
-    OwnDtypes("*", "PyTorch decomposes no matrices of halves", dtypes=HALVES),
+    Departure(
+        "dtype",
+        "PyTorch decomposes no matrices of halves",
+        answer=r"\1",
+        match="dtype=(.*?)\\)",
+        dtypes=HALVES,
+    ),
+    Departure("dtype", "PyTorch decomposes no matrices of halves", answer="*", dtypes=HALVES),
 )
 
 OPS = [
@@ -205,6 +203,6 @@ OPS = [
         reference=np_norm,
         variant="nuclear",
         conventions=nuclear_conventions,
-        own_dtypes=HALF_MATRICES,
+        departures=HALF_MATRICES,
     ),
 ]

@@ -6,18 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    Floor,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS, Tolerance
 
 from .vector_norms import np_vector_norm
 
@@ -212,14 +203,14 @@ def cdist_departures(make: Make) -> Iterator[Departure]:
     x = make.put([[1, 2]], "float64")
     yield Departure(
         "gradient",
-        call(x, make.put([[2, 3]], "float64"), math.inf),
         "the largest differences share the gradient, where PyTorch gives all of it to each",
+        call(x, make.put([[2, 3]], "float64"), math.inf),
         r"(, |p=)inf\b",
     )
 
 
-NOT_PYTORCHS = OwnDtypes("*", "PyTorch has no such operator")
-CANCELLING = Floor(32, "squares of distances are differences of larger numbers")
+NOT_PYTORCHS = Departure("dtype", "PyTorch has no such operator", answer="*")
+CANCELLING = Tolerance("squares of distances are differences of larger numbers", floor=32)
 
 OPS = [
     OpInfo(
@@ -228,14 +219,14 @@ OPS = [
         reference=np_cdist,
         refusals=cdist_refusals,
         conventions=cdist_conventions,
-        departures=cdist_departures,
+        departures=(cdist_departures,),
     ),
     OpInfo(
         functx.cdist,
         product_samples,
         reference=np_cdist,
         variant="products",
-        floor=CANCELLING,
+        tolerances=(CANCELLING,),
         conventions=product_conventions,
     ),
     OpInfo(
@@ -243,7 +234,7 @@ OPS = [
         block_samples,
         reference=np_cdist,
         variant="blocks",
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=block_conventions,
     ),
     OpInfo(
@@ -252,22 +243,22 @@ OPS = [
         np_squared,
         squared_refusals,
         conventions=squared_conventions,
-        own_dtypes=(NOT_PYTORCHS,),
+        departures=(NOT_PYTORCHS,),
     ),
     OpInfo(
         functx.squared_cdist,
         squared_block_samples,
         np_squared,
         variant="blocks",
-        floor=SUMS,
-        own_dtypes=(NOT_PYTORCHS,),
+        tolerances=(SUMS,),
+        departures=(NOT_PYTORCHS,),
     ),
     OpInfo(
         functx.pdist,
         pairs_samples,
         np_pdist,
         pairs_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=pairs_conventions,
     ),
 ]

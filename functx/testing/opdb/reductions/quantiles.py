@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, held, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .rows import at_edges
 
@@ -143,7 +143,7 @@ OPS = [
         reference=np_quantile,
         refusals=quantile_refusals,
         conventions=plain_conventions,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         functx.nanquantile,
@@ -151,6 +151,6 @@ OPS = [
         reference=np_nanquantile,
         refusals=quantile_refusals,
         conventions=nan_conventions,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
 ]

@@ -13,14 +13,14 @@ from functx.testing.opinfo import call, Departure
 def cumprod_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([0.0, 2, np.nan], "float64"), 0),
         "the derivative is a product of the others, where PyTorch divides by the element",
+        call(make.put([0.0, 2, np.nan], "float64"), 0),
         r"of array 0: (\(?-?nan|.*PyTorch \(?-?nan)",
     )
     yield Departure(
         "value",
-        call(make.put([3e38, 2e-38, 0.25, 0.25], "float32"), 0),
         "products are taken of neighbours first, which may leave the range where those from the "
         "start on do not",
+        call(make.put([3e38, 2e-38, 0.25, 0.25], "float32"), 0),
         r"\): (\(?-?(0\.0|0|inf|nan)\b|-?[\d.e+-]+j at)",
     )

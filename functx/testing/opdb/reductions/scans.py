@@ -6,9 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import EXACT, SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, SUMS
 
 from .dimensions import dim_refusals
 from .rows import at_edges, far, not_finite
@@ -156,7 +156,7 @@ OPS = [
         scan_samples,
         reference=np_cumsum,
         refusals=bool_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=cumsum_conventions,
     ),
     OpInfo(
@@ -164,7 +164,7 @@ OPS = [
         scan_samples,
         reference=np_cumprod,
         refusals=bool_refusals,
-        departures=cumprod_departures,
+        departures=(cumprod_departures,),
     ),
     OpInfo(
         functx.cumprod,
@@ -180,7 +180,7 @@ OPS = [
         reference=np_cummax,
         refusals=dim_refusals,
         conventions=cummax_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.cummin,
@@ -188,7 +188,9 @@ OPS = [
         reference=np_cummin,
         refusals=dim_refusals,
         conventions=cummin_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
-    OpInfo(functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals, floor=SUMS),
+    OpInfo(
+        functx.diff, diff_samples, reference=np_diff, refusals=diff_refusals, tolerances=(SUMS,)
+    ),
 ]

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod")
@@ -147,8 +147,8 @@ def conventions(make: Make) -> Iterator[Convention]:
 def departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(5), "sum", lengths=make.put([-2, -3], "int64"), unsafe=True),
         "`unsafe` looks at no length, in PyTorch at some",
+        call(make(5), "sum", lengths=make.put([-2, -3], "int64"), unsafe=True),
         "unsafe=True.*Expected segment_length >= 0",
     )
 
@@ -160,7 +160,7 @@ OPS = [
         np_segments,
         refusals,
         conventions=conventions,
-        floor=SUMS,
-        departures=departures,
+        tolerances=(SUMS,),
+        departures=(departures,),
     )
 ]

@@ -6,18 +6,9 @@ import numpy as np
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Extreme,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .dimensions import axes_of, dim_refusals, dims_refusals
 from .rows import at_edges, far
@@ -182,8 +173,8 @@ def prod_conventions(make: Make) -> Iterator[Convention]:
 def keepdim_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(2, 3), keepdim=True),
         "`keepdim` needs no `dim`, as in other reductions",
+        call(make(2, 3), keepdim=True),
         r'positional arguments: "dim"|invalid combination',
     )
 
@@ -228,14 +219,14 @@ def prod_departures(make: Make) -> Iterator[Departure]:
     yield from keepdim_departures(make)
     yield Departure(
         "gradient",
-        call(make.put([2.0, np.nan], "float64")),
         "the derivative is the product of the others, where PyTorch divides by the element",
+        call(make.put([2.0, np.nan], "float64")),
         "PyTorch \\(?-?nan",
     )
     yield Departure(
         "gradient",
-        call(make.put([np.inf, 0.0, 0.0], "float64")),
         "an infinity times a zero is NaN, where PyTorch multiplies nothing beside a second zero",
+        call(make.put([np.inf, 0.0, 0.0], "float64")),
         r"of array 0: \(?nan.* at .*PyTorch \(?0(\.0)?\b",
     )
 
@@ -243,8 +234,8 @@ def prod_departures(make: Make) -> Iterator[Departure]:
 def nanmean_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([np.nan, np.nan], "float64")),
         "of nothing but NaN the gradient is 0, for which PyTorch divides 0 by 0",
+        call(make.put([np.nan, np.nan], "float64")),
         "PyTorch -?nan",
     )
 
@@ -255,9 +246,9 @@ OPS = [
         sum_samples,
         reference=np_sum,
         refusals=dims_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=sum_conventions,
-        departures=keepdim_departures,
+        departures=(keepdim_departures,),
     ),
     OpInfo(
         functx.mean,
@@ -265,16 +256,16 @@ OPS = [
         reference=np_mean,
         refusals=mean_refusals,
         dtypes=INEXACT,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=mean_conventions,
-        departures=keepdim_departures,
+        departures=(keepdim_departures,),
     ),
     OpInfo(
         functx.nansum,
         nansum_samples,
         reference=np_nansum,
         refusals=nansum_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=nansum_conventions,
     ),
     OpInfo(
@@ -282,16 +273,16 @@ OPS = [
         nanmean_samples,
         reference=np_nanmean,
         refusals=nanmean_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=nanmean_conventions,
-        departures=nanmean_departures,
+        departures=(nanmean_departures,),
     ),
     OpInfo(
         functx.prod,
         prod_samples,
         reference=np_prod,
         refusals=dim_refusals,
-        departures=prod_departures,
+        departures=(prod_departures,),
     ),
     OpInfo(
         functx.prod,
@@ -300,11 +291,17 @@ OPS = [
         variant="zeros",
         dtypes=INEXACT,
         conventions=prod_conventions,
-        extremes=(
-            Extreme("huge in array 0", "1e20 squared is out of range, and infinity times 0"),
+        gaps=(
+            Gap(
+                "extremal",
+                "1e20 squared is out of range, and infinity times 0",
+                at="huge in array 0",
+            ),
         ),
     ),
-    OpInfo(functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals, floor=SUMS),
+    OpInfo(
+        functx.trace, trace_samples, reference=np.trace, refusals=trace_refusals, tolerances=(SUMS,)
+    ),
     OpInfo(
         functx.count_nonzero,
         count_nonzero_samples,

@@ -6,7 +6,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Floor, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT, Tolerance
 
 from .lists import list_departures
 
@@ -83,8 +84,8 @@ def repetition(sample: Callable[[Make], Sample], times: int):
 def expand_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(), (0, -3)),
         "a size is negative, which PyTorch overlooks where another is 0",
+        call(make(), (0, -3)),
         r"does not broadcast to \[.*-",
     )
 
@@ -162,8 +163,8 @@ OPS = [
         reference=np_expand,
         refusals=expand_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
-        ulps=0,
-        departures=expand_departures,
+        tolerances=(EXACT,),
+        departures=(expand_departures,),
     ),
     OpInfo(
         functx.broadcast_to,
@@ -171,8 +172,8 @@ OPS = [
         reference=np_expand,
         refusals=expand_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (3, 2)), 3),
-        ulps=0,
-        departures=expand_departures,
+        tolerances=(EXACT,),
+        departures=(expand_departures,),
     ),
     OpInfo(
         functx.repeat,
@@ -180,7 +181,7 @@ OPS = [
         reference=lambda x, repeats: np.tile(x, np.maximum(repeats, 0)),
         refusals=repeat_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.tile,
@@ -188,7 +189,7 @@ OPS = [
         reference=lambda x, dims: np.tile(x, dims),
         refusals=tile_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), (2, 2)), 4),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.expand_as,
@@ -196,15 +197,15 @@ OPS = [
         reference=lambda x, other: np.broadcast_to(x, other.shape),
         refusals=expand_as_refusals,
         conventions=repetition(lambda make: call(make.put([1, 2]), make(3, 2, dtype="int32")), 3),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.broadcast_tensors,
         broadcast_tensors_samples,
         reference=lambda *tensors: tuple(np.broadcast_arrays(*tensors)),
         refusals=broadcast_tensors_refusals,
-        departures=list_departures,
-        ulps=0,
+        departures=(list_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.sum_to_size,
@@ -212,6 +213,6 @@ OPS = [
         reference=np_sum_to_size,
         refusals=sum_to_size_refusals,
         conventions=sum_to_size_conventions,
-        floor=Floor(4, "sums of both signs cancel"),
+        tolerances=(Tolerance("sums of both signs cancel", floor=4),),
     ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def clone_samples(make: Make) -> Iterator[Sample]:
@@ -19,4 +20,12 @@ def clone_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), memory_format=1), r"`memory_format` does not exist", TypeError)
 
 
-OPS = [OpInfo(functx.clone, clone_samples, reference=lambda x: x, refusals=clone_refusals, ulps=0)]
+OPS = [
+    OpInfo(
+        functx.clone,
+        clone_samples,
+        reference=lambda x: x,
+        refusals=clone_refusals,
+        tolerances=(EXACT,),
+    )
+]

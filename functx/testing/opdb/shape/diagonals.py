@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def diag_samples(make: Make) -> Iterator[Sample]:
@@ -154,14 +155,14 @@ OPS = [
         reference=lambda x, diagonal=0: np.diag(x, diagonal),
         refusals=diag_refusals,
         conventions=diag_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.diagonal,
         diagonal_samples,
         reference=lambda x, offset=0, dim1=0, dim2=1: np.diagonal(x, offset, dim1, dim2),
         refusals=diagonal_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.tril,
@@ -169,7 +170,7 @@ OPS = [
         reference=lambda x, diagonal=0: np.tril(x, diagonal),
         refusals=triangle_refusals,
         conventions=tril_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.triu,
@@ -177,20 +178,20 @@ OPS = [
         reference=lambda x, diagonal=0: np.triu(x, diagonal),
         refusals=triangle_refusals,
         conventions=triu_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.diag_embed,
         diag_embed_samples,
         reference=np_diag_embed,
         refusals=diag_embed_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.diagflat,
         diagflat_samples,
         reference=lambda x, offset=0: np.diagflat(x, offset),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.diagonal_scatter,
@@ -198,6 +199,6 @@ OPS = [
         reference=np_diagonal_scatter,
         refusals=diagonal_scatter_refusals,
         conventions=diagonal_scatter_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

@@ -8,6 +8,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .lists import list_departures
 
@@ -99,15 +100,15 @@ OPS = [
         meshgrid_samples,
         reference=np_meshgrid,
         refusals=meshgrid_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.cartesian_prod,
         cartesian_prod_samples,
         reference=np_cartesian_prod,
         refusals=cartesian_prod_refusals,
-        departures=list_departures,
-        ulps=0,
+        departures=(list_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.combinations,
@@ -115,6 +116,6 @@ OPS = [
         reference=np_combinations,
         refusals=combinations_refusals,
         conventions=combinations_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

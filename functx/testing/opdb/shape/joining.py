@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 from .lists import list_departures
 
@@ -183,41 +184,41 @@ def np_block_diag(*tensors):
 
 
 OPS = [
-    OpInfo(functx.cat, cat_samples, reference=np_cat, refusals=cat_refusals, ulps=0),
+    OpInfo(functx.cat, cat_samples, reference=np_cat, refusals=cat_refusals, tolerances=(EXACT,)),
     OpInfo(
         functx.stack,
         stack_samples,
         reference=lambda tensors, dim=0: np.stack(tensors, dim),
         refusals=stack_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.hstack,
         hstack_samples,
         reference=np_hstack,
         refusals=hstack_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.vstack,
         vstack_samples,
         reference=lambda tensors: np.vstack(tensors),
         refusals=vstack_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.dstack,
         dstack_samples,
         reference=lambda tensors: np.dstack(tensors),
         refusals=dstack_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.column_stack,
         column_stack_samples,
         reference=np_column_stack,
         refusals=column_stack_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.block_diag,
@@ -225,7 +226,7 @@ OPS = [
         reference=np_block_diag,
         refusals=block_diag_refusals,
         conventions=block_diag_conventions,
-        departures=list_departures,
-        ulps=0,
+        departures=(list_departures,),
+        tolerances=(EXACT,),
     ),
 ]

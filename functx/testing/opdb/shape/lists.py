@@ -11,4 +11,4 @@ from functx.testing.opinfo import call, Departure
 def list_departures(make: Make) -> Iterator[Departure]:
     """What takes several arrays takes a list of them."""
     a_list = call([make(2), make(2)])
-    yield Departure("accepted", a_list, "arrays may come in a list, as in `meshgrid`", "got list")
+    yield Departure("accepted", "arrays may come in a list, as in `meshgrid`", a_list, "got list")

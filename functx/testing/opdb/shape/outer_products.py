@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import Tolerance
 
 
 def outer_samples(make: Make) -> Iterator[Sample]:
@@ -40,19 +41,20 @@ def kron_samples(make: Make) -> Iterator[Sample]:
     yield edge(make.delicate(8), make.delicate(8))
 
 
+ONE_PRODUCT = Tolerance("each element is one product, rounded once", ulps=2)
 OPS = [
     OpInfo(
         functx.outer,
         outer_samples,
         reference=lambda input, vec2: np.multiply.outer(input, vec2),
         refusals=outer_refusals,
-        ulps=2,
+        tolerances=(ONE_PRODUCT,),
     ),
     OpInfo(
         functx.kron,
         kron_samples,
         reference=lambda input, other: np.kron(input, other),
         refusals=kron_refusals,
-        ulps=2,
+        tolerances=(ONE_PRODUCT,),
     ),
 ]

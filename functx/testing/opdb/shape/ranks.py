@@ -8,6 +8,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -56,7 +57,7 @@ def each(one: Callable[..., Any]) -> Callable[..., Any]:
 
 def entries(op: Callable[..., Any], one: Callable[..., Any]) -> list[OpInfo]:
     return [
-        OpInfo(op, samples, reference=one, refusals=refusals, ulps=0),
+        OpInfo(op, samples, reference=one, refusals=refusals, tolerances=(EXACT,)),
         OpInfo(
             op,
             several_samples,
@@ -64,7 +65,7 @@ def entries(op: Callable[..., Any], one: Callable[..., Any]) -> list[OpInfo]:
             variant="several",
             refusals=several_refusals,
             conventions=conventions,
-            ulps=0,
+            tolerances=(EXACT,),
         ),
     ]
 

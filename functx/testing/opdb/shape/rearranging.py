@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def transpose_samples(make: Make) -> Iterator[Sample]:
@@ -155,39 +156,47 @@ OPS = [
         transpose_samples,
         reference=np_transpose,
         refusals=transpose_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.permute,
         permute_samples,
         reference=lambda x, dims: np.transpose(x, dims),
         refusals=permute_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
-        functx.movedim, movedim_samples, reference=np_movedim, refusals=movedim_refusals, ulps=0
+        functx.movedim,
+        movedim_samples,
+        reference=np_movedim,
+        refusals=movedim_refusals,
+        tolerances=(EXACT,),
     ),
-    OpInfo(functx.flip, flip_samples, reference=np_flip, refusals=flip_refusals, ulps=0),
+    OpInfo(
+        functx.flip, flip_samples, reference=np_flip, refusals=flip_refusals, tolerances=(EXACT,)
+    ),
     OpInfo(
         functx.fliplr,
         fliplr_samples,
         reference=lambda x: np.flip(x, 1),
         refusals=fliplr_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.flipud,
         flipud_samples,
         reference=lambda x: np.flip(x, 0),
         refusals=flipud_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.rot90,
         rot90_samples,
         reference=lambda x, k=1, dims=(0, 1): np.rot90(x, k, dims),
         refusals=rot90_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
-    OpInfo(functx.roll, roll_samples, reference=np_roll, refusals=roll_refusals, ulps=0),
+    OpInfo(
+        functx.roll, roll_samples, reference=np_roll, refusals=roll_refusals, tolerances=(EXACT,)
+    ),
 ]

@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def number_samples(make: Make) -> Iterator[Sample]:
@@ -97,7 +98,7 @@ OPS = [
         reference=np_repeat_interleave,
         refusals=refusals,
         conventions=conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.repeat_interleave,
@@ -106,6 +107,6 @@ OPS = [
         variant="counts",
         refusals=counts_refusals,
         conventions=counts_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

@@ -8,6 +8,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def select_samples(make: Make) -> Iterator[Sample]:
@@ -192,7 +193,7 @@ OPS = [
         reference=lambda x, dim, index: np.take(x, np.reshape(index, ()), dim),
         refusals=select_refusals,
         conventions=select_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.narrow,
@@ -200,14 +201,14 @@ OPS = [
         reference=np_narrow,
         refusals=narrow_refusals,
         conventions=narrow_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.slice,
         slice_samples,
         reference=np_slice,
         refusals=slice_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.slice_scatter,
@@ -215,7 +216,7 @@ OPS = [
         reference=np_slice_scatter,
         refusals=slice_scatter_refusals,
         conventions=slice_scatter_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.select_scatter,
@@ -223,6 +224,6 @@ OPS = [
         reference=np_select_scatter,
         refusals=select_scatter_refusals,
         conventions=select_scatter_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

@@ -9,6 +9,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def split_samples(make: Make) -> Iterator[Sample]:
@@ -183,7 +184,7 @@ OPS = [
         reference=np_split,
         refusals=split_refusals,
         fixed_sizes=(_decides_how_many("tensor"),),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.chunk,
@@ -191,14 +192,14 @@ OPS = [
         reference=np_chunk,
         refusals=chunk_refusals,
         fixed_sizes=(_decides_how_many("input"),),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.tensor_split,
         tensor_split_samples,
         reference=np_tensor_split,
         refusals=tensor_split_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.unbind,
@@ -206,34 +207,34 @@ OPS = [
         reference=lambda x, dim=0: tuple(np.moveaxis(x, dim, 0)),
         refusals=unbind_refusals,
         fixed_sizes=(_decides_how_many("input"),),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.split_with_sizes,
         split_with_sizes_samples,
         reference=np_split_with_sizes,
         refusals=split_with_sizes_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.hsplit,
         hsplit_samples,
         reference=np_across(1),
         refusals=across_refusals(1),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.vsplit,
         vsplit_samples,
         reference=np_across(0),
         refusals=across_refusals(2),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.dsplit,
         across(2),
         reference=np_across(2),
         refusals=across_refusals(3),
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

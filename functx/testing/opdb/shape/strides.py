@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def unfold_samples(make: Make) -> Iterator[Sample]:
@@ -110,14 +111,14 @@ def as_strided_scatter_conventions(make: Make) -> Iterator[Convention]:
 def as_strided_scatter_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make(6), make(2), (2,), (3,), storage_offset=2),
         "PyTorch gives the gradient to what is overwritten, and none to what stays",
+        call(make(6), make(2), (2,), (3,), storage_offset=2),
         r"^gradient: as_strided_scatter\(",
     )
     yield Departure(
         "value",
-        call(make.put([0] * 6, "int8"), make.put([[1, 2, 3], [4, 5, 6]], "int8"), (2, 3), (1, 1)),
         "of several elements for one place the last stays; PyTorch walks along the short side",
+        call(make.put([0] * 6, "int8"), make.put([[1, 2, 3], [4, 5, 6]], "int8"), (2, 3), (1, 1)),
         r"\), \(1, 1\)(, |\))",
     )
 
@@ -137,7 +138,7 @@ OPS = [
         reference=np_unfold,
         refusals=unfold_refusals,
         conventions=unfold_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.as_strided,
@@ -145,7 +146,7 @@ OPS = [
         reference=np_as_strided,
         refusals=as_strided_refusals,
         conventions=as_strided_conventions,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.as_strided_scatter,
@@ -153,7 +154,7 @@ OPS = [
         reference=np_as_strided_scatter,
         refusals=as_strided_scatter_refusals,
         conventions=as_strided_scatter_conventions,
-        departures=as_strided_scatter_departures,
-        ulps=0,
+        departures=(as_strided_scatter_departures,),
+        tolerances=(EXACT,),
     ),
 ]

@@ -7,6 +7,7 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def matrix_samples(make: Make) -> Iterator[Sample]:
@@ -52,23 +53,27 @@ def np_transposed(x):
 
 
 OPS = [
-    OpInfo(functx.t, t_samples, reference=np.transpose, refusals=t_refusals, ulps=0),
-    OpInfo(functx.T, any_samples, reference=np.transpose, ulps=0),
+    OpInfo(functx.t, t_samples, reference=np.transpose, refusals=t_refusals, tolerances=(EXACT,)),
+    OpInfo(functx.T, any_samples, reference=np.transpose, tolerances=(EXACT,)),
     OpInfo(
         functx.H,
         matrix_samples,
         reference=lambda x: np.conj(x.T),
         refusals=h_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
-        functx.mT, matrices_samples, reference=np_transposed, refusals=matrices_refusals, ulps=0
+        functx.mT,
+        matrices_samples,
+        reference=np_transposed,
+        refusals=matrices_refusals,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.mH,
         matrices_samples,
         reference=lambda x: np.conj(np_transposed(x)),
         refusals=matrices_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

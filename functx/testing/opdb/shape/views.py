@@ -8,6 +8,7 @@ import functx
 from functx._core import available
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def reshape_samples(make: Make) -> Iterator[Sample]:
@@ -167,8 +168,8 @@ def unsqueeze_refusals(make: Make) -> Iterator[Refusal]:
 def view_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make.put(np.zeros((3, 0)), "float32"), dtype="float64"),
         "a size of 0 is divided by any; PyTorch divides the strides of nothing",
+        call(make.put(np.zeros((3, 0)), "float32"), dtype="float64"),
         r"stride\S* must be divisible by",
     )
 
@@ -190,9 +191,19 @@ def bytes_conventions(make: Make) -> Iterator[Convention]:
 
 OPS = [
     OpInfo(
-        functx.reshape, reshape_samples, reference=np.reshape, refusals=reshape_refusals, ulps=0
+        functx.reshape,
+        reshape_samples,
+        reference=np.reshape,
+        refusals=reshape_refusals,
+        tolerances=(EXACT,),
     ),
-    OpInfo(functx.view, reshape_samples, reference=np.reshape, refusals=view_refusals, ulps=0),
+    OpInfo(
+        functx.view,
+        reshape_samples,
+        reference=np.reshape,
+        refusals=view_refusals,
+        tolerances=(EXACT,),
+    ),
     OpInfo(
         functx.view,
         view_dtype_samples,
@@ -201,42 +212,50 @@ OPS = [
         dtypes=("float32",),
         gaps=(Gap("storage", "dtypes of another width are read as arrays of other shapes"),),
         conventions=bytes_conventions,
-        departures=view_departures,
-        ulps=0,
+        departures=(view_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
-        functx.flatten, flatten_samples, reference=np_flatten, refusals=flatten_refusals, ulps=0
+        functx.flatten,
+        flatten_samples,
+        reference=np_flatten,
+        refusals=flatten_refusals,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.reshape_as,
         as_samples,
         reference=lambda x, other: np.reshape(x, other.shape),
         refusals=as_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.view_as,
         as_samples,
         reference=lambda x, other: np.reshape(x, other.shape),
         refusals=as_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.unflatten,
         unflatten_samples,
         reference=np_unflatten,
         refusals=unflatten_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
-    OpInfo(functx.ravel, ravel_samples, reference=np.ravel, ulps=0),
+    OpInfo(functx.ravel, ravel_samples, reference=np.ravel, tolerances=(EXACT,)),
     OpInfo(
-        functx.squeeze, squeeze_samples, reference=np_squeeze, refusals=squeeze_refusals, ulps=0
+        functx.squeeze,
+        squeeze_samples,
+        reference=np_squeeze,
+        refusals=squeeze_refusals,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.unsqueeze,
         unsqueeze_samples,
         reference=lambda x, dim: np.expand_dims(x, dim),
         refusals=unsqueeze_refusals,
-        ulps=0,
+        tolerances=(EXACT,),
     ),
 ]

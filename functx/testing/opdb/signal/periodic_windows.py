@@ -7,9 +7,9 @@ import numpy as np
 import scipy.signal
 
 import functx
-from functx.testing.floors import SHARES, SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SHARES, SUMS
 
 
 def lengths(make: Make) -> Iterator[Sample]:
@@ -101,8 +101,8 @@ def kaiser_conventions(make: Make) -> Iterator[Convention]:
 def short_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(1, dtype="complex64"),
         "windows are real, also those of no element or one",
+        call(1, dtype="complex64"),
         r"_window\([01]\b.*`dtype` must be",
     )
 
@@ -113,8 +113,8 @@ def plain(op: Any, name: str) -> OpInfo:
         lengths,
         reference=scipys(name),
         refusals=refusals,
-        floor=SHARES,
-        departures=short_departures,
+        tolerances=(SHARES,),
+        departures=(short_departures,),
     )
 
 
@@ -127,8 +127,8 @@ OPS = [
         hamming_samples,
         reference=np_hamming,
         refusals=number_refusals("alpha"),
-        floor=SUMS,
-        departures=short_departures,
+        tolerances=(SUMS,),
+        departures=(short_departures,),
     ),
     OpInfo(
         functx.kaiser_window,
@@ -136,7 +136,7 @@ OPS = [
         reference=np_kaiser,
         refusals=number_refusals("beta"),
         conventions=kaiser_conventions,
-        floor=SUMS,
-        departures=short_departures,
+        tolerances=(SUMS,),
+        departures=(short_departures,),
     ),
 ]

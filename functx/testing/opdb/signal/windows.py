@@ -8,7 +8,6 @@ import numpy as np
 import scipy.special
 
 import functx
-from functx.testing.floors import SHARES, SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import (
     call,
@@ -21,6 +20,7 @@ from functx.testing.opinfo import (
     Sample,
     Samples,
 )
+from functx.testing.tolerances import SHARES, SUMS
 
 
 windows = functx.signal.windows
@@ -144,7 +144,7 @@ def exponential_conventions(make: Make) -> Iterator[Convention]:
 
 def unlooked(at: Sample, match: str) -> Departure:
     reason = "an array is no number, also where none is looked at"
-    return Departure("refused", at, reason, match)
+    return Departure("refused", reason, at, match)
 
 
 def exponential_departures(make: Make) -> Iterator[Departure]:
@@ -157,14 +157,14 @@ def hamming_departures(make: Make) -> Iterator[Departure]:
     yield unlooked(at, r"general_hamming\([01], alpha=.*a 0-d array, got")
     yield Departure(
         "accepted",
-        call(7, alpha=make.put(True, bool), dtype="float64"),
         "a bool is a number here as elsewhere; PyTorch subtracts it from 1",
+        call(7, alpha=make.put(True, bool), dtype="float64"),
         "with a bool tensor is not supported",
     )
     yield Departure(
         "value",
-        call(4, alpha=-np.inf, sym=False, dtype="float64"),
         "the rounded cosine of a right angle, times an infinite coefficient, has either sign",
+        call(4, alpha=-np.inf, sym=False, dtype="float64"),
         r"alpha=-?inf",
     )
 
@@ -185,7 +185,9 @@ def kaiser_conventions(make: Make) -> Iterator[Convention]:
 
 
 def plain(op: Any, reference: Callable[..., Any]) -> OpInfo:
-    return OpInfo(op, lengths, reference=reference, refusals=length_refusals(), floor=SHARES)
+    return OpInfo(
+        op, lengths, reference=reference, refusals=length_refusals(), tolerances=(SHARES,)
+    )
 
 
 OPS = [
@@ -200,7 +202,7 @@ OPS = [
         general_samples,
         reference=np_window(np_cosines),
         refusals=general_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         windows.general_hamming,
@@ -209,8 +211,8 @@ OPS = [
             lambda n, N, alpha=0.54: np_cosines(n, N, (alpha, 1 - np.float64(alpha)))
         ),
         refusals=length_refusals(),
-        departures=hamming_departures,
-        floor=SUMS,
+        departures=(hamming_departures,),
+        tolerances=(SUMS,),
     ),
     OpInfo(
         windows.exponential,
@@ -218,7 +220,7 @@ OPS = [
         reference=np_exponential,
         refusals=exponential_refusals,
         conventions=exponential_conventions,
-        departures=exponential_departures,
+        departures=(exponential_departures,),
     ),
     OpInfo(
         windows.gaussian,
@@ -233,7 +235,7 @@ OPS = [
         given("beta", 0, 8.6),
         reference=np_window(np_kaiser),
         refusals=positive_refusals("beta", least=-1.0, said="not be negative"),
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=kaiser_conventions,
     ),
 ]

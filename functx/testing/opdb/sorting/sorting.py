@@ -8,10 +8,10 @@ import numpy as np
 
 import functx
 from functx._core import category
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges
 from functx.testing.opinfo import call, Convention, Departure, edge, held, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def sort_samples(make: Make) -> Iterator[Sample]:
@@ -167,14 +167,14 @@ def argsort_conventions(make: Make) -> Iterator[Convention]:
 def topk_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "shape",
-        call(make.put(2, "uint8"), 0),
         "no element is none, of a 0-d array too",
+        call(make.put(2, "uint8"), 0),
         r"\(0,\), PyTorch \(\)",
     )
     yield Departure(
         "value",
-        call(make.put([4.0, -2.5, 1.0, 0.0, 3.0], "float16"), 5, largest=False, sorted=False),
         "`sorted=False` promises no order",
+        call(make.put([4.0, -2.5, 1.0, 0.0, 3.0], "float16"), 5, largest=False, sorted=False),
         "sorted=False",
     )
 
@@ -201,7 +201,7 @@ OPS = [
         refusals=sort_refusals,
         ties_in_any_order=True,
         conventions=sort_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.argsort,
@@ -223,7 +223,7 @@ OPS = [
         reference=np_msort,
         refusals=msort_refusals,
         conventions=msort_conventions,
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.topk,
@@ -232,8 +232,8 @@ OPS = [
         refusals=topk_refusals,
         ties_in_any_order=True,
         conventions=topk_conventions,
-        departures=topk_departures,
-        ulps=EXACT,
+        departures=(topk_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.topk,
@@ -242,6 +242,6 @@ OPS = [
         variant="ties",
         # No float64: finite differences have no derivative where values tie.
         dtypes=("int8", "uint8", "int64", "float16", "float32"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
 ]

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import EXACT
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges, far
 from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import EXACT
 
 
 def scaled(make: Make, n: int):
@@ -141,8 +141,8 @@ def unique_conventions(make: Make) -> Iterator[Convention]:
 def unique_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "value",
-        call(make.put([[0.5, 0.001, np.nan], [-1, np.inf, -2.5]], "float64"), True, True, True, -1),
         "rows are in their order, NaN as the greatest: PyTorch compares by <, which orders no NaN",
+        call(make.put([[0.5, 0.001, np.nan], [-1, np.inf, -2.5]], "float64"), True, True, True, -1),
         r"\bnan\b",
     )
 
@@ -154,8 +154,8 @@ OPS = [
         reference=np_unique,
         refusals=unique_refusals,
         conventions=unique_conventions,
-        departures=unique_departures,
-        ulps=EXACT,
+        departures=(unique_departures,),
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.unique,
@@ -163,7 +163,7 @@ OPS = [
         reference=np_unique,
         variant="repeats",
         dtypes=("bool", "uint8", "int32", "int64"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.unique_consecutive,
@@ -172,7 +172,7 @@ OPS = [
         refusals=unique_refusals,
         conventions=runs_conventions,
         gaps=(Gap("limits", "of equal elements all but one are left out"),),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
     OpInfo(
         functx.unique_consecutive,
@@ -180,6 +180,6 @@ OPS = [
         reference=np_unique_consecutive,
         variant="repeats",
         dtypes=("bool", "uint8", "int32", "int64"),
-        ulps=EXACT,
+        tolerances=(EXACT,),
     ),
 ]

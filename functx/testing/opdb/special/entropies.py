@@ -6,11 +6,11 @@ import numpy as np
 import scipy.special
 
 import functx
-from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS, quiet, real_only, reals_or_a_number, unary
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import AT_ROOTS, ZERO_TIMES_A_LOGARITHM
 
 
 def xlog1py_samples(make: Make) -> Iterator[Sample]:
@@ -65,8 +65,7 @@ OPS = [
         entr_samples,
         reference=quiet(scipy.special.entr),
         refusals=real_only,
-        signed_zeros=False,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS, ZERO_TIMES_A_LOGARITHM),
         conventions=entr_conventions,
         tails=(Tail(lambda mp, x: -x * mp.log(x), low=0),),
     ),
@@ -75,7 +74,7 @@ OPS = [
         xlog1py_samples,
         reference=quiet(scipy.special.xlog1py),
         refusals=reals_or_a_number,
-        signed_zeros=False,
+        tolerances=(ZERO_TIMES_A_LOGARITHM,),
         conventions=xlog1py_conventions,
     ),
 ]

@@ -7,10 +7,10 @@ import scipy.special
 
 import functx
 from functx._core import Accepts, category
-from functx.testing.floors import AT_ROOTS
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import floating_without_numbers, quiet
 from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import AT_ROOTS, Tolerance
 
 from .operands import pairs_in_double
 
@@ -194,9 +194,11 @@ def multivariate_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("slopes", at, gradient=[slope] * 2, hessian=bends, ulps=32)
 
 
-# What SciPy is off by between the tails. Conventions hold more.
-OF_SCIPY = {"float64": 32.0}
-
+OF_SCIPY = Tolerance(
+    "SciPy is off by as much between the tails; conventions hold more",
+    ulps=32,
+    dtypes=frozenset({"float64"}),
+)
 
 OPS = [
     OpInfo(
@@ -205,7 +207,7 @@ OPS = [
         reference=pairs_in_double(np_lower),
         refusals=floating_without_numbers,
         dtypes=Accepts.FLOATING.value,
-        ulps=OF_SCIPY,
+        tolerances=(OF_SCIPY,),
         conventions=incomplete_conventions(lower=True),
     ),
     OpInfo(
@@ -214,7 +216,7 @@ OPS = [
         reference=pairs_in_double(np_upper),
         refusals=floating_without_numbers,
         dtypes=Accepts.FLOATING.value,
-        ulps=OF_SCIPY,
+        tolerances=(OF_SCIPY,),
         conventions=incomplete_conventions(lower=False),
     ),
     OpInfo(
@@ -222,7 +224,7 @@ OPS = [
         multivariate_samples,
         reference=np_multivariate,
         refusals=multivariate_refusals,
-        floor=AT_ROOTS,
+        tolerances=(AT_ROOTS,),
         conventions=multivariate_conventions,
     ),
 ]

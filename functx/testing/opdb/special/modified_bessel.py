@@ -181,13 +181,13 @@ def k_conventions(*facts: tuple[float, ...]) -> Callable[[Make], Iterator[Conven
 
 def infinite_slopes(make: Make) -> Iterator[Departure]:
     ends = call(make.put([np.inf, -np.inf], "float64"))
-    yield Departure("gradient", ends, FAR, r"of array 0: -?inf at .*, PyTorch -?nan")
+    yield Departure("gradient", FAR, ends, r"of array 0: -?inf at .*, PyTorch -?nan")
 
 
 def slopes_of_nan(make: Make) -> Iterator[Departure]:
     nan = call(make.put(np.nan, "float64"))
     why = "PyTorch's slope of NaN is the one at 0"
-    yield Departure("gradient", nan, why, r"of array 0: nan at .*, PyTorch -?\d")
+    yield Departure("gradient", why, nan, r"of array 0: nan at .*, PyTorch -?\d")
 
 
 def slopes_of_i1(make: Make) -> Iterator[Departure]:
@@ -211,7 +211,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 0, False)),
         refusals=real_only,
         conventions=i0_conventions,
-        departures=infinite_slopes,
+        departures=(infinite_slopes,),
         tails=(Tail(lambda mp, x: mp.besseli(0, x), high=999, low=-999),),
     ),
     OpInfo(
@@ -230,7 +230,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 1, False)),
         refusals=real_only,
         conventions=i1_conventions,
-        departures=slopes_of_i1,
+        departures=(slopes_of_i1,),
         tails=(Tail(lambda mp, x: mp.besseli(1, x), low=-999, high=999),),
     ),
     OpInfo(
@@ -239,7 +239,7 @@ OPS = [
         reference=in_double(ft.partial(np_i, 1, True)),
         refusals=real_only,
         conventions=i1e_conventions,
-        departures=slopes_of_nan,
+        departures=(slopes_of_nan,),
         tails=(Tail(scaled_first_kind(1), low=0, high=999, ulps=128),),
     ),
     OpInfo(

@@ -115,8 +115,8 @@ def log_ndtr_conventions(make: Make) -> Iterator[Convention]:
 def log_ndtr_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([-1e5], "float64")),
         "far below 0 the slope is -x, of which PyTorch loses digits",
+        call(make.put([-1e5], "float64")),
         r"of array 0: -?(\d{3,}\.|[\d.]+e\+)",
     )
 
@@ -168,7 +168,7 @@ OPS = [
         reference=in_double(np_log_ndtr),
         refusals=no_complex,
         conventions=log_ndtr_conventions,
-        departures=log_ndtr_departures,
+        departures=(log_ndtr_departures,),
         tails=(
             Tail(
                 lambda mp, x: (

@@ -9,17 +9,8 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Extreme,
-    Floor,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.tolerances import Tolerance
 
 from .operands import no_complex, pairs_in_double
 
@@ -68,7 +59,7 @@ def by_definition(family: str, shifted: bool) -> Callable[..., Any]:
     return pairs_in_double(reference)
 
 
-def conditioned(family: str, shifted: bool) -> Floor:
+def conditioned(family: str, shifted: bool) -> Tolerance:
     """Near a root the argument's own last digit moves the result by many of its last digits."""
 
     def moved(x, n):
@@ -77,7 +68,7 @@ def conditioned(family: str, shifted: bool) -> Floor:
         return 2 * x * slope if shifted else x * slope
 
     reason = "rounding the argument changes the result by its slope"
-    return Floor(4, reason, elementwise=True, of=pairs_in_double(moved))
+    return Tolerance(reason, floor=4, elementwise=True, of=pairs_in_double(moved))
 
 
 def of_high_degree(family: str, x: Any, n: float) -> Any:
@@ -225,17 +216,19 @@ def departures_of(family: str) -> Callable[[Make], Iterator[Departure]]:
     def departures(make: Make) -> Iterator[Departure]:
         halves = call(make.put([0.5], "float32"), make.put([2], "float16"))
         why = "a half is refused beside a wider array too, as it is alone"
-        yield Departure("refused", halves, why, r"expected bool, .* arrays, got b?f16")
+        yield Departure("refused", why, halves, r"expected bool, .* arrays, got b?f16")
         if family in "tuvwpl":  # the others are NaN there anyway
             odd = call(make.put([0 if family == "l" else 1], "float32"), 1e39)
             why = "PyTorch makes a negative integer of what float32 cannot hold"
-            yield Departure("value", odd, why, r": nan at .*, PyTorch 0")
+            yield Departure("value", why, odd, r": nan at .*, PyTorch 0")
 
     return departures
 
 
-CHEBYSHEV = Extreme(
-    "(huge|mixed) in array 1", "the slope is a recurrence of as many steps as the degree, 1e20 here"
+CHEBYSHEV = Gap(
+    "extremal",
+    "the slope is a recurrence of as many steps as the degree, 1e20 here",
+    at="(huge|mixed) in array 1",
 )
 
 
@@ -246,12 +239,16 @@ def entry(name: str, low: float, high: float) -> OpInfo:
         samples_of(low, high),
         reference=by_definition(family, shifted),
         refusals=refusals,
-        ulps={"float32": 1},  # computed in double precision
-        signed_zeros=False,  # the recurrence's are those of its last difference
-        floor=conditioned(family, shifted),
+        tolerances=(
+            Tolerance("it is computed in double precision", ulps=1, dtypes=frozenset({"float32"})),
+            conditioned(family, shifted),
+            Tolerance(
+                "zeros have the sign of the recurrence's last difference", signed_zeros=False
+            ),
+        ),
         conventions=conventions_of(family, shifted),
-        departures=departures_of(family),
-        extremes=(CHEBYSHEV,) if "chebyshev" in name else (),
+        departures=(departures_of(family),),
+        gaps=(CHEBYSHEV,) if "chebyshev" in name else (),
     )
 
 

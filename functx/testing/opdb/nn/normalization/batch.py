@@ -5,17 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    Make,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, SQUARES
 
@@ -81,21 +72,21 @@ def stats_conventions(make: Make) -> Iterator[Convention]:
 def batch_norm_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "accepted",
-        call(make(3, 2), None, None, training=True, eps=0),
         "where no variance is 0 nothing has to be added; PyTorch's kernel takes it too",
+        call(make(3, 2), None, None, training=True, eps=0),
         "eps must be positive",
     )
     yield Departure(
         "refused",
-        call(make(2, 2), make(2), make(2, low=0.5), make(1, 2)),
         "`weight` and `bias` have one dimension, where PyTorch counts their elements",
+        call(make(2, 2), make(2), make(2, low=0.5), make(1, 2)),
         "must be of shape",
     )
     empty = make(0)
     yield Departure(
         "accepted",
-        call(make(0, 0, 0), empty, empty, empty, empty),
         "nothing is normalized to nothing, where PyTorch looks for its first channel",
+        call(make(0, 0, 0), empty, empty, empty, empty),
         r"index 0 out of range for tensor of size \[0\]",
     )
 
@@ -106,21 +97,25 @@ OPS = [
         batch_norm_samples,
         reference=np_batch_norm,
         refusals=batch_norm_refusals,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
         conventions=batch_norm_conventions,
-        departures=batch_norm_departures,
+        departures=(batch_norm_departures,),
     ),
     OpInfo(
         F.batch_norm_with_stats,
         batch_norm_samples,
         reference=np_batch_norm_with_stats,
         refusals=batch_norm_refusals,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
         conventions=stats_conventions,
-        own_dtypes=(
-            OwnDtypes("*", "PyTorch writes the statistics in place and gives the result alone"),
+        departures=(
+            Departure(
+                "dtype",
+                "PyTorch writes the statistics in place and gives the result alone",
+                answer="*",
+            ),
         ),
     ),
 ]

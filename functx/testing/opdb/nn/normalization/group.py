@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, OF_TWO, SQUARES
 
@@ -47,8 +47,8 @@ OPS = [
         group_norm_samples,
         reference=np_group_norm,
         refusals=group_norm_refusals,
-        floor=SUMS,
-        extremes=(SQUARES, OF_TWO),
+        tolerances=(SUMS,),
+        gaps=(SQUARES, OF_TWO),
         conventions=group_norm_conventions,
     ),
 ]

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, SQUARES
 
@@ -82,8 +82,8 @@ OPS = [
         instance_samples,
         reference=by_name(np_instance_norm),
         refusals=instance_refusals,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
         conventions=conventions,
     ),
     OpInfo(
@@ -91,11 +91,15 @@ OPS = [
         instance_samples,
         reference=by_name(np_with_stats),
         refusals=instance_refusals,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
         conventions=stats_conventions,
-        own_dtypes=(
-            OwnDtypes("*", "PyTorch writes the statistics in place and gives the result alone"),
+        departures=(
+            Departure(
+                "dtype",
+                "PyTorch writes the statistics in place and gives the result alone",
+                answer="*",
+            ),
         ),
     ),
 ]

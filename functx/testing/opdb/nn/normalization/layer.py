@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opdb.nn.extremes import smooth_at_extremes
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, SQUARES
 
@@ -51,8 +51,8 @@ def layer_norm_conventions(make: Make) -> Iterator[Convention]:
 def layer_norm_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "gradient",
-        call(make.put([-9.0, 1.0, 2.0], "float64"), [3], make.put([1.0, 2.0, np.inf], "float64")),
         "sums of slopes with an infinite weight are infinity less infinity, in some order",
+        call(make.put([-9.0, 1.0, 2.0], "float64"), [3], make.put([1.0, 2.0, np.inf], "float64")),
         r"layer_norm\(.*\binf\b.*of array 0: nan at",
     )
 
@@ -93,8 +93,8 @@ def rms_norm_conventions(make: Make) -> Iterator[Convention]:
 def weight_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, 3), (3,), make.put([1, 0, 2], "uint8")),
         "weights have the dtype of what they weigh, as in `layer_norm`",
+        call(make(2, 3), (3,), make.put([1, 0, 2], "uint8")),
         "`weight` must have the dtype of `input`",
     )
 
@@ -105,19 +105,19 @@ OPS = [
         rms_norm_samples,
         reference=np_rms_norm,
         refusals=rms_norm_refusals,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
         conventions=rms_norm_conventions,
-        departures=weight_departures,
+        departures=(weight_departures,),
     ),
     OpInfo(
         F.layer_norm,
         layer_norm_samples,
         reference=np_layer_norm,
         refusals=layer_norm_refusals,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
         conventions=layer_norm_conventions,
-        departures=layer_norm_departures,
+        departures=(layer_norm_departures,),
     ),
 ]

@@ -5,17 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Extreme,
-    Make,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, Gap, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 
 def samples(make: Make) -> Iterator[Sample]:
@@ -67,14 +58,24 @@ OPS = [
         samples,
         reference=np_local_response,
         refusals=refusals,
-        floor=SUMS,
-        extremes=(
-            Extreme("(huge|mixed|all) in", "the squares of 1e20 are more than float32 holds"),
+        tolerances=(SUMS,),
+        gaps=(
+            Gap(
+                "extremal",
+                "the squares of 1e20 are more than float32 holds",
+                at="(huge|mixed|all) in",
+            ),
         ),
         conventions=conventions,
-        own_dtypes=(
-            OwnDtypes("f32", "PyTorch takes no bytes", dtypes=frozenset({"uint8"})),
-            OwnDtypes("f32", "PyTorch gives empty arrays as they came", r"int, int\)", SIGNED),
+        departures=(
+            Departure("dtype", "PyTorch takes no bytes", answer="f32", dtypes=frozenset({"uint8"})),
+            Departure(
+                "dtype",
+                "PyTorch gives empty arrays as they came",
+                answer="f32",
+                match=r"int, int\)",
+                dtypes=SIGNED,
+            ),
         ),
     ),
 ]

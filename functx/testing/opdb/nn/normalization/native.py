@@ -5,17 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    Make,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, OF_TWO, SQUARES
 
@@ -158,20 +149,20 @@ def batch_departures(make: Make) -> Iterator[Departure]:
     x, rest = make(2, 1, 2), (True, 0.1, 1e-5)
     yield Departure(
         "refused",
-        call(x, make(2), None, make(2), make(2), *rest),
         "there is one statistic for each channel; PyTorch looks at fewer than it reads",
+        call(x, make(2), None, make(2), make(2), *rest),
         "`running_(?:mean|var)` must be",
     )
     yield Departure(
         "refused",
-        call(make(1, 3), None, None, None, None, *rest),
         "one value has no variance, as in `nn.functional.batch_norm`",
+        call(make(1, 3), None, None, None, None, *rest),
         "needs more than one value per channel",
     )
     yield Departure(
         "accepted",
-        call(make(0, 2), make(2), make(2), None, None, *rest),
         "of nothing comes nothing",
+        call(make(0, 2), make(2), make(2), None, None, *rest),
         "must have at least one element",
     )
 
@@ -183,8 +174,8 @@ OPS = [
         reference=np_layer,
         refusals=layer_refusals,
         conventions=layer_conventions,
-        floor=SUMS,
-        extremes=(SQUARES,),
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
     ),
     OpInfo(
         functx.native_group_norm,
@@ -192,8 +183,8 @@ OPS = [
         reference=np_group,
         refusals=group_refusals,
         conventions=group_conventions,
-        floor=SUMS,
-        extremes=(SQUARES, OF_TWO),
+        tolerances=(SUMS,),
+        gaps=(SQUARES, OF_TWO),
     ),
     OpInfo(
         functx.native_batch_norm,
@@ -201,17 +192,20 @@ OPS = [
         reference=np_batch,
         refusals=batch_refusals,
         conventions=batch_conventions,
-        floor=SUMS,
-        extremes=(SQUARES,),
-        own_dtypes=tuple(
-            OwnDtypes(
-                short,
-                "of nothing PyTorch has other statistics than of something, in float32",
-                "None, None, None, None, True",
-                frozenset({name}),
-            )
-            for short, name in (("f16", "float16"), ("bf16", "bfloat16"))
+        tolerances=(SUMS,),
+        gaps=(SQUARES,),
+        departures=(
+            *(
+                Departure(
+                    "dtype",
+                    "of nothing PyTorch has other statistics than of something, in float32",
+                    answer=short,
+                    match="None, None, None, None, True",
+                    dtypes=frozenset({name}),
+                )
+                for short, name in (("f16", "float16"), ("bf16", "bfloat16"))
+            ),
+            batch_departures,
         ),
-        departures=batch_departures,
     ),
 ]

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from functx.testing.opinfo import Extreme
+from functx.testing.opinfo import Gap
 
 
 # PyTorch's kernels sum these squares in float32 as well.
-SQUARES = Extreme("(huge|mixed) in array 0", "the squares of 1e20 are more than float32 holds")
-OF_TWO = Extreme(
-    "(huge|mixed|all) in array 1",
+SQUARES = Gap(
+    "extremal", "the squares of 1e20 are more than float32 holds", at="(huge|mixed) in array 0"
+)
+OF_TWO = Gap(
+    "extremal",
     "of two elements the slopes cancel, but for what rounding leaves of 1e20",
+    at="(huge|mixed|all) in array 1",
 )
 
 

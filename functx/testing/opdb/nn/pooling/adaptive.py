@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
 from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .windows import adaptive, boxes, line_refusals
 
@@ -61,14 +61,14 @@ def adaptive_avg_pool2d_conventions(make: Make) -> Iterator[Convention]:
 def adaptive_avg_pool2d_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(2, 3), 1),
         "PyTorch takes the mean for an output of size 1 before it looks at the rank",
+        call(make(2, 3), 1),
         r"must have 3 dimensions, or 4",
     )
     yield Departure(
         "refused",
-        call(make(1, 2, 3, dtype="complex64"), (0, 0)),
         "PyTorch looks at dtypes only where there is a window",
+        call(make(1, 2, 3, dtype="complex64"), (0, 0)),
         "expected floating arrays, got",
     )
 
@@ -79,22 +79,22 @@ OPS = [
         line_samples,
         reference=ft.partial(np_adaptive_avg_pool, n=1),
         refusals=line_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         F.adaptive_avg_pool3d,
         volume_samples,
         reference=ft.partial(np_adaptive_avg_pool, n=3),
         refusals=volume_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
     ),
     OpInfo(
         F.adaptive_avg_pool2d,
         adaptive_avg_pool2d_samples,
         reference=ft.partial(np_adaptive_avg_pool, n=2),
         refusals=adaptive_avg_pool2d_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=adaptive_avg_pool2d_conventions,
-        departures=adaptive_avg_pool2d_departures,
+        departures=(adaptive_avg_pool2d_departures,),
     ),
 ]

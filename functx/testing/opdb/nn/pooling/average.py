@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, Make, OpInfo, OwnDtypes, Refusal, Sample
+from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .windows import boxes, inside, positions
 
@@ -81,7 +81,9 @@ def avg_pool2d_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("infinity stays in its window", call(image, (1, 2)), value=[[[np.inf, 1]]])
 
 
-NO_BYTES = OwnDtypes("*", "PyTorch has no kernel for bytes", dtypes=frozenset({"uint8"}))
+NO_BYTES = Departure(
+    "dtype", "PyTorch has no kernel for bytes", answer="*", dtypes=frozenset({"uint8"})
+)
 
 
 OPS = [
@@ -90,24 +92,24 @@ OPS = [
         line_samples,
         reference=ft.partial(np_avg_pool, n=1),
         refusals=line_refusals,
-        floor=SUMS,
-        own_dtypes=(NO_BYTES,),
+        tolerances=(SUMS,),
+        departures=(NO_BYTES,),
     ),
     OpInfo(
         F.avg_pool3d,
         volume_samples,
         reference=ft.partial(np_avg_pool, n=3),
         refusals=volume_refusals,
-        floor=SUMS,
-        own_dtypes=(NO_BYTES,),
+        tolerances=(SUMS,),
+        departures=(NO_BYTES,),
     ),
     OpInfo(
         F.avg_pool2d,
         avg_pool2d_samples,
         reference=ft.partial(np_avg_pool, n=2),
         refusals=avg_pool2d_refusals,
-        floor=SUMS,
+        tolerances=(SUMS,),
         conventions=avg_pool2d_conventions,
-        own_dtypes=(NO_BYTES,),
+        departures=(NO_BYTES,),
     ),
 ]

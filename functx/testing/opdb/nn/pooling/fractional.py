@@ -144,22 +144,22 @@ FIXED = "PyTorch differentiates the image alone"
 def departures(make: Make, n: int) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(1, *[4] * n), 2, 2, _random_samples=make.put(np.full((1, 1, n), 4.5))),
         "windows are placed by numbers in [0, 1]",
+        call(make(1, *[4] * n), 2, 2, _random_samples=make.put(np.full((1, 1, n), 4.5))),
         r"`_random_samples` must lie in \[0, 1\], got 4.5",
     )
     if n == 2:
         yield Departure(
             "refused",
-            call(make(1, 2, 5, 4), (1, -1), (3, 2)),
             "no window has fewer than one element",
+            call(make(1, 2, 5, 4), (1, -1), (3, 2)),
             r"`kernel_size` must be at least 1, got .*-\d",
         )
     else:
         yield Departure(
             "accepted",
-            call(make(2, 1, 2, 5), (1, 1, 2), (1, 1, 3)),
             "as many windows as fit, as over two dimensions; PyTorch wants one element more",
+            call(make(2, 1, 2, 5), (1, 1, 2), (1, 1, 3)),
             "pool (?:time|height|width) .* too large relative to input",
         )
 
@@ -178,7 +178,7 @@ OPS = [
             sampler=ft.partial(sampler, n=n),
             refusals=refusals,
             conventions=ft.partial(whole_conventions, n=n),
-            departures=ft.partial(departures, n=n),
+            departures=(ft.partial(departures, n=n),),
         ),
         OpInfo(
             operator,

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.floors import SUMS
-from functx.testing.opinfo import call, Convention, edge, Extreme, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import call, Convention, edge, Gap, Make, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .windows import boxes, inside, positions
 
 
 INF = np.inf
 POWERS = (
-    Extreme("(huge|mixed|all) in", "the squares of 1e20 are more than float32 holds"),
-    Extreme("tiny in", "the squares of 1e-20 are subnormal, which XLA takes for zeros on CPUs"),
+    Gap("extremal", "the squares of 1e20 are more than float32 holds", at="(huge|mixed|all) in"),
+    Gap(
+        "extremal",
+        "the squares of 1e-20 are subnormal, which XLA takes for zeros on CPUs",
+        at="tiny in",
+    ),
 )
 
 
@@ -108,8 +112,8 @@ OPS = [
         reference=ft.partial(np_lp_pool, n=n),
         refusals=refusals,
         conventions=ft.partial(conventions, n=n),
-        floor=SUMS,
-        extremes=POWERS,
+        tolerances=(SUMS,),
+        gaps=POWERS,
     )
     for n, operator, samples, refusals in [
         (1, F.lp_pool1d, line_samples, line_refusals),

@@ -78,8 +78,8 @@ def conventions(make: Make, *, n: int) -> Iterator[Convention]:
 def volume_departures(make: Make) -> Iterator[Departure]:
     yield Departure(
         "refused",
-        call(make(4, 1, 4, 1), make.put(np.zeros((4, 1, 4, 1)), "int64"), 2, padding=(0, 0, 1)),
         "no position lies in a result of nothing, in which PyTorch writes nothing",
+        call(make(4, 1, 4, 1), make.put(np.zeros((4, 1, 4, 1)), "int64"), 2, padding=(0, 0, 1)),
         "must be empty for a dimension of size 0",
     )
 
@@ -91,7 +91,7 @@ OPS = [
         reference=ft.partial(np_max_unpool, n=n),
         refusals=refusals,
         conventions=ft.partial(conventions, n=n),
-        **({"departures": volume_departures} if n == 3 else {}),
+        departures=(volume_departures,) if n == 3 else (),
     )
     for n, operator, samples, refusals in [
         (1, F.max_unpool1d, line_samples, line_refusals),

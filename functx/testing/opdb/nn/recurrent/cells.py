@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
 from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
 from functx.testing.tail import Tail
+from functx.testing.tolerances import SUMS
 
 from .networks import GATES, np_step, weights
 
@@ -76,20 +76,20 @@ def single_departures(kind: str, make: Make) -> Iterator[Departure]:
     x, h, w_ih, w_hh = make(2, 3), state(make, kind, 2, 2), make(rows, 3), make(rows, 2)
     yield Departure(
         "accepted",
-        call(make(3), state(make, kind, 2), w_ih, w_hh),
         "one sample may come without a batch, as in the modules",
+        call(make(3), state(make, kind, 2), w_ih, w_hh),
         "Dimension out of range",
     )
     yield Departure(
         "refused",
-        call(x, h, w_ih, w_hh, make(rows), make()),
         "a bias has an element for each gate, as in the modules; PyTorch broadcasts it here",
+        call(x, h, w_ih, w_hh, make(rows), make()),
         r"`b_[ih]h` must be \[\d\]",
     )
     yield Departure(
         "refused",
-        call(x, h, w_ih, w_hh, make(rows)),
         "there are two biases or none, as in the modules",
+        call(x, h, w_ih, w_hh, make(rows)),
         "must both be given, or neither",
     )
 
@@ -129,8 +129,8 @@ OPS = [
         ft.partial(samples, kind),
         np_cell(kind),
         ft.partial(refusals, kind),
-        floor=SUMS,
-        departures=ft.partial(single_departures, kind),
+        tolerances=(SUMS,),
+        departures=(ft.partial(single_departures, kind),),
         tails=TAILS[kind],
         **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
     )

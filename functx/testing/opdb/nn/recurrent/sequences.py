@@ -8,18 +8,9 @@ import jax
 import numpy as np
 
 import functx
-from functx.testing.floors import SUMS
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    OpInfo,
-    OwnDtypes,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.tolerances import SUMS
 
 from .networks import np_network, weights
 
@@ -162,8 +153,8 @@ def order_departures(kind: str, make: Make) -> Iterator[Departure]:
     given = make(3, 2, 1), states(make, kind, 1, 2, 2), weights(make, kind, 1, 2)
     yield Departure(
         "accepted",
-        call(*given, False, 1, 0.0, False, False),
         "`batch_first` has a default, as in the modules",
+        call(*given, False, 1, 0.0, False, False),
         r"invalid combination of .* got \(Tensor, \w+, list, bool, int, float, bool, bool\)",
     )
 
@@ -175,9 +166,13 @@ OPS = [
             ft.partial(samples, kind),
             np_sequences(kind),
             ft.partial(refusals, kind),
-            floor=SUMS,
-            departures=ft.partial(order_departures, kind),
-            own_dtypes=(OwnDtypes("*", "PyTorch has them by position alone", "batch_sizes="),),
+            tolerances=(SUMS,),
+            departures=(
+                Departure(
+                    "dtype", "PyTorch has them by position alone", answer="*", match="batch_sizes="
+                ),
+                ft.partial(order_departures, kind),
+            ),
             **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
         )
         for kind, operator in OPERATORS.items()
