@@ -12,11 +12,13 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
-from functx._ops.nn import correlation_programs
-from functx._ops.nn.correlation_parts import Geometry, Part
-from functx._ops.nn.correlation_phases import by_phases
-from functx._ops.nn.correlation_primitive import correlate, spread
-from functx._ops.nn.correlation_products import by_elements, by_windows
+from functx._ops.nn.convolution_lowerings import on_cpus as lowering_on_cpus
+from functx._ops.nn.convolution_lowerings.depthwise import by_elements
+from functx._ops.nn.convolution_lowerings.geometry import Geometry, Part
+from functx._ops.nn.convolution_lowerings.im2col import by_windows
+from functx._ops.nn.convolution_lowerings.phases import by_phases
+from functx._ops.nn.convolution_lowerings.primitive import correlate, spread
+from functx._ops.nn.convolution_lowerings.xla_kernels import by_lanes
 from functx.testing.checks.programs import compiled
 
 
@@ -59,16 +61,14 @@ PROGRAMS = [*itertools.product(["fastest", "a loop", "windows"], CASES), ("eleme
 def test_programs_for_cpus_agree_with_the_general_one(program, case, wanted, monkeypatch):
     of, channels, filters = CASES[case]
     if program == "a loop":
-        monkeypatch.setattr(correlation_programs, "_MANY", 0)
-        monkeypatch.setattr(correlation_programs, "WINDOW", 0)
+        monkeypatch.setattr(lowering_on_cpus, "_MANY", 0)
+        monkeypatch.setattr(lowering_on_cpus, "WINDOW", 0)
     compute = {"windows": by_windows, "elements": by_elements}.get(
-        program, correlation_programs.on_cpus
+        program, lowering_on_cpus.on_cpus
     )
     parts = three_parts(of, channels, filters)
     given = [parts[part] for part in Part if part != wanted]
-    both = jax.jit(
-        lambda a, b: [f(wanted, of, a, b) for f in (compute, correlation_programs.by_lanes)]
-    )
+    both = jax.jit(lambda a, b: [f(wanted, of, a, b) for f in (compute, by_lanes)])
     got, expected = both(*given)
     assert got.shape == parts[wanted].shape
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
@@ -127,7 +127,7 @@ def test_phases_of_an_image_are_put_together(stride, pads, size, kernel):
     parts = three_parts(of, 2, 3, lanes=1)
     given = parts[Part.KERNEL], parts[Part.RESULT]
     got = by_phases(of, given[0][0], given[1][0])
-    expected = correlation_programs.by_lanes(Part.IMAGE, of, *given)[0]
+    expected = by_lanes(Part.IMAGE, of, *given)[0]
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -149,10 +149,10 @@ def test_what_an_operator_computes_of_halves_is_not_rounded(case, output):
     exact = {part: x.astype(half) for part, x in parts.items()}
     for wanted in Part:
         given = [exact[part] for part in Part if part != wanted]
-        got = jax.jit(lambda a, b, w=wanted: correlation_programs.on_cpus(w, of, a, b))(*given)
+        got = jax.jit(lambda a, b, w=wanted: lowering_on_cpus.on_cpus(w, of, a, b))(*given)
         assert got.dtype == (single if wanted == output else half)
         wide = of._replace(dtype=single)
-        expected = correlation_programs.by_lanes(wanted, wide, *(x.astype(single) for x in given))
+        expected = by_lanes(wanted, wide, *(x.astype(single) for x in given))
         np.testing.assert_allclose(got, expected.astype(got.dtype), rtol=1e-2, atol=1e-5)
         if wanted == output:
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)

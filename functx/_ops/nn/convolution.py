@@ -19,8 +19,8 @@ from functx._core import (
     refuse,
 )
 
-from .correlation_parts import Geometry
-from .correlation_primitive import correlate
+from .convolution_lowerings.geometry import Geometry
+from .convolution_lowerings.primitive import correlate
 from .windows import per_dimension, require_countable, require_known_window
 
 

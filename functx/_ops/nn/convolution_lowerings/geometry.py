@@ -11,8 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from functx._core import Size
-
-from .windows import a_stride_apart, at_least_none, put_apart
+from functx._ops.nn.windows import a_stride_apart, at_least_none, put_apart
 
 
 class Part(enum.IntEnum):

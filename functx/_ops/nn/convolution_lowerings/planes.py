@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from .correlation_parts import Geometry, padded, Part, put_back, seen_by, total
+from .geometry import Geometry, padded, Part, put_back, seen_by, total
 
 
 CorrelationProgram = Callable[[Part, Geometry, Array, Array], Array]

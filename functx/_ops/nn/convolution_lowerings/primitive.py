@@ -29,10 +29,11 @@ from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import bilinear_along_curves
 from functx._core.rules.tangent_types import tangent_type
 
-from .correlation_parts import Geometry, Part
-from .correlation_phases import has_few_phases
-from .correlation_products import by_windows
-from .correlation_programs import by_lanes, on_cpus
+from .geometry import Geometry, Part
+from .im2col import by_windows
+from .on_cpus import on_cpus
+from .phases import has_few_phases
+from .xla_kernels import by_lanes
 
 
 _INDICES = {Part.IMAGE: "nc", Part.KERNEL: "fc", Part.RESULT: "nf"}  # indices of dimensions 1 and 2

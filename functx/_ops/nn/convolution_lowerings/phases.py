@@ -17,9 +17,9 @@ from jax import Array, lax
 
 from functx._core import decided, Size
 from functx._core.shapes.convolution_layouts import channels_last
+from functx._ops.nn.windows import at_least_none, put_apart
 
-from .correlation_parts import Geometry, Part, total
-from .windows import at_least_none, put_apart
+from .geometry import Geometry, Part, total
 
 
 _MOST = 4  # phases at most: each is a convolution in the program

@@ -1,0 +1,76 @@
+"""The lowering of a correlation that is fastest on CPUs."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from functx._core import decided, known
+from functx._core.shapes.convolution_layouts import channels_last
+
+from .depthwise import by_elements
+from .geometry import Geometry, Part
+from .im2col import by_windows, WINDOW
+from .phases import by_phases
+from .planes import by_planes
+from .xla_kernels import by_kernels
+
+
+_MANY = 2**19  # products; a group with fewer is not worth a step of a loop
+
+
+def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    """The part that is wanted, from the two others, by the program that is fastest on CPUs.
+
+    XLA's kernels multiply each group with the zeros between it and every other group, so they get
+    one group at a time, in a loop. They are slow at volumes, so they get volumes plane by plane.
+    """
+    lanes, volumes = a.shape[0], len(g.kernel) > 2
+    groups = lanes * g.groups
+    if groups == 1 and not volumes:
+        return _one_group(wanted, g, a, b)
+    batch, filters, channels = _extents(wanted, g, a, b)
+    products = batch * filters * channels * math.prod(g.kernel) * math.prod(g.result)
+    if math.prod(g.kernel) <= WINDOW:
+        if filters == channels == 1:
+            return by_elements(wanted, g, a, b)
+        if decided(lambda: products < _MANY, otherwise=False):
+            return by_windows(wanted, g, a, b)
+    if volumes and known(g.image[0]):
+        return by_planes(on_cpus, wanted, g, a, b)
+    given = [part for part in Part if part != wanted]
+    operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
+    one = lambda x: _one_group(wanted, g._replace(groups=1), x[0][None], x[1][None])[0]
+    return _lanes_as_groups(g, lax.map(one, operands), wanted, lanes)
+
+
+def _one_group(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    if wanted == g.output == Part.IMAGE and max(g.strides) > 1:
+        return by_phases(g, a[0], b[0])[None]
+    return by_kernels(channels_last, wanted, g, a, b)
+
+
+def _extents(wanted: Part, g: Geometry, a: Array, b: Array) -> tuple[int, int, int]:
+    """The size of the batch, and the numbers of filters and channels in a group."""
+    if wanted == Part.RESULT:
+        return a.shape[1], b.shape[1] // g.groups, b.shape[2]
+    if wanted == Part.KERNEL:
+        return a.shape[1], b.shape[2] // g.groups, a.shape[2] // g.groups
+    return b.shape[1], a.shape[1] // g.groups, a.shape[2]
+
+
+def _groups_as_lanes(g: Geometry, x: Array, part: Part) -> Array:
+    """`x` with one group, and with the groups among the lanes."""
+    axis = 1 if part == Part.KERNEL else 2
+    split = x.reshape(*x.shape[:axis], g.groups, x.shape[axis] // g.groups, *x.shape[axis + 1 :])
+    split = jnp.moveaxis(split, axis, 1)
+    return split.reshape(x.shape[0] * g.groups, *split.shape[2:])
+
+
+def _lanes_as_groups(g: Geometry, x: Array, part: Part, lanes: int) -> Array:
+    """The inverse of `_groups_as_lanes`."""
+    axis = 1 if part == Part.KERNEL else 2
+    x = jnp.moveaxis(x.reshape(lanes, g.groups, *x.shape[1:]), 1, axis)
+    return x.reshape(*x.shape[:axis], g.groups * x.shape[axis + 1], *x.shape[axis + 2 :])
