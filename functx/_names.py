@@ -39,16 +39,21 @@ _MODULES = "functx.nn.functional has functions; Equinox and Flax have modules wi
 _facades: dict[str, list[str]] = {}  # those equipped, and their public names
 
 
-def equip(facade: str, *, modules: tuple[str, ...] = ()) -> None:
+def equip(facade: str, *, modules: tuple[str, ...] = (), inner: bool = True) -> None:
     """Makes the public names that the module has by now its `dir()` and its star import.
 
     `modules` are in it too, and imported where they are first used; `dir()` shows them, a star
-    import leaves them out. What else is asked for gets an AttributeError that says what to use. Set
-    from here, where type checkers do not look: a `__getattr__` in the facade's text would let any
-    name pass.
+    import leaves them out. `inner` says whether other modules inside of it are public, which are
+    names of it once they are imported. What else is asked for gets an AttributeError that says what
+    to use. Set from here, where type checkers do not look: a `__getattr__` in the facade's text
+    would let any name pass.
     """
     names = vars(sys.modules[facade])
-    public = sorted(name for name in names if not name.startswith("_"))
+    public = sorted(
+        name
+        for name, value in names.items()
+        if not name.startswith("_") and (inner or not inspect.ismodule(value))
+    )
     names["__all__"], names["__dir__"] = public, lambda: sorted({*public, *modules})
     names["__getattr__"] = ft.partial(_missing, facade, modules)
     _facades[facade] = sorted({*public, *modules})

@@ -1,4 +1,4 @@
-"""Names of PyTorch and JAX that are none here, and what does their work."""
+"""Names of PyTorch and JAX that are none here, and earlier ones, and what does their work."""
 
 from __future__ import annotations
 
@@ -112,6 +112,11 @@ REMEDIES = {
     "stack_module_state": "functx.stack_trees stacks the parameters of an ensemble",
     "stop_gradient": "functx.detach",
     "switch": _LOOP,
+    "testing.Extreme": 'it is Gap("extremal", reason, at="huge in array 0")',
+    "testing.Floor": "it is Tolerance(reason, floor=8)",
+    "testing.Looser": 'it is Tolerance(reason, ulps=64, devices=frozenset({"gpu"}))',
+    "testing.OwnDtypes": 'it is Departure("dtype", reason, answer="^")',
+    "testing.floors": "it is functx.testing.tolerances",
     "thread_safe_generator": "functx.random.Generator holds a key and a counter",
     "to": "jax.device_put moves arrays, x.astype converts them",
     "to_dlpack": "the array itself: what takes DLPack takes it, and functx.asarray the other way",

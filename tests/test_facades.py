@@ -77,6 +77,18 @@ def test_transforms_are_public(module):
         assert any(name in dir(facade) for facade in FACADES), name
 
 
+def test_testing_shows_its_public_names_and_three_modules_alone():
+    import functx.testing
+
+    modules = {
+        name for name in dir(functx.testing) if inspect.ismodule(getattr(functx.testing, name))
+    }
+    assert modules == {"mutants", "strategies", "tolerances"}
+    assert set(functx.testing.__all__) == set(dir(functx.testing)) - modules
+    with pytest.raises(AttributeError, match=r"hint: it is Tolerance\(reason, floor=8\)"):
+        functx.testing.Floor  # noqa: B018
+
+
 def test_star_import_gives_what_dir_shows_but_for_what_is_imported_when_used():
     names = {}
     exec("from functx import *", names)

@@ -1,5 +1,7 @@
 """The operator database and its checks, for functx's operators and for functions of yours."""
 
+from functx._names import equip as _equip
+
 from .checks import (
     cells as cells,
     Check as Check,
@@ -47,3 +49,6 @@ from .samples import (
 from .tail import Tail as Tail
 from .tolerances import Tolerance as Tolerance
 from .unfinished import unfinished as unfinished
+
+
+_equip(__name__, modules=("mutants", "strategies", "tolerances"), inner=False)
