@@ -1,15 +1,40 @@
-"""The logarithm of the gamma function, and digamma, with derivatives that are right everywhere."""
+"""The logarithm of the gamma function, digamma and trigamma, with derivatives right everywhere."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core.rules.custom_derivatives import derivative_rules
 
 from .digamma import digamma
 from .log_gamma import log_gamma
-from .trigamma import trigamma_above_zero
+
+
+# Bernoulli numbers $B_2, B_4, \dots$. The numbers of terms, and of steps of the recurrence, are
+# those that the value and its derivatives need.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+_STEPS = {"float32": 6, "float64": 12}
+
+
+def trigamma_above_zero(x: Array) -> Array:
+    r"""$\psi'(x) = \sum_{k \ge 0} (x + k)^{-2}$ for $x > 0$, where `lax.polygamma` sums in a loop.
+
+    >>> trigamma_above_zero(jnp.asarray([1.0], "float32"))
+    Array([1.644934], dtype=float32)
+    """
+    steps = _STEPS[x.dtype.name]
+    total = jnp.zeros_like(x)
+    for k in reversed(range(steps)):
+        inverse = 1 / (x + np.asarray(k, x.dtype))
+        total += inverse * inverse
+    inverse = 1 / (x + np.asarray(steps, x.dtype))
+    square = inverse * inverse
+    series = jnp.zeros_like(x)
+    for bernoulli in reversed(_BERNOULLI):
+        series = series * square + np.asarray(bernoulli, x.dtype)
+    return total + (inverse + square * (np.asarray(0.5, x.dtype) + inverse * series))
 
 
 def _trigamma(x: Array) -> Array:

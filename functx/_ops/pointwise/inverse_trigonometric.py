@@ -2,14 +2,81 @@
 
 from __future__ import annotations
 
-from jax import Array
+import jax.numpy as jnp
+from jax import Array, lax
 
-from functx._core import ArrayLike, Autocast, operator, Promote
+from functx._core import ArrayLike, Autocast, category, operator, Promote
+from functx._core.rules.custom_derivatives import derivative_rules
 
-from .arcs import arc_cosine, arc_sine, arc_tangent
+from .branch_cuts import other_leg, two_sided
+from .direction import direction
 
 
 __all__ = ["acos", "asin", "atan"]
+
+
+def arc_sine(x: Array) -> Array:
+    r"""$\arcsin x$ of floating or complex numbers."""
+    return _sine(x)
+
+
+def arc_cosine(x: Array) -> Array:
+    r"""$\arccos x$ of floating or complex numbers."""
+    return _cosine(x)
+
+
+def arc_tangent(x: Array) -> Array:
+    r"""$\arctan x$ of floating or complex numbers."""
+    return _tangent(x)
+
+
+def _sine_forward(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        return two_sided(lax.asin, x)
+    return jnp.where(x == 0, x, direction(x, other_leg(x)))  # keeps -0.0 and subnormals
+
+
+def _cosine_forward(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        return two_sided(lax.acos, x)
+    return direction(other_leg(x), x)
+
+
+def _tangent_forward(x: Array) -> Array:
+    if category(x.dtype) == 3:
+        out = lax.atan(x)  # far from 0 it forgets the sign of a zero
+        return lax.complex(jnp.copysign(lax.real(out), lax.real(x)), lax.imag(out))
+    return jnp.where(x == 0, x, direction(x, jnp.ones_like(x)))
+
+
+# The slope $s$ of the inverse sine has the derivative $x s^3$, which is infinite where $s$ is.
+_slope = derivative_rules(
+    lambda x: 1 / other_leg(x),
+    jvp=lambda primals, output, tangents: tangents[0] * (primals[0] * output) * output * output,
+    name="asin",
+)
+_sine = derivative_rules(
+    _sine_forward,
+    jvp=lambda primals, output, tangents: tangents[0] * _slope(primals[0]),
+    name="asin",
+)
+_cosine = derivative_rules(
+    _cosine_forward,
+    jvp=lambda primals, output, tangents: -tangents[0] * _slope(primals[0]),
+    name="acos",
+)
+# The slope $s$ of the inverse tangent has the derivative $-2 x s^2$; no factor leaves the range.
+_tangent_slope = derivative_rules(
+    lambda x: 1 / (1 + x * x),
+    jvp=lambda primals, output, tangents: tangents[0] * (-2 * (primals[0] * output) * output),
+    name="atan",
+)
+_tangent = derivative_rules(
+    _tangent_forward,
+    jvp=lambda primals, output, tangents: tangents[0] * _tangent_slope(primals[0]),
+    name="atan",
+    of="primals",
+)
 
 
 @operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("arccos",))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from functx.testing.checks import cells, CHECKS
 from functx.testing.checks.derived import looked_at
+from functx.testing.checks.running import run_together, Running
 from functx.testing.opinfo import OpInfo, Sample
 
-from .attempts import Attempt, failing
 from .dtypes import dtype_mutants
 from .gradients import batching_mutants, gradient_mutants, slope_mutants
 from .integers import integer_mutants
@@ -23,6 +23,24 @@ from .subject import representable, Subject
 from .symbolic import symbolic_mutants
 from .ties import tie_mutants
 from .values import value_mutants
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Attempt:
+    """A check of a mutated entry that looks at one sample."""
+
+    info: OpInfo
+    check: str
+    dtype: str
+    sample: Sample
+
+
+def failing(attempts: Sequence[Attempt]) -> list[bool]:
+    """Which of the checks fail, as the quick profile runs them; they share compiled programs."""
+    quick = {a.check: CHECKS[a.check].run_in("quick") for a in attempts}
+    running = [Running(a.check, a.info, a.sample, quick[a.check]) for a in attempts]
+    run_together(running)
+    return [r.error is not None for r in running]
 
 
 PLANTS = (
