@@ -76,7 +76,7 @@ def tables(seconds: float) -> list[Table]:
     times = microseconds([lambda p=p: p(ws, x) for p in flat], seconds, least=3)
     rows: list[list[str]] = []
     for i, (name, mine, _) in enumerate(policies()):
-        report = functx.checkpoint_report(loss(mine), ws, x)
+        report = functx.checkpointing.checkpoint_report(loss(mine), ws, x)
         temporary = [memory(program) for program in compiled[i]]
         time, other = times[2 * i : 2 * i + 2]
         rows.append(

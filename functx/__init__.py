@@ -2,8 +2,10 @@
 
 `functx.grad`, `vjp`, `jvp`, `vmap`, `jacrev`, `jacfwd`, `hessian` and their kin have the
 interface of `torch.func`; operators such as `functx.sum` or `functx.nn.functional.conv2d`
-have PyTorch's names and semantics and take plain `jax.Array`s. `functx.testing` is imported
-where it is first used.
+have PyTorch's names and semantics and take plain `jax.Array`s. Tools have modules of their own:
+`functx.taps`, `functx.residuals`, `functx.checkpointing`, `functx.implicit`, `functx.debug` and
+`functx.testing`. `functx.func` and `functx.autograd` are laid out as `torch.func` and
+`torch.autograd` are.
 """
 
 __version__ = "0.1.0"
@@ -67,26 +69,14 @@ from ._arrays.inspection import (
 )
 from ._arrays.x64 import enable_x64 as enable_x64, x64 as x64
 from ._core.randomness.ambient_generator import manual_seed as manual_seed
-from ._names import equip as _equip
-from ._transforms.anomaly.detect import detect_anomaly as detect_anomaly
-from ._transforms.anomaly.report import AnomalyError as AnomalyError
+from ._names import equip as _equip, TOOLS as _TOOLS
 from ._transforms.checkpointing.checkpoint import checkpoint as checkpoint
-from ._transforms.checkpointing.policies import CheckpointPolicy as CheckpointPolicy
-from ._transforms.checkpointing.report import checkpoint_report as checkpoint_report
-from ._transforms.checkpointing.sequential import checkpoint_sequential as checkpoint_sequential
 from ._transforms.functional_call import functional_call as functional_call
 from ._transforms.functions.function import Function as Function
-from ._transforms.functions.once import once_differentiable as once_differentiable
 from ._transforms.grad import (
     grad as grad,
     grad_and_value as grad_and_value,
     value_and_grad as value_and_grad,
-)
-from ._transforms.graphs.graph import graph as graph
-from ._transforms.implicit.linear import custom_linear_solve as custom_linear_solve
-from ._transforms.implicit.roots import (
-    custom_fixed_point as custom_fixed_point,
-    custom_root as custom_root,
 )
 from ._transforms.jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
 from ._transforms.jit import jit as jit
@@ -102,21 +92,7 @@ from ._transforms.modes.grad_modes import (
     set_grad_enabled as set_grad_enabled,
 )
 from ._transforms.products import hvp as hvp, vhp as vhp
-from ._transforms.residuals.hooks import (
-    disable_residual_hooks as disable_residual_hooks,
-    residual_hooks as residual_hooks,
-)
-from ._transforms.residuals.offload import offload_residuals as offload_residuals
-from ._transforms.residuals.saved import saved_residuals as saved_residuals
 from ._transforms.stacking import stack_trees as stack_trees, unstack_tree as unstack_tree
-from ._transforms.taps.capture import (
-    tap_grads as tap_grads,
-    tap_values as tap_values,
-    value_and_tap_grads as value_and_tap_grads,
-)
-from ._transforms.taps.fused import fused_update as fused_update
-from ._transforms.taps.rule_hooks import with_rule_hooks as with_rule_hooks
-from ._transforms.taps.tap import tap as tap, tap_group as tap_group
 from ._transforms.vjp import vjp as vjp
 from ._transforms.vmap import vmap as vmap
 
@@ -634,6 +610,43 @@ long = int64
 short = int16
 
 if _typing.TYPE_CHECKING:
-    from . import testing as testing
+    from . import (
+        checkpointing as checkpointing,
+        func as func,
+        implicit as implicit,
+        residuals as residuals,
+        taps as taps,
+        testing as testing,
+    )
 
-_equip(__name__, modules=("testing",))
+    # Old places, which `_names` knows at run time.
+    from ._transforms.anomaly.detect import detect_anomaly as detect_anomaly
+    from ._transforms.anomaly.report import AnomalyError as AnomalyError
+    from ._transforms.checkpointing.policies import CheckpointPolicy as CheckpointPolicy
+    from ._transforms.checkpointing.report import checkpoint_report as checkpoint_report
+    from ._transforms.checkpointing.sequential import checkpoint_sequential as checkpoint_sequential
+    from ._transforms.functions.once import once_differentiable as once_differentiable
+    from ._transforms.graphs.graph import make_graph as _make_graph
+    from ._transforms.implicit.linear import custom_linear_solve as custom_linear_solve
+    from ._transforms.implicit.roots import (
+        custom_fixed_point as custom_fixed_point,
+        custom_root as custom_root,
+    )
+    from ._transforms.residuals.hooks import (
+        disable_residual_hooks as disable_residual_hooks,
+        residual_hooks as residual_hooks,
+    )
+    from ._transforms.residuals.offload import offload_residuals as offload_residuals
+    from ._transforms.residuals.saved import saved_residuals as saved_residuals
+    from ._transforms.taps.capture import (
+        tap_grads as tap_grads,
+        tap_values as tap_values,
+        value_and_tap_grads as value_and_tap_grads,
+    )
+    from ._transforms.taps.fused import fused_update as fused_update
+    from ._transforms.taps.rule_hooks import with_rule_hooks as with_rule_hooks
+    from ._transforms.taps.tap import tap as tap, tap_group as tap_group
+
+    graph = _make_graph
+
+_equip(__name__, modules=(*_TOOLS, "testing"))

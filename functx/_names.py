@@ -6,7 +6,8 @@ import functools as ft
 import importlib
 import inspect
 import sys
-from types import ModuleType
+import warnings
+from typing import Any
 
 from ._core import near_names
 from ._remedies import REMEDIES, remedy_of_family
@@ -34,6 +35,34 @@ COUNTERPARTS = {
     "logsigmoid": "jax.nn.log_sigmoid",
     "softsign": "jax.nn.soft_sign",
 }
+# Modules of functx for its tools, which are imported where they are first used.
+TOOLS = ("checkpointing", "func", "implicit", "residuals", "taps")
+# Old places of names, by facade, with the new ones. They work for one minor version.
+MOVED = {
+    "functx": {
+        "AnomalyError": "functx.debug.AnomalyError",
+        "CheckpointPolicy": "functx.checkpointing.CheckpointPolicy",
+        "checkpoint_report": "functx.checkpointing.checkpoint_report",
+        "checkpoint_sequential": "functx.checkpointing.checkpoint_sequential",
+        "custom_fixed_point": "functx.implicit.custom_fixed_point",
+        "custom_linear_solve": "functx.implicit.custom_linear_solve",
+        "custom_root": "functx.implicit.custom_root",
+        "detect_anomaly": "functx.debug.detect_anomaly",
+        "disable_residual_hooks": "functx.residuals.disable_residual_hooks",
+        "fused_update": "functx.taps.fused_update",
+        "graph": "functx.autograd.graph.make_graph",
+        "offload_residuals": "functx.residuals.offload_residuals",
+        "once_differentiable": "functx.autograd.once_differentiable",
+        "residual_hooks": "functx.residuals.residual_hooks",
+        "saved_residuals": "functx.residuals.saved_residuals",
+        "tap": "functx.taps.tap",
+        "tap_grads": "functx.taps.tap_grads",
+        "tap_group": "functx.taps.tap_group",
+        "tap_values": "functx.taps.tap_values",
+        "value_and_tap_grads": "functx.taps.value_and_tap_grads",
+        "with_rule_hooks": "functx.taps.with_rule_hooks",
+    }
+}
 _MODULES = "functx.nn.functional has functions; Equinox and Flax have modules with parameters"
 
 _facades: dict[str, list[str]] = {}  # those equipped, and their public names
@@ -59,10 +88,14 @@ def equip(facade: str, *, modules: tuple[str, ...] = (), inner: bool = True) -> 
     _facades[facade] = sorted({*public, *modules})
 
 
-def _missing(facade: str, modules: tuple[str, ...], name: str) -> ModuleType:
-    """The module of that name, or an AttributeError."""
+def _missing(facade: str, modules: tuple[str, ...], name: str) -> Any:
+    """The module of that name, what has that name in another place now, or an AttributeError."""
     if name in modules:
         return importlib.import_module(f"{facade}.{name}")
+    if home := _moved(facade).get(name):
+        message = f"{facade}.{name} is {home} now; the old name works for one minor version"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return _named(home)
     hint = "" if name.startswith("_") else _hint(facade, name)
     message = f"module {facade!r} has no attribute {name!r}"
     # With `obj` given, Python makes no guess of its own below ours.
@@ -72,8 +105,19 @@ def _missing(facade: str, modules: tuple[str, ...], name: str) -> ModuleType:
 def _hint(facade: str, name: str) -> str:
     if known := counterpart(facade, name):
         return known
-    near = near_names(name, _facades[facade])
+    moved = _moved(facade)
+    near = [moved.get(found, found) for found in near_names(name, [*_facades[facade], *moved])]
     return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _moved(facade: str) -> dict[str, str]:
+    return MOVED.get(facade, {})
+
+
+def _named(path: str) -> Any:
+    """What a full name stands for."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def counterpart(facade: str, name: str) -> str:
@@ -85,7 +129,7 @@ def counterpart(facade: str, name: str) -> str:
         return f"{_still_to_come(function)} with where=mask"
     if name.endswith("_with_indices") and name[:-13] in _facades["functx.nn.functional"]:
         return f"functx.nn.functional.{name[:-13]}(..., return_indices=True)"
-    if elsewhere := [f"{other}.{name}" for other, names in _facades.items() if name in names]:
+    if elsewhere := _elsewhere(name):
         return f"it is {' or '.join(elsewhere)}"
     if name.endswith("_") and name[:-1] in _facades[facade]:
         return f"arrays are immutable: x = {facade}.{name[:-1]}(x)"
@@ -99,6 +143,17 @@ def counterpart(facade: str, name: str) -> str:
         return _MODULES
     families = ("functx", "functx.masked", "functx.nn.functional")
     return remedy_of_family(name) if facade in families else ""
+
+
+def _elsewhere(name: str) -> list[str]:
+    """The full names of what other facades have under that name, each under one of its names."""
+    for tool in TOOLS:
+        importlib.import_module(f"functx.{tool}")
+    found: dict[int, str] = {}
+    for facade in sorted(_facades, key=len):
+        if name in _facades[facade]:
+            found.setdefault(id(getattr(sys.modules[facade], name)), f"{facade}.{name}")
+    return list(found.values())
 
 
 def _in_jax(facade: str, name: str) -> str | None:

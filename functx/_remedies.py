@@ -7,18 +7,19 @@ import re
 
 _NO_COMPLEX32 = "XLA has no complex32; functx.cfloat, which is complex64, casts and is a dtype"
 _NO_CAST = "nothing is cast of itself; x.astype and dtype= cast"
+_EDGE = "functx.taps.tap(x, name) names a point, functx.taps.tap_grads differentiates there"
 _KEYS = "jax.random.key(0) makes one; functx.manual_seed starts the generator, which needs none"
 _LOOP = "jax.lax has it; functx's transforms and operators go into it and through it"
 _STRICT = "no mode to set; errors are raised, and XLA chooses its algorithms for a platform"
 
 REMEDIES = {
-    "GradientEdge": "functx.tap(x, name) names a point, functx.tap_grads differentiates there",
+    "GradientEdge": _EDGE,
     "PRNGKey": _KEYS,
     "Size": "shapes are tuples of ints: x.shape",
     "Tensor": "arrays are plain jax.Array's",
     "Variable": "arrays are plain jax.Array's; functx.grad differentiates functions",
     "amp": _NO_CAST,
-    "anomaly_mode": "functx.detect_anomaly(f), around the function that is in doubt",
+    "anomaly_mode": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "associative_scan": _LOOP,
     "backward": "functx.grad differentiates functions",
     "chalf": _NO_COMPLEX32,
@@ -46,12 +47,11 @@ REMEDIES = {
     "fork_rng": "with functx.random.scope(key), draws leave the default generator as it was",
     "frobenius_norm": "functx.norm",
     "from_file": "numpy.memmap reads a file, functx.from_numpy takes it",
-    "func": "its functions are functx's own: functx.grad, functx.vmap",
     "functionalize": "arrays are immutable: a function of them has no mutations to take out",
     "get_default_device": "jax.config.jax_default_device",
     "get_device": "x.devices() says where an array lives",
     "get_device_module": "jax.devices lists devices",
-    "get_gradient_edge": "functx.tap(x, name) names a point, functx.tap_grads differentiates there",
+    "get_gradient_edge": _EDGE,
     "get_rng_state": "functx.random.Generator holds a key and a counter",
     "grad_mode": "functx.no_grad, functx.enable_grad and functx.inference_mode",
     "gradcheck": "functx.testing.gradcheck",
@@ -83,9 +83,9 @@ REMEDIES = {
     "random.split": "keys are JAX's: jax.random.split",
     "range": "functx.arange, which leaves the end out",
     "rearrange": "functx.reshape and functx.permute; einops.rearrange takes JAX's arrays",
-    "register_hook": "functx.tap(x, on_grad=hook)",
-    "register_multi_grad_hook": "functx.tap_group((x, y), hook)",
-    "register_post_accumulate_grad_hook": "functx.fused_update steps in the backward pass",
+    "register_hook": "functx.taps.tap(x, on_grad=hook)",
+    "register_multi_grad_hook": "functx.taps.tap_group((x, y), hook)",
+    "register_post_accumulate_grad_hook": "functx.taps.fused_update steps in the backward pass",
     "remat": "functx.checkpoint",
     "replace_all_batch_norm_modules_": "functx.nn.functional.batch_norm with training=True and "
     "without running statistics",
@@ -95,13 +95,13 @@ REMEDIES = {
     "resize_as_": "functx.reshape, or functx.nn.functional.pad for another number of elements",
     "resolve_conj": "no array is lazily conjugated: the array itself does",
     "resolve_neg": "no array is lazily negated: the array itself does",
-    "retain_grad": "functx.tap(x, name), and functx.tap_grads gives its gradient",
+    "retain_grad": "functx.taps.tap(x, name), and functx.taps.tap_grads gives its gradient",
     "save": "numpy.save, or Orbax for trees of arrays",
     "scan": _LOOP,
     "seed": "functx.manual_seed",
     "set_default_device": "jax.config.update('jax_default_device', device)",
     "set_default_tensor_type": "functx.set_default_dtype, and jax.default_device",
-    "set_detect_anomaly": "functx.detect_anomaly(f), around the function that is in doubt",
+    "set_detect_anomaly": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "set_flush_denormal": "XLA's arithmetic flushes subnormal numbers, what compares keeps them",
     "set_multithreading_enabled": "XLA_FLAGS set XLA's threads",
     "set_printoptions": "numpy.set_printoptions, which JAX's arrays obey",
@@ -129,7 +129,7 @@ REMEDIES = {
     "unsafe_chunk": "nothing is a view; functx.chunk",
     "unsafe_split": "nothing is a view; functx.split",
     "unsafe_split_with_sizes": "nothing is a view; functx.split_with_sizes",
-    "utils": "PyTorch's; trees are in jax.tree",
+    "utils": "functx.checkpointing has torch.utils.checkpoint; trees are in jax.tree",
     "vectorize": "functx.vmap, or jnp.vectorize, which broadcasts by a signature",
     "wait": "jax.block_until_ready waits",
     "while_loop": "jax.lax.while_loop, or jax.lax.fori_loop for reverse mode",

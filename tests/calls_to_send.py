@@ -19,7 +19,7 @@ def calls() -> dict[str, Call]:
     forward, graph = functx.autograd.forward_ad, functx.autograd.graph
 
     def loss(x):
-        return functx.sum(functx.sin(functx.tap(x, "x")) * x)
+        return functx.sum(functx.sin(functx.taps.tap(x, "x")) * x)
 
     def pair(x):
         return functx.sin(x) * x
@@ -34,7 +34,7 @@ def calls() -> dict[str, Call]:
             return x**3
 
         @staticmethod
-        @functx.once_differentiable
+        @functx.autograd.once_differentiable
         def backward(ctx, grad_output):
             (x,) = ctx.saved_tensors
             return 3 * x**2 * grad_output
@@ -46,15 +46,15 @@ def calls() -> dict[str, Call]:
         return jax.lax.fori_loop(0, 50, lambda _, x: f(x), x)
 
     def hooked(x):
-        (x,) = functx.tap_group((x,), lambda cotangents: [2 * g for g in cotangents])
-        return functx.tap(x, on_grad=lambda g: g + 1).sum()
+        (x,) = functx.taps.tap_group((x,), lambda cotangents: [2 * g for g in cotangents])
+        return functx.taps.tap(x, on_grad=lambda g: g + 1).sum()
 
     def halved(x):
-        with functx.residual_hooks(lambda x: x / 2, lambda x: 2 * x):
+        with functx.residuals.residual_hooks(lambda x: x / 2, lambda x: 2 * x):
             return functx.grad(loss)(x)
 
     def offloaded(x):
-        with functx.offload_residuals(), graph.save_on_cpu():
+        with functx.residuals.offload_residuals(), graph.save_on_cpu():
             return functx.grad(loss)(x)
 
     def descend(w, gradient, state):
@@ -85,28 +85,31 @@ def calls() -> dict[str, Call]:
         "checkpoint": (functx.grad(functx.checkpoint(loss)), (x,)),
         "checkpoint, a list": (functx.grad(functx.checkpoint(loss, policy=["sin"])), (x,)),
         "checkpoint, a policy": (functx.grad(by_policy), (x,)),
-        "checkpoint_report": (ft.partial(functx.checkpoint_report, by_policy), (x,)),
-        "checkpoint_sequential": (
-            ft.partial(functx.checkpoint_sequential, [pair, pair, pair], 2),
+        "checkpointing.checkpoint_report": (
+            ft.partial(functx.checkpointing.checkpoint_report, by_policy),
             (x,),
         ),
-        "custom_fixed_point": (
-            lambda a: functx.custom_fixed_point(lambda x: a * jnp.cos(x) / 4, a, repeat),
+        "checkpointing.checkpoint_sequential": (
+            ft.partial(functx.checkpointing.checkpoint_sequential, [pair, pair, pair], 2),
+            (x,),
+        ),
+        "implicit.custom_fixed_point": (
+            lambda a: functx.implicit.custom_fixed_point(lambda x: a * jnp.cos(x) / 4, a, repeat),
             (two,),
         ),
-        "custom_linear_solve": (
-            lambda b: functx.custom_linear_solve(lambda x: 2 * x, b),
+        "implicit.custom_linear_solve": (
+            lambda b: functx.implicit.custom_linear_solve(lambda x: 2 * x, b),
             (x,),
         ),
-        "custom_root": (
-            functx.grad(lambda a: functx.custom_root(lambda x: x * x - a, a, newton)),
+        "implicit.custom_root": (
+            functx.grad(lambda a: functx.implicit.custom_root(lambda x: x * x - a, a, newton)),
             (two,),
         ),
         "debug.checked": (
             functx.debug.checked(jax.jit(lambda i: functx.index_select(x, 0, i))),
             (jnp.asarray([1]),),
         ),
-        "detect_anomaly": (functx.detect_anomaly(functx.grad(loss)), (x,)),
+        "debug.detect_anomaly": (functx.debug.detect_anomaly(functx.grad(loss)), (x,)),
         "enable_grad": (functx.grad(functx.enable_grad(loss)), (x,)),
         "Function": (functx.grad(cubed), (x,)),
         "Function.apply": (Cube.apply, (x,)),
@@ -114,14 +117,17 @@ def calls() -> dict[str, Call]:
             ft.partial(functx.functional_call, lambda p, x: p["w"] * x, {"w": two}),
             (x,),
         ),
-        "fused_update": (
-            functx.fused_update(squares, descend),
+        "taps.fused_update": (
+            functx.taps.fused_update(squares, descend),
             (x, x, x),
         ),
         "grad": (functx.grad(loss), (x,)),
         "grad, nested": (functx.grad(lambda x: functx.grad(loss)(x).sum()), (x,)),
         "grad_and_value": (functx.grad_and_value(loss), (x,)),
-        "graph": (lambda x: repr(functx.graph(loss)(x).nodes), (x,)),
+        "autograd.graph.make_graph": (
+            lambda x: repr(functx.autograd.graph.make_graph(loss)(x).nodes),
+            (x,),
+        ),
         "hessian": (functx.hessian(loss), (x,)),
         "hvp": (ft.partial(functx.hvp, loss), ((x,), (x,))),
         "inference_mode": (functx.inference_mode(pair), (x,)),
@@ -132,19 +138,22 @@ def calls() -> dict[str, Call]:
         "jvp": (ft.partial(functx.jvp, pair), ((x,), (x,))),
         "linearize": (lambda x: functx.linearize(pair, x)[1](x), (x,)),
         "no_grad": (functx.grad(lambda x: (x * functx.no_grad(pair)(x)).sum()), (x,)),
-        "offload_residuals": (offloaded, (x,)),
-        "once_differentiable": (functx.vmap(functx.grad(lambda x: Cube.apply(x))), (x,)),
-        "residual_hooks": (halved, (x,)),
-        "saved_residuals": (lambda x: functx.saved_residuals(pair, x).bytes, (x,)),
+        "residuals.offload_residuals": (offloaded, (x,)),
+        "autograd.once_differentiable": (functx.vmap(functx.grad(lambda x: Cube.apply(x))), (x,)),
+        "residuals.residual_hooks": (halved, (x,)),
+        "residuals.saved_residuals": (
+            lambda x: functx.residuals.saved_residuals(pair, x).bytes,
+            (x,),
+        ),
         "set_grad_enabled": (
             functx.grad(lambda x: (x * functx.set_grad_enabled(False)(pair)(x)).sum()),
             (x,),
         ),
-        "tap, tap_group": (functx.grad(hooked), (x,)),
-        "tap_grads": (functx.tap_grads(loss), (x,)),
-        "tap_values": (functx.tap_values(loss), (x,)),
+        "taps.tap, taps.tap_group": (functx.grad(hooked), (x,)),
+        "taps.tap_grads": (functx.taps.tap_grads(loss), (x,)),
+        "taps.tap_values": (functx.taps.tap_values(loss), (x,)),
         "value_and_grad": (functx.value_and_grad(loss), (x,)),
-        "value_and_tap_grads": (functx.value_and_tap_grads(loss), (x,)),
+        "taps.value_and_tap_grads": (functx.taps.value_and_tap_grads(loss), (x,)),
         "vhp": (ft.partial(functx.vhp, loss), ((x,), (x,))),
         "vjp": (lambda x: functx.vjp(pair, x)[1](x), (x,)),
         "vmap": (functx.vmap(loss), (x,)),
@@ -152,8 +161,8 @@ def calls() -> dict[str, Call]:
             functx.vmap(functx.nn.functional.dropout, randomness="different"),
             (jnp.ones((2, 8)),),
         ),
-        "with_rule_hooks": (
-            functx.grad(functx.with_rule_hooks(loss, pre=doubled)),
+        "taps.with_rule_hooks": (
+            functx.grad(functx.taps.with_rule_hooks(loss, pre=doubled)),
             (x,),
         ),
     }

@@ -2,14 +2,24 @@
 
 import functx
 import functx.autograd
+import functx.checkpointing
 import functx.debug
+import functx.func
+import functx.implicit
+import functx.residuals
+import functx.taps
 
 
 FACADES = [
     functx,
-    functx.debug,
     functx.autograd,
     functx.autograd.forward_ad,
     functx.autograd.functional,
     functx.autograd.graph,
+    functx.checkpointing,
+    functx.debug,
+    functx.func,
+    functx.implicit,
+    functx.residuals,
+    functx.taps,
 ]

@@ -1,5 +1,6 @@
 """Facades show the public names, all of them, and nothing else."""
 
+import ast
 import importlib
 import inspect
 import shutil
@@ -14,9 +15,27 @@ from public_homes import FACADES
 
 import functx
 from functx._core import OPERATORS, REGISTRY
+from functx._names import MOVED, TOOLS
 
 
-ROOT = Path(functx.__file__).parent
+INIT = Path(functx.__file__)
+ROOT = INIT.parent
+# `torch.func.__all__` of PyTorch 2.13.
+TORCH_FUNC = {
+    "debug_unwrap",
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+}
 TRANSFORMS = [
     ".".join(("functx", *path.relative_to(ROOT).with_suffix("").parts))
     for path in sorted((ROOT / "_transforms").rglob("[!_]*.py"))
@@ -66,9 +85,8 @@ def test_functx_shows_operators_transforms_dtypes_and_facades_alone():
             assert (ROOT / f"{name}.py").exists() or (ROOT / name / "__init__.py").exists()
         elif not hasattr(value, "dtype"):
             home = value.__module__
-            shown = home == "functx" and issubclass(value, Exception)  # as tracebacks call it
             inside = home.startswith(("functx._transforms.", "functx._arrays.", "functx._core."))
-            assert shown or inside, f"{name} of {home}"
+            assert inside, f"{name} of {home}"
 
 
 @pytest.mark.parametrize("module", TRANSFORMS)
@@ -92,7 +110,44 @@ def test_testing_shows_its_public_names_and_three_modules_alone():
 def test_star_import_gives_what_dir_shows_but_for_what_is_imported_when_used():
     names = {}
     exec("from functx import *", names)
-    assert set(names) - {"__builtins__"} == set(dir(functx)) - {"testing"}
+    assert set(names) - {"__builtins__"} == set(dir(functx)) - {"testing", *TOOLS}
+
+
+@pytest.mark.parametrize("facade, old", [(f, old) for f, names in MOVED.items() for old in names])
+def test_an_old_place_works_and_says_the_new_one(facade, old):
+    module, home = importlib.import_module(facade), MOVED[facade][old]
+    place, _, name = home.rpartition(".")
+    assert old not in dir(module)
+    with pytest.warns(DeprecationWarning, match=f"^{facade}.{old} is {home} now; ") as caught:
+        assert getattr(module, old) is getattr(importlib.import_module(place), name)
+    assert {warning.filename for warning in caught} == {__file__}
+    with pytest.warns(DeprecationWarning, match=f"is {home} now"):
+        exec(f"from {facade} import {old}", {})
+    assert home in str(refusal(module, f"{old}_"))
+
+
+def refusal(module, name):
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    return caught.value
+
+
+def test_type_checkers_see_old_places():
+    (block,) = (node for node in ast.parse(INIT.read_text()).body if isinstance(node, ast.If))
+    seen = {
+        alias.asname
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    assert {name.replace("_make_graph", "graph") for name in seen} == set(MOVED["functx"])
+
+
+def test_func_has_what_torch_func_has():
+    assert set(dir(functx.func)) <= set(dir(functx))
+    assert set(dir(functx.func)) <= TORCH_FUNC
+    for name in TORCH_FUNC - set(dir(functx.func)):
+        assert "hint" in str(refusal(functx.func, name))
 
 
 def copied(tmp_path):
@@ -118,7 +173,9 @@ def test_command_mends_facades_that_cannot_be_imported(tmp_path):
     assert run("--check").returncode == 0
 
 
-@pytest.mark.parametrize("facade", sorted({*of_operators(), "functx.debug", "functx.random"}))
+@pytest.mark.parametrize(
+    "facade", sorted({*of_operators(), *(home.__name__ for home in FACADES), "functx.random"})
+)
 def test_public_functions_are_typed(facade):
     module = importlib.import_module(facade)
     for name in dir(module):

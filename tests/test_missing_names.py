@@ -15,7 +15,7 @@ import pytest
 import functx
 import functx.testing
 from functx import _remedies
-from functx._names import _JAXS_OWN, _PLACES, counterpart, COUNTERPARTS
+from functx._names import _JAXS_OWN, _PLACES, counterpart, COUNTERPARTS, MOVED
 from functx._remedies import REMEDIES
 
 
@@ -81,7 +81,7 @@ def test_an_operator_still_to_come_is_named_in_jax(facade):
 
 
 def _shown(facade):
-    return dir(importlib.import_module(facade))
+    return [*dir(importlib.import_module(facade)), *MOVED.get(facade, ())]
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_region_belongs_to_the_thread_that_entered_it():
             functx.x64(False),
             functx.random.scope(jax.random.key(3)),
             functx.no_grad(),
-            functx.residual_hooks(lambda x: 10 * x, lambda x: x),
+            functx.residuals.residual_hooks(lambda x: 10 * x, lambda x: x),
         ):
             inside.set()
             outside.wait(60)

@@ -36,7 +36,7 @@ class Convention:
     - `through`: a function of the result that gives what of it is summed, made real.
     - `holds`: a function of the result that must be true.
     - `singular`: whether the second derivative is infinite, and 0 stands for it in all nests:
-      `hessian` need not be given, and `functx.detect_anomaly` sees it.
+      `hessian` need not be given, and `functx.debug.detect_anomaly` sees it.
     - `smooth`: whether the derivatives of `order` are finite, and alike in all modes.
     - `refused`: a regular expression found in the error that differentiating raises.
     - `like`: a formula whose value and derivatives, up to `order`, are the operator's.

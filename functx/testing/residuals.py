@@ -19,8 +19,8 @@ def assert_residuals(func: Callable[..., Any], *args: Any, bytes: int, **kwargs:
     - `args`, `kwargs`: its arguments; `jax.ShapeDtypeStruct`s may stand for arrays.
     - `bytes`: the bound, an int of at least 0.
 
-    Errors: AssertionError, which lists what is kept, as `functx.saved_residuals` does; ValueError
-    for another `bytes`.
+    Errors: AssertionError, which lists what is kept, as `functx.residuals.saved_residuals` does;
+    ValueError for another `bytes`.
 
     >>> functx.testing.assert_residuals(lambda x: x[1:] - x[:-1], jnp.ones(3), bytes=0)
     """

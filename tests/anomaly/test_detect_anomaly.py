@@ -9,7 +9,7 @@ import pytest
 from jax import lax
 
 import functx
-from functx import AnomalyError, detect_anomaly
+from functx.debug import AnomalyError, detect_anomaly
 
 
 FINE = jnp.array([1.0, 4.0, 9.0])

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import pytest
 
 import functx
-from functx import AnomalyError, detect_anomaly
 from functx._core.rules.custom_derivatives import derivative_rules
+from functx.debug import AnomalyError, detect_anomaly
 
 
 def through(forward, **rules):

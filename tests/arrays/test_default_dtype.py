@@ -45,9 +45,9 @@ MADE = {
     "jvp": lambda: functx.jvp(functx.sin, (0.5,), (1.0,))[1],
     "vmap": lambda: functx.vmap(lambda x: 0.5)(jnp.arange(3)),
     "jit": lambda: functx.jit(lambda: 0.5)(),
-    "tap": lambda: functx.tap(0.5),
+    "tap": lambda: functx.taps.tap(0.5),
     "stack_trees": lambda: functx.stack_trees([0.5, 1.5]),
-    "custom_linear_solve": lambda: functx.custom_linear_solve(
+    "custom_linear_solve": lambda: functx.implicit.custom_linear_solve(
         lambda x: 2 * x, 1.0, lambda _, b: b / 2
     ),
 }

@@ -274,7 +274,7 @@ def test_complex_results_are_saved():
     for policy in (["exp"], ["matmul", "sin"], lambda *_: True):
         kept = functx.checkpoint(f, policy=policy)
         np.testing.assert_allclose(functx.grad(kept)(z), functx.grad(f)(z))
-    report = functx.checkpoint_report(functx.checkpoint(kept, policy=["exp"]), z)
+    report = functx.checkpointing.checkpoint_report(functx.checkpoint(kept, policy=["exp"]), z)
     assert report.recomputed == {"matmul": 1, "abs": 1} and report.residual_bytes == z.nbytes
 
 
@@ -320,7 +320,7 @@ def test_hooks_on_gradients_inside_are_called_once(policy):
 
     def f(x):
         doubled = lambda g: seen.append(x) or 2 * g
-        return functx.exp(functx.tap(functx.sin(x), on_grad=doubled)).sum()
+        return functx.exp(functx.taps.tap(functx.sin(x), on_grad=doubled)).sum()
 
     got = functx.grad(functx.checkpoint(f, policy=policy))(POINT)
     assert len(seen) == 1

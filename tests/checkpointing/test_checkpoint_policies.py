@@ -10,10 +10,10 @@ from jax import lax
 from jax.ad_checkpoint import checkpoint_name
 
 import functx
-from functx import CheckpointPolicy
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.checkpointing import naming, operators
 from functx._transforms.programs.walking import equations
+from functx.checkpointing import CheckpointPolicy
 
 
 F = functx.nn.functional
@@ -26,7 +26,11 @@ def network(w, x):
 
 
 def recomputed(f, *args, policy=None):
-    return dict(functx.checkpoint_report(functx.checkpoint(f, policy=policy), *args).recomputed)
+    return dict(
+        functx.checkpointing.checkpoint_report(
+            functx.checkpoint(f, policy=policy), *args
+        ).recomputed
+    )
 
 
 def products(f, *args):
@@ -42,7 +46,7 @@ def test_saved_operators_are_not_computed_again_and_others_are():
     assert recomputed(network, SQUARE, SQUARE, policy=["matmul"]) == {"sin": 1, "exp": 1}
     assert recomputed(network, SQUARE, SQUARE, policy=[functx.exp]) == {"matmul": 1, "sin": 1}
     assert recomputed(network, SQUARE, SQUARE, policy=list(everything)) == {}
-    report = functx.checkpoint_report(network, SQUARE, SQUARE)
+    report = functx.checkpointing.checkpoint_report(network, SQUARE, SQUARE)
     assert report.forward == {"matmul": 3, "sin": 1, "exp": 1} and not report.recomputed
 
 
@@ -58,10 +62,10 @@ def test_the_program_itself_has_the_products_that_the_report_counts():
 def test_residuals_are_what_the_policy_saves():
     def kept(policy):
         f = functx.checkpoint(network, policy=policy)
-        return functx.checkpoint_report(f, SQUARE, SQUARE).residual_bytes
+        return functx.checkpointing.checkpoint_report(f, SQUARE, SQUARE).residual_bytes
 
     assert [kept(None), kept(["matmul"]), kept(["exp"])] == [0, 2 * BYTES, BYTES]
-    everything = functx.checkpoint_report(network, SQUARE, SQUARE).residual_bytes
+    everything = functx.checkpointing.checkpoint_report(network, SQUARE, SQUARE).residual_bytes
     assert kept(["matmul"]) < everything
     _, pull = jax.eval_shape(
         lambda w, x: jax.vjp(functx.checkpoint(network, policy=["matmul"]), w, x), SQUARE, SQUARE
@@ -105,7 +109,9 @@ def test_an_operator_of_several_results_is_saved_as_a_unit():
         spread, centre = functx.var_mean(functx.sin(x))
         return (spread * spread + centre * centre * functx.exp(x)).sum()
 
-    report = functx.checkpoint_report(functx.checkpoint(f, policy=["var_mean"]), SQUARE)
+    report = functx.checkpointing.checkpoint_report(
+        functx.checkpoint(f, policy=["var_mean"]), SQUARE
+    )
     assert report.recomputed == {"sin": 1, "exp": 1} and report.residual_bytes < 40
     assert recomputed(f, SQUARE) == {"sin": 1, "exp": 1, "var_mean": 1}
 
@@ -150,7 +156,7 @@ def test_of_attention_the_results_are_saved_and_not_the_weights():
     def kept(rows):
         shapes = [jax.ShapeDtypeStruct((2, rows, 16), np.float32)] * 3
         f = functx.checkpoint(attention, policy=["nn.functional.scaled_dot_product_attention"])
-        return functx.checkpoint_report(f, *shapes).residual_bytes
+        return functx.checkpointing.checkpoint_report(f, *shapes).residual_bytes
 
     assert kept(1024) < 2 * 1024 * 16 * 4 * 2, "the weights take 8 MB"
 
@@ -199,7 +205,9 @@ def test_a_checkpoint_as_the_body_of_a_loop():
         return lax.scan(lambda c, _: (body(w, c), None), x, length=5)[0].sum()
 
     reports = [
-        functx.checkpoint_report(lambda w, x, policy=policy: loss(w, x, policy), SQUARE, SQUARE)
+        functx.checkpointing.checkpoint_report(
+            lambda w, x, policy=policy: loss(w, x, policy), SQUARE, SQUARE
+        )
         for policy in (None, ["matmul"])
     ]
     assert reports[0].recomputed == {"matmul": 5, "sin": 5, "exp": 5}
@@ -212,7 +220,7 @@ def test_every_checkpoint_of_a_nest_decides_for_itself():
     def nest(outer, inner):
         inside = functx.checkpoint(lambda x: functx.exp(functx.sqrt(functx.sin(x))), policy=inner)
         f = functx.checkpoint(lambda x: inside(functx.mul(x, x)).sum(), policy=outer)
-        report = functx.checkpoint_report(f, SQUARE)
+        report = functx.checkpointing.checkpoint_report(f, SQUARE)
         return dict(report.recomputed), report.residual_bytes // BYTES
 
     nothing = {"mul": 1, "sin": 1, "sqrt": 1, "exp": 1}
@@ -241,7 +249,9 @@ def test_a_policy_is_asked_for_each_call_in_order():
     assert calls[:4] == [(functx.matmul, shapes)] * 4
     assert [operator for operator, _ in calls[4:]] == [functx.sin, functx.sum]
     calls.clear()
-    assert functx.checkpoint_report(kept, np.eye(2), np.ones((3, 2))).recomputed == {"matmul": 2}
+    assert functx.checkpointing.checkpoint_report(kept, np.eye(2), np.ones((3, 2))).recomputed == {
+        "matmul": 2
+    }
 
 
 def test_what_becomes_of_a_program_is_kept_with_it():

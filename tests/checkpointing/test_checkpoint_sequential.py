@@ -15,7 +15,9 @@ BYTES = INPUT.nbytes
 
 
 def chain(segments, policy=None):
-    return lambda x: functx.checkpoint_sequential(LAYERS, segments, x, policy=policy).sum()
+    return lambda x: functx.checkpointing.checkpoint_sequential(
+        LAYERS, segments, x, policy=policy
+    ).sum()
 
 
 def plain(x):
@@ -31,22 +33,24 @@ def test_values_and_gradients_are_those_of_the_chain(segments):
 
 
 def test_all_segments_but_the_last_keep_their_inputs_alone():
-    report = functx.checkpoint_report(chain(3), INPUT)
+    report = functx.checkpointing.checkpoint_report(chain(3), INPUT)
     assert report.forward == {"sin": 7, "exp": 7}
     assert report.recomputed == {"sin": 4, "exp": 4}, "segments of 2, 2 and 3"
-    without = functx.checkpoint_report(plain, INPUT).residual_bytes
+    without = functx.checkpointing.checkpoint_report(plain, INPUT).residual_bytes
     assert report.residual_bytes < without
-    assert not functx.checkpoint_report(chain(1), INPUT).recomputed
+    assert not functx.checkpointing.checkpoint_report(chain(1), INPUT).recomputed
 
 
 def test_a_policy_holds_in_each_segment():
-    report = functx.checkpoint_report(chain(3, ["sin"]), INPUT)
+    report = functx.checkpointing.checkpoint_report(chain(3, ["sin"]), INPUT)
     assert report.recomputed == {"exp": 4}
 
 
 def test_functions_hand_any_tree_on():
     swap = lambda pair: {"a": functx.sin(pair["b"]), "b": pair["a"], "name": pair["name"]}
-    out = functx.checkpoint_sequential([swap] * 4, 2, {"a": INPUT, "b": INPUT, "name": "x"})
+    out = functx.checkpointing.checkpoint_sequential(
+        [swap] * 4, 2, {"a": INPUT, "b": INPUT, "name": "x"}
+    )
     np.testing.assert_allclose(out["a"], np.sin(np.sin(INPUT)))
     assert out["name"] == "x"
 
@@ -64,29 +68,35 @@ def test_functions_hand_any_tree_on():
 )
 def test_refusals(functions, segments, error, message):
     with pytest.raises(error, match=message):
-        functx.checkpoint_sequential(functions, segments, INPUT)
+        functx.checkpointing.checkpoint_sequential(functions, segments, INPUT)
 
 
 def test_a_report_runs_nothing_and_takes_shapes():
     shape = jax.ShapeDtypeStruct((2**20, 2**20), np.float32)
-    report = functx.checkpoint_report(functx.checkpoint(lambda x: functx.exp(x).sum()), shape)
+    report = functx.checkpointing.checkpoint_report(
+        functx.checkpoint(lambda x: functx.exp(x).sum()), shape
+    )
     assert report.recomputed == {"exp": 1} and report.residual_bytes == 0
 
 
 def test_a_report_of_a_function_that_keeps_what_it_closes_over():
     w = np.ones((4, 4))
-    report = functx.checkpoint_report(lambda x: functx.matmul(w, x).sum(), INPUT.reshape(4, 4))
+    report = functx.checkpointing.checkpoint_report(
+        lambda x: functx.matmul(w, x).sum(), INPUT.reshape(4, 4)
+    )
     assert report.residual_bytes == 0 and report.forward == {"matmul": 1}
 
 
 def test_a_report_counts_integer_and_other_arguments_out():
     f = lambda x, n, mode, *, scale: {"y": functx.exp(x) * scale, "n": n + 1, "mode": mode}
-    report = functx.checkpoint_report(f, INPUT, np.arange(3), "train", scale=2.0)
+    report = functx.checkpointing.checkpoint_report(f, INPUT, np.arange(3), "train", scale=2.0)
     assert report.forward == {"exp": 1} and report.residual_bytes == BYTES
 
 
 @pytest.mark.parametrize("segments", [1, 3])
 def test_a_report_agrees_with_the_list_of_residuals(segments):
     f = functx.checkpoint(chain(segments), policy=["exp"])
-    kept = [r for r in functx.saved_residuals(f, INPUT) if r.origin == "operator"]
-    assert kept and functx.checkpoint_report(f, INPUT).residual_bytes == sum(r.bytes for r in kept)
+    kept = [r for r in functx.residuals.saved_residuals(f, INPUT) if r.origin == "operator"]
+    assert kept and functx.checkpointing.checkpoint_report(f, INPUT).residual_bytes == sum(
+        r.bytes for r in kept
+    )

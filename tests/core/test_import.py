@@ -34,6 +34,11 @@ def test_import_changes_nothing_and_needs_no_extra():
 LATER = """
 import sys
 import functx
+from functx._names import TOOLS
+later = {f"functx.{name}" for name in TOOLS}
+assert not later & set(sys.modules) and set(TOOLS) <= set(dir(functx))
+assert functx.taps is sys.modules["functx.taps"]
+assert not (later - {"functx.taps"}) & set(sys.modules)
 assert "testing" in dir(functx) and "functx.testing" not in sys.modules
 exec("from functx import *")
 assert "functx.testing" not in sys.modules

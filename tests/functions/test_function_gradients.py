@@ -18,7 +18,7 @@ class Cube(functx.Function):
         return x**3
 
     @staticmethod
-    @functx.once_differentiable
+    @functx.autograd.once_differentiable
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
         return 3 * x**2 * grad_output

@@ -134,7 +134,7 @@ def test_outputs_that_are_no_arrays_come_back_as_they_are():
             return scale, (x + y * z) * scale, None, True, (x * y + z) * scale, marker, x
 
         @staticmethod
-        @functx.once_differentiable
+        @functx.autograd.once_differentiable
         def backward(ctx, *grads):
             assert len(grads) == 7
             assert [g is None for g in grads] == [True, False, True, True, False, True, False]

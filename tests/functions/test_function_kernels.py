@@ -58,7 +58,7 @@ class HostSin(functx.Function):
         return host(np.sin, x)
 
     @staticmethod
-    @functx.once_differentiable
+    @functx.autograd.once_differentiable
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
         return grad_output * host(np.cos, x)

@@ -36,7 +36,7 @@ class Layer(functx.Function):
 
 def test_backward_keeps_what_was_saved_and_nothing_else():
     x = jnp.ones((1000,), "float32")
-    kept = functx.saved_residuals(lambda x: Layer.apply(x, jnp.float32(2)), x)
+    kept = functx.residuals.saved_residuals(lambda x: Layer.apply(x, jnp.float32(2)), x)
     assert kept.bytes == 1000 + 4
     program = jax.make_jaxpr(lambda x, w: jax.vjp(lambda x: Layer.apply(x, w), x)[1](x))(x, 2 * x)
     names = [eqn.primitive.name for eqn in program.jaxpr.eqns]

@@ -34,7 +34,7 @@ LINE = model.__code__.co_firstlineno
 
 @pytest.fixture(scope="module")
 def graph():
-    return functx.graph(model)({"w": X}, Y, n=jnp.arange(2))
+    return functx.autograd.graph.make_graph(model)({"w": X}, Y, n=jnp.arange(2))
 
 
 def named(nodes):
@@ -68,9 +68,9 @@ def test_edges_say_which_output_of_which_node_or_which_input(graph):
     assert [tuple(edge) for edge in exp.inputs] == [(0, 0)]
     assert graph.nodes[10].inputs[0].source == "kwargs['n']"
     assert graph.nodes[10].inputs[1] is None  # a constant
-    both = functx.graph(lambda x: functx.aminmax(x).max * 2.0)(X)
+    both = functx.autograd.graph.make_graph(lambda x: functx.aminmax(x).max * 2.0)(X)
     assert tuple(both.nodes[1].inputs[0]) == (0, 1)
-    twice = functx.graph(lambda x: x + x)(X)
+    twice = functx.autograd.graph.make_graph(lambda x: x + x)(X)
     assert [tuple(edge) for edge in twice.nodes[0].inputs] == [("args[0]", 0)] * 2
 
 
@@ -82,7 +82,7 @@ def test_inputs_and_outputs_go_by_their_paths(graph):
     }
     sources = {path: edge.source for path, edge in graph.outputs.items()}
     assert sources == {"output['count']": 10, "output['floor']": 9, "output['loss']": 8}
-    closed = functx.graph(lambda: X)()
+    closed = functx.autograd.graph.make_graph(lambda: X)()
     assert dict(closed.outputs) == {"output": None}
 
 
@@ -97,8 +97,8 @@ def test_nodes_bear_the_names_of_scopes_and_transforms():
         with jax.named_scope("head"):
             return functx.sin(x)
 
-    assert functx.graph(scoped)(X).nodes[0].scope == "head"
-    backward = functx.graph(functx.grad(lambda x: functx.sum(functx.exp(x))))(X)
+    assert functx.autograd.graph.make_graph(scoped)(X).nodes[0].scope == "head"
+    backward = functx.autograd.graph.make_graph(functx.grad(lambda x: functx.sum(functx.exp(x))))(X)
     assert backward.nodes[-1].scope == "transpose(jvp())"
 
 
@@ -106,7 +106,9 @@ def test_the_programs_of_a_loop_are_inside_its_node(graph):
     (body,) = graph.nodes[4].programs
     assert named(body) == ["tanh"]
     assert str(body[0].inputs[0]) == "in[0]"
-    cond = functx.graph(lambda x: lax.cond(x[0] > 0, functx.sin, functx.cos, x))(X)
+    cond = functx.autograd.graph.make_graph(
+        lambda x: lax.cond(x[0] > 0, functx.sin, functx.cos, x)
+    )(X)
     assert [named(branch) for branch in cond.nodes[-1].programs] == [["cos"], ["sin"]]
 
 
@@ -125,9 +127,11 @@ def test_what_has_no_derivative_is_not_needed():
         d = functx.cos(c)  # not a part of the output
         return functx.sum(c) + functx.sum(functx.sign(d) * functx.round(b))
 
-    both = functx.graph(f)(X, Y)
+    both = functx.autograd.graph.make_graph(f)(X, Y)
     assert named(both.needed_for(0)) == ["mul", "sum", "add"]
-    assert named(functx.graph(lambda x: functx.argmax(x))(X).needed_for(0)) == []
+    assert (
+        named(functx.autograd.graph.make_graph(lambda x: functx.argmax(x))(X).needed_for(0)) == []
+    )
 
 
 def test_each_step_of_the_backward_pass_has_its_forward_node(graph):
@@ -145,7 +149,7 @@ def test_residuals_depend_on_the_rule():
     def f(x, y):
         return functx.sum(MINE(x)) + functx.sum(functx.exp(x * y) + 1.0)
 
-    graph = functx.graph(f)(X, Y)
+    graph = functx.autograd.graph.make_graph(f)(X, Y)
     at = {node.name: node for node in graph.nodes if node.name != "sum"}
     assert [r.source for r in graph.residuals(at["mul"])] in (
         ["args[0]", "args[1]"],
@@ -159,7 +163,7 @@ def test_residuals_depend_on_the_rule():
 
 def test_a_pullback_is_described_by_its_own_graph():
     _, pullback = functx.vjp(lambda x: functx.sum(functx.exp(x)), X)
-    graph = functx.graph(pullback)(jnp.float64(1))
+    graph = functx.autograd.graph.make_graph(pullback)(jnp.float64(1))
     assert named(graph.nodes) == ["sum", "exp"]
     assert {node.scope for node in graph.nodes} == {"transpose(jvp())"}
     assert {node.line.file for node in graph.nodes} == {__file__}  # of the forward pass
@@ -233,11 +237,11 @@ def test_wrong_nodes_are_refused(graph):
     with pytest.raises(TypeError, match="`node` must be a node"):
         graph.residuals("sum")
     with pytest.raises(ValueError, match="one of this graph's"):
-        graph.residuals(functx.graph(functx.sin)(X).nodes[0])
+        graph.residuals(functx.autograd.graph.make_graph(functx.sin)(X).nodes[0])
     with pytest.raises(TypeError, match="`func` must be callable"):
-        functx.graph(3)
+        functx.autograd.graph.make_graph(3)
 
 
 def test_what_asks_for_values_is_refused():
     with pytest.raises(jax.errors.TracerBoolConversionError, match="graph: `func` asks whether"):
-        functx.graph(lambda x: x if x[0] > 0 else -x)(X)
+        functx.autograd.graph.make_graph(lambda x: x if x[0] > 0 else -x)(X)

@@ -46,17 +46,19 @@ def repeat(f, x):
 
 
 def by_root(a):
-    return functx.custom_root(lambda x: jnp.sinh(MIX @ x) - a, jnp.zeros(2), newton, cramer)
+    return functx.implicit.custom_root(
+        lambda x: jnp.sinh(MIX @ x) - a, jnp.zeros(2), newton, cramer
+    )
 
 
 def by_fixed_point(a):
     """x = arcsinh(a) - (M - 1) x, a contraction."""
     step = lambda x: jnp.arcsinh(a) - (MIX - np.eye(2)) @ x
-    return functx.custom_fixed_point(step, jnp.zeros(2), repeat, cramer)
+    return functx.implicit.custom_fixed_point(step, jnp.zeros(2), repeat, cramer)
 
 
 def by_linear_solve(a):
-    return functx.custom_linear_solve(lambda x: MIX @ x, jnp.arcsinh(a))
+    return functx.implicit.custom_linear_solve(lambda x: MIX @ x, jnp.arcsinh(a))
 
 
 def truth(a):
@@ -109,7 +111,7 @@ def test_a_root_of_a_tree_in_all_that_the_equation_closes_over():
             return {"u": v[None] / 2.0, "v": v}
 
         a_at_hand = lax.stop_gradient(a)
-        return functx.custom_root(f, {"u": jnp.ones(1), "v": jnp.ones(())}, solve)["u"][0]
+        return functx.implicit.custom_root(f, {"u": jnp.ones(1), "v": jnp.ones(())}, solve)["u"][0]
 
     slope = functx.grad(root, argnums=(0, 1))
     np.testing.assert_allclose(slope(np.float64(8), np.float64(2)), (1 / 24, -0.5), rtol=1e-12)
@@ -123,7 +125,7 @@ def test_a_solver_that_is_no_jax_program():
             low, high = (middle, high) if float(f(jnp.asarray(middle))) < 0 else (low, middle)
         return jnp.asarray(low)
 
-    root = lambda a: functx.custom_root(lambda x: x**3 - a, jnp.asarray(1.0), bisect)
+    root = lambda a: functx.implicit.custom_root(lambda x: x**3 - a, jnp.asarray(1.0), bisect)
     assert functx.grad(root)(np.float64(8)) == pytest.approx(1 / 12)
     assert functx.jvp(root, (np.float64(8),), (2.0,))[1] == pytest.approx(1 / 6)
 
@@ -131,7 +133,7 @@ def test_a_solver_that_is_no_jax_program():
 def test_complex_unknowns():
     def root(a):
         solve = lambda f, x: lax.fori_loop(0, 30, lambda _, x: x - f(x) / (2 * x), x)
-        return functx.custom_root(lambda x: x * x - a, jnp.asarray(1 + 1j), solve)
+        return functx.implicit.custom_root(lambda x: x * x - a, jnp.asarray(1 + 1j), solve)
 
     np.testing.assert_allclose(
         functx.jvp(root, (np.complex128(2j),), (1j,))[1], 1j / (2 * (1 + 1j))
@@ -146,14 +148,18 @@ def test_an_equation_of_conjugates():
     """x + conj(x)/2 = a has real part 2a/3 and imaginary part 2a."""
     solve = lambda f, _: solved
     solved = jnp.asarray(2 + 6j)
-    root = lambda a: functx.custom_root(lambda x: x + x.conj() / 2 - a, jnp.asarray(0j), solve)
+    root = lambda a: functx.implicit.custom_root(
+        lambda x: x + x.conj() / 2 - a, jnp.asarray(0j), solve
+    )
     a = jnp.asarray(3 + 3j)
     np.testing.assert_allclose(functx.jvp(root, (a,), (1 + 1j,))[1], 2 / 3 + 2j)
     np.testing.assert_allclose(functx.vjp(root, a)[1](1 + 1j)[0], 2 / 3 + 2j)
 
 
 def test_the_guess_has_no_derivative():
-    root = lambda guess: functx.custom_root(lambda x: jnp.sinh(x) - 1.0, guess, newton_of_one)
+    root = lambda guess: functx.implicit.custom_root(
+        lambda x: jnp.sinh(x) - 1.0, guess, newton_of_one
+    )
     assert functx.grad(root)(0.5) == 0
 
 
@@ -168,7 +174,7 @@ def test_a_tangent_solver_of_ones_own_serves_both_modes():
         seen.append(b)
         return 2 * b / linear(jnp.ones_like(b))
 
-    root = lambda a: functx.custom_root(
+    root = lambda a: functx.implicit.custom_root(
         lambda x: x**3 - a, jnp.asarray(1.0), newton_of_one, twice_too_large
     )
     assert functx.grad(root)(np.float64(8)) == pytest.approx(2 / 12)
@@ -179,7 +185,7 @@ def test_a_tangent_solver_of_ones_own_serves_both_modes():
 def test_a_transposed_solver_of_ones_own_serves_reverse_mode_alone():
     plain = lambda matvec, b: jnp.linalg.solve(MIX, b)
     transposed = lambda vecmat, b: 5 * jnp.linalg.solve(MIX.T, b)
-    f = lambda b: functx.custom_linear_solve(
+    f = lambda b: functx.implicit.custom_linear_solve(
         lambda x: MIX @ x, b, plain, transpose_solve=transposed
     )
     np.testing.assert_allclose(functx.jvp(f, (POINT,), (DIRECTION,))[1], INVERSE @ DIRECTION)
@@ -193,39 +199,45 @@ IDENTITY = lambda f, x: x
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda: functx.custom_root(3, 1.0, IDENTITY), TypeError, "`f` must be callable, got 3"),
         (
-            lambda: functx.custom_root(jnp.sin, 1, IDENTITY),
+            lambda: functx.implicit.custom_root(3, 1.0, IDENTITY),
+            TypeError,
+            "`f` must be callable, got 3",
+        ),
+        (
+            lambda: functx.implicit.custom_root(jnp.sin, 1, IDENTITY),
             TypeError,
             r"custom_root: `initial_guess` must be floating or complex, got i64\[\]",
         ),
         (
-            lambda: functx.custom_root(lambda x: jnp.stack([x, x]), 1.0, IDENTITY),
+            lambda: functx.implicit.custom_root(lambda x: jnp.stack([x, x]), 1.0, IDENTITY),
             ValueError,
             r"`f\(initial_guess\)` must be f32\[\], got f32\[2\]",
         ),
         (
-            lambda: functx.custom_fixed_point(lambda x: (x, x), 1.0, IDENTITY),
+            lambda: functx.implicit.custom_fixed_point(lambda x: (x, x), 1.0, IDENTITY),
             ValueError,
             r"custom_fixed_point: `f\(initial_guess\)` must be a tree like",
         ),
         (
-            lambda: functx.custom_root(lambda x: x, {"a": 1.0}, lambda f, x: {"a": 1}),
+            lambda: functx.implicit.custom_root(lambda x: x, {"a": 1.0}, lambda f, x: {"a": 1}),
             ValueError,
             r"what `solve` returns at \['a'\] must be f32\[\], got i64\[\]",
         ),
         (
-            lambda: functx.custom_root(lambda x: x, {"a": 1.0}, lambda f, x: {"a": jnp.ones(3)}),
+            lambda: functx.implicit.custom_root(
+                lambda x: x, {"a": 1.0}, lambda f, x: {"a": jnp.ones(3)}
+            ),
             ValueError,
             r"what `solve` returns at \['a'\] must be f32\[\], got f64\[3\]",
         ),
         (
-            lambda: functx.custom_linear_solve(jnp.sin, 1.0, solve="lu"),
+            lambda: functx.implicit.custom_linear_solve(jnp.sin, 1.0, solve="lu"),
             TypeError,
             "`solve` must be callable, got 'lu'",
         ),
         (
-            lambda: functx.custom_linear_solve(lambda x: x, 1.0, lambda m, b: (b, b)),
+            lambda: functx.implicit.custom_linear_solve(lambda x: x, 1.0, lambda m, b: (b, b)),
             ValueError,
             "what `solve` returns must be a tree like",
         ),

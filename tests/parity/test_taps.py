@@ -19,7 +19,7 @@ def tapped(x, hook):
     if isinstance(x, torch.Tensor):
         x.register_hook(hook)
         return x
-    return functx.tap(x, on_grad=hook)
+    return functx.taps.tap(x, on_grad=hook)
 
 
 FUNCTIONS = {
@@ -64,8 +64,8 @@ def test_gradients_of_intermediates_are_those_retained_after_all_hooks():
         return y
 
     f(torch, torch.tensor(X, requires_grad=True), note).backward()
-    tap = lambda y, name: functx.tap(y, name, on_grad=lambda g: 2 * g)
-    got = functx.tap_grads(lambda x: f(functx, x, tap))(X)
+    tap = lambda y, name: functx.taps.tap(y, name, on_grad=lambda g: 2 * g)
+    got = functx.taps.tap_grads(lambda x: f(functx, x, tap))(X)
     for name, y in kept.items():
         np.testing.assert_allclose(got[name], y.grad, rtol=1e-12)
 
@@ -83,7 +83,7 @@ def test_a_group_sees_what_a_hook_of_several_tensors_sees():
 
     x = torch.tensor(X, requires_grad=True)
     group(torch, x, theirs).backward()
-    ours = lambda xs: functx.tap_group(xs, seen["functx"].append)
+    ours = lambda xs: functx.taps.tap_group(xs, seen["functx"].append)
     functx.grad(lambda x: group(functx, x, ours))(X)
     assert len(seen["torch"]) == len(seen["functx"]) == 1
     for g, want in zip(seen["functx"][0], seen["torch"][0], strict=True):
@@ -122,7 +122,7 @@ def test_hooks_around_an_operator_are_those_of_its_node(operator):
         ours.append((gradients, cotangents))
         return add(gradients)
 
-    hooked = functx.with_rule_hooks(
+    hooked = functx.taps.with_rule_hooks(
         lambda x: f(functx, x), pre=lambda name, cts: double(cts), post=post, where=operator
     )
     got = functx.grad(lambda x: (hooked(x) * jnp.arange(1.0, 4.0)).sum())(X)

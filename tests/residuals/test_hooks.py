@@ -60,12 +60,12 @@ class Counted:
 
 
 def test_hooks_that_undo_each_other_change_nothing():
-    with functx.residual_hooks(twice, half):
+    with functx.residuals.residual_hooks(twice, half):
         np.testing.assert_array_equal(functx.grad(square)(A), 2 * A)
 
 
 def test_what_pack_changes_and_unpack_leaves_is_seen_in_the_gradient():
-    with functx.residual_hooks(twice, same):
+    with functx.residuals.residual_hooks(twice, same):
         np.testing.assert_array_equal(functx.grad(square)(A), 4 * A)
     np.testing.assert_array_equal(functx.grad(square)(A), 2 * A)
 
@@ -86,14 +86,14 @@ def test_what_pack_changes_and_unpack_leaves_is_seen_in_the_gradient():
     ids="vjp value_and_grad grad_and_value jacrev chunks linearize jit of_jit checkpoint".split(),
 )
 def test_every_transform_that_keeps_residuals_obeys(transform):
-    with functx.residual_hooks(twice, same):
+    with functx.residuals.residual_hooks(twice, same):
         got = transform(square)(ONES)
     np.testing.assert_array_equal(got, 4 * ONES)
 
 
 def test_hooks_are_called_when_residuals_are_kept_and_when_they_are_used():
     count = Counted()
-    with functx.residual_hooks(count.pack, count.unpack):
+    with functx.residuals.residual_hooks(count.pack, count.unpack):
         _, vjp_fn = functx.vjp(lambda x: x * ONES, A)
         assert (count.packed, count.unpacked) == (1, 0)
     vjp_fn(ONES)
@@ -104,7 +104,7 @@ def test_hooks_are_called_when_residuals_are_kept_and_when_they_are_used():
 
 def test_an_array_that_is_kept_for_two_operands_is_packed_once():
     count = Counted()
-    with functx.residual_hooks(count.pack, count.unpack):
+    with functx.residuals.residual_hooks(count.pack, count.unpack):
         functx.grad(square)(A)
     assert (count.packed, count.unpacked) == (1, 1)
 
@@ -113,17 +113,17 @@ def test_numbers_indices_and_masks_pass_by_unless_asked_for():
     def refused(x):
         raise AssertionError(x)
 
-    with functx.residual_hooks(refused, refused):
+    with functx.residuals.residual_hooks(refused, refused):
         functx.grad(lambda a: functx.sum(3.5 * functx.index_select(a, 0, jnp.array([2, 0]))))(A)
     seen = []
-    with functx.residual_hooks(lambda x: seen.append(x.dtype) or x, same, integers=True):
+    with functx.residuals.residual_hooks(lambda x: seen.append(x.dtype) or x, same, integers=True):
         functx.grad(lambda a: functx.sum(3.5 * functx.index_select(a, 0, jnp.array([2, 0]))))(A)
     assert seen and all(jnp.issubdtype(dtype, jnp.integer) for dtype in seen)
 
 
 def test_the_innermost_hooks_win():
-    with functx.residual_hooks(twice, same):
-        with functx.residual_hooks(lambda x: 5 * x, same):
+    with functx.residuals.residual_hooks(twice, same):
+        with functx.residuals.residual_hooks(lambda x: 5 * x, same):
             np.testing.assert_allclose(functx.grad(square)(A), 10 * A)
         np.testing.assert_array_equal(functx.grad(square)(A), 4 * A)
 
@@ -134,11 +134,11 @@ def test_the_innermost_hooks_win():
 )
 def test_double_backward_packs_the_residuals_of_both_passes(first, second, factor):
     def gradient(a):
-        with functx.residual_hooks(first, same):
+        with functx.residuals.residual_hooks(first, same):
             _, vjp_fn = functx.vjp(lambda a: functx.pow(a, 3), a)
         return vjp_fn(ONES)[0]
 
-    with functx.residual_hooks(second, same):
+    with functx.residuals.residual_hooks(second, same):
         _, vjp_fn = functx.vjp(gradient, A)
     np.testing.assert_allclose(vjp_fn(ONES)[0], factor * 6 * A, rtol=1e-12)
 
@@ -183,7 +183,7 @@ def everything(x):
 
 def test_hooks_without_a_derivative_leave_derivatives_of_any_order_right():
     truth = jax.jit(everything)(A)
-    with functx.residual_hooks(as_bits, from_bits):
+    with functx.residuals.residual_hooks(as_bits, from_bits):
         got = jax.jit(everything)(A)
     for name, want in truth.items():
         for x, y in zip(jax.tree.leaves(got[name]), jax.tree.leaves(want), strict=True):
@@ -192,7 +192,9 @@ def test_hooks_without_a_derivative_leave_derivatives_of_any_order_right():
 
 def test_derivatives_of_a_complex_function_go_through_hooks():
     z = jnp.array([1 + 2j, 3 - 1j])
-    with functx.residual_hooks(lambda z: (z.real, z.imag), lambda pair: lax.complex(*pair)):
+    with functx.residuals.residual_hooks(
+        lambda z: (z.real, z.imag), lambda pair: lax.complex(*pair)
+    ):
         got = functx.grad(lambda z: functx.real(z * z).sum())(z)
     np.testing.assert_allclose(got, 2 * z.conj())
 
@@ -200,7 +202,7 @@ def test_derivatives_of_a_complex_function_go_through_hooks():
 def test_a_compiled_program_belongs_to_the_hooks_it_was_made_under():
     gradient = jax.jit(functx.grad(square))
     np.testing.assert_array_equal(gradient(A), 2 * A)
-    with functx.residual_hooks(twice, same):
+    with functx.residuals.residual_hooks(twice, same):
         np.testing.assert_array_equal(gradient(A), 4 * A)
     np.testing.assert_array_equal(gradient(A), 2 * A)
 
@@ -214,7 +216,7 @@ def test_lambdas_of_the_same_code_do_not_make_new_programs():
 
     gradient = jax.jit(functx.grad(counted))
     for _ in range(3):
-        with functx.residual_hooks(lambda x: 2 * x, lambda x: x):
+        with functx.residuals.residual_hooks(lambda x: 2 * x, lambda x: x):
             gradient(A)
     assert len(traces) == 1
 
@@ -222,7 +224,7 @@ def test_lambdas_of_the_same_code_do_not_make_new_programs():
 def test_hooks_that_hold_different_values_make_different_programs():
     gradient = jax.jit(functx.grad(square))
     for factor in (2, 3):
-        with functx.residual_hooks(lambda x: factor * x, same):  # noqa: B023
+        with functx.residuals.residual_hooks(lambda x: factor * x, same):  # noqa: B023
             np.testing.assert_allclose(gradient(A), factor * 2 * A)
 
 
@@ -234,7 +236,7 @@ def test_residuals_can_be_quantised_under_jit():
     def unpack(packed):
         return packed[0].astype("float64") * packed[1]
 
-    with functx.residual_hooks(pack, unpack):
+    with functx.residuals.residual_hooks(pack, unpack):
         got, curved = jax.jit(lambda x: (functx.grad(wave)(x), functx.hessian(wave)(x)))(A)
     np.testing.assert_allclose(got, functx.grad(wave)(A), rtol=0.02, atol=0.02)
     np.testing.assert_allclose(curved, functx.hessian(wave)(A), rtol=0.05, atol=0.05)
@@ -246,7 +248,7 @@ def test_residuals_can_wait_on_a_disk(tmp_path):
         np.save(path, x)
         return path
 
-    with functx.residual_hooks(pack, np.load):
+    with functx.residuals.residual_hooks(pack, np.load):
         _, vjp_fn = functx.vjp(lambda x: jnp.exp(x) * x, A)
         assert len(list(tmp_path.iterdir())) == 2
         np.testing.assert_allclose(functx.hessian(square)(A), 2 * np.eye(3))
@@ -254,7 +256,9 @@ def test_residuals_can_wait_on_a_disk(tmp_path):
 
 
 def test_a_pullback_with_packed_residuals_is_a_tree_and_leaves_jit():
-    with functx.residual_hooks(lambda x: (2 * x, "float64"), lambda p: (p[0] / 2).astype(p[1])):
+    with functx.residuals.residual_hooks(
+        lambda x: (2 * x, "float64"), lambda p: (p[0] / 2).astype(p[1])
+    ):
         vjp_fn = jax.jit(lambda x: functx.vjp(lambda x: x * x, x)[1])(A)
         again = functx.vjp(lambda x: x * x, A)[1]
     np.testing.assert_array_equal(vjp_fn(ONES)[0], 2 * A)
@@ -271,9 +275,12 @@ def test_errors_of_hooks_keep_their_types():
     def broken(x):
         raise Mine("as it was raised")
 
-    with functx.residual_hooks(broken, same), pytest.raises(Mine, match="as it was raised"):
+    with (
+        functx.residuals.residual_hooks(broken, same),
+        pytest.raises(Mine, match="as it was raised"),
+    ):
         functx.grad(square)(A)
-    with functx.residual_hooks(same, broken):
+    with functx.residuals.residual_hooks(same, broken):
         _, vjp_fn = functx.vjp(square, A)
     with pytest.raises(Mine, match="as it was raised"):
         vjp_fn(1.0)
@@ -289,13 +296,13 @@ def test_errors_of_hooks_keep_their_types():
     ],
 )
 def test_unpack_must_return_what_was_kept(unpack, error, words):
-    with functx.residual_hooks(same, unpack), pytest.raises(error, match=words):
+    with functx.residuals.residual_hooks(same, unpack), pytest.raises(error, match=words):
         functx.grad(square)(A)
 
 
 def test_hooks_must_be_callable():
     with pytest.raises(TypeError, match="`unpack` must be callable, got 1"):
-        functx.residual_hooks(same, 1)
+        functx.residuals.residual_hooks(same, 1)
 
 
 def test_disabled_hooks_are_refused_with_the_message_given():
@@ -304,15 +311,15 @@ def test_disabled_hooks_are_refused_with_the_message_given():
         with pytest.raises(RuntimeError, match="residual_hooks: exact residuals, please"):
             with saved_tensors_hooks(same, same):
                 pass
-        with functx.disable_residual_hooks("inside"):
+        with functx.residuals.disable_residual_hooks("inside"):
             with pytest.raises(RuntimeError, match="inside"):
-                with functx.residual_hooks(same, same):
+                with functx.residuals.residual_hooks(same, same):
                     pass
-        with pytest.raises(RuntimeError, match="exact"), functx.offload_residuals():
+        with pytest.raises(RuntimeError, match="exact"), functx.residuals.offload_residuals():
             pass
     with saved_tensors_hooks(same, same):
         with pytest.raises(RuntimeError, match="too late"):
-            with functx.disable_residual_hooks("too late"):
+            with functx.residuals.disable_residual_hooks("too late"):
                 pass
         functx.grad(square)(A)
 
@@ -322,7 +329,7 @@ def test_a_region_inside_the_differentiated_function_is_refused():
         return x
 
     def inside(a):
-        with functx.residual_hooks(unused, unused):
+        with functx.residuals.residual_hooks(unused, unused):
             return square(a)
 
     with pytest.raises(RuntimeError, match="being differentiated nothing has used the hooks"):
@@ -332,7 +339,7 @@ def test_a_region_inside_the_differentiated_function_is_refused():
 
 def test_hooks_are_those_of_their_thread():
     got = []
-    with functx.residual_hooks(twice, same):
+    with functx.residuals.residual_hooks(twice, same):
         thread = threading.Thread(target=lambda: got.append(functx.grad(square)(A)))
         thread.start()
         thread.join()
@@ -341,6 +348,6 @@ def test_hooks_are_those_of_their_thread():
 
 def test_without_hooks_a_program_is_that_of_hand_written_jax():
     ours = jax.jit(functx.grad(square)).lower(A).as_text()
-    with functx.residual_hooks(as_bits, from_bits):
+    with functx.residuals.residual_hooks(as_bits, from_bits):
         hooked = jax.jit(functx.grad(square)).lower(A).as_text()
     assert ours == jax.jit(jax.grad(square)).lower(A).as_text() != hooked

@@ -131,7 +131,7 @@ class Held:
 def test_hooks_die_with_the_region_and_the_pullbacks_made_in_it():
     held = Held()
     pack, unpack = (lambda x, held=held: x), (lambda x, held=held: x)
-    with functx.residual_hooks(pack, unpack):
+    with functx.residuals.residual_hooks(pack, unpack):
         jax.jit(functx.grad(lambda a: (a * a).sum()))(A)
         _, vjp_fn = functx.vjp(functx.sin, A)
     references = [weakref.ref(held), weakref.ref(pack)]
@@ -143,7 +143,7 @@ def test_hooks_die_with_the_region_and_the_pullbacks_made_in_it():
 
 
 def test_no_tracer_leaks_through_hooks():
-    with jax.checking_leaks(), functx.residual_hooks(lambda x: 2 * x, lambda x: x / 2):
+    with jax.checking_leaks(), functx.residuals.residual_hooks(lambda x: 2 * x, lambda x: x / 2):
         got = jax.jit(functx.hessian(lambda a: (a * a * a).sum()))(A)
     np.testing.assert_allclose(got, np.diag(6 * A))
 
@@ -163,7 +163,7 @@ def loss(a):
     return functx.sum(functx.relu(a) * jnp.sin(a))
 
 
-@pytest.mark.parametrize("region", [functx.offload_residuals, save_on_cpu])
+@pytest.mark.parametrize("region", [functx.residuals.offload_residuals, save_on_cpu])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
 def test_offloaded_residuals_come_back_as_they_were(region, dtype):
     a = A.astype(dtype)
@@ -178,7 +178,7 @@ def test_offloaded_residuals_come_back_as_they_were(region, dtype):
 
 
 def test_masks_and_indices_are_offloaded_too():
-    with functx.offload_residuals():
+    with functx.residuals.offload_residuals():
         _, vjp_fn = functx.vjp(functx.relu, A)
     assert {x.sharding.memory_kind for x in jax.tree.leaves(vjp_fn)} == {"pinned_host"}
     np.testing.assert_array_equal(vjp_fn(ONES)[0], A > 0)
@@ -195,7 +195,7 @@ def test_offloading_composes_with_jit_checkpoint_and_second_derivatives():
         }
 
     want = jax.jit(everything)(A)
-    with functx.offload_residuals():
+    with functx.residuals.offload_residuals():
         got, eager = jax.jit(everything)(A), functx.grad(functx.checkpoint(loss))(A)
         assert "f64<host>[3]" in str(jax.make_jaxpr(functx.grad(loss))(A))
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-14), got, want)
@@ -204,7 +204,7 @@ def test_offloading_composes_with_jit_checkpoint_and_second_derivatives():
 
 def test_what_lies_on_the_host_stays_there():
     host = jax.device_put(A, A.sharding.with_memory_kind("pinned_host"))
-    with functx.offload_residuals():
+    with functx.residuals.offload_residuals():
         _, vjp_fn = functx.vjp(lambda a: a * a, host)
     (got,) = vjp_fn(jax.device_put(ONES, host.sharding))
     assert got.sharding == host.sharding

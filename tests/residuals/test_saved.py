@@ -22,17 +22,21 @@ def told(residuals):
 
 def test_an_argument_that_is_kept_is_told_by_its_path_and_once():
     params = {"w": [X, X]}
-    got = functx.saved_residuals(lambda p, *, b: p["w"][1] * p["w"][1] * b[1], params, b=(X, X))
+    got = functx.residuals.saved_residuals(
+        lambda p, *, b: p["w"][1] * p["w"][1] * b[1], params, b=(X, X)
+    )
     names = [r.name for r in got if r.origin == "argument"]
     assert names == ["args[0]['w'][1]", "kwargs['b'][1]"]
-    assert told(functx.saved_residuals(lambda a: a * a, X)) == [("argument", "args[0]", (5,), 40)]
+    assert told(functx.residuals.saved_residuals(lambda a: a * a, X)) == [
+        ("argument", "args[0]", (5,), 40)
+    ]
 
 
 def test_operators_are_told_by_their_names_and_the_line_that_called_them():
     def scores(x):
         return functx.nn.functional.softmax(x, 0)
 
-    got = functx.saved_residuals(scores, X)
+    got = functx.residuals.saved_residuals(scores, X)
     assert {(r.origin, r.name) for r in got} == {("operator", "nn.functional.softmax")}
     (line,) = {r.line for r in got}
     assert (line.file, line.line) == (HERE, scores.__code__.co_firstlineno + 1)
@@ -41,11 +45,15 @@ def test_operators_are_told_by_their_names_and_the_line_that_called_them():
 
 def test_constants_that_are_closed_over_are_constants():
     y = jnp.ones((5, 5))
-    assert told(functx.saved_residuals(lambda x: y @ x, X)) == [("constant", "", (5, 5), 200)]
+    assert told(functx.residuals.saved_residuals(lambda x: y @ x, X)) == [
+        ("constant", "", (5, 5), 200)
+    ]
 
 
 def test_numbers_written_by_hand_are_told_by_their_values():
-    assert told(functx.saved_residuals(lambda x: x * 2.5, X)) == [("constant", "2.5", (), 8)]
+    assert told(functx.residuals.saved_residuals(lambda x: x * 2.5, X)) == [
+        ("constant", "2.5", (), 8)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -60,32 +68,34 @@ def test_numbers_written_by_hand_are_told_by_their_values():
     ids="jit jit_jit checkpoint scan cond".split(),
 )
 def test_operators_inside_programs_are_told_too(inside):
-    got = functx.saved_residuals(inside(lambda x: functx.exp(x)), X)
+    got = functx.residuals.saved_residuals(inside(lambda x: functx.exp(x)), X)
     (residual,) = [r for r in got if r.name == "exp"]
     assert residual.line.file == HERE
     assert "exp" in str(got)
 
 
 def test_an_argument_that_a_jitted_function_keeps_is_no_second_array():
-    got = functx.saved_residuals(lambda x: jax.jit(jnp.multiply)(x, x) * x, X)
+    got = functx.residuals.saved_residuals(lambda x: jax.jit(jnp.multiply)(x, x) * x, X)
     assert [r.name for r in got if r.origin == "argument"] == ["args[0]"]
 
 
 def test_what_each_step_of_a_scan_keeps_counts_for_every_step():
     steps = lambda x: lax.scan(lambda c, _: (c * c, None), x, None, length=7)[0]
-    assert told(functx.saved_residuals(steps, X)) == [("operator", "carry of scan", (7, 5), 7 * 40)]
+    assert told(functx.residuals.saved_residuals(steps, X)) == [
+        ("operator", "carry of scan", (7, 5), 7 * 40)
+    ]
 
 
 def test_what_a_checkpoint_computes_again_is_not_kept():
     deep = lambda x: functx.exp(functx.exp(functx.exp(x)))
-    kept = functx.saved_residuals(functx.checkpoint(deep), X)
+    kept = functx.residuals.saved_residuals(functx.checkpoint(deep), X)
     assert told(kept) == [("argument", "args[0]", (5,), 40)]
-    assert functx.saved_residuals(deep, X).bytes > kept.bytes
+    assert functx.residuals.saved_residuals(deep, X).bytes > kept.bytes
 
 
 def test_shapes_do_for_arrays_and_nothing_is_computed():
     x = jax.ShapeDtypeStruct((1 << 40,), "float32")
-    assert functx.saved_residuals(lambda x: functx.exp(x), x).bytes == 1 << 42
+    assert functx.residuals.saved_residuals(lambda x: functx.exp(x), x).bytes == 1 << 42
 
 
 def test_integers_and_what_is_no_array_are_taken_as_they_are():
@@ -93,14 +103,14 @@ def test_integers_and_what_is_no_array_are_taken_as_they_are():
         assert mode == "rows" and dim == 0
         return functx.index_select(x, dim, index)
 
-    got = functx.saved_residuals(select, X, jnp.array([3, 1]), 0, "rows")
+    got = functx.residuals.saved_residuals(select, X, jnp.array([3, 1]), 0, "rows")
     assert all(jnp.issubdtype(r.like.dtype, jnp.integer) for r in got)
 
 
 def test_the_table_shows_the_largest_first_and_the_sum():
-    lines = str(functx.saved_residuals(lambda x, m: m @ functx.exp(x), X, jnp.ones((5, 5)))).split(
-        "\n"
-    )
+    lines = str(
+        functx.residuals.saved_residuals(lambda x, m: m @ functx.exp(x), X, jnp.ones((5, 5)))
+    ).split("\n")
     assert lines[0].split() == ["bytes", "kept"]
     assert lines[1].split() == ["200", "f64[5,5]", "argument", "args[1]"]
     assert lines[2].split()[:4] == ["40", "f64[5]", "operator", "exp,"]
@@ -109,9 +119,9 @@ def test_the_table_shows_the_largest_first_and_the_sum():
 
 def test_what_is_not_differentiable_is_refused():
     with pytest.raises(TypeError, match="`func` must be callable, got 1"):
-        functx.saved_residuals(1)
+        functx.residuals.saved_residuals(1)
     with pytest.raises(TypeError, match="`output` must be an array, got 'no'"):
-        functx.saved_residuals(lambda x: "no", X)
+        functx.residuals.saved_residuals(lambda x: "no", X)
 
 
 def decay(x):
@@ -144,7 +154,7 @@ def test_operators_keep_no_more_than_their_derivative_needs(name):
 
 def test_a_product_with_what_is_not_differentiated_keeps_that_operand_only():
     weight = jnp.ones((5, 7))
-    (residual,) = functx.saved_residuals(lambda x: functx.matmul(x, weight), X)
+    (residual,) = functx.residuals.saved_residuals(lambda x: functx.matmul(x, weight), X)
     assert residual.like.shape == (5, 7)
 
 
@@ -157,13 +167,13 @@ def test_an_assertion_that_fails_lists_what_is_kept():
 
 def test_what_is_listed_is_what_a_pullback_holds():
     f = lambda x: functx.sum(functx.exp(x) * functx.sin(x) * 3)
-    listed = functx.saved_residuals(f, X)
+    listed = functx.residuals.saved_residuals(f, X)
     held = jax.tree.leaves(functx.vjp(f, X)[1])
     assert listed.bytes == sum(np.asarray(x).nbytes for x in held)
     assert len(listed) == len(held)
 
 
 def test_a_region_without_gradients_changes_nothing():
-    here = functx.saved_residuals(functx.sin, jnp.ones(3)).bytes
+    here = functx.residuals.saved_residuals(functx.sin, jnp.ones(3)).bytes
     with functx.no_grad():
-        assert functx.saved_residuals(functx.sin, jnp.ones(3)).bytes == here > 0
+        assert functx.residuals.saved_residuals(functx.sin, jnp.ones(3)).bytes == here > 0

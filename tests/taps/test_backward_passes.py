@@ -37,7 +37,7 @@ def test_only_the_gradients_that_are_asked_for_are_computed():
 @pytest.mark.parametrize("how", ["tap", "rule"])
 def test_the_rule_of_a_branch_that_is_not_asked_for_does_not_run(how):
     own = derivative_rules(lambda y: 2 * y, vjp=refuse)
-    through = {"tap": lambda y: functx.tap(2 * y, on_grad=refuse), "rule": own}[how]
+    through = {"tap": lambda y: functx.taps.tap(2 * y, on_grad=refuse), "rule": own}[how]
     f = lambda x, y: x * x + through(y)
     assert functx.grad(f, argnums=0)(X, Y) == 6
     with pytest.raises(LookupError, match="Boom"):
@@ -87,7 +87,9 @@ def test_gradients_of_empty_arrays_have_the_shapes_of_their_arguments():
 @pytest.mark.parametrize("kind", [np.asarray, jnp.asarray])
 def test_the_callers_cotangent_is_not_written_to(kind):
     cotangent = kind([1.0, 2.0])
-    f = lambda x: functx.tap(x, on_grad=lambda g: 10 * g) + x.at[0].set(0) + x[jnp.array([0, 0])]
+    f = lambda x: (
+        functx.taps.tap(x, on_grad=lambda g: 10 * g) + x.at[0].set(0) + x[jnp.array([0, 0])]
+    )
     _, pull = functx.vjp(f, jnp.ones(2))
     for run in (pull, jax.jit(pull)):
         np.testing.assert_array_equal(run(cotangent)[0], [13, 22])

@@ -46,7 +46,7 @@ def separately(params, state, x):
 
 @pytest.mark.parametrize("jitted", [False, True])
 def test_five_steps_of_adam(jitted):
-    update = functx.fused_update(loss, adam)
+    update = functx.taps.fused_update(loss, adam)
     if jitted:
         update = jax.jit(update, donate_argnums=(0, 1))
     want = PARAMS, start(PARAMS)
@@ -72,7 +72,7 @@ def test_eager_gradients_never_coexist_and_the_last_layer_is_first():
     alive = []
     names = dict(zip(PARAMS, PARAMS, strict=True))
     states = {name: (Name(name),) for name in names}
-    functx.fused_update(loss, step)(PARAMS, states, X)
+    functx.taps.fused_update(loss, step)(PARAMS, states, X)
     assert gone == [[True] * n for n in range(5)]
     assert [state[0].name for state in shapes] == ["scale", "w3", "w2", "w1", "w0"]
 
@@ -95,7 +95,7 @@ def test_compiled_gradients_never_coexist():
         return (x**2).mean()
 
     step = lambda w, g, s: (w - 0.1 * (0.9 * s + g), 0.9 * s + g)
-    update = jax.jit(functx.fused_update(deep, step), donate_argnums=(0, 1))
+    update = jax.jit(functx.taps.fused_update(deep, step), donate_argnums=(0, 1))
     x = jax.ShapeDtypeStruct((4, n), "float32")
     memory = update.lower(params, params, x).compile().memory_analysis()
     gradients = layers * n * n * 4
@@ -104,7 +104,7 @@ def test_compiled_gradients_never_coexist():
 
 
 def test_a_parameter_that_the_loss_does_not_use_takes_a_step_too():
-    update = functx.fused_update(
+    update = functx.taps.fused_update(
         lambda p, x: (p["a"] * x).sum(), lambda w, g, s: (w - g - 1, s + 1)
     )
     params = {"a": jnp.ones(2), "b": jnp.ones(3)}
@@ -115,7 +115,7 @@ def test_a_parameter_that_the_loss_does_not_use_takes_a_step_too():
 
 
 def test_aux_and_complex_parameters():
-    update = functx.fused_update(
+    update = functx.taps.fused_update(
         lambda z: (jnp.abs(z) ** 2, "aux"), lambda w, g, s: (w - 0.5 * g, s), has_aux=True
     )
     new, _, (value, aux) = update(jnp.asarray(3 + 4j), None)
@@ -124,7 +124,7 @@ def test_aux_and_complex_parameters():
 
 
 def test_a_scan_of_updates_trains():
-    update = functx.fused_update(lambda w, x: (w * x) ** 2, lambda w, g, s: (w - 0.1 * g, s))
+    update = functx.taps.fused_update(lambda w, x: (w * x) ** 2, lambda w, g, s: (w - 0.1 * g, s))
     step = lambda w, x: (update(w, None, x)[0], None)
     got = jax.lax.scan(step, jnp.float64(1), jnp.ones(3))[0]
     np.testing.assert_allclose(got, 0.8**3)
@@ -142,13 +142,13 @@ WRONG = {
 def test_what_a_step_returns_is_checked(wrong):
     step, error, message = WRONG[wrong]
     with pytest.raises(error, match="fused_update: .*" + message):
-        functx.fused_update(lambda w: w**2, step)(jnp.float64(1), 0)
+        functx.taps.fused_update(lambda w: w**2, step)(jnp.float64(1), 0)
 
 
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="`state` must have a tree for each array of `params`"):
-        functx.fused_update(loss, adam)(PARAMS, {"w0": 0}, X)
+        functx.taps.fused_update(loss, adam)(PARAMS, {"w0": 0}, X)
     with pytest.raises(TypeError, match="fused_update: `step` must be callable"):
-        functx.fused_update(loss, 3)
+        functx.taps.fused_update(loss, 3)
     with pytest.raises(ValueError, match="fused_update: `func` must return a scalar"):
-        functx.fused_update(lambda w: w, adam)(X, start(X))
+        functx.taps.fused_update(lambda w: w, adam)(X, start(X))

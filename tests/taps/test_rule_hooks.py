@@ -20,12 +20,12 @@ def test_hooks_run_in_order_and_see_what_passes():
     log = []
 
     def f(x, w):
-        x = functx.tap(x, on_grad=lambda g: log.append(("argument", g)))
+        x = functx.taps.tap(x, on_grad=lambda g: log.append(("argument", g)))
         h = functx.mul(x, w)
-        h = functx.tap(h, on_grad=lambda g: log.append(("output", g)))
+        h = functx.taps.tap(h, on_grad=lambda g: log.append(("output", g)))
         return functx.sum(h)
 
-    hooked = functx.with_rule_hooks(
+    hooked = functx.taps.with_rule_hooks(
         f,
         pre=lambda name, cts: log.append((f"pre {name}", *cts)),
         post=lambda name, gradients, cts: log.append((f"post {name}", gradients, *cts)),
@@ -44,7 +44,7 @@ def test_operators_run_backwards_one_after_another():
     log = []
     note = lambda when: lambda name, *_: log.append(f"{when} {name}")
     f = lambda x: functx.sum(functx.sin(functx.exp(x)))
-    functx.grad(functx.with_rule_hooks(f, pre=note("pre"), post=note("post")))(POINT)
+    functx.grad(functx.taps.with_rule_hooks(f, pre=note("pre"), post=note("post")))(POINT)
     assert log == ["pre sum", "post sum", "pre sin", "post sin", "pre exp", "post exp"]
 
 
@@ -55,7 +55,7 @@ def test_outputs_without_a_gradient_have_none_in_their_places():
         var, mean = functx.var_mean(x)
         return mean
 
-    hooked = functx.with_rule_hooks(f, pre=lambda name, cts: seen.append(cts))
+    hooked = functx.taps.with_rule_hooks(f, pre=lambda name, cts: seen.append(cts))
     functx.grad(hooked)(POINT)
     assert seen == [(None, 1)]
 
@@ -68,7 +68,9 @@ def sines(x, w):
 
 def tapped(x):
     """The sine between two taps: what hooks that scale by 2 and 5 mean."""
-    return functx.tap(jnp.sin(functx.tap(x, on_grad=lambda g: 5 * g)), on_grad=lambda g: 2 * g)
+    return functx.taps.tap(
+        jnp.sin(functx.taps.tap(x, on_grad=lambda g: 5 * g)), on_grad=lambda g: 2 * g
+    )
 
 
 def tapped_sines(x, w):
@@ -79,7 +81,7 @@ def tapped_sines(x, w):
 
 def test_hooks_are_taps_around_the_operator_in_every_transform():
     scale = lambda a: lambda name, values, *_: [a * value for value in values]
-    hooked = functx.with_rule_hooks(sines, pre=scale(2), post=scale(5), where="sin")
+    hooked = functx.taps.with_rule_hooks(sines, pre=scale(2), post=scale(5), where="sin")
     nests = {
         "grad": lambda f: functx.grad(f, argnums=(0, 1))(POINT, POINT),
         "jit": lambda f: jax.jit(functx.grad(f))(POINT, POINT),
@@ -103,7 +105,7 @@ def test_hooks_are_taps_around_the_operator_in_every_transform():
 
 
 def test_post_hooks_see_the_cotangents_that_pre_hooks_left():
-    hooked = functx.with_rule_hooks(
+    hooked = functx.taps.with_rule_hooks(
         lambda x, y: functx.sum(functx.mul(x, y)),
         pre=lambda name, cts: (3 * cts[0],),
         post=lambda name, gradients, cts: (gradients[0] * cts[0], gradients[1] + cts[0]),
@@ -126,7 +128,7 @@ def test_post_hooks_see_the_cotangents_that_pre_hooks_left():
 def test_order_selects_the_derivative_that_hooks_belong_to(order, inner, outer):
     double = lambda name, cts: (2 * cts[0],)
     f = lambda x: functx.sin(functx.sin(x))
-    f = functx.with_rule_hooks(f, pre=double, post=lambda *_: None, order=order)
+    f = functx.taps.with_rule_hooks(f, pre=double, post=lambda *_: None, order=order)
     x = np.float64(0.7)
     sin, cos, s = np.sin(x), np.cos(x), np.sin(np.sin(x))
     first = inner**2 * np.cos(sin) * cos
@@ -150,7 +152,7 @@ def test_where_names_operators_functions_with_own_rules_and_primitives(where, na
     )
     seen = []
     f = lambda x: functx.sum(own(jnp.cos(functx.exp(x))))
-    functx.grad(functx.with_rule_hooks(f, pre=lambda name, _: seen.append(name), where=where))(
+    functx.grad(functx.taps.with_rule_hooks(f, pre=lambda name, _: seen.append(name), where=where))(
         POINT
     )
     assert seen == names
@@ -158,13 +160,13 @@ def test_where_names_operators_functions_with_own_rules_and_primitives(where, na
 
 @pytest.mark.parametrize(("name", "hint"), [("sinn", "did you mean 'sin'"), ("wxyz", "calls$")])
 def test_a_name_that_nothing_has_is_refused(name, hint):
-    f = functx.with_rule_hooks(sines, pre=lambda *_: None, where=["sin", name])
+    f = functx.taps.with_rule_hooks(sines, pre=lambda *_: None, where=["sin", name])
     with pytest.raises(ValueError, match=rf"with_rule_hooks: `where` names '{name}'(.|\n)*{hint}"):
         functx.grad(f)(POINT, POINT)
 
 
 def test_hooks_that_return_nothing_change_nothing():
-    f = functx.with_rule_hooks(sines, pre=lambda *_: None, post=lambda *_: None)
+    f = functx.taps.with_rule_hooks(sines, pre=lambda *_: None, post=lambda *_: None)
     both = compiled(lambda: [functx.value_and_grad(f)(POINT, POINT) for f in (f, sines)])
     jax.tree.map(np.testing.assert_allclose, *both())
 
@@ -172,7 +174,9 @@ def test_hooks_that_return_nothing_change_nothing():
 def test_complex_cotangents_are_pytorchs():
     seen = []
     note = lambda name, gradients, cts: seen.append((gradients[0], cts[0]))
-    f = functx.with_rule_hooks(lambda z: functx.abs(functx.square(z)), post=note, where="square")
+    f = functx.taps.with_rule_hooks(
+        lambda z: functx.abs(functx.square(z)), post=note, where="square"
+    )
     gradient = functx.grad(f)(jnp.asarray(1 + 2j))
     np.testing.assert_allclose(seen[0], (2 + 4j, -0.6 + 0.8j))
     np.testing.assert_allclose(gradient, 2 + 4j)
@@ -183,7 +187,7 @@ def test_random_draws_and_outputs_of_any_kind_are_those_of_a_plain_call():
     functx.manual_seed(3)
     want = f()
     functx.manual_seed(3)
-    got = functx.with_rule_hooks(f)()
+    got = functx.taps.with_rule_hooks(f)()
     np.testing.assert_array_equal(got[0], want[0])
     assert got[1] == "text"
 
@@ -193,14 +197,14 @@ def test_what_hooks_raise_and_return_wrongly_comes_out():
         raise LookupError("Boom")
 
     with pytest.raises(LookupError, match="Boom"):
-        functx.grad(functx.with_rule_hooks(sines, post=refuse))(POINT, POINT)
-    wrong = functx.with_rule_hooks(sines, pre=lambda name, cts: (cts[0][None],), where="sum")
+        functx.grad(functx.taps.with_rule_hooks(sines, post=refuse))(POINT, POINT)
+    wrong = functx.taps.with_rule_hooks(sines, pre=lambda name, cts: (cts[0][None],), where="sum")
     with pytest.raises(
         ValueError, match=r"with_rule_hooks: `pre\(name, cotangents\)\[0\]` must be"
     ):
         functx.grad(wrong)(POINT, POINT)
     for where in ([3], 3):
         with pytest.raises(TypeError, match="`where` must be a name"):
-            functx.with_rule_hooks(sines, where=where)
+            functx.taps.with_rule_hooks(sines, where=where)
     with pytest.raises(TypeError, match="`pre` must be callable"):
-        functx.with_rule_hooks(sines, pre="sin")
+        functx.taps.with_rule_hooks(sines, pre="sin")

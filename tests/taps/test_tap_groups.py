@@ -19,7 +19,7 @@ def test_all_is_called_once_with_none_where_no_gradient_arrives():
     seen = []
 
     def f(x, y, z):
-        x, y, z, constant = functx.tap_group((2 * x, 3 * y, z, np.ones(2)), seen.append)
+        x, y, z, constant = functx.taps.tap_group((2 * x, 3 * y, z, np.ones(2)), seen.append)
         return (x * z * constant.sum()).sum()
 
     gradient(f, jnp.float64(1), jnp.float64(2), jnp.float64(5))
@@ -32,7 +32,7 @@ def test_any_is_called_once_with_the_first_that_arrives():
     seen = []
 
     def f(x, y, z):
-        x, y, z = functx.tap_group((x, y, z), seen.append, "any")
+        x, y, z = functx.taps.tap_group((x, y, z), seen.append, "any")
         return y * z
 
     gradient(f, jnp.float64(1), jnp.float64(2), jnp.float64(5))
@@ -45,16 +45,16 @@ def test_nothing_is_called_where_no_gradient_arrives_or_a_backward_pass_fails(mo
         raise LookupError("Boom")
 
     seen = []
-    group = lambda x: functx.tap_group((2 * x, 3 * x), seen.append, mode)
+    group = lambda x: functx.taps.tap_group((2 * x, 3 * x), seen.append, mode)
     functx.grad(lambda x: (group(x), x)[1])(1.0)
     with pytest.raises(LookupError, match="Boom"):
-        functx.grad(lambda x: functx.tap(sum(group(x)), on_grad=broken))(1.0)
+        functx.grad(lambda x: functx.taps.tap(sum(group(x)), on_grad=broken))(1.0)
     assert not seen
 
 
 def test_every_pass_calls_it_anew():
     seen = []
-    f = lambda x: sum(functx.tap_group((x, 2 * x), lambda g: seen.append(len(g))))
+    f = lambda x: sum(functx.taps.tap_group((x, 2 * x), lambda g: seen.append(len(g))))
     _, pull = functx.vjp(f, jnp.float64(1))
     pull(jnp.float64(1)), pull(jnp.float64(1)), functx.grad(f)(jnp.float64(1))
     assert seen == [2, 2, 2]
@@ -65,10 +65,10 @@ def test_groups_and_taps_run_from_the_output_backwards():
     note = lambda what: lambda _: log.append(what)
 
     def f(x):
-        x = functx.tap(x, on_grad=note(0))
-        a, b = functx.tap_group((2 * x, 3 * x), note(1))
-        c, d = functx.tap_group((a * b, a), note(2), "any")
-        return functx.tap(c * d, on_grad=note(3))
+        x = functx.taps.tap(x, on_grad=note(0))
+        a, b = functx.taps.tap_group((2 * x, 3 * x), note(1))
+        c, d = functx.taps.tap_group((a * b, a), note(2), "any")
+        return functx.taps.tap(c * d, on_grad=note(3))
 
     functx.grad(f)(jnp.float64(1))
     assert log == [3, 2, 1, 0]
@@ -81,11 +81,11 @@ def unit(cotangents):
 
 def test_what_it_returns_goes_on_in_every_transform():
     def f(x, y):
-        x, y, _ = functx.tap_group((x, y, 2 * y), unit)
+        x, y, _ = functx.taps.tap_group((x, y, 2 * y), unit)
         return 3 * x + 4 * y
 
     def g(x, y):
-        x, y = functx.tap_group((x, y), lambda g: 2 * g, "any")
+        x, y = functx.taps.tap_group((x, y), lambda g: 2 * g, "any")
         return x * x + y
 
     x, xs = jnp.float64(2), jnp.arange(3.0)
@@ -97,7 +97,7 @@ def test_what_it_returns_goes_on_in_every_transform():
         "second": functx.grad(functx.grad(g))(x, x),
         "forward": functx.jvp(g, (x, x), (x, x))[1],
         "ordered": functx.grad(
-            functx.grad(lambda x: functx.tap_group((x,), unit, order=2)[0] ** 3)
+            functx.grad(lambda x: functx.taps.tap_group((x,), unit, order=2)[0] ** 3)
         )(x),
     }
     got = compiled(programs)()
@@ -113,16 +113,16 @@ def test_what_it_returns_goes_on_in_every_transform():
 def test_a_bad_mode_is_refused():
     message = r"tap_group: expected `mode` to be one of \('all', 'any'\) but got foo"
     with pytest.raises(ValueError, match=message):
-        functx.tap_group((1.0,), print, "foo")
+        functx.taps.tap_group((1.0,), print, "foo")
 
 
 def test_arguments_are_checked():
     with pytest.raises(TypeError, match="`xs` must be a tuple of arrays, got trees"):
-        functx.tap_group(({"a": jnp.ones(2), "b": 1.0},), print)
+        functx.taps.tap_group(({"a": jnp.ones(2), "b": 1.0},), print)
     with pytest.raises(TypeError, match="`xs` must be a tuple of arrays"):
-        functx.tap_group(jnp.ones(2), print)
+        functx.taps.tap_group(jnp.ones(2), print)
     with pytest.raises(TypeError, match="`fn` must be callable"):
-        functx.tap_group((1.0,), 3)
-    pair = lambda x: sum(functx.tap_group((x, x), lambda g: g[:1]))
+        functx.taps.tap_group((1.0,), 3)
+    pair = lambda x: sum(functx.taps.tap_group((x, x), lambda g: g[:1]))
     with pytest.raises(ValueError, match=r"`fn\(cotangents\)` must have the structure"):
         functx.grad(pair)(1.0)

@@ -24,7 +24,7 @@ DIRECTION = np.array([0.9, -1.3])
 
 
 def wave(x):
-    return jnp.sin(MIX @ functx.tap(x, on_grad=lambda g: 3 * g))
+    return jnp.sin(MIX @ functx.taps.tap(x, on_grad=lambda g: 3 * g))
 
 
 def untapped(x):
@@ -87,7 +87,7 @@ def test_forward_over_reverse_meets_the_hook_once():
 def test_reverse_over_forward_meets_no_hook_of_a_tangent():
     """The hook belongs to what is tapped, not to its tangent."""
     tangent = lambda f: lambda x: functx.jvp(f, (x,), (DIRECTION,))[1].sum()
-    gradient = lambda x: functx.grad(tangent(lambda x: functx.tap(2 * x, on_grad=refuse)))(x)
+    gradient = lambda x: functx.grad(tangent(lambda x: functx.taps.tap(2 * x, on_grad=refuse)))(x)
     np.testing.assert_array_equal(gradient(POINT), 0)
 
 
@@ -96,7 +96,7 @@ def refuse(cotangent):
 
 
 def squared(x):
-    return jnp.sin(functx.tap(x * x, on_grad=lambda g: g * g)) * x
+    return jnp.sin(functx.taps.tap(x * x, on_grad=lambda g: g * g)) * x
 
 
 def test_grad_of_grad_is_that_of_create_graph():
@@ -127,7 +127,7 @@ ORDERS = [(None, 3, 9), (1, 3, 3), (2, 1, 3), (3, 1, 1)]
 @pytest.mark.parametrize(("order", "first", "second"), ORDERS)
 def test_order_selects_the_derivative_that_the_hook_belongs_to(order, first, second):
     def f(x):
-        return functx.tap(x, on_grad=lambda g: 3 * g, order=order) ** 3
+        return functx.taps.tap(x, on_grad=lambda g: 3 * g, order=order) ** 3
 
     x = jnp.float64(2)
     np.testing.assert_allclose(functx.grad(f)(x), first * 12)
@@ -136,14 +136,14 @@ def test_order_selects_the_derivative_that_the_hook_belongs_to(order, first, sec
 
 def test_a_hook_of_the_first_order_is_called_once_in_a_second_derivative():
     calls = []
-    f = lambda x: functx.tap(x * x, on_grad=calls.append, order=1) ** 2
+    f = lambda x: functx.taps.tap(x * x, on_grad=calls.append, order=1) ** 2
     functx.grad(functx.grad(f))(jnp.float64(2))
     assert len(calls) == 1
 
 
 def test_eager_hooks_see_arrays_and_compiled_ones_tracers():
     seen = []
-    f = lambda x: functx.tap(x * x, on_grad=seen.append) * 5
+    f = lambda x: functx.taps.tap(x * x, on_grad=seen.append) * 5
     functx.grad(f)(jnp.float64(2))
     jax.jit(functx.grad(f))(jnp.float64(2))
     assert not isinstance(seen[0], jax.core.Tracer) and seen[0] == 5
@@ -152,7 +152,7 @@ def test_eager_hooks_see_arrays_and_compiled_ones_tracers():
 
 def test_compiled_hooks_print_through_jax(capfd):
     watch = lambda g: jax.debug.print("cotangent {}", g)
-    jax.jit(functx.grad(lambda x: functx.tap(x, on_grad=watch) * 5))(1.0)
+    jax.jit(functx.grad(lambda x: functx.taps.tap(x, on_grad=watch) * 5))(1.0)
     jax.effects_barrier()
     assert "cotangent 5.0" in capfd.readouterr().out
 
@@ -162,8 +162,8 @@ def test_hooks_run_from_the_output_backwards():
     note = lambda what: lambda g: log.append(what)
 
     def f(x):
-        x = functx.tap(x, on_grad=note("before"))
-        y = functx.tap(functx.tap(x * x, on_grad=note("inner")), on_grad=note("outer"))
+        x = functx.taps.tap(x, on_grad=note("before"))
+        y = functx.taps.tap(functx.taps.tap(x * x, on_grad=note("inner")), on_grad=note("outer"))
         return jnp.sin(y)
 
     functx.grad(f)(jnp.float64(1))
@@ -174,7 +174,7 @@ def test_a_hook_is_called_once_in_each_pass_with_the_whole_cotangent():
     seen = []
 
     def f(x):
-        y = functx.tap(x, on_grad=seen.append)
+        y = functx.taps.tap(x, on_grad=seen.append)
         return y * y + 3 * y
 
     _, pull = functx.vjp(f, jnp.float64(2))
@@ -192,7 +192,7 @@ class Doubling:
 def test_a_hook_lives_as_long_as_the_function_that_taps():
     def gradient():
         hook = Doubling()
-        f = functx.grad(lambda x: functx.tap(x, on_grad=hook) * 5)
+        f = functx.grad(lambda x: functx.taps.tap(x, on_grad=hook) * 5)
         f(1.0), jax.jit(f)(1.0), functx.grad(lambda x: functx.vmap(f)(x).sum())(POINT)
         return weakref.ref(hook)
 
@@ -204,7 +204,7 @@ def test_a_hook_lives_as_long_as_the_function_that_taps():
 def test_in_a_region_without_gradients_no_gradient_reaches_a_tap():
     def f(x):
         with functx.no_grad():
-            y = functx.tap(x, on_grad=refuse)
+            y = functx.taps.tap(x, on_grad=refuse)
         return x * y
 
     assert functx.grad(f)(3.0) == 3
@@ -212,7 +212,7 @@ def test_in_a_region_without_gradients_no_gradient_reaches_a_tap():
 
 def test_any_callable_is_a_hook():
     np.testing.assert_allclose(
-        functx.grad(lambda x: functx.tap(x, on_grad=Doubling()) * 5)(1.0), 10
+        functx.grad(lambda x: functx.taps.tap(x, on_grad=Doubling()) * 5)(1.0), 10
     )
 
 
@@ -221,8 +221,8 @@ def test_a_tap_belongs_to_a_value_before_and_after_an_update():
     old, new = [], []
 
     def f(x):
-        y = functx.tap(2 * x, on_grad=old.append)
-        y = functx.tap(y.at[0].set(4 * y[0]), on_grad=new.append)
+        y = functx.taps.tap(2 * x, on_grad=old.append)
+        y = functx.taps.tap(y.at[0].set(4 * y[0]), on_grad=new.append)
         return y.sum()
 
     functx.grad(f)(jnp.ones(2))
@@ -235,7 +235,7 @@ def test_a_tree_comes_back_as_a_tree_with_none_where_no_gradient_arrives():
 
     def f(x, w):
         tree = {"x": 2 * x, "w": w, "n": jnp.arange(3), "unused": 3 * x}
-        tree = functx.tap(tree, on_grad=seen.append)
+        tree = functx.taps.tap(tree, on_grad=seen.append)
         assert tree["n"].dtype == jnp.arange(3).dtype
         return (tree["x"] * tree["w"]).sum()
 
@@ -249,27 +249,29 @@ def test_leaves_of_a_tree_are_clipped_by_their_common_norm():
         norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(tree)))
         return jax.tree.map(lambda g: g / norm, tree)
 
-    f = lambda tree: sum(map(jnp.sum, jax.tree.leaves(functx.tap(tree, on_grad=clip))))
+    f = lambda tree: sum(map(jnp.sum, jax.tree.leaves(functx.taps.tap(tree, on_grad=clip))))
     got = functx.grad(f)({"a": jnp.zeros(3), "b": jnp.zeros(6)})
     np.testing.assert_allclose(got["a"], 1 / 3)
     np.testing.assert_allclose(got["b"], 1 / 3)
 
 
 def test_a_tap_that_no_gradient_reaches_calls_nothing():
-    f = lambda x, y: functx.tap(x, on_grad=refuse) + y
+    f = lambda x, y: functx.taps.tap(x, on_grad=refuse) + y
     assert functx.grad(f, argnums=1)(1.0, 2.0) == 1
-    g = lambda x: (functx.tap(2 * x, on_grad=refuse), x)[1]
+    g = lambda x: (functx.taps.tap(2 * x, on_grad=refuse), x)[1]
     assert functx.grad(g)(1.0) == 1
 
 
 def test_under_vmap_the_hook_sees_one_lane():
     unit = lambda g: g / jnp.sqrt((g**2).sum())
-    f = lambda w, x: functx.tap(w, on_grad=unit) @ x
+    f = lambda w, x: functx.taps.tap(w, on_grad=unit) @ x
     ws, xs = np.ones((3, 2)), np.array([[0, 2], [3, 4], [1, 0.0]])
     want = xs / np.linalg.norm(xs, axis=1, keepdims=True)
     total = lambda ws: functx.vmap(f)(ws, xs).sum()
     shared = lambda w: functx.vmap(f, (None, 0))(w, xs).sum()
-    mixed = lambda w: functx.vmap(lambda x: functx.tap((w, x), on_grad=unit_of_first)[0] @ x)(xs)
+    mixed = lambda w: functx.vmap(lambda x: functx.taps.tap((w, x), on_grad=unit_of_first)[0] @ x)(
+        xs
+    )
     unit_of_first = lambda pair: (unit(pair[0]), pair[1])
     got = compiled(
         lambda ws: (
@@ -287,7 +289,7 @@ def test_under_vmap_the_hook_sees_one_lane():
 
 def test_complex_cotangents_are_pytorchs():
     seen = []
-    f = lambda z: jnp.abs(functx.tap(z * z, on_grad=lambda g: seen.append(g) or 1j * g))
+    f = lambda z: jnp.abs(functx.taps.tap(z * z, on_grad=lambda g: seen.append(g) or 1j * g))
     z = jnp.asarray(1 + 2j)
     gradient = functx.grad(f)(z)
     np.testing.assert_allclose(seen[0], -0.6 + 0.8j)  # of |w| it is w / |w|
@@ -298,21 +300,21 @@ def test_a_hook_may_differentiate():
     def scaled(g):
         return g * functx.grad(lambda w: 3 * w**2)(jnp.float64(1))
 
-    f = lambda x: functx.tap(x * x, on_grad=scaled)
+    f = lambda x: functx.taps.tap(x * x, on_grad=scaled)
     np.testing.assert_allclose(functx.grad(f)(jnp.float64(2)), 24)
     np.testing.assert_allclose(compiled(functx.grad(f))(jnp.float64(2)), 24)
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit, NEUTRAL["scan"], NEUTRAL["vmap"]])
 def test_what_a_hook_raises_comes_out_as_it_is(transform):
-    f = transform(lambda x: functx.tap(x, on_grad=refuse) * 2)
+    f = transform(lambda x: functx.taps.tap(x, on_grad=refuse) * 2)
     with pytest.raises(LookupError, match="^'?Boom'?$"):
         functx.grad(lambda x: f(x).sum())(POINT)
     assert functx.grad(lambda x: (x * 2).sum())(POINT)[0] == 2  # nothing is left half done
 
 
 def test_warnings_of_a_hook_reach_the_caller():
-    f = lambda x: functx.tap(x, on_grad=lambda g: warnings.warn("from backward", stacklevel=1))
+    f = lambda x: functx.taps.tap(x, on_grad=lambda g: warnings.warn("from backward", stacklevel=1))
     for gradient in (functx.grad(f), jax.jit(functx.grad(f))):
         with pytest.warns(UserWarning, match="from backward"):
             gradient(1.0)
@@ -334,14 +336,16 @@ WRONG = {
 def test_what_a_hook_returns_is_checked(wrong):
     hook, error, message = WRONG[wrong]
     with pytest.raises(error, match=r"tap: `on_grad\(cotangent\)` .*" + message):
-        functx.grad(lambda x: functx.tap(x, on_grad=hook).sum())(POINT)
+        functx.grad(lambda x: functx.taps.tap(x, on_grad=hook).sum())(POINT)
 
 
 def test_a_tree_with_a_leaf_missing_is_refused():
     drop = lambda tree: {"a": tree["a"]}
-    f = lambda x: functx.tap({"a": x, "b": x}, on_grad=drop)["a"] + x
+    f = lambda x: functx.taps.tap({"a": x, "b": x}, on_grad=drop)["a"] + x
     with pytest.raises(ValueError, match="must have the structure of the cotangent"):
-        functx.grad(lambda x: (f(x) + functx.tap({"b": x}, on_grad=lambda t: t)["b"]).sum())(POINT)
+        functx.grad(lambda x: (f(x) + functx.taps.tap({"b": x}, on_grad=lambda t: t)["b"]).sum())(
+            POINT
+        )
 
 
 REFUSED = {
@@ -356,12 +360,12 @@ REFUSED = {
 def test_arguments_are_checked(argument):
     given, error, message = REFUSED[argument]
     with pytest.raises(error, match="tap: " + message):
-        functx.tap(**{"x": POINT, **given})
+        functx.taps.tap(**{"x": POINT, **given})
 
 
 def test_a_tap_without_a_hook_leaves_no_trace_in_a_compiled_program():
     def f(x):
-        return jnp.sin(functx.tap(MIX @ x, "a")).sum()
+        return jnp.sin(functx.taps.tap(MIX @ x, "a")).sum()
 
     def g(x):
         return jnp.sin(MIX @ x).sum()
@@ -372,7 +376,7 @@ def test_a_tap_without_a_hook_leaves_no_trace_in_a_compiled_program():
 
 
 def test_a_tap_is_its_own_linear_transpose_through_the_hook():
-    f = lambda x: functx.tap(x, on_grad=lambda g: 3 * g)
+    f = lambda x: functx.taps.tap(x, on_grad=lambda g: 3 * g)
     np.testing.assert_array_equal(jax.linear_transpose(f, POINT)(POINT)[0], 3 * POINT)
 
 
@@ -380,7 +384,7 @@ def test_a_tap_is_its_own_linear_transpose_through_the_hook():
 def test_inside_shard_map(check_vma, jitted):
     mesh = jax.make_mesh((1,), ("i",), axis_types=(AxisType.Auto,))
     spec = PartitionSpec("i")
-    f = functx.grad(lambda x: (functx.tap(x, on_grad=lambda g: g * g) ** 2).sum())
+    f = functx.grad(lambda x: (functx.taps.tap(x, on_grad=lambda g: g * g) ** 2).sum())
     mapped = jax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=check_vma)
     mapped = jax.jit(mapped) if jitted else mapped
     np.testing.assert_allclose(mapped(POINT), 4 * POINT**2)

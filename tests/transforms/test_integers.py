@@ -88,7 +88,7 @@ def test_integers_are_never_unused():
 
 def test_residual_hooks_see_what_is_differentiated():
     seen = []
-    with functx.residual_hooks(lambda x: seen.append(x.shape) or x, lambda x: x):
+    with functx.residuals.residual_hooks(lambda x: seen.append(x.shape) or x, lambda x: x):
         functx.grad(loss, allow_int=True)(TREE)
     assert seen == [(2,)]
 

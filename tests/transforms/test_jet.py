@@ -71,7 +71,7 @@ FUNCTIONS = {
     "a Jacobian": functx.jacfwd(functx.tanh),
     "a Function": Cube.apply,
     "a gradient of a Function": functx.vmap(functx.grad(Cube.apply)),
-    "taps": lambda x: functx.tap(functx.exp(x), "x", on_grad=lambda g: 2 * g),
+    "taps": lambda x: functx.taps.tap(functx.exp(x), "x", on_grad=lambda g: 2 * g),
     "a constant": lambda x: functx.detach(x) * functx.sin(x),
     "regions": constant_in_a_region,
     "layers": lambda x: F.layer_norm(F.gelu(x), (3,)) * functx.logsumexp(x, 0),

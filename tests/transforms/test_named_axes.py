@@ -238,25 +238,29 @@ def test_collectives_in_rules_of_what_is_not_mapped():
 
 def test_collectives_in_a_linear_system_and_a_hook():
     def solved(x):
-        return functx.custom_linear_solve(lambda y: 2 * y + lax.psum(y, "i") * 0.1, x)
+        return functx.implicit.custom_linear_solve(lambda y: 2 * y + lax.psum(y, "i") * 0.1, x)
 
     got, want = (jax.jit(functx.grad(lambda x, v=v: (v(solved)(x) ** 3).sum()))(X) for v in (
         named, jax_named
     ))  # fmt: skip
     close(got, want)
-    tapped = functx.grad(lambda x: (functx.tap(x, on_grad=lambda g: lax.psum(g, "i")) ** 2).sum())
+    tapped = functx.grad(
+        lambda x: (functx.taps.tap(x, on_grad=lambda g: lax.psum(g, "i")) ** 2).sum()
+    )
     close(named(tapped)(X), jnp.broadcast_to(2 * X.sum(0), X.shape))
     outside = functx.grad(
-        lambda x: named(lambda x: functx.tap(x, on_grad=lambda g: lax.psum(g, "i")) ** 2)(x).sum()
+        lambda x: named(lambda x: functx.taps.tap(x, on_grad=lambda g: lax.psum(g, "i")) ** 2)(
+            x
+        ).sum()
     )
     close(outside(X), jnp.broadcast_to(2 * X.sum(0), X.shape))
 
 
 def test_anomalies_are_found_in_lanes_with_names():
-    watched = functx.detect_anomaly(named(lambda x: jnp.log(x - lax.pmean(x, "i") + 1e3)))
+    watched = functx.debug.detect_anomaly(named(lambda x: jnp.log(x - lax.pmean(x, "i") + 1e3)))
     close(watched(X), jnp.log(X - X.mean(0) + 1e3))
-    with pytest.raises(functx.AnomalyError):
-        functx.detect_anomaly(named(lambda x: jnp.log(x - lax.pmean(x, "i"))))(X)
+    with pytest.raises(functx.debug.AnomalyError):
+        functx.debug.detect_anomaly(named(lambda x: jnp.log(x - lax.pmean(x, "i"))))(X)
 
 
 def test_batch_norm_of_equinox():

@@ -21,8 +21,8 @@ OPTIONS = {
     "hessian": (lambda **k: functx.hessian(jnp.sum, **k), ["has_aux", "as_real"]),
     "hvp": (lambda **k: functx.hvp(jnp.sum, X, X, **k), ["has_aux"]),
     "vhp": (lambda **k: functx.vhp(jnp.sum, X, X, **k), ["has_aux"]),
-    "tap_grads": (lambda **k: functx.tap_grads(jnp.sum, **k), ["has_aux"]),
-    "fused_update": (lambda **k: functx.fused_update(jnp.sum, jnp.add, **k), ["has_aux"]),
+    "tap_grads": (lambda **k: functx.taps.tap_grads(jnp.sum, **k), ["has_aux"]),
+    "fused_update": (lambda **k: functx.taps.fused_update(jnp.sum, jnp.add, **k), ["has_aux"]),
     "functional_call": (
         lambda **k: functx.functional_call(jnp.multiply, X, X, **k),
         ["tie_weights", "strict"],
@@ -30,7 +30,7 @@ OPTIONS = {
     "checkpoint": (lambda **k: functx.checkpoint(jnp.sin, **k), ["prevent_cse"]),
     "debug.checking": (lambda **k: functx.debug.checking(**k), ["enabled"]),
     "custom_linear_solve": (
-        lambda **k: functx.custom_linear_solve(lambda x: 2 * x, X, **k),
+        lambda **k: functx.implicit.custom_linear_solve(lambda x: 2 * x, X, **k),
         ["symmetric"],
     ),
     "autograd.grad": (

@@ -83,14 +83,20 @@ AT_A_POINT = {
     "functional.hvp": lambda x: functional.hvp(lambda x: x**3, x, 1.0),
     "functional.vhp": lambda x: functional.vhp(lambda x: x**3, x, 1.0),
     "forward_ad": with_dual,
-    "tap": lambda x: functx.tap({"x": x}),
-    "tap_grads": lambda x: functx.tap_grads(lambda x: functx.tap(x, "a") * 1.0, argnums=0)(x),
-    "value_and_tap_grads": lambda x: functx.value_and_tap_grads(lambda x: functx.tap(x, "a"))(x),
-    "fused_update": lambda x: functx.fused_update(lambda w: w * 1.0, descent)(x, jnp.asarray(1)),
+    "tap": lambda x: functx.taps.tap({"x": x}),
+    "tap_grads": lambda x: functx.taps.tap_grads(
+        lambda x: functx.taps.tap(x, "a") * 1.0, argnums=0
+    )(x),
+    "value_and_tap_grads": lambda x: functx.taps.value_and_tap_grads(
+        lambda x: functx.taps.tap(x, "a")
+    )(x),
+    "fused_update": lambda x: functx.taps.fused_update(lambda w: w * 1.0, descent)(
+        x, jnp.asarray(1)
+    ),
     "stack_trees": lambda x: functx.stack_trees([{"x": x}, {"x": x}]),
-    "custom_root": lambda x: functx.custom_root(lambda x: x * x - 2.0, x, newton),
-    "custom_fixed_point": lambda x: functx.custom_fixed_point(jnp.cos, x, repeat),
-    "custom_linear_solve": lambda x: functx.custom_linear_solve(lambda x: 2.0 * x, x),
+    "custom_root": lambda x: functx.implicit.custom_root(lambda x: x * x - 2.0, x, newton),
+    "custom_fixed_point": lambda x: functx.implicit.custom_fixed_point(jnp.cos, x, repeat),
+    "custom_linear_solve": lambda x: functx.implicit.custom_linear_solve(lambda x: 2.0 * x, x),
 }
 
 # Of a vector.
@@ -103,16 +109,18 @@ OF_A_VECTOR = {
     "jit": functx.jit(lambda x: (x, {"a": x})),
     "checkpoint": functx.checkpoint(lambda x: x),
     "checkpoint with a policy": functx.checkpoint(lambda x: x, policy=[functx.sin]),
-    "checkpoint_sequential": lambda x: functx.checkpoint_sequential([lambda x: x] * 4, 2, x),
+    "checkpoint_sequential": lambda x: functx.checkpointing.checkpoint_sequential(
+        [lambda x: x] * 4, 2, x
+    ),
     "functional_call of a function": lambda x: functx.functional_call(lambda p, x: p, x, x),
     "functional_call of a module": lambda x: functx.functional_call(Pair(x), {"w": 2.0}, x),
     "functional_call of a tree": lambda x: functx.functional_call(Pair(x), Pair(2.0), x),
     "Function": Same.apply,
     "grad of a Function": functx.grad(lambda x: Same.apply(x)[0].sum()),
-    "tap_group": lambda x: functx.tap_group((x, x), lambda cotangents: None),
-    "tap_values": functx.tap_values(lambda x: functx.tap(x, "a")),
-    "with_rule_hooks": functx.with_rule_hooks(lambda x: x),
-    "detect_anomaly": functx.detect_anomaly(lambda x: x),
+    "tap_group": lambda x: functx.taps.tap_group((x, x), lambda cotangents: None),
+    "tap_values": functx.taps.tap_values(lambda x: functx.taps.tap(x, "a")),
+    "with_rule_hooks": functx.taps.with_rule_hooks(lambda x: x),
+    "detect_anomaly": functx.debug.detect_anomaly(lambda x: x),
     "checked": functx.debug.checked(lambda x: x),
     "unstack_tree": functx.unstack_tree,
     "detach": lambda x: functx.detach({"a": x}),
@@ -135,7 +143,7 @@ OF_A_VECTOR = {
 
 
 def hooked(x):
-    with functx.residual_hooks(lambda x: x, lambda x: x):
+    with functx.residuals.residual_hooks(lambda x: x, lambda x: x):
         return functx.vjp(jnp.sin, x)[1](x)
 
 
@@ -188,8 +196,8 @@ def test_what_functions_return():
         functx.vmap(numbers),
         functx.jit(numbers),
         functx.debug.checked(numbers),
-        functx.tap_values(numbers),
-        functx.detect_anomaly(numbers),
+        functx.taps.tap_values(numbers),
+        functx.debug.detect_anomaly(numbers),
         lambda x: functx.vjp(numbers, x)[0],
         lambda x: functx.linearize(numbers, x)[0],
     ):
@@ -219,11 +227,13 @@ def test_complex_points():
 def test_numbers_take_the_dtype_that_an_equation_gives_them(known):
     """As a guess they have no digits of their own: those of what they meet count."""
     dtype = getattr(known, "dtype", "float32")
-    root = functx.custom_root(lambda x: x * x - known, 1.0, newton)
+    root = functx.implicit.custom_root(lambda x: x * x - known, 1.0, newton)
     assert root.dtype == dtype and not root.weak_type
-    by_python = functx.custom_root(lambda x: x * x - known, jnp.ones(()), lambda f, x: 2**0.5)
+    by_python = functx.implicit.custom_root(
+        lambda x: x * x - known, jnp.ones(()), lambda f, x: 2**0.5
+    )
     assert by_python == 2**0.5
-    solution = functx.custom_linear_solve(lambda x: known * x, 3.0)
+    solution = functx.implicit.custom_linear_solve(lambda x: known * x, 3.0)
     assert solution == 1.5 and solution.dtype == dtype
 
 

@@ -140,7 +140,7 @@ class Cube(functx.Function):
         ctx.save_for_backward(x)
 
     @staticmethod
-    @functx.once_differentiable
+    @functx.autograd.once_differentiable
     def backward(ctx: Any, grad_output: Array) -> tuple[Array, None]:
         """The reverse rule."""
         (x,) = ctx.saved_tensors

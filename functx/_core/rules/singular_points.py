@@ -19,7 +19,7 @@ def zero_at_singular(singular: Array, slope: Array, instead: str, *, in_all: boo
     """`slope`, but 0 where `singular`: the slope that a rule gives where there is none.
 
     Further derivatives are 0 there as well, though those beside it grow beyond all bounds: nothing
-    that is composed with the function can have a right one. So `functx.detect_anomaly`, which
+    that is composed with the function can have a right one. So `functx.debug.detect_anomaly`, which
     traces with `showing_singular`, gets NaN in their place, and shows `instead`, which says what to
     write. Other programs have no trace of it. Along directions that do not move `slope`, its
     derivative is 0, unless `in_all` it is none; to a cotangent of 0 nothing says of what it is.

@@ -68,10 +68,10 @@ def detect_anomaly(
     of them is no anomaly.
 
     >>> loss = lambda x: functx.sum(functx.sqrt(x) * 0)
-    >>> functx.detect_anomaly(functx.grad(loss))(jnp.zeros(2))  # doctest: +ELLIPSIS
+    >>> functx.debug.detect_anomaly(functx.grad(loss))(jnp.zeros(2))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    functx.AnomalyError: detect_anomaly: sqrt returned nan values in its 0th output, in the
+    functx.debug.AnomalyError: detect_anomaly: sqrt returned nan values in its 0th output, in the
     backward pass
       line: ...
     """
@@ -107,8 +107,8 @@ class Decorator:
             fail(
                 "detect_anomaly",
                 "it is a transform of a function and no context",
-                hint="functx.detect_anomaly(functx.grad(loss))(x); what was compiled before a "
-                "region has no checks in it",
+                hint="functx.debug.detect_anomaly(functx.grad(loss))(x); what was compiled before "
+                "a region has no checks in it",
                 error=TypeError,
             )
 

@@ -34,7 +34,7 @@ def raise_found(record: Array, table: Table) -> None:
         fail(
             "detect_anomaly",
             "what it finds cannot be raised while a program is being recorded",
-            hint="put it outside, functx.detect_anomaly(jax.jit(f)), or "
+            hint="put it outside, functx.debug.detect_anomaly(jax.jit(f)), or "
             "functx.debug.checked around it all",
         )
 

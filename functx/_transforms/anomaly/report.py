@@ -38,7 +38,7 @@ class AnomalyError(RuntimeError):
     - `argument`: the argument that held such values before anything was computed, or None.
     """
 
-    __module__ = "functx"
+    __module__ = "functx.debug"  # as tracebacks call it
 
     operator: str | None = None
     kind: str = "nan"

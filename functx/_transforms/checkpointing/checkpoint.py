@@ -71,7 +71,7 @@ def checkpoint(
     >>> saving = functx.checkpoint(layer, policy=[functx.matmul])
     >>> bool(jnp.allclose(functx.grad(saving)(w, x), functx.grad(layer)(w, x)))
     True
-    >>> functx.checkpoint_report(saving, w, x).recomputed
+    >>> functx.checkpointing.checkpoint_report(saving, w, x).recomputed
     Counter({'exp': 1})
     """
     if args or kwargs:

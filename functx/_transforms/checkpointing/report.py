@@ -59,7 +59,7 @@ def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Ch
 
     >>> x = jnp.ones(8, "float32")
     >>> f = functx.checkpoint(lambda x: functx.sum(functx.exp(functx.sin(x))))
-    >>> report = functx.checkpoint_report(f, x)
+    >>> report = functx.checkpointing.checkpoint_report(f, x)
     >>> report.recomputed, report.residual_bytes
     (Counter({'sin': 1, 'exp': 1}), 0)
     >>> report.forward.total()

@@ -39,7 +39,7 @@ def checkpoint_sequential(
     Errors: ValueError if `segments` is not between 1 and the number of functions.
 
     >>> layers = [functx.sin] * 9
-    >>> functx.checkpoint_sequential(layers, 3, jnp.float32(0))
+    >>> functx.checkpointing.checkpoint_sequential(layers, 3, jnp.float32(0))
     Array(0., dtype=float32)
     """
     who = "checkpoint_sequential"

@@ -36,7 +36,7 @@ def once_differentiable(backward: F) -> F:
     ...         return x**3
     ...
     ...     @staticmethod
-    ...     @functx.once_differentiable
+    ...     @functx.autograd.once_differentiable
     ...     def backward(ctx, grad_output):
     ...         (x,) = ctx.saved_tensors
     ...         return 3 * x**2 * grad_output

@@ -1,4 +1,4 @@
-"""`graph`: what a function computes and what its derivative will do, before anything runs."""
+"""`make_graph`: what a function computes and what its derivative will do, before anything runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .needed import nodes_between
 from .nodes import Edge, Node, nodes_of
 
 
-__all__ = ["graph"]
+__all__ = ["make_graph"]
 
 
-def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
+def make_graph(func: Callable[..., Any]) -> Callable[..., Graph]:
     """A function from arguments to the `Graph` of `func` at these arguments; nothing is run.
 
     - `func`: a function of trees of arrays. It is recorded as by `jax.jit`, so it may not ask for
@@ -40,7 +40,8 @@ def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
     Errors: those that `func` raises while it is recorded, such as JAX's ConcretizationTypeError
     where Python asks for the value of an array.
 
-    >>> g = functx.graph(lambda x, y: functx.sum(functx.exp(x) * y))(jnp.ones(3), jnp.ones(3))
+    >>> f = lambda x, y: functx.sum(functx.exp(x) * y)
+    >>> g = functx.autograd.graph.make_graph(f)(jnp.ones(3), jnp.ones(3))
     >>> g.nodes
     (<operator 0: exp>, <primitive 1: mul>, <operator 2: sum>)
     >>> g.nodes[1].inputs
@@ -48,7 +49,7 @@ def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
     >>> g.needed_for("args[1]")
     (<primitive 1: mul>, <operator 2: sum>)
     """
-    require_callable("graph", func)
+    require_callable("make_graph", func)
 
     @ft.wraps(func)
     def at(*args: Any, **kwargs: Any) -> Graph:
@@ -57,7 +58,7 @@ def graph(func: Callable[..., Any]) -> Callable[..., Graph]:
 
         def over_arrays(*arrays: Any) -> list[Any]:
             args, kwargs = given.whole(arrays)
-            output = tracing("graph", func, *args, **kwargs)
+            output = tracing("make_graph", func, *args, **kwargs)
             leaves = jax.tree_util.tree_leaves_with_path(output)
             results[:] = [(path_of_output(path), x) for path, x in leaves if partition(x).arrays]
             return [x for _, x in results]
@@ -80,7 +81,7 @@ class Graph(HoldsProgram):
       each output, or None for a constant.
     """
 
-    made_by, remedy = "graph", "`str`, `nodes`, `to_dot` and what else a graph answers can be"
+    made_by, remedy = "make_graph", "`str`, `nodes`, `to_dot` and what else a graph answers can be"
 
     def __init__(
         self, program: ClosedJaxpr, inputs: tuple[str, ...], outputs: tuple[str, ...]

@@ -53,7 +53,8 @@ def custom_linear_solve(
 
     >>> def derivative(x):  # of a cord that is fixed at its ends
     ...     return 2 * x - jnp.pad(x[1:], (0, 1)) - jnp.pad(x[:-1], (1, 0))
-    >>> functx.custom_linear_solve(derivative, jnp.ones(3, "float32"), symmetric=True).round(4)
+    >>> b = jnp.ones(3, "float32")
+    >>> functx.implicit.custom_linear_solve(derivative, b, symmetric=True).round(4)
     Array([1.5, 2. , 1.5], dtype=float32)
     """
     who = "custom_linear_solve"

@@ -53,7 +53,7 @@ def custom_root(
     >>> def newton(f, x):
     ...     return jax.lax.fori_loop(0, 20, lambda _, x: x - f(x) / jax.grad(f)(x), x)
     >>> def square_root(a):
-    ...     return functx.custom_root(lambda x: x * x - a, jnp.ones_like(a), newton)
+    ...     return functx.implicit.custom_root(lambda x: x * x - a, jnp.ones_like(a), newton)
     >>> functx.grad(square_root)(jnp.float32(4))
     Array(0.25, dtype=float32)
     """
@@ -83,7 +83,7 @@ def custom_fixed_point(
     ...     return jax.lax.while_loop(lambda x: jnp.abs(f(x) - x) > 1e-6, f, x)
     >>> def kepler(mean_anomaly, eccentricity):
     ...     step = lambda angle: mean_anomaly + eccentricity * jnp.sin(angle)
-    ...     return functx.custom_fixed_point(step, mean_anomaly, repeat)
+    ...     return functx.implicit.custom_fixed_point(step, mean_anomaly, repeat)
     >>> round(float(functx.grad(kepler)(jnp.float32(1), jnp.float32(0.2))), 3)
     1.081
     """

@@ -107,7 +107,8 @@ def residual_hooks(
     The region must be around the transform. In a function that is being differentiated, one that
     no transform inside uses would do nothing, and is refused when it ends (`RuntimeError`).
 
-    >>> with functx.residual_hooks(lambda x: x.astype("bfloat16"), lambda x: x.astype("float32")):
+    >>> pack, unpack = lambda x: x.astype("bfloat16"), lambda x: x.astype("float32")
+    >>> with functx.residuals.residual_hooks(pack, unpack):
     ...     functx.grad(lambda x: x @ x)(jnp.ones(2, "float32"))
     Array([2., 2.], dtype=float32)
     """
@@ -141,7 +142,7 @@ def disable_residual_hooks(message: str) -> Iterator[None]:
     - `message`: what the `RuntimeError` says of whoever enters `residual_hooks` inside. Where
       hooks are in force already, the region itself is refused.
 
-    >>> with functx.disable_residual_hooks("this code counts on exact residuals"):
+    >>> with functx.residuals.disable_residual_hooks("this code counts on exact residuals"):
     ...     functx.grad(lambda x: x * x)(jnp.float32(3))
     Array(6., dtype=float32)
     """

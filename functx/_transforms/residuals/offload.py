@@ -25,7 +25,7 @@ def offload_residuals() -> AbstractContextManager[None]:
     Values, dtypes and shardings come back as they were. As in `residual_hooks`, the region must
     be around the transform; inside `functx.checkpoint` only what that keeps is moved.
 
-    >>> with functx.offload_residuals():
+    >>> with functx.residuals.offload_residuals():
     ...     output, vjp_fn = functx.vjp(jnp.exp, jnp.float32(0))
     >>> vjp_fn(jnp.float32(1))
     (Array(1., dtype=float32),)

@@ -78,10 +78,10 @@ def saved_residuals(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Save
     Errors: those that `func` raises while it is recorded; TypeError for outputs that are no arrays.
 
     >>> x = jnp.ones(3, "float32")
-    >>> residuals = functx.saved_residuals(lambda x: functx.sin(x) * x, x)
+    >>> residuals = functx.residuals.saved_residuals(lambda x: functx.sin(x) * x, x)
     >>> [(r.origin, r.name, r.bytes) for r in residuals]
     [('argument', 'args[0]', 12), ('operator', 'sin', 12)]
-    >>> functx.saved_residuals(lambda x: x + 1, x).bytes
+    >>> functx.residuals.saved_residuals(lambda x: x + 1, x).bytes
     0
     """
     require_callable("saved_residuals", func)

@@ -47,7 +47,7 @@ def tap_grads(
     """The gradients of `func`, which returns one real scalar, with respect to its named taps.
 
     Returns a function of the same arguments, whose result is a dict: by name, a tree like what
-    `functx.tap(x, name)` was given, `None` for its integers.
+    `functx.taps.tap(x, name)` was given, `None` for its integers.
 
     - `names`: the taps to differentiate with respect to; by default all.
     - `argnums`: arguments to differentiate with respect to as well: a position, a name, or a tuple
@@ -65,12 +65,12 @@ def tap_grads(
     for a tap in a `while_loop` or a function with a derivative rule of its own.
 
     >>> def loss(w, x):
-    ...     hidden = functx.tap(w * x, "hidden")
+    ...     hidden = functx.taps.tap(w * x, "hidden")
     ...     return (hidden**2).sum()
     >>> w, x = jnp.asarray([1, 2], "float32"), jnp.asarray([3, 4], "float32")
-    >>> functx.tap_grads(loss)(w, x)
+    >>> functx.taps.tap_grads(loss)(w, x)
     {'hidden': Array([ 6., 16.], dtype=float32)}
-    >>> functx.tap_grads(loss, "hidden", argnums=0)(w, x)
+    >>> functx.taps.tap_grads(loss, "hidden", argnums=0)(w, x)
     ({'hidden': Array([ 6., 16.], dtype=float32)}, Array([18., 64.], dtype=float32))
     """
     compute = _gradients_of("tap_grads", func, names, argnums, has_aux)
@@ -94,10 +94,10 @@ def value_and_tap_grads(
 
     Returns a function of the same arguments, whose result is `(value, taps)`, or
     `((value, aux), taps)` with `has_aux`. `taps` is a dict from names to trees, like those that
-    `functx.tap(x, name)` is given.
+    `functx.taps.tap(x, name)` is given.
 
-    - `func`: the loss, with calls of `functx.tap`. It is recorded as by `jax.jit`, so that Python
-      cannot branch on values.
+    - `func`: the loss, with calls of `functx.taps.tap`. It is recorded as by `jax.jit`, so that
+      Python cannot branch on values.
     - `names`: the taps to differentiate with respect to, a name or several; None is all.
     - `argnums`: arguments to differentiate with respect to as well: positions or names;
       `(taps, gradients)` takes the place of `taps` then. None is no argument.
@@ -109,7 +109,8 @@ def value_and_tap_grads(
     Errors: ValueError for a name that no tap has or several have, and for a tap in a `while_loop`
     or a function with a derivative rule of its own.
 
-    >>> functx.value_and_tap_grads(lambda x: functx.tap(2 * x, "twice") ** 2)(jnp.float32(3))
+    >>> f = lambda x: functx.taps.tap(2 * x, "twice") ** 2
+    >>> functx.taps.value_and_tap_grads(f)(jnp.float32(3))
     (Array(36., dtype=float32), {'twice': Array(12., dtype=float32)})
     """
     compute = _gradients_of("value_and_tap_grads", func, names, argnums, has_aux)
@@ -126,10 +127,10 @@ def tap_values(func: Callable[..., Any], names: TapNames = None) -> Callable[...
     """The output of `func`, and the values at its named taps.
 
     Returns a function of the same arguments, whose result is `(output, values)`; `values` is a dict
-    from names to trees, like those that `functx.tap(x, name)` is given.
+    from names to trees, like those that `functx.taps.tap(x, name)` is given.
 
-    - `func`: a function with calls of `functx.tap`. It is recorded as by `jax.jit`, so that Python
-      cannot branch on values.
+    - `func`: a function with calls of `functx.taps.tap`. It is recorded as by `jax.jit`, so that
+      Python cannot branch on values.
     - `names`: the taps to read, a name or several; None is all.
 
     In a `scan` values are stacked, one for each step, along a new first axis, and in a `vmap` one
@@ -137,7 +138,7 @@ def tap_values(func: Callable[..., Any], names: TapNames = None) -> Callable[...
 
     Errors: ValueError for a name that no tap has or several have, and for a tap in a `while_loop`.
 
-    >>> functx.tap_values(lambda x: functx.tap(2 * x, "twice") + 1)(jnp.float32(3))
+    >>> functx.taps.tap_values(lambda x: functx.taps.tap(2 * x, "twice") + 1)(jnp.float32(3))
     (Array(7., dtype=float32), {'twice': Array(6., dtype=float32)})
     """
     require_callable("tap_values", func)

@@ -48,7 +48,7 @@ def fused_update(
     >>> def momentum(param, gradient, state):
     ...     state = 0.9 * state + gradient
     ...     return param - 0.125 * state, state
-    >>> update = functx.fused_update(lambda w, x: ((w * x) ** 2).sum(), momentum)
+    >>> update = functx.taps.fused_update(lambda w, x: ((w * x) ** 2).sum(), momentum)
     >>> x = jnp.asarray([1, 2], "float32")
     >>> w, state, value = update(jnp.ones_like(x), jnp.zeros_like(x), x)
     >>> w

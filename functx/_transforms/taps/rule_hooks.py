@@ -70,7 +70,7 @@ def with_rule_hooks(
 
     >>> def halved(name, cotangents):
     ...     return tuple(g / 2 for g in cotangents)
-    >>> f = functx.with_rule_hooks(lambda x: functx.sin(x) + x, pre=halved, where="sin")
+    >>> f = functx.taps.with_rule_hooks(lambda x: functx.sin(x) + x, pre=halved, where="sin")
     >>> functx.grad(f)(jnp.float32(0))
     Array(1.5, dtype=float32)
     """

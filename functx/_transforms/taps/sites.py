@@ -125,7 +125,7 @@ def _apart(sites: Iterator[tuple[str, TapSite]]) -> dict[str, TapSite]:
 
 _SEVERAL = (
     "`func` has several taps of this name",
-    "name them apart, in a Python loop functx.tap(x, f'h{i}')",
+    "name them apart, in a Python loop functx.taps.tap(x, f'h{i}')",
 )
 
 

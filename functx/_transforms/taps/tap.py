@@ -50,10 +50,10 @@ def tap(
     Errors: TypeError and ValueError for what `on_grad` returns with another tree, dtype or shape.
     What `on_grad` raises comes out as it is.
 
-    >>> clipped = lambda x: functx.tap(x, on_grad=lambda g: jnp.clip(g, -1, 1)) ** 2
+    >>> clipped = lambda x: functx.taps.tap(x, on_grad=lambda g: jnp.clip(g, -1, 1)) ** 2
     >>> functx.grad(clipped)(jnp.float32(3))
     Array(1., dtype=float32)
-    >>> functx.grad(lambda x: functx.tap(x**2, on_grad=lambda g: 10 * g))(jnp.float32(3))
+    >>> functx.grad(lambda x: functx.taps.tap(x**2, on_grad=lambda g: 10 * g))(jnp.float32(3))
     Array(60., dtype=float32)
     """
     if name is not None and not isinstance(name, str):
@@ -91,7 +91,7 @@ def tap_group(
     ...     norm = jnp.sqrt(sum((g**2).sum() for g in cotangents))
     ...     return [g / norm for g in cotangents]
     >>> def loss(x, y):
-    ...     x, y = functx.tap_group((x, y), same_length)
+    ...     x, y = functx.taps.tap_group((x, y), same_length)
     ...     return 3 * x + 4 * y
     >>> functx.grad(loss, argnums=(0, 1))(jnp.float32(0), jnp.float32(0))
     (Array(0.6, dtype=float32), Array(0.8, dtype=float32))
@@ -111,7 +111,7 @@ def tap_group(
         fail(
             "tap_group",
             "`xs` must be a tuple of arrays, got trees among them",
-            hint="functx.tap takes a whole tree",
+            hint="functx.taps.tap takes a whole tree",
             error=TypeError,
         )
     hook = _together(fn) if mode == "all" else _first(fn)
