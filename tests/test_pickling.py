@@ -52,7 +52,7 @@ def transforms():
     for name, value in public():
         if inspect.isfunction(value) and value.__module__.startswith("functx._transforms."):
             if _TAKING & inspect.signature(value).parameters.keys():
-                yield name
+                yield name, value
 
 
 def sent():
@@ -154,6 +154,12 @@ def test_errors_keep_all_that_they_say(kind):
     assert (type(copied), str(copied), vars(copied)) == (kind, str(error), vars(error))
 
 
+def test_an_error_pickled_under_its_old_place_comes_back():
+    with pytest.warns(DeprecationWarning, match="is functx.debug.AnomalyError now"):
+        error = pickle.loads(b"cfunctx\nAnomalyError\n(S'no'\ntR.")
+    assert type(error) is functx.debug.AnomalyError and str(error) == "no"
+
+
 def test_an_anomaly_keeps_where_it_was():
     with pytest.raises(functx.debug.AnomalyError) as caught:
         functx.debug.detect_anomaly(functx.sqrt)(jnp.asarray(-1.0))
@@ -167,7 +173,7 @@ def results():
     f = lambda x: functx.sum(functx.sin(x))
     yield functx.max(x, dim=0)
     yield functx.linalg.eigh(jnp.eye(2))
-    yield functx.CheckpointPolicy.MUST_SAVE
+    yield functx.checkpointing.CheckpointPolicy.MUST_SAVE
     yield functx.checkpointing.checkpoint_report(f, x)
     yield functx.residuals.saved_residuals(f, x)
     yield functx.autograd.graph.make_graph(f)(x).nodes

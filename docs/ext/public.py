@@ -13,6 +13,8 @@ import functx
 
 _ROOT = Path(functx.__file__).parent
 _NOT_FOR_USERS = {"annotations"}
+# What they have from functx is described there.
+_FROM_FUNCTX = ("functx.autograd", "functx.checkpointing", "functx.func")
 
 
 def facades() -> list[str]:
@@ -41,7 +43,7 @@ def public_names() -> dict[str, Any]:
             if name.startswith("_") or name in _NOT_FOR_USERS or inspect.ismodule(value):
                 continue
             again = found.get(f"{parent}.{name}") is value
-            if again and (parent != "functx" or facade == "functx.autograd"):
-                continue  # a second name: PyTorch's, or where the parent has it from
+            if again and (parent != "functx" or facade in _FROM_FUNCTX):
+                continue  # where the parent has it from
             found[f"{facade}.{name}"] = value
     return found

@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
 
 from functx._core import OPERATORS, REGISTRY
+from functx._names import MOVED
 from functx.testing import differences, opinfo, samples, tail, tolerances
 
 
@@ -39,17 +40,26 @@ _INTRODUCTIONS = {
         "# Transforms\n\nFunctions in, functions out. Signatures and semantics are those of "
         "`torch.func`; [](../../concepts/transforms.md) explains them.\n"
     ),
-    "toolbox": (
-        "# The autograd toolbox\n\nRules of one's own, and what looks into derivatives or changes "
-        "how they are computed. The concepts have a page for each of them, from "
-        "[](../../concepts/custom_functions.md) on.\n"
+    "rules_and_modes": (
+        "# Rules, checkpoints, grad modes\n\nWhat says how derivatives are computed, and is called "
+        "as often as transforms are. See [](../../concepts/custom_functions.md), "
+        "[](../../concepts/checkpointing.md) and [](../../concepts/grad_modes.md).\n"
     ),
+    "checkpointing": (
+        "# functx.checkpointing\n\nBeside `functx.checkpoint`. See "
+        "[](../../concepts/checkpointing.md).\n"
+    ),
+    "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
+    "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
+    "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
     "autograd": (
         "# functx.autograd\n\nWhat PyTorch has under `torch.autograd`, under the same names. See "
         "[](../../concepts/autograd.md). `Function`, `no_grad` and others are those of `functx`.\n"
     ),
     "random": "# functx.random\n\nSee [](../../concepts/randomness.md).\n",
-    "debug": "# functx.debug\n",
+    "debug": (
+        "# functx.debug\n\nSee [](../../concepts/anomalies.md) and [](../../concepts/errors.md).\n"
+    ),
     "linalg": "# functx.linalg\n\nBeside its operators: [](../operators/linalg.md).\n",
     "testing": "# functx.testing\n\nSee [](../../how-to/check_your_function.md).\n",
     "strategies": (
@@ -74,8 +84,19 @@ def pages() -> dict[str, str]:
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
     tables = {"catalog.md": catalog_page(), "departures.md": departures_page()}
+    tables["moved.md"] = _moved()
     tables |= {"exhaustive.md": exhaustive_page(), "names.md": names_page(), "fields.md": _fields()}
     return out | tables
+
+
+def _moved() -> str:
+    """Old places of names and the new ones, for a page to include."""
+    rows = [
+        f"| `{facade}.{old}` | `{home}` |"
+        for facade, names in MOVED.items()
+        for old, home in names.items()
+    ]
+    return "\n".join(["| old | new |", "|---|---|", *rows, ""])
 
 
 def _fields() -> str:
@@ -97,7 +118,7 @@ def _page(name: str, value: Any) -> str:
     _, folder, *rest = f"{getattr(value, '__module__', '')}..".split(".", 2)
     if folder != "_transforms":
         return "settings"
-    return "toolbox" if "." in rest[0].rstrip(".") else "transforms"
+    return "rules_and_modes" if "." in rest[0].rstrip(".") else "transforms"
 
 
 def _described(name: str, value: Any) -> str | None:

@@ -22,7 +22,7 @@ class CheckpointPolicy(enum.Enum):
 
     Nothing overrules a policy, so what it prefers is done.
 
-    >>> functx.CheckpointPolicy.MUST_SAVE.saves
+    >>> functx.checkpointing.CheckpointPolicy.MUST_SAVE.saves
     True
     """
 
