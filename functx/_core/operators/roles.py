@@ -11,9 +11,10 @@ import dataclasses
 import enum
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from jax import Array
 
 from functx._core.errors import fail, nearest
 from functx._core.shapes.symbolic_sizes import (
@@ -30,43 +31,62 @@ class SupportsDType(Protocol):
     def dtype(self) -> np.dtype[Any]: ...
 
 
-# Traced, and decides the dtype of the result. Callers may pass a JAX or NumPy array or a
-# Python number; the declared function receives a `jax.Array`. Hence `Any`.
-ArrayLike: TypeAlias = Any
+# Callers may pass a JAX or NumPy array or a Python number; the declared function receives a
+# `jax.Array`. So type checkers see protocols, which arrays and numbers satisfy, and strings and
+# lists do not, and which in the function are arrays, by their base. Only type checkers can derive
+# a protocol from a class.
+if TYPE_CHECKING:
+
+    class ArrayLike(Protocol, Array):  # pyright: ignore[reportGeneralTypeIssues]
+        """A JAX or NumPy array, or a Python number."""
+
+        def __abs__(self) -> Any: ...
+
+    class ArrayOnly(Protocol, Array):  # pyright: ignore[reportGeneralTypeIssues]
+        """A JAX or NumPy array."""
+
+        def __abs__(self) -> Any: ...
+
+        @property
+        def shape(self) -> Any: ...
+
+else:
+    # Traced, and decides the dtype of the result.
+    ArrayLike: TypeAlias = Any
+    # As `ArrayLike`, but a Python number is refused, as PyTorch does.
+    ArrayOnly: TypeAlias = Any
 # As `ArrayLike`, but beside halves a number or a 0-d array keeps its digits: `mul`'s `other`. An
 # `ArrayLike` is rounded to halves first, as PyTorch does.
-ArrayOrUnroundedNumber: TypeAlias = Any
-# As `ArrayLike`, but a Python number is refused, as PyTorch does.
-ArrayOnly: TypeAlias = Any
-Arrays: TypeAlias = Sequence[Any]
+ArrayOrUnroundedNumber: TypeAlias = ArrayLike
+Arrays: TypeAlias = Sequence[ArrayLike]
 # As `Arrays`, but Python numbers are refused, as PyTorch does.
-ArraysOnly: TypeAlias = Sequence[Any]
+ArraysOnly: TypeAlias = Sequence[ArrayOnly]
 # One array, or a sequence of them, and no Python numbers: the function gets what was given.
-ArrayOrArrays: TypeAlias = Any
+ArrayOrArrays: TypeAlias = ArrayOnly | Sequence[ArrayOnly]
 # Traced, and takes no part in promotion: positions, masks, other arrays with a dtype of their own.
-Index: TypeAlias = Any
-Mask: TypeAlias = Any
-UnpromotedArray: TypeAlias = Any
-UnpromotedArrays: TypeAlias = Sequence[Any]
+Index: TypeAlias = ArrayLike
+Mask: TypeAlias = ArrayLike
+UnpromotedArray: TypeAlias = ArrayLike
+UnpromotedArrays: TypeAlias = Sequence[ArrayLike]
 # One such array, or a sequence of them: the function gets what was given.
-UnpromotedArrayOrArrays: TypeAlias = Any
+UnpromotedArrayOrArrays: TypeAlias = ArrayLike | Sequence[ArrayLike]
 # A traced number, such as an `eps`. A Python number arrives as a weakly typed 0-d array,
 # which takes the dtype of what it meets, as if it were written there; any other in the dtype of
 # computation. Left out, it is the default itself.
-Scalar: TypeAlias = Any
+Scalar: TypeAlias = ArrayLike
 # A scalar that is not complex, beside complex arrays either: a probability, a bound.
-RealScalar: TypeAlias = Any
+RealScalar: TypeAlias = ArrayLike
 # A scalar that is converted to the dtype of computation: beside integers it loses its fraction, and
 # one that the dtype cannot hold is refused, as by PyTorch: addmm's `alpha`.
-ComputeDtypeScalar: TypeAlias = Any
+ComputeDtypeScalar: TypeAlias = ArrayLike
 # A scalar that is converted to the arrays' own dtype, also where halves are computed wider: the
 # dtype must hold it, and beside integers it loses its fraction.
-ArrayDtypeScalar: TypeAlias = Any
+ArrayDtypeScalar: TypeAlias = ArrayLike
 # A real scalar that the arrays' own dtype must hold.
-RealArrayDtypeScalar: TypeAlias = Any
+RealArrayDtypeScalar: TypeAlias = ArrayLike
 # A scalar of the arrays' own kind, which their dtype must hold: no float beside integers, no bool
 # beside numbers.
-SameKindScalar: TypeAlias = Any
+SameKindScalar: TypeAlias = ArrayLike
 # A PRNG key. Left out, it is drawn from the ambient generator.
 Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).

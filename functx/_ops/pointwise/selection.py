@@ -333,7 +333,7 @@ def nan_to_num(
     return _replaced(input, nan, posinf, neginf)
 
 
-def _replaced(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
+def _replaced(x: Array, nan: Array | None, posinf: Array | None, neginf: Array | None) -> Array:
     info = jnp.finfo(x.dtype)
     like = lambda value, default: jnp.asarray(default if value is None else value, x.dtype)
     out = jnp.where(x != x, like(nan, 0.0), x)
