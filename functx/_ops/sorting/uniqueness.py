@@ -94,13 +94,79 @@ def unique(
 def unique(
     input: ArrayLike,
     sorted: bool = True,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: Dim | None = None,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool = True,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool = True,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool,
+    return_inverse: Literal[False],
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    input: ArrayLike,
+    sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: Dim | None = None,
     *,
     size: int | None = None,
     fill_value: Scalar = 0,
-) -> Any: ...
+) -> Array | tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, accepts=Accepts.REAL, sizes_from_values={"size": _distinct})
 def unique(
     input: ArrayLike,
@@ -161,13 +227,53 @@ def unique_consecutive(
 @overload
 def unique_consecutive(
     input: ArrayLike,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique_consecutive(
+    input: ArrayLike,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def unique_consecutive(
+    input: ArrayLike,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique_consecutive(
+    input: ArrayLike,
+    return_inverse: Literal[False],
+    return_counts: Literal[True],
+    dim: Dim | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> tuple[Array, Array]: ...
+@overload
+def unique_consecutive(
+    input: ArrayLike,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: Dim | None = None,
     *,
     size: int | None = None,
     fill_value: Scalar = 0,
-) -> Any: ...
+) -> Array | tuple[Array, ...]: ...
 @operator(promote=Promote.NONE, accepts=Accepts.REAL, sizes_from_values={"size": _runs})
 def unique_consecutive(
     input: ArrayLike,
