@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
-from typing import Any, Concatenate, Literal, overload
-
-import jax
-import numpy as np
+from typing import Any, Concatenate, Literal, overload, TypedDict, Unpack
 
 from functx._core import explain_unknown_keywords
-from functx._core.context.grad_modes import outside_grad_mode
-from functx._core.devices.manual_axes import varying_like
 
-from .arguments import (
-    Argnums,
-    checked_argnums,
-    differentiable,
-    pick,
-    require_bools,
-    require_callable,
-)
-from .conjugation import conjugate
-from .generics import Aux, P, X, Y
-from .integers import apart_from_integers
-from .numbers import array_of_program
-from .outputs import checking, require_scalar
-from .residuals.packing import packed
-from .tangents import LeafType
-from .unused import pulled, require_unused, Unused
+from .arguments import Argnums
+from .generics import Aux, FirstOne, FirstThree, FirstTwo, P, X, X1, X2, Y
+from .gradients import gradients_of
+from .unused import Unused
 
 
 __all__ = ["grad", "grad_and_value", "value_and_grad"]
+
+
+class Options(TypedDict, total=False):
+    """What the transforms take by keyword."""
+
+    unused: Unused
+    allow_int: bool
 
 
 @overload
@@ -39,9 +29,7 @@ def grad(
     func: Callable[Concatenate[X, P], Any],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    *,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -49,17 +37,71 @@ def grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def grad(
-    func: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
+    func: Callable[Concatenate[X, X1, P], Any],
+    argnums: Literal[1],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], X1]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, X1, P], tuple[Any, Aux]],
+    argnums: Literal[1],
     *,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, P], Any],
+    argnums: FirstOne,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[X]]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, P], tuple[Any, Aux]],
+    argnums: FirstOne,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[tuple[X], Aux]]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, X1, P], Any],
+    argnums: FirstTwo,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, X1, P], tuple[Any, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, X1, X2, P], Any],
+    argnums: FirstThree,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
+@overload
+def grad(
+    func: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+    argnums: FirstThree,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Aux]]: ...
+@overload
+def grad(
+    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, **options: Unpack[Options]
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def grad(
@@ -108,9 +150,7 @@ def grad_and_value(
     func: Callable[Concatenate[X, P], Y],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    *,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], tuple[X, Y]]: ...
 @overload
 def grad_and_value(
@@ -118,17 +158,71 @@ def grad_and_value(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], tuple[X, tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
-    func: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
+    func: Callable[Concatenate[X, X1, P], Y],
+    argnums: Literal[1],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[X1, Y]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, X1, P], tuple[Y, Aux]],
+    argnums: Literal[1],
     *,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[X1, tuple[Y, Aux]]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, P], Y],
+    argnums: FirstOne,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[tuple[X], Y]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, P], tuple[Y, Aux]],
+    argnums: FirstOne,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[tuple[X], tuple[Y, Aux]]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, X1, P], Y],
+    argnums: FirstTwo,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Y]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, X1, P], tuple[Y, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], tuple[Y, Aux]]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, X1, X2, P], Y],
+    argnums: FirstThree,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Y]]: ...
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[X, X1, X2, P], tuple[Y, Aux]],
+    argnums: FirstThree,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], tuple[Y, Aux]]]: ...
+@overload
+def grad_and_value(
+    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, **options: Unpack[Options]
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def grad_and_value(
@@ -175,9 +269,7 @@ def value_and_grad(
     func: Callable[Concatenate[X, P], Y],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    *,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], tuple[Y, X]]: ...
 @overload
 def value_and_grad(
@@ -185,17 +277,71 @@ def value_and_grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], X]]: ...
 @overload
 def value_and_grad(
-    func: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
+    func: Callable[Concatenate[X, X1, P], Y],
+    argnums: Literal[1],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[Y, X1]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, X1, P], tuple[Y, Aux]],
+    argnums: Literal[1],
     *,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[Y, Aux], X1]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, P], Y],
+    argnums: FirstOne,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[Y, tuple[X]]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, P], tuple[Y, Aux]],
+    argnums: FirstOne,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], tuple[X]]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, X1, P], Y],
+    argnums: FirstTwo,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[Y, tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, X1, P], tuple[Y, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[Y, Aux], tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, X1, X2, P], Y],
+    argnums: FirstThree,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[Y, tuple[X, X1, X2]]]: ...
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[X, X1, X2, P], tuple[Y, Aux]],
+    argnums: FirstThree,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[Y, Aux], tuple[X, X1, X2]]]: ...
+@overload
+def value_and_grad(
+    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, **options: Unpack[Options]
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def value_and_grad(
@@ -235,39 +381,3 @@ def value_and_grad(
         return (value, aux) if has_aux else value, gradients
 
     return value_and_gradient
-
-
-def gradients_of(
-    who: str,
-    func: Callable[..., Any],
-    argnums: Argnums,
-    has_aux: bool,
-    unused: Unused = "zeros",
-    allow_int: bool = False,
-) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any, Any]]:
-    """A function from a call's arguments to gradients, value and aux (or None)."""
-    require_callable(who, func)
-    require_bools(who, has_aux=has_aux, allow_int=allow_int)
-    require_unused(who, unused)
-    which = checked_argnums(who, argnums)
-    single = not isinstance(argnums, tuple)
-
-    def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-        picked, whole = pick(who, func, which, args, kwargs), None
-        values, any_complex = differentiable(who, picked.values, picked.paths, allow_int)
-        picked = picked._replace(values=values)
-        if allow_int:
-            picked, whole = apart_from_integers(picked)
-        function, values, paths = picked
-        loss = checking(who, function, has_aux, require_scalar)
-        value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
-        one = np.ones((), LeafType.of(value).dtype)
-        gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
-        gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1
-        if any_complex:
-            gradients = conjugate(gradients)
-        if whole is not None:
-            gradients = whole(gradients)
-        return gradients[0] if single else gradients, value, aux[0] if has_aux else None
-
-    return outside_grad_mode(compute)

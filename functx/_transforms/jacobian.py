@@ -1,80 +1,125 @@
-"""Jacobians, assembled from products with the standard basis, and Hessians."""
+"""Jacobians and Hessians."""
 
 from __future__ import annotations
 
-import functools as ft
-from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Literal, overload
+from collections.abc import Callable
+from typing import Any, Concatenate, Literal, overload, TypedDict, Unpack
 
-import jax
-import numpy as np
 from jax import Array
 
 from functx._core import explain_unknown_keywords
-from functx._core.context.grad_modes import outside_grad_mode
-from functx._core.devices.manual_axes import varying_axes, varying_over
-from functx._core.randomness.ambient_generator import Randomness, split_lanes
+from functx._core.randomness.ambient_generator import Randomness
 
-from .arguments import (
-    Argnums,
-    checked_argnums,
-    differentiable,
-    kind_of_dtype,
-    pick,
-    require_bools,
-    require_callable,
-    require_randomness,
-)
-from .basis import over_basis, split
-from .chunking import require_chunk_size, resolved_chunk_size
-from .conjugation import conjugate_leaf
-from .generics import Aux, P
-from .holomorphy import (
-    as_real_function,
-    holomorphic_columns,
-    holomorphic_rows,
-    require_forward_pairs,
-    require_holomorphic_pairs,
-    require_reverse_pairs,
-)
-from .jacobian_columns import Column
-from .outputs import checking, require_differentiable_output, signed
-from .residuals.packing import packed
-from .tangents import leaf_types, LeafType
+from .arguments import Argnums
+from .generics import Aux, FirstOne, FirstThree, FirstTwo, Key, P, X, X1, X2
+from .holomorphy import require_holomorphic_pairs, require_reverse_pairs
+from .jacobian_assembly import forward_jacobian, reverse_jacobian
 
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
 
 
+class Options(TypedDict, total=False):
+    """What the transforms take by keyword."""
+
+    chunk_size: int | str | None
+    max_bytes: int | None
+    as_real: bool
+
+
+class ForwardOptions(Options, total=False):
+    """What `jacfwd` takes by keyword."""
+
+    randomness: Randomness
+
+
 @overload
 def jacrev(
-    func: Callable[Concatenate[Array, P], Array],
+    func: Callable[Concatenate[X, P], Array],
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
-) -> Callable[Concatenate[Array, P], Array]: ...
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def jacrev(
-    func: Callable[Concatenate[Array, P], tuple[Array, Aux]],
+    func: Callable[Concatenate[X, P], tuple[Array, Aux]],
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
-) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, X1, P], Array],
+    argnums: Literal[1],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], X1]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, P], Array],
+    argnums: FirstOne,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[X]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, X1, P], Array],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, X1, P], tuple[Array, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, X1, X2, P], Array],
+    argnums: FirstThree,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, P], tuple[Array, ...]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[X, ...]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, P], list[Array]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], list[X]]: ...
+@overload
+def jacrev(
+    func: Callable[Concatenate[X, P], dict[Key, Array]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], dict[Key, X]]: ...
 @overload
 def jacrev(
     func: Callable[P, Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def jacrev(
@@ -114,43 +159,89 @@ def jacrev(
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    return _jacrev(
+    return reverse_jacobian(
         "jacrev", func, argnums, has_aux, chunk_size, max_bytes, as_real, require_reverse_pairs
     )
 
 
 @overload
 def jacfwd(
-    func: Callable[Concatenate[Array, P], Array],
+    func: Callable[Concatenate[X, P], Array],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    *,
-    randomness: Randomness = "error",
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
-) -> Callable[Concatenate[Array, P], Array]: ...
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def jacfwd(
-    func: Callable[Concatenate[Array, P], tuple[Array, Aux]],
+    func: Callable[Concatenate[X, P], tuple[Array, Aux]],
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    randomness: Randomness = "error",
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
-) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, X1, P], Array],
+    argnums: Literal[1],
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, X1, P], X1]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, P], Array],
+    argnums: FirstOne,
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, P], tuple[X]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, X1, P], Array],
+    argnums: FirstTwo,
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, X1, P], tuple[Array, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, X1, X2, P], Array],
+    argnums: FirstThree,
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, P], tuple[Array, ...]],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, P], tuple[X, ...]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, P], list[Array]],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, P], list[X]]: ...
+@overload
+def jacfwd(
+    func: Callable[Concatenate[X, P], dict[Key, Array]],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[ForwardOptions],
+) -> Callable[Concatenate[X, P], dict[Key, X]]: ...
 @overload
 def jacfwd(
     func: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
-    *,
-    randomness: Randomness = "error",
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
+    **options: Unpack[ForwardOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def jacfwd(
@@ -193,7 +284,9 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
-    return _jacfwd("jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real)
+    return forward_jacobian(
+        "jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real
+    )
 
 
 @overload
@@ -202,9 +295,7 @@ def hessian(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[Array, P], Array]: ...
 @overload
 def hessian(
@@ -212,19 +303,41 @@ def hessian(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
+@overload
+def hessian(
+    func: Callable[Concatenate[X, Array, P], Array],
+    argnums: Literal[1],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, Array, P], Array]: ...
+@overload
+def hessian(
+    func: Callable[Concatenate[Array, Array, P], Array],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[Array, Array, P], tuple[tuple[Array, Array], tuple[Array, Array]]]: ...
+@overload
+def hessian(
+    func: Callable[Concatenate[Array, Array, P], tuple[Array, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[
+    Concatenate[Array, Array, P], tuple[tuple[tuple[Array, Array], tuple[Array, Array]], Aux]
+]: ...
 @overload
 def hessian(
     func: Callable[P, Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
-    chunk_size: int | str | None = None,
-    max_bytes: int | None = None,
-    as_real: bool = False,
+    **options: Unpack[Options],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def hessian(
@@ -259,142 +372,9 @@ def hessian(
     Array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """
-    rows = _jacrev(
+    rows = reverse_jacobian(
         "hessian", func, argnums, has_aux, None, None, as_real, require_holomorphic_pairs
     )
-    return _jacfwd(
+    return forward_jacobian(
         "hessian", rows, argnums, has_aux, None, chunk_size, max_bytes, as_real, judged=True
     )
-
-
-def _jacrev(
-    who: str,
-    func: Callable[..., Any],
-    argnums: Argnums,
-    has_aux: bool,
-    chunk_size: int | str | None,
-    max_bytes: int | None,
-    as_real: bool,
-    require_pairs: Callable[..., None],
-) -> Callable[..., Any]:
-    require_callable(who, func)
-    require_bools(who, has_aux=has_aux, as_real=as_real)
-    require_chunk_size(who, chunk_size, max_bytes)
-    which = checked_argnums(who, argnums)
-
-    @ft.wraps(func)
-    @outside_grad_mode
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        function, values, paths = pick(who, func, which, args, kwargs)
-        values, any_complex = differentiable(who, values, paths)
-        any_complex = any_complex and not as_real
-        function = checking(who, function, has_aux, require_differentiable_output)
-        if as_real:
-            function, values = as_real_function(function, values, has_aux)
-        output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
-        require_pairs(who, values, paths, output)
-        pull = packed(pull)
-        outputs, output_structure = leaf_types(output)
-        inputs, input_structure = leaf_types(values)
-
-        axes = [varying_axes(y) for y in jax.tree.leaves(output)]
-
-        @signed
-        def row(*cotangents: Any) -> list[Any]:
-            cotangents = tuple(map(varying_over, cotangents, axes))
-            return jax.tree.leaves(pull(output_structure.unflatten(cotangents)))
-
-        def rows(basis: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
-            return jax.vmap(row)(*basis), [0] * len(inputs)
-
-        lanes = resolved_chunk_size(chunk_size, max_bytes, row, _lane(outputs))
-        stacked = over_basis(rows, outputs, lanes)
-        blocks = [
-            [
-                _oriented(block.reshape(out.shape + x.shape), out, any_complex)
-                for x, block in zip(inputs, of_output, strict=True)
-            ]
-            for out, of_output in zip(outputs, split(stacked, outputs, axis=0), strict=True)
-        ]
-        if any_complex:
-            blocks = holomorphic_rows(who, row, outputs, inputs, blocks)
-        jac = _nested(blocks, output_structure, input_structure, argnums)
-        return (jac, aux[0]) if has_aux else jac
-
-    return jacobian
-
-
-def _jacfwd(
-    who: str,
-    func: Callable[..., Any],
-    argnums: Argnums,
-    has_aux: bool,
-    randomness: Randomness | None,
-    chunk_size: int | str | None,
-    max_bytes: int | None,
-    as_real: bool,
-    *,
-    judged: bool = False,
-) -> Callable[..., Any]:
-    require_callable(who, func)
-    require_bools(who, has_aux=has_aux, as_real=as_real)
-    require_chunk_size(who, chunk_size, max_bytes)
-    if randomness is not None:
-        require_randomness(who, randomness)
-    which = checked_argnums(who, argnums)
-
-    @ft.wraps(func)
-    @outside_grad_mode
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        function, values, paths = pick(who, func, which, args, kwargs)
-        values, any_complex = differentiable(who, values, paths)
-        any_complex = any_complex and not as_real
-        function = checking(who, function, has_aux, require_differentiable_output)
-        if as_real:
-            function, values = as_real_function(function, values, has_aux)
-        inputs, input_structure = leaf_types(values)
-        column = Column(
-            function,
-            values,
-            input_structure,
-            split_lanes(who, randomness),
-            randomness == "different",
-            has_aux,
-            ft.partial(require_forward_pairs, who, values, paths),
-        )
-        lanes = resolved_chunk_size(chunk_size, max_bytes, column, _lane(inputs, column.per_lane))
-        stacked = over_basis(column.side_by_side, inputs, lanes, with_index=column.per_lane)
-        outputs = column.outputs
-        by_input = split(stacked[: len(outputs)], inputs, axis=-1)
-        blocks = [
-            [
-                of_input[o].reshape(out.shape + x.shape)
-                for x, of_input in zip(inputs, by_input, strict=True)
-            ]
-            for o, out in enumerate(outputs)
-        ]
-        if any_complex and not judged and not column.per_lane:  # lanes may be different functions
-            push = lambda *tangents: column(*tangents)[0]
-            blocks = holomorphic_columns(who, push, outputs, inputs, blocks)
-        jac = _nested(blocks, column.output_structure, input_structure, argnums)
-        return (jac, column.aux(stacked[len(outputs) :])) if has_aux else jac
-
-    return jacobian
-
-
-def _lane(types: Sequence[LeafType], with_index: bool = False) -> list[jax.ShapeDtypeStruct]:
-    lane = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in types]
-    return [*lane, jax.ShapeDtypeStruct((), np.int32)] if with_index else lane
-
-
-def _oriented(block: jax.Array, output: LeafType, any_complex: bool) -> jax.Array:
-    """JAX's row, conjugated for a real output; a holomorphic output's row is the derivative."""
-    if any_complex and kind_of_dtype(output.dtype) == "real":
-        return conjugate_leaf(block)
-    return block
-
-
-def _nested(blocks: Sequence[Sequence[Any]], outputs: Any, inputs: Any, argnums: Argnums) -> Any:
-    """The blocks as a tree: outputs, then the tuple of `argnums` if it is one, then arguments."""
-    trees = [inputs.unflatten(of_output) for of_output in blocks]
-    return outputs.unflatten(trees if isinstance(argnums, tuple) else [x for (x,) in trees])

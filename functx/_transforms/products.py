@@ -14,7 +14,7 @@ from functx._core.devices.manual_axes import varying_like
 from .arguments import differentiable, numbered
 from .conjugation import conjugate
 from .generics import Aux, X, Y
-from .grad import gradients_of
+from .gradients import gradients_of
 from .outputs import signed
 from .residuals.packing import packed
 from .tangents import matched
