@@ -5,6 +5,7 @@ from functx._transforms.anomaly.detect import detect_anomaly as detect_anomaly
 from functx._transforms.autograd.gradients import grad as grad
 from functx._transforms.functions.function import Function as Function
 from functx._transforms.functions.once import once_differentiable as once_differentiable
+from functx._transforms.functions.protocol import Context as Context
 from functx._transforms.modes.grad_modes import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

@@ -12,6 +12,21 @@ def loss(x: Array, scale: float = 1.0) -> Array:
 
 
 x = functx.ones(2, 2)
+functx.sin("abc")  # wrong
+functx.sin([1.0])  # wrong
+functx.sin(None)  # wrong
+functx.add(x, "a")  # wrong
+functx.where(x > 0, x, "a")  # wrong
+functx.index_select(x, 0, [0])  # wrong
+functx.cat(["a"])  # wrong
+functx.cat(x)  # wrong
+functx.nn.functional.dropout(x, "a")  # wrong
+functx.linalg.svd([[1.0]])  # wrong
+functx.unique(x, return_counts=True).shape  # wrong
+functx.grad(loss, argnums=(0,))(x).shape  # wrong
+functx.jacrev(loss)(x).keys()  # wrong
+functx.jacrev(loss, chunk_size=[])  # wrong
+functx.hessian(loss)(x, "a")  # wrong
 functx.zeros("a")  # wrong
 functx.zeros(2, "a")  # wrong
 functx.zeros()  # wrong

@@ -1,6 +1,7 @@
 # pyright: strict
 """A user's program, typed: pyright (strict) and mypy (strict) have nothing to say of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, assert_type
 
@@ -9,6 +10,7 @@ import numpy as np
 from jax import Array
 
 import functx
+from functx.autograd import Context, Function, once_differentiable
 from functx.nn import functional as F
 
 
@@ -77,7 +79,16 @@ def transforms(parameters: Parameters, x: Array, target: Array) -> None:
     gradient, accuracy = functx.grad(loss_and_accuracy, has_aux=True)(parameters, x, target)
     assert_type(gradient, Parameters)
     assert_type(accuracy, float)
-    functx.grad(loss, argnums=(0, 1))(parameters, x, target)
+    assert_type(functx.grad(loss, argnums=(0, 1))(parameters, x, target), tuple[Parameters, Array])
+    assert_type(functx.grad(loss, argnums=1)(parameters, x, target), Array)
+    assert_type(functx.grad(loss, (0,))(parameters, x, target), tuple[Parameters])
+    three = functx.value_and_grad(loss, (0, 1, 2), allow_int=True)(parameters, x, target)
+    assert_type(three, tuple[Array, tuple[Parameters, Array, Array]])
+    with_aux = functx.grad_and_value(loss_and_accuracy, argnums=(0, 1), has_aux=True)
+    gradients, (value, accuracy) = with_aux(parameters, x, target)
+    assert_type(gradients, tuple[Parameters, Array])
+    assert_type(value, Array)
+    assert_type(accuracy, float)
     assert_type(functx.grad(loss, allow_int=True)(parameters, x, target), Parameters)
     functx.value_and_grad(loss, argnums=(0, 2), allow_int=True)(parameters, x, target)
     assert_type(functx.vmap(logits, in_dims=(None, 0))(parameters, x), Array)
@@ -95,13 +106,55 @@ def transforms(parameters: Parameters, x: Array, target: Array) -> None:
 
     assert_type(functx.hvp(at, parameters, parameters)[1], Parameters)
     jacobian = functx.jacrev(functx.softmax, chunk_size=2)(x, 1)
-    hessian = functx.hessian(energy)(x)
-    assert_type(functx.vmap(functx.jacfwd(functx.tanh))(x), Array)
-    print(value.shape, jacobian, hessian)
+    assert_type(functx.hessian(energy)(x), Array)
+    derivatives: Array = functx.vmap(functx.jacfwd(functx.tanh))(x)
+    slopes: Array = functx.grad(functx.sum)(x)
+    print(derivatives.shape, slopes * 2)
+    print(value.shape, jacobian)
+    jacobians(parameters, x)
     ensemble = functx.stack_trees([parameters, parameters])
     assert_type(functx.unstack_tree(ensemble), list[Parameters])
     assert_type(functx.functional_call(logits, parameters, (x,)), Array)
     functx.debug.checked(functx.index_select)(x, 0, np.asarray([0]))
+
+
+def jacobians(parameters: Parameters, x: Array) -> None:
+    """Outputs are the outer tree, arguments the inner one."""
+    takes: Callable[[Array, Parameters], Array] = lambda x, p: logits(p, x)
+    both: Callable[[Array], tuple[Array, Array]] = lambda x: (functx.sin(x), x)
+    named: Callable[[Array], dict[str, Array]] = lambda x: {"sin": functx.sin(x)}
+    counted: Callable[[Array], tuple[Array, int]] = lambda x: (functx.sin(x), 3)
+    product: Callable[[Array, Array], Array] = lambda x, y: functx.sum(x * y)
+    assert_type(functx.jacrev(logits)(parameters, x), Parameters)
+    assert_type(functx.jacrev(takes, 1)(x, parameters), Parameters)
+    assert_type(functx.jacfwd(takes, (0, 1))(x, parameters), tuple[Array, Parameters])
+    assert_type(functx.jacrev(takes, (0, 1))(x, parameters), tuple[Array, Parameters])
+    assert_type(functx.jacrev(both)(x), tuple[Array, ...])
+    assert_type(functx.jacfwd(named)(x), dict[str, Array])
+    assert_type(functx.jacrev(counted, has_aux=True)(x), tuple[Array, int])
+    assert_type(
+        functx.hessian(product, (0, 1))(x, x), tuple[tuple[Array, Array], tuple[Array, Array]]
+    )
+
+
+def uniques(x: Array) -> None:
+    """What comes beside the values."""
+    assert_type(functx.unique(x), Array)
+    assert_type(functx.unique(x, return_counts=True), tuple[Array, Array])
+    assert_type(functx.unique(x, True, True), tuple[Array, Array])
+    both = functx.unique(x, return_inverse=True, return_counts=True)
+    assert_type(both, tuple[Array, Array, Array])
+    assert_type(functx.unique_consecutive(x, return_counts=True, dim=0), tuple[Array, Array])
+    assert_type(functx.unique_consecutive(x, True, True), tuple[Array, Array, Array])
+
+
+def inputs(x: Array, host: np.ndarray[Any, np.dtype[np.float32]]) -> None:
+    """Arrays of JAX and NumPy and Python numbers are taken."""
+    print(functx.sin(host), functx.sin(1), functx.sin(True), functx.add(2.0, np.float32(1)))
+    print(functx.add(x, host), functx.mul(x, 1j), functx.add(np.bool_(True), 1))
+    print(functx.cat([x, x]), functx.cat((host, host)), functx.stack((x, x), 1))
+    print(functx.atleast_1d(x), functx.atleast_1d([x, x]), functx.atleast_2d(x, x))
+    print(functx.sum(host), functx.ne(x, x), functx.index_select(x, 0, np.asarray([0])))
 
 
 def operators(x: Array) -> None:
@@ -125,7 +178,7 @@ def operators(x: Array) -> None:
     print(F.softmax(x, dim=-1), F.pad(x, (1, 1)), F.one_hot(indices, 5), functx.special.expit(x))
 
 
-class Cube(functx.Function):
+class Cube(Function):
     """A function with rules of its own."""
 
     @staticmethod
@@ -134,20 +187,21 @@ class Cube(functx.Function):
         return scale * x**3
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Array, float], output: Array) -> None:
+    def setup_context(ctx: Context, inputs: tuple[Array, float], output: Array) -> None:
         """What is kept."""
         x, ctx.scale = inputs
         ctx.save_for_backward(x)
 
     @staticmethod
-    @functx.autograd.once_differentiable
-    def backward(ctx: Any, grad_output: Array) -> tuple[Array, None]:
+    @once_differentiable
+    def backward(ctx: Context, grad_output: Array) -> tuple[Array, None]:
         """The reverse rule."""
+        x: Array
         (x,) = ctx.saved_tensors
         return 3 * ctx.scale * x**2 * grad_output, None
 
     @classmethod
-    def jvp(cls, ctx: Any, tangent: Array, _: None) -> Array:
+    def jvp(cls, ctx: Context, tangent: Array, _: None) -> Array:
         """The forward rule."""
         scale: float = ctx.scale
         return scale * tangent
@@ -162,6 +216,8 @@ def main() -> None:
     target = functx.arange(5) % 3
     transforms(parameters, x, target)
     operators(x)
+    uniques(x)
+    inputs(x, np.ones((5, 4), np.float32))
     print(functx.vjp(Cube.apply, x, has_aux=False)[0], Cube.apply(x=x, scale=2.0))
     print(functx.testing.gradcheck(energy, x[:2, :2], eps=1e-2, atol=1e-2, rtol=1e-2))
 

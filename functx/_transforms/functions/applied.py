@@ -23,7 +23,7 @@ from functx._core.rules.residuals import (
 )
 from functx._core.rules.tangent_types import ArrayType, inexact
 
-from .context import attributes_of, Context, Notes, notes_of
+from .context import attributes_of, FunctionContext, Notes, notes_of
 from .derivative import CallDerivative, OutputLayout, Saved
 from .lanes import lanes_of
 from .layout import CallLayout, layout_of, strong_array
@@ -62,9 +62,9 @@ class AppliedFunction:
         assert self.output is not None
         return self.output.filled(outputs)
 
-    def context(self, active_inputs: ActiveInputs) -> Context:
+    def context(self, active_inputs: ActiveInputs) -> FunctionContext:
         """A new `ctx` for `forward` or `setup_context`."""
-        return Context(Notes(self.name, self.layout.needs(active_inputs)))
+        return FunctionContext(Notes(self.name, self.layout.needs(active_inputs)))
 
     @without_grad_mode
     def run(self, active_inputs: ActiveInputs, leaves: Leaves) -> Results:
@@ -116,7 +116,7 @@ class AppliedFunction:
             self.output = OutputLayout(structure, types, static)
 
     def note(
-        self, active_inputs: ActiveInputs, ctx: Context, leaves: Leaves, outputs: Sequence[Any]
+        self, active_inputs: ActiveInputs, ctx: FunctionContext, leaves: Leaves, outputs: Sequence[Any]
     ) -> Leaves:
         """Remembers what the rules read, without the arrays; returns the arrays that are new."""
         notes, rules = notes_of(ctx), self.rules

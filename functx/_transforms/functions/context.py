@@ -27,7 +27,7 @@ class Notes:
         self.asked = False
 
 
-class Context:
+class FunctionContext:
     """The `ctx` of a `functx.Function`.
 
     Its methods are for `forward` or `setup_context`. Attributes that are set there are there in the
@@ -77,11 +77,11 @@ class Context:
         """With False, `None` stands for tangents and cotangents that are known to be zero."""
         notes_of(self).materialize = bool(value)
 
-    def replaced(self, kept: tuple[tuple[Any, ...], dict[str, Any]]) -> Context:
+    def replaced(self, kept: tuple[tuple[Any, ...], dict[str, Any]]) -> FunctionContext:
         """A copy that has `kept` in place of what `kept_of` reads off this context."""
         notes = copy.copy(notes_of(self))
         notes.readable = kept[0]
-        ctx = Context(notes)
+        ctx = FunctionContext(notes)
         vars(ctx).update(kept[1])
         return ctx
 
@@ -95,17 +95,17 @@ class Context:
         )
 
 
-def notes_of(ctx: Context) -> Notes:
+def notes_of(ctx: FunctionContext) -> Notes:
     """What has been said to `ctx`."""
     return ctx.__dict__["_notes"]
 
 
-def attributes_of(ctx: Context) -> dict[str, Any]:
+def attributes_of(ctx: FunctionContext) -> dict[str, Any]:
     """The attributes that its user has set."""
     return {name: x for name, x in vars(ctx).items() if name != "_notes"}
 
 
-def kept_of(ctx: Context) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def kept_of(ctx: FunctionContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """What a rule reads of `ctx`: the saved tensors, and attributes."""
     return notes_of(ctx).readable, attributes_of(ctx)
 

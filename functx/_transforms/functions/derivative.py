@@ -16,7 +16,7 @@ from functx._core.rules.residuals import ActiveInputs
 from functx._core.rules.tangent_types import ArrayType, inexact, zeros_of
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 
-from .context import Context, Notes
+from .context import FunctionContext, Notes
 from .layout import CallLayout
 from .returned import gradients, tangents
 
@@ -44,7 +44,7 @@ class Saved(NamedTuple):
     is_residual: tuple[bool, ...]
     materialize: bool
 
-    def context(self, notes: Notes, residuals: Leaves, forward: bool) -> Context:
+    def context(self, notes: Notes, residuals: Leaves, forward: bool) -> FunctionContext:
         """The `ctx` that a rule sees: what was saved for forward mode, or for reverse mode."""
         backward, ahead, attributes = self.structure.unflatten(
             [
@@ -53,7 +53,7 @@ class Saved(NamedTuple):
             ]
         )
         notes.materialize = self.materialize
-        return Context(notes).replaced((ahead if forward else backward, attributes))
+        return FunctionContext(notes).replaced((ahead if forward else backward, attributes))
 
 
 class CallDerivative(NamedTuple):
@@ -123,7 +123,7 @@ class CallDerivative(NamedTuple):
         types = zip(self.output.types, self._active_leaves(), strict=True)
         return [_tangent(t) for t, is_active in types if is_active]
 
-    def _context(self, residuals: Leaves, forward: bool) -> Context:
+    def _context(self, residuals: Leaves, forward: bool) -> FunctionContext:
         notes = Notes(self.call.name, self.call.needs(self.active_inputs))
         return self.saved.context(notes, residuals, forward)
 

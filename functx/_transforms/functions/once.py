@@ -15,7 +15,7 @@ from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
 from functx._core.rules.tangent_types import inexact, tangent_type
 
-from .context import Context, kept_of
+from .context import FunctionContext, kept_of
 
 
 __all__ = ["once_differentiable"]
@@ -46,12 +46,12 @@ def once_differentiable(backward: F) -> F:
 
     @ft.wraps(backward)
     def once(*args: Any, **kwargs: Any) -> Any:
-        contexts = [x for x in args if isinstance(x, Context)]
+        contexts = [x for x in args if isinstance(x, FunctionContext)]
         kept = [x for ctx in contexts for x in _active(kept_of(ctx))]
-        given = _active([x for x in args if not isinstance(x, Context)])
+        given = _active([x for x in args if not isinstance(x, FunctionContext)])
 
         def inside(x: Any) -> Any:
-            if isinstance(x, Context):
+            if isinstance(x, FunctionContext):
                 return x.replaced(jax.tree.map(lax.stop_gradient, kept_of(x)))
             return jax.tree.map(lambda x: cut.bind(x, *kept) if _is_active(x) else x, x)
 
