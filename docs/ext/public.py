@@ -23,7 +23,7 @@ def facades() -> list[str]:
     for path in _ROOT.rglob("*.py"):
         name = ".".join(path.relative_to(_ROOT.parent).with_suffix("").parts)
         name = name.removesuffix(".__init__")
-        if "._" not in name and _hands_on(path):
+        if "._" not in name and not name.startswith("functx.cli.") and _hands_on(path):
             found.append(name)
     return sorted(found)
 
