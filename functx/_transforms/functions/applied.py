@@ -116,7 +116,11 @@ class AppliedFunction:
             self.output = OutputLayout(structure, types, static)
 
     def note(
-        self, active_inputs: ActiveInputs, ctx: FunctionContext, leaves: Leaves, outputs: Sequence[Any]
+        self,
+        active_inputs: ActiveInputs,
+        ctx: FunctionContext,
+        leaves: Leaves,
+        outputs: Sequence[Any],
     ) -> Leaves:
         """Remembers what the rules read, without the arrays; returns the arrays that are new."""
         notes, rules = notes_of(ctx), self.rules
