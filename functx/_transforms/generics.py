@@ -11,7 +11,7 @@ X1 = TypeVar("X1")  # the second and the third
 X2 = TypeVar("X2")
 Y = TypeVar("Y")  # the output
 Aux = TypeVar("Aux")
-Key = TypeVar("Key")  # of a dict of outputs
+K = TypeVar("K")  # of a dict of outputs
 Y_co = TypeVar("Y_co", covariant=True)
 
 # `argnums` that keep the types of the arguments; others are typed by `Any`.

@@ -17,7 +17,7 @@ from .unused import Unused
 __all__ = ["grad", "grad_and_value", "value_and_grad"]
 
 
-class Options(TypedDict, total=False):
+class GradOptions(TypedDict, total=False):
     """What the transforms take by keyword."""
 
     unused: Unused
@@ -29,7 +29,7 @@ def grad(
     func: Callable[Concatenate[X, P], Any],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -37,14 +37,14 @@ def grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def grad(
     func: Callable[Concatenate[X, X1, P], Any],
     argnums: Literal[1],
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], X1]: ...
 @overload
 def grad(
@@ -52,14 +52,14 @@ def grad(
     argnums: Literal[1],
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
 @overload
 def grad(
     func: Callable[Concatenate[X, P], Any],
     argnums: FirstOne,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[X]]: ...
 @overload
 def grad(
@@ -67,14 +67,14 @@ def grad(
     argnums: FirstOne,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[tuple[X], Aux]]: ...
 @overload
 def grad(
     func: Callable[Concatenate[X, X1, P], Any],
     argnums: FirstTwo,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
 @overload
 def grad(
@@ -82,14 +82,14 @@ def grad(
     argnums: FirstTwo,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
 @overload
 def grad(
     func: Callable[Concatenate[X, X1, X2, P], Any],
     argnums: FirstThree,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
 @overload
 def grad(
@@ -97,11 +97,14 @@ def grad(
     argnums: FirstThree,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Aux]]: ...
 @overload
 def grad(
-    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, **options: Unpack[Options]
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    **options: Unpack[GradOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def grad(
@@ -150,7 +153,7 @@ def grad_and_value(
     func: Callable[Concatenate[X, P], Y],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, Y]]: ...
 @overload
 def grad_and_value(
@@ -158,14 +161,14 @@ def grad_and_value(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
     func: Callable[Concatenate[X, X1, P], Y],
     argnums: Literal[1],
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[X1, Y]]: ...
 @overload
 def grad_and_value(
@@ -173,14 +176,14 @@ def grad_and_value(
     argnums: Literal[1],
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[X1, tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
     func: Callable[Concatenate[X, P], Y],
     argnums: FirstOne,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[tuple[X], Y]]: ...
 @overload
 def grad_and_value(
@@ -188,14 +191,14 @@ def grad_and_value(
     argnums: FirstOne,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[tuple[X], tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
     func: Callable[Concatenate[X, X1, P], Y],
     argnums: FirstTwo,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Y]]: ...
 @overload
 def grad_and_value(
@@ -203,14 +206,14 @@ def grad_and_value(
     argnums: FirstTwo,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
     func: Callable[Concatenate[X, X1, X2, P], Y],
     argnums: FirstThree,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Y]]: ...
 @overload
 def grad_and_value(
@@ -218,11 +221,14 @@ def grad_and_value(
     argnums: FirstThree,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], tuple[Y, Aux]]]: ...
 @overload
 def grad_and_value(
-    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, **options: Unpack[Options]
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    **options: Unpack[GradOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def grad_and_value(
@@ -269,7 +275,7 @@ def value_and_grad(
     func: Callable[Concatenate[X, P], Y],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[Y, X]]: ...
 @overload
 def value_and_grad(
@@ -277,14 +283,14 @@ def value_and_grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], X]]: ...
 @overload
 def value_and_grad(
     func: Callable[Concatenate[X, X1, P], Y],
     argnums: Literal[1],
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[Y, X1]]: ...
 @overload
 def value_and_grad(
@@ -292,14 +298,14 @@ def value_and_grad(
     argnums: Literal[1],
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[Y, Aux], X1]]: ...
 @overload
 def value_and_grad(
     func: Callable[Concatenate[X, P], Y],
     argnums: FirstOne,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[Y, tuple[X]]]: ...
 @overload
 def value_and_grad(
@@ -307,14 +313,14 @@ def value_and_grad(
     argnums: FirstOne,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, P], tuple[tuple[Y, Aux], tuple[X]]]: ...
 @overload
 def value_and_grad(
     func: Callable[Concatenate[X, X1, P], Y],
     argnums: FirstTwo,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[Y, tuple[X, X1]]]: ...
 @overload
 def value_and_grad(
@@ -322,14 +328,14 @@ def value_and_grad(
     argnums: FirstTwo,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[Y, Aux], tuple[X, X1]]]: ...
 @overload
 def value_and_grad(
     func: Callable[Concatenate[X, X1, X2, P], Y],
     argnums: FirstThree,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[Y, tuple[X, X1, X2]]]: ...
 @overload
 def value_and_grad(
@@ -337,11 +343,14 @@ def value_and_grad(
     argnums: FirstThree,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[GradOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[Y, Aux], tuple[X, X1, X2]]]: ...
 @overload
 def value_and_grad(
-    func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, **options: Unpack[Options]
+    func: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    **options: Unpack[GradOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def value_and_grad(

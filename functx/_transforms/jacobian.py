@@ -11,7 +11,7 @@ from functx._core import explain_unknown_keywords
 from functx._core.randomness.ambient_generator import Randomness
 
 from .arguments import Argnums
-from .generics import Aux, FirstOne, FirstThree, FirstTwo, Key, P, X, X1, X2
+from .generics import Aux, FirstOne, FirstThree, FirstTwo, K, P, X, X1, X2
 from .holomorphy import require_holomorphic_pairs, require_reverse_pairs
 from .jacobian_assembly import forward_jacobian, reverse_jacobian
 
@@ -19,7 +19,7 @@ from .jacobian_assembly import forward_jacobian, reverse_jacobian
 __all__ = ["hessian", "jacfwd", "jacrev"]
 
 
-class Options(TypedDict, total=False):
+class JacobianOptions(TypedDict, total=False):
     """What the transforms take by keyword."""
 
     chunk_size: int | str | None
@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
     as_real: bool
 
 
-class ForwardOptions(Options, total=False):
+class JacfwdOptions(JacobianOptions, total=False):
     """What `jacfwd` takes by keyword."""
 
     randomness: Randomness
@@ -39,7 +39,7 @@ def jacrev(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def jacrev(
@@ -47,7 +47,7 @@ def jacrev(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def jacrev(
@@ -55,7 +55,7 @@ def jacrev(
     argnums: Literal[1],
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, X1, P], X1]: ...
 @overload
 def jacrev(
@@ -63,7 +63,7 @@ def jacrev(
     argnums: FirstOne,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, P], tuple[X]]: ...
 @overload
 def jacrev(
@@ -71,7 +71,7 @@ def jacrev(
     argnums: FirstTwo,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
 @overload
 def jacrev(
@@ -79,7 +79,7 @@ def jacrev(
     argnums: FirstTwo,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
 @overload
 def jacrev(
@@ -87,7 +87,7 @@ def jacrev(
     argnums: FirstThree,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
 @overload
 def jacrev(
@@ -95,7 +95,7 @@ def jacrev(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, ...]]: ...
 @overload
 def jacrev(
@@ -103,23 +103,23 @@ def jacrev(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, P], list[X]]: ...
 @overload
 def jacrev(
-    func: Callable[Concatenate[X, P], dict[Key, Array]],
+    func: Callable[Concatenate[X, P], dict[K, Array]],
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
-) -> Callable[Concatenate[X, P], dict[Key, X]]: ...
+    **options: Unpack[JacobianOptions],
+) -> Callable[Concatenate[X, P], dict[K, X]]: ...
 @overload
 def jacrev(
     func: Callable[P, Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def jacrev(
@@ -169,7 +169,7 @@ def jacfwd(
     func: Callable[Concatenate[X, P], Array],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def jacfwd(
@@ -177,28 +177,28 @@ def jacfwd(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def jacfwd(
     func: Callable[Concatenate[X, X1, P], Array],
     argnums: Literal[1],
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, X1, P], X1]: ...
 @overload
 def jacfwd(
     func: Callable[Concatenate[X, P], Array],
     argnums: FirstOne,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, P], tuple[X]]: ...
 @overload
 def jacfwd(
     func: Callable[Concatenate[X, X1, P], Array],
     argnums: FirstTwo,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
 @overload
 def jacfwd(
@@ -206,42 +206,42 @@ def jacfwd(
     argnums: FirstTwo,
     *,
     has_aux: Literal[True],
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
 @overload
 def jacfwd(
     func: Callable[Concatenate[X, X1, X2, P], Array],
     argnums: FirstThree,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
 @overload
 def jacfwd(
     func: Callable[Concatenate[X, P], tuple[Array, ...]],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, P], tuple[X, ...]]: ...
 @overload
 def jacfwd(
     func: Callable[Concatenate[X, P], list[Array]],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[Concatenate[X, P], list[X]]: ...
 @overload
 def jacfwd(
-    func: Callable[Concatenate[X, P], dict[Key, Array]],
+    func: Callable[Concatenate[X, P], dict[K, Array]],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
-    **options: Unpack[ForwardOptions],
-) -> Callable[Concatenate[X, P], dict[Key, X]]: ...
+    **options: Unpack[JacfwdOptions],
+) -> Callable[Concatenate[X, P], dict[K, X]]: ...
 @overload
 def jacfwd(
     func: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
-    **options: Unpack[ForwardOptions],
+    **options: Unpack[JacfwdOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def jacfwd(
@@ -295,7 +295,7 @@ def hessian(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[Array, P], Array]: ...
 @overload
 def hessian(
@@ -303,7 +303,7 @@ def hessian(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[Array, P], tuple[Array, Aux]]: ...
 @overload
 def hessian(
@@ -311,7 +311,7 @@ def hessian(
     argnums: Literal[1],
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[X, Array, P], Array]: ...
 @overload
 def hessian(
@@ -319,7 +319,7 @@ def hessian(
     argnums: FirstTwo,
     *,
     has_aux: Literal[False] = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[Concatenate[Array, Array, P], tuple[tuple[Array, Array], tuple[Array, Array]]]: ...
 @overload
 def hessian(
@@ -327,7 +327,7 @@ def hessian(
     argnums: FirstTwo,
     *,
     has_aux: Literal[True],
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[
     Concatenate[Array, Array, P], tuple[tuple[tuple[Array, Array], tuple[Array, Array]], Aux]
 ]: ...
@@ -337,7 +337,7 @@ def hessian(
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[JacobianOptions],
 ) -> Callable[P, Any]: ...
 @explain_unknown_keywords()
 def hessian(
