@@ -250,7 +250,7 @@ def test_it_is_a_decorator_and_no_region():
     with pytest.raises(TypeError, match="no context"):
         with functx.autograd.detect_anomaly():
             pass
-    with pytest.raises(AttributeError, match=r"functx\.detect_anomaly\(f\)"):
+    with pytest.raises(AttributeError, match=r"functx\.debug\.detect_anomaly\(f\)"):
         functx.autograd.set_detect_anomaly  # noqa: B018
 
 
