@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, overload, Protocol
 
 import jax
+import numpy as np
 
 from functx._core import describe, explain_unknown_keywords, fail, foreign_hint
 from functx._core.numbers.wide_integers import require_representable, wide_integers_fit
@@ -77,8 +78,10 @@ def jit(func: Callable[..., Any] | None = None, **options: Any) -> Any:
     def jitted(*args: Any, **kwargs: Any) -> Any:
         try:
             return tracing("jit", drawing, entry(args, kwargs), *args, **kwargs)
-        except TypeError:
+        except TypeError as error:
             _refuse_foreign(args, kwargs)
+            if str(error).startswith("Error interpreting argument"):
+                _refuse_no_array(_traced(func, options, args, kwargs))
             raise
         except OverflowError as error:
             if str(error).startswith("An overflow was encountered while parsing an argument"):
@@ -110,6 +113,34 @@ def _refuse_foreign(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if hint := foreign_hint(x):
                 message = f"`{name}` must hold arrays, got {describe(x)}"
                 fail("jit", message, hint=hint, error=TypeError)
+
+
+def _traced(
+    func: Callable[..., Any],
+    options: dict[str, Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> list[tuple[str, Any]]:
+    """The arguments of a call that are not static, with what errors call them."""
+    static = _static_positions(func, options)
+    names = {name for i, name in enumerate(_names(func)) if i in static}
+    named = _named(args, kwargs)
+    by_position = [pair for i, pair in enumerate(named[: len(args)]) if i not in static]
+    return by_position + [(name, x) for name, x in named[len(args) :] if name not in names]
+
+
+def _refuse_no_array(named: list[tuple[str, Any]]) -> None:
+    """Refuses the first leaf that is neither an array nor a number."""
+    for name, value in named:
+        for x in jax.tree.leaves(value):
+            is_array = isinstance(x, (jax.Array, np.ndarray, np.generic, int, float, complex))
+            if not is_array and not hasattr(x, "__jax_array__"):
+                fail(
+                    "jit",
+                    f"`{name}` must hold arrays and numbers, got {describe(x)}",
+                    hint="jit(f, static_argnames=...) names the arguments that hold something else",
+                    error=TypeError,
+                )
 
 
 class _Programs:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 
-from .checks.coverage import arguments
 from .checks.refusals import refusals
+from .checks.sample_selection import arguments
 from .opinfo import OpInfo, Sample
 
 

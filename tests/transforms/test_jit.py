@@ -185,3 +185,17 @@ def test_shardings_over_several_devices():
         env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"},
         check=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "named"),
+    [
+        (("abc",), {}, r"`args\[0\]`.*got 'abc'"),
+        ((1.0, {"a": [2.0, object()]}), {}, r"`args\[1\]`.*got .*object"),
+        ((1.0,), {"y": "abc"}, r"`y`.*got 'abc'"),
+    ],
+)
+def test_what_is_no_array_is_named(args, kwargs, named):
+    f = functx.jit(lambda x, y=0.0, mode="sum": x, static_argnames="mode")
+    with pytest.raises(TypeError, match=rf"^jit: {named}\n  hint: .*static_argnames"):
+        f(*args, **kwargs, mode="mean")

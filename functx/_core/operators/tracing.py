@@ -68,7 +68,7 @@ def _trace(
         if isinstance(error, OverflowError):
             for name, value in given.items():
                 refuse_wide(name, value)
-        raise _reworded(spec, arrays, error) from error
+        raise _reworded(spec, given, arrays, error) from error
     compute = arrays[0].dtype if arrays else None
     outputs, tree = jax.tree.flatten(out)
     if result == np.bool_ != compute and outputs:  # positions beside bools are none
@@ -312,10 +312,19 @@ def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
     return [x.astype(dtype) if category(x.dtype) == 2 else x for x in arrays]
 
 
-def _reworded(spec: OpSpec, arrays: list[jax.Array], error: Exception) -> Refused:
+def _reworded(
+    spec: OpSpec, given: dict[str, Any], arrays: list[jax.Array], error: Exception
+) -> Refused:
     """JAX's objection to what the rule did, in the operator's name and arguments."""
     if "_DimExpr" in str(error):  # a symbolic size in the place of an int
         return _undecided(arrays, error)
+    if str(error).startswith("Incompatible shapes for broadcasting"):
+        named = {
+            name: given[name] for name in spec.traced if isinstance(given.get(name), jax.Array)
+        }
+        if len(named) > len(arrays):  # arrays that do not promote, as a mask, stand beside
+            words = ", ".join(f"`{name}` {describe(x)}" for name, x in named.items())
+            return Refused(f"shapes do not fit: {words}", f"JAX says: {error}", RuntimeError)
     got = ", ".join(map(describe, arrays))
     try:
         jnp.broadcast_shapes(*(x.shape for x in arrays))

@@ -117,7 +117,7 @@ def take_along_dim(input: ArrayLike, indices: Index, dim: Dim | None = None) -> 
     Shapes: `[..., n, ...], [..., m, ...] -> [..., m, ...]`, where the dots broadcast; without
     `dim`, the result is a vector.
     Errors: IndexError for an index outside of `[-n, n)`, which PyTorch takes modulo `n`,
-    RuntimeError for unequal ranks, ValueError for shapes that do not broadcast, TypeError for an
+    RuntimeError for unequal ranks and for shapes that do not broadcast, TypeError for an
     index of another dtype. Under `jit`, a read outside gives NaN; for integers the least value
     (uint8: the greatest), for bools True.
 

@@ -70,9 +70,9 @@ def masked_fill(input: ArrayLike, mask: Mask, value: UnpromotedArray) -> Array:
 
     Shapes: `input` and `mask` broadcast, which gives the shape of the result.
     Gradients: that of `value` is the sum over all places that it fills.
-    Errors: TypeError if `mask` is not bool and for a complex `value` in a real array; ValueError
-    for shapes that do not broadcast; RuntimeError for a `value` with dimensions and, eagerly on the
-    CPU, for one that the dtype of `input` cannot hold.
+    Errors: TypeError if `mask` is not bool and for a complex `value` in a real array; RuntimeError
+    for shapes that do not broadcast, for a `value` with dimensions and, eagerly on the CPU, for one
+    that the dtype of `input` cannot hold.
 
     >>> functx.masked_fill(jnp.ones(3, "float32"), jnp.asarray([True, False, True]), 5)
     Array([5., 1., 5.], dtype=float32)
@@ -105,8 +105,8 @@ def masked_scatter(input: ArrayOnly, mask: Mask, source: ArrayOnly) -> Array:
       written, whatever its shape.
 
     Shapes: `input` and `mask` broadcast, which gives the shape of the result.
-    Errors: RuntimeError where `source` has fewer elements than `mask` picks, ValueError for shapes
-    that do not broadcast, TypeError for a `mask` or a `source` of another dtype. Under `jit`,
+    Errors: RuntimeError where `source` has fewer elements than `mask` picks and for shapes that do
+    not broadcast, TypeError for a `mask` or a `source` of another dtype. Under `jit`,
     missing elements read NaN; for integers the least value (uint8: the greatest), for bools True.
 
     >>> mask, source = jnp.asarray([True, False, True]), jnp.asarray([5, 6, 7], "int32")
@@ -146,8 +146,8 @@ def masked_select(
       is too small, elements are left out.
 
     Shapes: `[...], [...] -> [size]`.
-    Errors: TypeError if `mask` is not bool, ValueError for shapes that do not broadcast and a
-    negative `size`.
+    Errors: TypeError if `mask` is not bool, RuntimeError for shapes that do not broadcast,
+    ValueError for a negative `size`.
 
     >>> functx.masked_select(jnp.asarray([1, 2, 3], "int32"), jnp.asarray([True, False, True]))
     Array([1, 3], dtype=int32)

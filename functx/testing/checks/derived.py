@@ -33,7 +33,7 @@ from functx.testing.variations import (
     Vary,
 )
 
-from .choosing import chooses
+from .choosing_operators import chooses
 from .forward import expected, sample_dtype
 
 

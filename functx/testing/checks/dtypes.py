@@ -28,7 +28,7 @@ from functx.testing.dtypes import HALVES
 from functx.testing.opinfo import OpInfo, Sample
 
 from .cases import differentiable_case, DifferentiableCase
-from .coverage import telling_of_options
+from .sample_selection import telling_of_options
 
 
 # PyTorch's dtypes that XLA does not have, and what functx has in their place.

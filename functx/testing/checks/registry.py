@@ -60,7 +60,13 @@ from .applicability import (
     with_tails,
 )
 from .conventions import check_conventions, check_conventions_once
-from .coverage import (
+from .dtypes import check_dtypes
+from .extremal import check_extremal, of_wide_range
+from .garbage import check_garbage
+from .halves import check_halves, in_a_half
+from .own_rules import has_own_rules
+from .refusals import check_refusals
+from .sample_selection import (
     all_in_one_dtype,
     few,
     few_eager,
@@ -76,12 +82,6 @@ from .coverage import (
     telling_of_reverse_rules,
     whole_entry,
 )
-from .dtypes import check_dtypes
-from .extremal import check_extremal, of_wide_range
-from .garbage import check_garbage
-from .halves import check_halves, in_a_half
-from .own_rules import has_own_rules
-from .refusals import check_refusals
 from .sizes import check_sizes
 from .spelling import check_spelling
 from .storage import check_storage

@@ -16,7 +16,7 @@ import torch
 from functx._core import category
 from functx._core.operators.roles import RoleKind
 from functx.testing import op_db, OpInfo
-from functx.testing.checks.choosing import chooses
+from functx.testing.checks.choosing_operators import chooses
 from functx.testing.checks.compare import magnitude, ulps_of
 from functx.testing.checks.forward import expected
 

@@ -27,7 +27,7 @@ def masked_fill_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(x, mask.astype("int32"), 1), "`mask` must be bool", TypeError)
     yield Refusal(call(x, mask, make(1)), "`value` must be a number or a 0-d array")
     yield Refusal(call(make(3, dtype="float32"), mask, 1j), "`value` must be real", TypeError)
-    yield Refusal(call(x, make.mask(2), 1), "cannot take", ValueError)
+    yield Refusal(call(x, make.mask(2), 1), "shapes do not fit.*`mask` bool")
     small, half = make(3, dtype="int8"), make(3, dtype="float16")
     yield Refusal(call(small, mask, 1000), "`value` must fit int8, got 1000")
     yield Refusal(call(half, mask, 1e6), "`value` must fit float16")
@@ -97,7 +97,7 @@ def masked_select_samples(make: Make) -> Iterator[Sample]:
 
 def masked_select_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call(make(2), make.index(2, 2)), "`mask` must be bool", TypeError)
-    yield Refusal(call(make(2), make.mask(3)), "cannot take", ValueError)
+    yield Refusal(call(make(2), make.mask(3)), "shapes do not fit.*`mask` bool")
     yield Refusal(
         call(make(2), make.mask(2), size=-1), "`size` must not be negative, got -1", ValueError
     )

@@ -9,7 +9,7 @@ from jax import lax
 import functx
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import call, cells, CHECKS, edge, held, op_db, OpInfo, run_cells
-from functx.testing.checks.coverage import (
+from functx.testing.checks.sample_selection import (
     first_of_sets,
     one_of_each_option,
     telling,
