@@ -20,8 +20,9 @@ from functx.testing.checks.programs import let_go
 from functx.testing.mutants import hunt_entry, KINDS, Verdict
 
 from .console import first_that_fits, letters_of, print_letters, progress
+from .long_runs.hunt_journal import earlier_hunts, open_hunt_journal
 from .mutants_report import groups_of, Hunt, Share, shares, write_html, write_json
-from .output_files import print_outputs, require_outputs, UNWRITTEN, write_outputs
+from .output_files import print_outputs, require_outputs, unwritable, UNWRITTEN, write_outputs
 from .requests import MutantsRequest
 from .selection import select_device, select_entries
 from .settings import configure
@@ -37,14 +38,19 @@ def run_mutants(request: MutantsRequest, console: Console) -> int:
     configure(device=request.device, shared=request.jobs > 1)
     select_device(request.device)
     require_outputs(request.output_files)
-    began, verdicts, errors, stopped = time.perf_counter(), {}, {}, False
-    with progress(console) as bar:
-        task = bar.add_task("planting", total=len(infos), failing=0)
+    began, errors, stopped = time.perf_counter(), {}, False
+    verdicts = earlier_hunts(request.journal, request.device, infos)
+    left = [info for info in infos if info.id not in verdicts]
+    kept = open_hunt_journal(request.journal, request.device, infos)
+    with kept as journal, progress(console) as bar:
+        task = bar.add_task("planting", total=len(infos), completed=len(verdicts), failing=0)
         try:
-            with contextlib.closing(_hunted(request, infos)) as hunted:
+            with contextlib.closing(_hunted(request, left)) as hunted:
                 for operator, found, error in hunted:
                     verdicts[operator] = found
                     errors |= {operator: error} if error else {}
+                    if journal is not None and not error:
+                        journal.add(operator, found)
                     survivors = sum(not v.caught for every in verdicts.values() for v in every)
                     failing = survivors + len(errors)
                     bar.update(task, advance=1, failing=failing, description=operator)
@@ -58,6 +64,8 @@ def run_mutants(request: MutantsRequest, console: Console) -> int:
         request.output_files,
         {option: ft.partial(write, hunt=hunt) for option, write in writers.items()},
     )
+    if journal is not None and journal.error is not None:
+        lost.append(unwritable("--journal", journal.path, journal.error))
     _print(console, hunt)
     print_outputs(console, written, lost)
     if stopped or lost:

@@ -24,6 +24,15 @@ Report: TypeAlias = Annotated[
     Path | None, typer.Option(dir_okay=False, help="Write a page of the results.")
 ]
 
+JournalOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        dir_okay=False,
+        help="Where results are kept: run again, it runs what is left or has changed.",
+        rich_help_panel="Long runs",
+    ),
+]
+
 
 @dataclasses.dataclass(frozen=True)
 class CheckRequest:
@@ -51,14 +60,7 @@ class CheckRequest:
         str | None,
         typer.Option(help="A part of the entries: 1/8 to 8/8.", rich_help_panel="Long runs"),
     ] = None
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            dir_okay=False,
-            help="Where results are kept: run again, it goes on.",
-            rich_help_panel="Long runs",
-        ),
-    ] = None
+    journal: JournalOption = None
     done: Annotated[
         list[Path] | None,
         typer.Option(
@@ -98,6 +100,7 @@ class MutantsRequest:
     json: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Write the results as JSON.")
     ] = None
+    journal: JournalOption = None
 
     def __post_init__(self) -> None:
         _require_one(self.jobs, "--jobs")
@@ -105,7 +108,7 @@ class MutantsRequest:
     @property
     def output_files(self) -> dict[str, Path | None]:
         """The files to write, by option."""
-        return {"--report": self.report, "--json": self.json}
+        return {"--report": self.report, "--json": self.json, "--journal": self.journal}
 
 
 def _require_one(value: int | None, option: str) -> None:

@@ -23,6 +23,7 @@ from functx.cli import (
     selection,
 )
 from functx.cli.app import app
+from functx.cli.long_runs import hunt_journal
 from functx.testing import call, OpInfo
 from functx.testing.mutants import KINDS, Verdict
 
@@ -263,6 +264,36 @@ def test_mutants_shows_what_was_caught_and_what_survives(functx_command, monkeyp
     data = json.loads((tmp_path / "mutants.json").read_text())
     assert (data["planted"], data["caught"]) == (2, 1)
     assert data["mutants"][0]["check"] == "reference"
+
+
+def test_mutants_with_a_journal_hunts_what_survived_or_has_changed(
+    functx_command, monkeypatch, tmp_path
+):
+    hunted, survives = [], {"sin-wrong"}
+
+    def hunt(info, entries):
+        hunted.append(info.id)
+        return [Verdict(info.id, "rank 0", "", "" if info.id in survives else "reference")]
+
+    monkeypatch.setattr(mutants_command, "hunt_entry", hunt)
+    words = ("mutants", "--journal", tmp_path / "mutants.jsonl")
+    assert functx_command(*words).exit_code == 1 and hunted == ["sin", "sin-wrong"]
+    survives.clear()
+    result = functx_command(*words)
+    assert result.exit_code == 0 and hunted[2:] == ["sin-wrong"]
+    assert "2 of 2 mutants caught" in result.stdout
+    monkeypatch.setattr(hunt_journal, "source_digest", lambda info: "changed")
+    assert functx_command(*words).exit_code == 0 and hunted[3:] == ["sin", "sin-wrong"]
+
+
+def test_a_line_of_a_journal_of_mutants_that_holds_no_verdicts_is_named(functx_command, tmp_path):
+    file = tmp_path / "mutants.jsonl"
+    functx_command("mutants", "sin", "--journal", file)
+    file.write_text(file.read_text() + "{}\n")
+    number = len(file.read_text().splitlines())
+    result = functx_command("mutants", "sin", "--journal", file)
+    assert result.exit_code == 2
+    assert f"line {number}, holds no verdicts" in " ".join(result.output.split())
 
 
 def test_mutants_report_is_a_page_of_the_score_the_survivors_and_the_kinds(

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from functx.cli import check_command
 from functx.cli.check_command import LEFT, run_check
+from functx.cli.long_runs import journal as check_journal
 from functx.cli.long_runs.shards import select_shard
 from functx.cli.requests import CheckRequest
 from functx.cli.runner import Result
@@ -227,3 +228,19 @@ def test_time_must_be_some(runner):
 def test_what_took_longest_is_named(runner):
     printed = run(dtypes="float32,float64")[1]
     assert "cells/s" in printed and "longest: " in printed
+
+
+def test_results_of_an_entry_that_has_changed_are_run_again(runner, tmp_path, monkeypatch):
+    whole, file = cells_of(runner), tmp_path / "run.jsonl"
+    run(journal=file)
+    runner.ran = []
+    changed = whole[0][0]
+    of = check_journal.source_digest
+    monkeypatch.setattr(
+        check_journal, "source_digest", lambda info: "changed" if info.id == changed else of(info)
+    )
+    left = [cell for cell in whole if cell[0] == changed]
+    assert 0 < len(left) < len(whole)
+    assert run(journal=file)[0] == 0 and runner.ran == left
+    assert run(journal=file)[0] == 0 and runner.ran == left  # there is nothing left
+    assert run(done=(file,))[0] == 0 and runner.ran == left

@@ -1,57 +1,46 @@
-"""Results on a file as they come, a line each: a run that was stopped goes on where it was."""
+"""The results of checks on a file as they come, a line each, with a digest of what they rest on.
+
+A run that was stopped goes on where it was, and one that was finished is the record of a proof: run
+again, it runs what has changed since. A result stands as long as the digest of its entry does.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, get_args
 
-import jax
-
-import functx
 from functx.cli.runner import Cell, Plan, Result, Status
 from functx.cli.usage import UsageError
+from functx.testing import op_db
+from functx.testing.checks.source_digests import source_digest
+
+from .journal_file import head_of, JournalFile, lines_after, parsed
 
 
 FORMAT = "functx check journal"
-VERSION = 1
-
-
-def head_of(plan: Plan) -> dict[str, Any]:
-    """The journal's first line: the settings on which a plan's results depend."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "functx": functx.__version__,
-        "jax": jax.__version__,
-        "device": plan.device,
-        "profile": plan.profile,
-        "samples": plan.samples,
-        "x64": plan.x64,
-    }
+SOURCE = "source"  # of a line: the digest
 
 
 def recorded(path: Path, plan: Plan) -> list[Result]:
-    """The results in a journal; a `UsageError` if they are of another kind of run.
+    """The results in a journal that stand; a `UsageError` if they are of another kind of run.
 
-    A line that was being written when the run was killed is no result.
+    One does not stand if the source of its operator or of its entry has changed since.
     """
-    lines = _whole_lines(path)
-    if not lines:
-        return []
-    head, wanted = _parsed(lines[0]), head_of(plan)
-    if head is None or head.get("format") != FORMAT:
-        raise _no_journal(path)
-    for name, here in wanted.items():
-        if head.get(name) != here:
-            raise UsageError(
-                f"{path} was written with {name} {head.get(name)!r}, this run has {here!r}; "
-                "name another journal"
-            )
-    return [_result(path, number, line) for number, line in enumerate(lines[1:], 2)]
+    lines = enumerate(lines_after(path, _head(plan)), 2)
+    every = [_result(path, number, line) for number, line in lines]
+    entries = {info.id: info for info in op_db} | {info.id: info for info in plan.infos}
+    stands = lambda r, source: (
+        r.operator in entries and source == source_digest(entries[r.operator])
+    )
+    return [result for result, source in every if stands(result, source)]
+
+
+def _head(plan: Plan) -> dict[str, Any]:
+    named = "device", "profile", "samples", "x64"
+    return head_of(FORMAT, **{name: getattr(plan, name) for name in named})
 
 
 def earlier_results(plan: Plan, journal: Path | None, done: Iterable[Path]) -> dict[Cell, Result]:
@@ -65,31 +54,6 @@ def earlier_results(plan: Plan, journal: Path | None, done: Iterable[Path]) -> d
     return known
 
 
-def _whole_lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
-    begun = json.dumps({"format": FORMAT})[:-1]  # what is longer may be half a head, and is cut off
-    if "\n" not in text and text[: len(begun)] != begun[: len(text)]:
-        raise _no_journal(path)
-    return text.split("\n")[:-1]
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _no_journal(path: Path) -> UsageError:
-    return UsageError(f"{path} is no journal of functx check; name a new file")
-
-
 # What a field of a result holds, by the type that it is declared with.
 _HELD: dict[Any, tuple[str, Callable[[Any], bool]]] = {
     "str": ("a text", lambda x: isinstance(x, str)),
@@ -99,12 +63,14 @@ _HELD: dict[Any, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
-def _result(path: Path, number: int, line: str) -> Result:
-    found = _parsed(line)
+def _result(path: Path, number: int, line: str) -> tuple[Result, Any]:
+    """The result of a line, and the digest beside it."""
+    found = parsed(line)
+    source = found.pop(SOURCE, None) if found is not None else None
     if objection := "is no JSON object" if found is None else _objection(found):
         remedy = "delete the line, and its cell is run again"
         raise UsageError(f"{path}, line {number}, {objection}; {remedy}")
-    return Result(**found or {})
+    return Result(**found or {}), source
 
 
 def _objection(found: dict[str, Any]) -> str:
@@ -132,36 +98,14 @@ def open_journal(
     return contextlib.closing(Journal(path, plan))
 
 
-class Journal:
-    """Adds results to a file, which is begun if it is not there.
-
-    From where it cannot be written on, it adds no more, and `error` says why.
-    """
+class Journal(JournalFile):
+    """Adds results to a journal."""
 
     def __init__(self, path: Path, plan: Plan):
-        whole = "".join(f"{line}\n" for line in _whole_lines(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.error: OSError | None = None
-        self._file = path.open("a", encoding="utf-8")
-        self._file.truncate(len(whole.encode()))
-        if not whole:
-            self._write(head_of(plan))
+        self._entries = {info.id: info for info in plan.infos}
+        super().__init__(path, _head(plan))
 
     def add(self, result: Result) -> None:
-        """Writes a line."""
-        self._write(dataclasses.asdict(result))
-
-    def _write(self, line: dict[str, Any]) -> None:
-        if self.error is not None:
-            return
-        try:
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()  # a process that is killed takes its buffers along
-        except OSError as error:
-            self.error = error
-
-    def close(self) -> None:
-        """Closes the file; lines that could not be written are tried once more."""
-        with contextlib.suppress(OSError):
-            self._file.close()
+        """Writes a result and the digest of its entry."""
+        source = source_digest(self._entries[result.operator])
+        self.write(dataclasses.asdict(result) | {SOURCE: source})
