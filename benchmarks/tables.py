@@ -25,7 +25,7 @@ class Table(NamedTuple):
         return "\n".join([self.title, self.note, *lines])
 
     def as_markdown(self) -> str:
-        """For a README."""
+        """For a page of the documentation."""
         rule = ["---", *["--:"] * (len(self.header) - 1)]
         lines = [f"| {' | '.join(row)} |" for row in (self.header, rule, *self.rows)]
         return "\n".join([f"### {self.title}", "", self.note, "", *lines])
