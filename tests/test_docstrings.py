@@ -39,8 +39,8 @@ def unnamed_parameters(function):
     """The parameters of a callable that stand nowhere in backticks in its docstring."""
     docstring = function.__doc__ or ""
     if inspect.isclass(function):
-        if issubclass(function, enum.Enum):
-            return []  # its members are picked, and nobody makes one
+        if issubclass(function, enum.Enum) or getattr(function, "_is_protocol", False):
+            return []  # members are picked, protocols are annotations: nobody makes one
         docstring += function.__init__.__doc__ or ""
     spans = " ".join(re.findall(r"`[^`]*`", docstring))
     try:
