@@ -18,7 +18,7 @@ from functx._core.operators.tracing import trace_operator
 from .differences import Departure, FixedSizes, Gap
 from .dtypes import HALVES
 from .make import Make
-from .samples import call as call, edge as edge, held as held, Refusal, Sample
+from .samples import Refusal, Sample
 from .tail import Tail
 from .tolerances import Tolerance, ULPS, ULPS_OF_HALVES
 

@@ -37,7 +37,8 @@ def lu_det(A: Array) -> Array:
 
 def pivots_and_sign(factors: Array, swaps: Array) -> tuple[Array, Array]:
     """The pivots, whose product is the determinant up to a sign, and that sign."""
-    moved = jnp.sum(swaps != jnp.arange(factors.shape[-1], dtype=swaps.dtype), axis=-1)
+    in_place = lax.broadcasted_iota(swaps.dtype, swaps.shape, swaps.ndim - 1)
+    moved = jnp.sum(swaps != in_place, axis=-1)
     sign = jnp.where(moved % 2 == 1, -1, 1).astype(factors.dtype)
     return jnp.diagonal(factors, axis1=-2, axis2=-1), sign
 

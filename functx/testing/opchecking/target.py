@@ -18,7 +18,8 @@ from functx._core import category, describe, fail, foreign_hint, OpSpec
 from functx._transforms.arguments import kind_of, leaves_with_paths, numbered
 from functx.testing.checks.compare import beside, moved
 from functx.testing.dtypes import HALVES
-from functx.testing.opinfo import call, OpInfo, Sample
+from functx.testing.opinfo import OpInfo, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import Tolerance
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 from .sizes import size_of
 

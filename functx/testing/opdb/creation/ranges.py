@@ -9,7 +9,8 @@ import numpy as np
 import functx
 from functx._core import real_of
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 
 def arange_samples(make: Make) -> Iterator[Sample]:

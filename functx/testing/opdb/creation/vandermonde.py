@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 from .powers import np_powers, powers_at_zero
 

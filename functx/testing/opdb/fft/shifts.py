@@ -8,7 +8,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 
 def samples(make: Make) -> Iterator[Sample]:

@@ -10,7 +10,8 @@ import numpy as np
 import functx
 from functx._core import complex_of, real_of
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 

@@ -7,17 +7,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Gap,
-    OpInfo,
-    Refusal,
-    Sample,
-    Samples,
-)
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample, Samples
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import EXACT, FEW_TERMS, Tolerance
 
 from .sources import source_refusals, terms

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import jax
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Refusal
+from functx.testing.opinfo import Refusal
+from functx.testing.samples import call
 
 
 def terms(make: Make, *shape: int) -> jax.Array:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention
+from functx.testing.opinfo import Convention
+from functx.testing.samples import call
 
 
 def dropped_outside(make: Make) -> Iterator[Convention]:

@@ -6,7 +6,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import EXACT
 
 

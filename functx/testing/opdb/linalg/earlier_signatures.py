@@ -9,7 +9,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import FACTORED
 
 from .orthonormal import diagonal_matrices, infinite_matrix, phaseless, signless

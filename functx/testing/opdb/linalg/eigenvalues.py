@@ -12,7 +12,8 @@ import numpy as np
 import functx
 from functx.linalg import LinAlgError
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals

@@ -10,7 +10,8 @@ import scipy.linalg
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import FACTORED
 
 

@@ -11,7 +11,8 @@ import scipy.linalg.lapack
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import FACTORED
 
 from .directions import hermitian_part, symmetric_part

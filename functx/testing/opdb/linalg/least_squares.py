@@ -10,17 +10,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    FixedSizes,
-    Gap,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import Convention, Departure, FixedSizes, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import FACTORED
 
 

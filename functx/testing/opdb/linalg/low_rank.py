@@ -14,7 +14,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import FACTORED
 
 from .orthonormal import gram

@@ -11,7 +11,8 @@ import numpy as np
 import functx
 from functx.linalg import LinAlgError
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import FACTORED
 
 from .row_exchanges import (

@@ -11,7 +11,8 @@ import numpy as np
 from jax import lax
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Sample
+from functx.testing.opinfo import Sample
+from functx.testing.samples import call
 
 
 def gram(Q: jax.Array) -> jax.Array:

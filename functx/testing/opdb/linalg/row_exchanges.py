@@ -10,7 +10,8 @@ import numpy as np
 import scipy.linalg
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention
+from functx.testing.opinfo import Convention
+from functx.testing.samples import call
 
 from .triangular_matrices import dominant
 

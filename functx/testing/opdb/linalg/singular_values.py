@@ -10,7 +10,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import FACTORED
 
 from .largest_values import largest_of

@@ -10,7 +10,8 @@ import numpy as np
 import functx
 from functx.linalg import LinAlgError
 from functx.testing.make import Make
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import FACTORED
 
 from .square_matrices import square_refusals, square_samples

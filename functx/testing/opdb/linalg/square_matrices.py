@@ -8,7 +8,8 @@ import numpy as np
 
 from functx.linalg import LinAlgError
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Refusal, Sample
+from functx.testing.opinfo import Refusal, Sample
+from functx.testing.samples import call
 
 
 def square_samples(make: Make) -> Iterator[Sample]:

@@ -7,7 +7,8 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opdb.creation.powers import np_powers, powers_at_zero
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 
 def vander_samples(make: Make) -> Iterator[Sample]:

@@ -6,7 +6,8 @@ from typing import Any
 import functx
 from functx.testing.make import Make
 from functx.testing.opdb.products.crossing import cross_refusals, np_cross
-from functx.testing.opinfo import call, OpInfo, Refusal, Sample
+from functx.testing.opinfo import OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 

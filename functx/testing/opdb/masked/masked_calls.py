@@ -11,7 +11,8 @@ import numpy as np
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import far, not_finite
-from functx.testing.opinfo import call, Convention, Departure, edge, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Refusal, Sample
+from functx.testing.samples import call, edge
 
 
 DrawArray = Callable[..., jax.Array]

@@ -9,7 +9,8 @@ from functx._core import category, highest, lowest
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals, nothing_refusals
 from functx.testing.opdb.reductions.rows import far
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import EXACT
 
 from .masked_calls import (

@@ -10,7 +10,8 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 
 from .masked_calls import (
     mask_refusals,

@@ -9,7 +9,8 @@ from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dim_refusals
 from functx.testing.opdb.rows import log_share, share, share_of_second, tails_of_shares
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import SUMS
 
 from .masked_calls import kept, mask_refusals, NO_IDENTITY, rows, some_in_each_row

@@ -8,7 +8,8 @@ import functx
 from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.dimensions import dims_refusals
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .masked_calls import (

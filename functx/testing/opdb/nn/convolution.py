@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .padding_extremes import BEYOND_THE_EDGE

@@ -12,7 +12,8 @@ import functx.nn.functional as F
 from functx._core import category, real_of
 from functx.testing.make import Make
 from functx.testing.opdb.complex_differences import COMPLEX_DIFFERENCE
-from functx.testing.opinfo import call, Convention, held, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call, held
 from functx.testing.tolerances import SUMS
 
 from .distances_in_double import np_distance

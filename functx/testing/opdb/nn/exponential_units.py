@@ -12,7 +12,8 @@ import scipy.special
 import functx.nn.functional as F
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tail import Tail
 from functx.testing.tolerances import AT_ROOTS, Tolerance
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from functx.testing.opinfo import call, Convention, Make
+from functx.testing.opinfo import Convention, Make
+from functx.testing.samples import call
 
 
 EXTREMES = {

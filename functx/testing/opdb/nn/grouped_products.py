@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Convention, Departure, edge, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import SUMS
 
 

@@ -10,7 +10,8 @@ import scipy.special
 
 import functx.nn.functional as F
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 
 
 def samples(make: Make) -> Iterator[Sample]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Refusal, Sample
+from functx.testing.opinfo import Refusal, Sample
+from functx.testing.samples import call
 
 from .reduced import np_reduced
 

@@ -10,7 +10,8 @@ import numpy as np
 import functx.nn.functional as F
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, held, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge, held
 from functx.testing.tolerances import SUMS
 
 from .reduced import np_reduced, refusals

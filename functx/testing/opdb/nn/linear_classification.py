@@ -11,7 +11,8 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.make import Make
 from functx.testing.opdb.rows import tails_of_losses
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .entropies_in_double import EQUAL_WEIGHTS, np_cross_entropy, UNWEIGHTED

@@ -9,7 +9,8 @@ import numpy as np
 import functx.nn.functional as F
 from functx.testing.make import Make
 from functx.testing.opdb.rows import share
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tail import Tail
 from functx.testing.tolerances import SUMS
 

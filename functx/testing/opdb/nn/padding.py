@@ -8,7 +8,8 @@ import numpy as np
 import functx
 import functx.nn.functional as F
 from functx._core import category
-from functx.testing.opinfo import call, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import EXACT
 
 

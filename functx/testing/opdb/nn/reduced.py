@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Refusal
+from functx.testing.opinfo import Refusal
+from functx.testing.samples import call
 
 
 def refusals(make: Make) -> Iterator[Refusal]:

@@ -9,7 +9,8 @@ import functx.nn.functional as F
 from functx._core import Accepts
 from functx.testing.make import Make
 from functx.testing.opdb.rows import log_share, row, share, share_of_second, tails_of_shares
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tail import Tail
 from functx.testing.tolerances import SUMS
 

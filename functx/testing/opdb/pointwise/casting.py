@@ -7,7 +7,8 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.opinfo import Convention, OpInfo, Sample
+from functx.testing.samples import call, edge
 
 
 def samples(make: Make) -> Iterator[Sample]:

@@ -7,7 +7,8 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 
 from .operands import PAIRS, quiet, sparse, without_numbers
 

@@ -7,7 +7,8 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 
 from .operands import PAIRS, real_only, SHAPES, sparse, unbroadcastable, without_numbers
 

@@ -6,7 +6,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.opinfo import Convention, OpInfo, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tail import Tail
 
 from .operands import ALONG, both_sides, ONE_SIDE, quiet, sided, unary, UPRIGHT

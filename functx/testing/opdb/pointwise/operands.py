@@ -10,7 +10,8 @@ import jax
 import numpy as np
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Refusal, Sample
+from functx.testing.samples import call, edge
 
 
 SHAPES = [(2, 3), (), (2, 0, 3), (2, 1, 2, 2)]

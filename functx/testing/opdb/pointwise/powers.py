@@ -7,17 +7,8 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Gap,
-    held,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge, held
 from functx.testing.tail import Tail
 
 from .operands import floating_without_numbers, PAIRS, quiet, unary, unbroadcastable

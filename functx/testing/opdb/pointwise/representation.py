@@ -10,16 +10,8 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Gap,
-    OpInfo,
-    Refusal,
-    Sample,
-)
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import EXACT
 
 from .operands import floating_without_numbers, PAIRS, quiet, unary_nonzero, without_numbers

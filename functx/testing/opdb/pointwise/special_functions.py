@@ -10,7 +10,8 @@ import scipy.special
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tail import Tail
 from functx.testing.tolerances import AT_ROOTS
 

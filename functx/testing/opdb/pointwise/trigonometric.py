@@ -8,7 +8,8 @@ import numpy as np
 import functx
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tail import Tail
 
 from .operands import PAIRS, quiet, real_only, real_without_numbers, unary, unary_nonzero

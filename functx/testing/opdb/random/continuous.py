@@ -11,7 +11,8 @@ import functx
 from functx._core import Accepts, real_of
 from functx.testing.make import Make
 from functx.testing.opdb.creation.sizes import size_of
-from functx.testing.opinfo import call, Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import Tolerance
 
 

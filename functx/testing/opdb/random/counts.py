@@ -9,7 +9,8 @@ import scipy.stats
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 
 def distributed_as(law: Any) -> Callable[[Any], Any]:

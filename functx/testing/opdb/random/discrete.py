@@ -9,7 +9,8 @@ import numpy as np
 import functx
 from functx._core import Accepts
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, FixedSizes, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 
 def randint_samples(make: Make) -> Iterator[Sample]:

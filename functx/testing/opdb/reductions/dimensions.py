@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Refusal
+from functx.testing.opinfo import Refusal
+from functx.testing.samples import call
 
 
 def dim_refusals(make: Make) -> Iterator[Refusal]:

@@ -9,7 +9,8 @@ import functx
 from functx._core import Accepts, category, real_of
 from functx.testing.make import Make
 from functx.testing.opdb.complex_differences import COMPLEX_DIFFERENCE
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .vector_norms import np_vector_norm

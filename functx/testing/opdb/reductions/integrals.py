@@ -7,7 +7,8 @@ import numpy as np
 import functx
 from functx._core import real_of
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 

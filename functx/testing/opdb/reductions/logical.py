@@ -6,7 +6,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo, Sample
+from functx.testing.opinfo import Convention, OpInfo, Sample
+from functx.testing.samples import call
 
 from .dimensions import dims_refusals
 from .rows import at_edges

@@ -11,7 +11,8 @@ import numpy as np
 
 from functx._core import category
 from functx.testing.make import Make
-from functx.testing.opinfo import edge, Sample
+from functx.testing.opinfo import Sample
+from functx.testing.samples import edge
 
 
 def far(make: Make, *shape: int) -> jax.Array:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Departure
+from functx.testing.opinfo import Departure
+from functx.testing.samples import call
 
 
 def cumprod_departures(make: Make) -> Iterator[Departure]:

@@ -7,7 +7,8 @@ import numpy as np
 import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import SUMS
 
 from .dimensions import axes_of, dim_refusals, dims_refusals

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import EXACT
 
 

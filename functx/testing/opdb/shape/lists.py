@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Departure
+from functx.testing.opinfo import Departure
+from functx.testing.samples import call
 
 
 def list_departures(make: Make) -> Iterator[Departure]:

@@ -9,17 +9,8 @@ import scipy.special
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import (
-    call,
-    Convention,
-    Departure,
-    edge,
-    Gap,
-    OpInfo,
-    Refusal,
-    Sample,
-    Samples,
-)
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample, Samples
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import SHARES, SUMS
 
 

@@ -8,7 +8,8 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import far
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 
 
 def few(make: Make, *shape: int):

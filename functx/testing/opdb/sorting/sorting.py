@@ -10,7 +10,8 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.reductions.rows import at_edges
-from functx.testing.opinfo import call, Convention, Departure, edge, held, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge, held
 from functx.testing.tolerances import EXACT
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 import functx
 from functx.testing.make import Make
-from functx.testing.opinfo import call, Convention, OpInfo
+from functx.testing.opinfo import Convention, OpInfo
+from functx.testing.samples import call
 from functx.testing.tail import Tail
 
 from .exact import bessel, elementwise, spherical

@@ -8,7 +8,8 @@ import scipy.special
 import functx
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS, quiet, real_only, reals_or_a_number, unary
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Sample
+from functx.testing.opinfo import Convention, OpInfo, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tail import Tail
 from functx.testing.tolerances import AT_ROOTS, ZERO_TIMES_A_LOGARITHM
 

@@ -9,7 +9,8 @@ import functx
 from functx._core import Accepts, category
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import floating_without_numbers, quiet
-from functx.testing.opinfo import call, Convention, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import AT_ROOTS, Tolerance
 
 from .operands import pairs_in_double

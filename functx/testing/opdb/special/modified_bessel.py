@@ -10,7 +10,8 @@ import numpy as np
 import functx
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import real_only
-from functx.testing.opinfo import call, Convention, Departure, OpInfo
+from functx.testing.opinfo import Convention, Departure, OpInfo
+from functx.testing.samples import call
 from functx.testing.tail import Tail
 
 from .operands import beside, in_double, no_complex, samples_at

@@ -11,7 +11,8 @@ import numpy as np
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import quiet, unary
-from functx.testing.opinfo import call, edge, Refusal, Sample
+from functx.testing.opinfo import Refusal, Sample
+from functx.testing.samples import call, edge
 
 
 def samples_at(

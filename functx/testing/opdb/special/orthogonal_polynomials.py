@@ -9,7 +9,8 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS
-from functx.testing.opinfo import call, Convention, Departure, edge, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import Tolerance
 
 from .operands import no_complex, pairs_in_double

@@ -10,7 +10,8 @@ import functx
 from functx._core import category
 from functx.testing.make import Make
 from functx.testing.opdb.pointwise.operands import PAIRS, real_only
-from functx.testing.opinfo import call, Convention, Departure, edge, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import AT_ROOTS
 
 from .operands import no_complex, pairs_in_double

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, SQUARES

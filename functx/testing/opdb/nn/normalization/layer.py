@@ -7,7 +7,8 @@ import numpy as np
 
 import functx.nn.functional as F
 from functx.testing.opdb.nn.extremes import smooth_at_extremes
-from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, SQUARES

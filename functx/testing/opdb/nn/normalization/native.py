@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx
-from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
 from .standardization import normalized, OF_TWO, SQUARES

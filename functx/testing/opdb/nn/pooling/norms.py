@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Convention, edge, Gap, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Gap, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call, edge
 from functx.testing.tolerances import SUMS
 
 from .windows import boxes, inside, positions

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import functx.nn.functional as F
-from functx.testing.opinfo import call, Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, Make, OpInfo, Refusal, Sample
+from functx.testing.samples import call
 
 
 def line_samples(make: Make) -> Iterator[Sample]:

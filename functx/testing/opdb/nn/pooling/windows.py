@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from functx.testing.opinfo import call, Make, Refusal
+from functx.testing.opinfo import Make, Refusal
+from functx.testing.samples import call
 
 
 WindowPositions = list[list[int]]  # of one dimension, the positions in each of the windows
