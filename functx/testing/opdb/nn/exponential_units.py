@@ -116,6 +116,9 @@ def celu_conventions(make: Make) -> Iterator[Convention]:
     value, gradient = [0, -0.0, -2, INF], [1, 1, 0, 1]
     yield Convention("0 and far out", at, value=value, gradient=gradient)
     yield Convention("no curvature at 0", call(make.put([0.0]), 2.0), hessian=0)
+    at = call(make.put(2.0), make.put(2.0))
+    untraced = "PyTorch's numbers have no gradient"
+    yield Convention("`input` is `alpha`", at, value=2, gradient=(1, 0), departure=untraced)
 
 
 def selu_conventions(make: Make) -> Iterator[Convention]:
@@ -161,6 +164,8 @@ def softsign_conventions(make: Make) -> Iterator[Convention]:
 
 def tanhshrink_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("nearly flat", call(make.put([1e-8])), gradient=[1e-16])
+    zeros = call(make.put([0.0, -0.0]))
+    yield Convention("zeros of either sign, of which PyTorch gives 0.0", zeros, value=[0, -0.0])
 
 
 def glu_conventions(make: Make) -> Iterator[Convention]:
