@@ -241,7 +241,8 @@ OPS = [
         refusals=real_only,
         conventions=i1e_conventions,
         departures=(slopes_of_nan,),
-        tails=(Tail(scaled_first_kind(1), low=0, high=999, ulps=128),),
+        # An eightieth, as above: the two roundings of its terms are 160 ulps of it at 6.37.
+        tails=(Tail(scaled_first_kind(1), low=0, high=999, ulps=256),),
     ),
     OpInfo(
         functx.special.modified_bessel_i0,
