@@ -52,17 +52,12 @@ def reverse_jacobian(
     require_callable(who, func)
     require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)
-    which = checked_argnums(who, argnums)
+    prepared = _preparing(who, func, checked_argnums(who, argnums), has_aux, as_real)
 
     @ft.wraps(func)
     @outside_grad_mode
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        function, values, paths = pick(who, func, which, args, kwargs)
-        values, any_complex = differentiable(who, values, paths)
-        any_complex = any_complex and not as_real
-        function = checking(who, function, has_aux, require_differentiable_output)
-        if as_real:
-            function, values = as_real_function(function, values, has_aux)
+        function, values, paths, any_complex = prepared(args, kwargs)
         output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
         require_pairs(who, values, paths, output)
         pull = packed(pull)
@@ -114,17 +109,12 @@ def forward_jacobian(
     require_chunk_size(who, chunk_size, max_bytes)
     if randomness is not None:
         require_randomness(who, randomness)
-    which = checked_argnums(who, argnums)
+    prepared = _preparing(who, func, checked_argnums(who, argnums), has_aux, as_real)
 
     @ft.wraps(func)
     @outside_grad_mode
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        function, values, paths = pick(who, func, which, args, kwargs)
-        values, any_complex = differentiable(who, values, paths)
-        any_complex = any_complex and not as_real
-        function = checking(who, function, has_aux, require_differentiable_output)
-        if as_real:
-            function, values = as_real_function(function, values, has_aux)
+        function, values, paths, any_complex = prepared(args, kwargs)
         inputs, input_structure = leaf_types(values)
         column = Column(
             function,
@@ -153,6 +143,27 @@ def forward_jacobian(
         return (jac, column.aux(stacked[len(outputs) :])) if has_aux else jac
 
     return jacobian
+
+
+def _preparing(
+    who: str, func: Callable[..., Any], which: Any, has_aux: bool, as_real: bool
+) -> Callable[..., tuple[Callable[..., Any], Any, Any, bool]]:
+    """A call's function of the chosen arguments, their values and paths; whether any is complex.
+
+    With `as_real`, complex arguments and outputs are pairs of real numbers, and none is complex.
+    """
+
+    def prepared(
+        args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], Any, Any, bool]:
+        function, values, paths = pick(who, func, which, args, kwargs)
+        values, any_complex = differentiable(who, values, paths)
+        function = checking(who, function, has_aux, require_differentiable_output)
+        if as_real:
+            function, values = as_real_function(function, values, has_aux)
+        return function, values, paths, any_complex and not as_real
+
+    return prepared
 
 
 def _lane(types: Sequence[LeafType], with_index: bool = False) -> list[jax.ShapeDtypeStruct]:

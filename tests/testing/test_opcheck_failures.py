@@ -199,3 +199,9 @@ def test_sums_that_cancel_may_lose_the_digits_of_their_terms():
 
     at = jnp.asarray([[10000.123, -10000.0, 0.25]], "float32")
     assert opcheck(total, at, checks=["jit", "vmap"]).passed
+
+
+def test_functions_of_users_may_lean_on_implicit_promotion():
+    mixed = lambda x: x[None] * jnp.arange(3) + jnp.ones((2, 2, 3)) + x
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+        assert opcheck(mixed, jnp.ones(3)).passed

@@ -8,6 +8,8 @@ the same shapes, is compiled once.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import dataclasses
 import functools as ft
 import gc
@@ -22,11 +24,32 @@ from jax.extend.backend import get_backend
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, jaxprs_in_params
 
 
+_strictly = contextvars.ContextVar("strictly", default=False)
+
+
+@contextlib.contextmanager
+def tracing_strictly(strictly: bool) -> Iterator[None]:
+    """Traces programs in JAX's strict settings: who forbids implicit promotion calls operators too.
+
+    Functions of users are not held to that.
+    """
+    token = _strictly.set(strictly)
+    try:
+        yield
+    finally:
+        _strictly.reset(token)
+
+
+@contextlib.contextmanager
+def _strict_settings() -> Iterator[None]:
+    with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+        yield
+
+
 class CheckProgram:
     """A function of arrays to be compiled; calling it makes a request.
 
-    A trace is kept, so that what is asked of it several times is traced once. It is made in JAX's
-    strict settings: users who forbid themselves implicit promotion still call operators.
+    A trace is kept, so that what is asked of it several times is traced once.
     """
 
     def __init__(self, f: Callable[..., Any], x64: bool = True):
@@ -40,8 +63,9 @@ class CheckProgram:
         """Its equations for arguments of these shapes and dtypes."""
         leaves, tree = jax.tree.flatten(_uncommitted(args))
         types = tree, tuple((np.shape(x), getattr(x, "dtype", type(x))) for x in leaves)
+        types += (_strictly.get(),)
         if types not in self._traces:
-            with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+            with _strict_settings() if _strictly.get() else contextlib.nullcontext():
                 traced = jax.make_jaxpr(self.f, return_shape=True)(*tree.unflatten(leaves))
             self._traces[types] = Trace(traced[0], jax.tree.structure(traced[1]))
         return self._traces[types]

@@ -16,7 +16,7 @@ from functx.testing.options import names_of
 
 from .derived import looked_at
 from .names import require_checks, require_dtypes, require_entries, require_profile
-from .programs import ProgramCall, run_requests
+from .programs import ProgramCall, run_requests, tracing_strictly
 from .registry import CHECKS, Profile, PROFILES
 
 
@@ -109,7 +109,8 @@ def run_cells(
     """
     names = names_of(names)
     _require("run_cells", info, dtype, "names", names, profile)
-    with contextlib.nullcontext() if device is None else jax.default_device(device):
+    placed = contextlib.nullcontext() if device is None else jax.default_device(device)
+    with placed, tracing_strictly(info.spec is not None):
         return _outcomes(info, dtype, names, device, samples, profile)
 
 
