@@ -151,8 +151,9 @@ class Check:
 
 
 # Over vmap, the inner maps replaced by loops (T10 and T14 of the composition matrix).
-OVER_VMAP = [("vjp", "vmap"), ("jvp", "vmap")]
-DEEP_OVER_VMAP = [
+OVER_VMAP = [
+    ("vjp", "vmap"),
+    ("jvp", "vmap"),
     ("vjp", "vjp", "vmap"),
     ("jvp", "vjp", "vmap"),
     ("vmap", "vjp", "vmap"),
@@ -355,7 +356,7 @@ CHECKS: dict[str, Check] = {
         *_composed(composition.check_batched, "vmap_", [("grad",)], never),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
         _deep("vmap_pullback", composition.check_batched_cotangents),
-        *_composed(composition.check_over_vmap, "", OVER_VMAP + DEEP_OVER_VMAP, never),
+        *_composed(composition.check_over_vmap, "", OVER_VMAP, never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
