@@ -101,7 +101,8 @@ class Make:
         order = self.rng.permutation(n).reshape(shape)
         if category(dtype) < 2:
             return self.put(order % 2 if category(dtype) == 0 else order % 120, dtype)
-        values = (order - (n - 1) / 2 + 0.25) * (3 / max(n, 1)) * 2
+        shift = self.rng.uniform(0.2, 0.3)  # the extremes of lanes are not the same
+        values = (order - (n - 1) / 2 + shift) * (3 / max(n, 1)) * 2
         return self.put(values, dtype)
 
     def small(self, *shape: int) -> jax.Array:
