@@ -49,9 +49,10 @@ NESTS = {
     "checkpoint": functx.checkpoint,
     "saving": ft.partial(functx.checkpoint, policy=SAVED),
     "saving others": ft.partial(functx.checkpoint, policy=["sin"]),
+    "min cut": ft.partial(functx.checkpoint, policy="min_cut"),
     "jax.checkpoint": jax.checkpoint,
 }
-PLAIN = NESTS | dict.fromkeys(["checkpoint", "saving", "saving others"], jax.jit)
+PLAIN = NESTS | dict.fromkeys(["checkpoint", "saving", "saving others", "min cut"], jax.jit)
 
 
 def nested(names, f, nests):

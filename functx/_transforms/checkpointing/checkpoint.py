@@ -17,6 +17,8 @@ from functx._core.randomness.ambient_generator import drawing, recording, upcomi
 from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.generics import P, Y
+from functx._transforms.partitioning.choices import Choice, choice_of
+from functx._transforms.partitioning.following import following
 from functx._transforms.programs.labels import operator_of
 from functx._transforms.programs.partition import Partition, partition
 from functx._transforms.programs.walking import equations
@@ -31,16 +33,21 @@ __all__ = ["checkpoint"]
 
 @overload
 def checkpoint(
-    func: Callable[P, Y], *, policy: Any = None, prevent_cse: bool = True
+    func: Callable[P, Y],
+    *,
+    policy: Any = None,
+    budget: float | None = None,
+    prevent_cse: bool = True,
 ) -> Callable[P, Y]: ...
 @overload
 def checkpoint(
-    *, policy: Any = None, prevent_cse: bool = True
+    *, policy: Any = None, budget: float | None = None, prevent_cse: bool = True
 ) -> Callable[[Callable[P, Y]], Callable[P, Y]]: ...
 def checkpoint(
     func: Callable[..., Any] | None = None,
     *args: Any,
     policy: Any = None,
+    budget: float | None = None,
     prevent_cse: bool = True,
     **kwargs: Any,
 ) -> Any:
@@ -58,12 +65,19 @@ def checkpoint(
       that their derivatives read. A function `policy(operator, *avals)` is asked once for each call
       of an operator, in order, and returns a `CheckpointPolicy` or a bool: `avals` have the shape
       and dtype of each array that the operator takes. One of `jax.checkpoint_policies` decides by
-      primitives.
+      primitives. `"min_cut"` needs the fewest bytes of all plans that compute no product,
+      convolution, decomposition, loop or random number again.
+    - `budget`: in place of a policy, how many bytes the derivative may need besides arguments,
+      results and cotangents: an int, or a float from [0, 1], a fraction of what it keeps without a
+      checkpoint. functx finds what to keep, so that as little as possible is computed again. What
+      is computed again at once counts, too. A body of a loop gets its share. It is an estimate: the
+      compiler may need less, or more for a moment.
     - `prevent_cse`: whether the compiler is kept from undoing the checkpoint. False is safe, and
       faster, in the body of a `scan`.
 
     Errors: TypeError for a policy of another kind or answer, ValueError for a list that holds
-    anything but operators.
+    anything but operators; where the derivative is taken, ValueError for a budget that is too
+    small, which names the least.
 
     >>> def layer(w, x):
     ...     return functx.exp(functx.matmul(x, w)).sum()
@@ -78,12 +92,18 @@ def checkpoint(
         _refuse_options(args, kwargs)
     require_bools("checkpoint", prevent_cse=prevent_cse)
     if func is None:
-        return ft.partial(checkpoint, policy=policy, prevent_cse=prevent_cse)
+        options = {"policy": policy, "budget": budget, "prevent_cse": prevent_cse}
+        return ft.partial(checkpoint, **options)
     require_callable("checkpoint", func)
+    choice = choice_of("checkpoint", policy, budget)
+    if choice is not None:
+        policy = None
     by_primitives = policy is None or is_jax_policy(policy)
     decide = None if by_primitives else decision("checkpoint", policy)
 
     def recomputing(body: Callable[..., Any]) -> Callable[..., Any]:
+        if choice is not None:
+            return ft.partial(_planned, body, choice, prevent_cse)
         if decide is None:
             return jax.checkpoint(body, policy=policy, prevent_cse=prevent_cse)
         return ft.partial(_selective, body, decide, prevent_cse)
@@ -105,6 +125,13 @@ def checkpoint(
         return returned[-1].whole(arrays)
 
     return checkpointed
+
+
+def _planned(func: Callable[..., Any], choice: Choice, prevent_cse: bool, *args: Any) -> Any:
+    """`func(*args)`, whose derivative does as the plan says that `choice` makes."""
+    program, shapes = jax.make_jaxpr(func, return_shape=True)(*args)
+    run = following(program, choice, prevent_cse)
+    return jax.tree.unflatten(jax.tree.structure(shapes), run(*jax.tree.leaves(args)))
 
 
 def _refuse_options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:

@@ -17,6 +17,7 @@ from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from functx._core.randomness.ambient_generator import recording, upcoming_draw
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
+from functx._transforms.partitioning.operator_calls import call_computed_again
 from functx._transforms.programs.labels import operator_of
 from functx._transforms.programs.partition import is_array, partition
 from functx._transforms.programs.walking import equations, inner_programs
@@ -54,8 +55,9 @@ def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Ch
     The derivative is that of all floating outputs in all floating arrays of the arguments. A call
     counts as computed again if the backward pass needs its results, or sums, products and factors
     inside, and does not have them; what is done element by element for the derivative of the
-    operator itself, such as the cosine of `sin`, does not count. The body of a `scan` counts as
-    often as it runs, each branch of a `cond` once. Random numbers are not used up.
+    operator itself, such as the cosine of `sin`, does not count. Of checkpoints with a budget or
+    `policy="min_cut"` a call counts if any part of it is computed again. The body of a `scan`
+    counts as often as it runs, each branch of a `cond` once. Random numbers are not used up.
 
     >>> x = jnp.ones(8, "float32")
     >>> f = functx.checkpoint(lambda x: functx.sum(functx.exp(functx.sin(x))))
@@ -121,6 +123,8 @@ def _counted(jaxpr: Jaxpr) -> Counter[str]:
                 counts[name] += count * times
     for call in here:
         counts[call.removeprefix(_CALL).partition(".")[2]] += 1
+    planned = {call for eqn in jaxpr.eqns if (call := call_computed_again(eqn))}
+    counts.update(call.operator for call in planned)
     return counts
 
 
