@@ -11,11 +11,13 @@ import pytest
 from jax import lax
 
 import functx
+from functx._transforms.partitioning import cutting
 from functx._transforms.partitioning.cutting import Cut, CutNetwork
-from functx._transforms.partitioning.linearized import linearized, variables
+from functx._transforms.partitioning.linearized import linearized
+from functx._transforms.partitioning.numbered import NumberedDerivative
 from functx._transforms.partitioning.planning import keeping_all, plan_for
 from functx._transforms.partitioning.segments import segments
-from functx._transforms.partitioning.work import bytes_of, is_fixed, total_bytes, work_of
+from functx._transforms.partitioning.work import is_fixed, work_of
 from functx._transforms.programs.walking import equations
 from functx.checkpointing import checkpoint_plan, checkpoint_report
 from functx.testing.checks.programs import compiled
@@ -205,7 +207,7 @@ def test_ambient_random_numbers_are_those_of_the_function():
 
 def derivative_of(f, *args):
     program = jax.make_jaxpr(f)(*args)
-    return linearized(program, range(len(program.in_avals)))
+    return NumberedDerivative(linearized(program, range(len(program.in_avals))))
 
 
 def test_a_minimum_cut_computes_no_product_again():
@@ -235,36 +237,29 @@ def small_programs():
 def needed_again(derivative, kept):
     """The equations that must run again if `kept` is kept."""
     wanted, again = {*derivative.needed} - kept, []
-    for i in range(len(derivative.forward.eqns) - 1, -1, -1):
-        eqn = derivative.forward.eqns[i]
-        if any(x in wanted for x in eqn.outvars):
+    for i in range(len(derivative.reads) - 1, -1, -1):
+        if any(n in wanted for n in derivative.outputs[i]):
             again.append(i)
-            wanted |= {*variables(eqn.invars)} - derivative.given - kept
-    return again
+            wanted |= {*derivative.reads[i]} - kept
+    return again[::-1]
 
 
 @pytest.mark.parametrize("program", list(small_programs()))
 @pytest.mark.parametrize("price", [0.0, 0.01, 0.05, 0.2, 1.0])
 def test_no_other_choice_costs_less(program, price):
     derivative = derivative_of(program, jnp.ones(16))
-    values = [x for eqn in derivative.forward.eqns for x in eqn.outvars]
-    cut = CutNetwork(derivative).cut(price)
+    assert not derivative.fixed.any()
+    count = len(derivative.reads)
+    work = derivative.work * (1 + cutting._TILT * np.arange(count) / count)
+    cut = CutNetwork(derivative, derivative.work, derivative.fixed).cut(price)
 
     def cost(kept):
         again = needed_again(derivative, set(kept))
-        tilted = [
-            work_of(derivative.forward.eqns[i]) * (1 + 0.01 * i / len(derivative.forward.eqns))
-            for i in again
-        ]
-        return total_bytes(kept) + price * sum(tilted)
+        return derivative.bytes[list(kept)].sum() + price * work[again].sum()
 
-    candidates = sorted(values, key=bytes_of)[:12]
-    best = min(
-        cost(kept)
-        for count in range(len(candidates) + 1)
-        for kept in itertools.combinations(candidates, min(count, 5))
-    )
-    assert list(cut.again) == needed_again(derivative, set(cut.kept))[::-1]
+    candidates = np.argsort(derivative.bytes, kind="stable")[:12].tolist()
+    best = min(cost(kept) for most in range(6) for kept in itertools.combinations(candidates, most))
+    assert list(cut.again) == needed_again(derivative, set(cut.kept))
     assert cost(cut.kept) <= best * (1 + 1e-5) + 1e-3
 
 
@@ -273,7 +268,7 @@ def test_segments_cover_the_linear_pass_and_share_nothing():
     plan = plan_for(derivative, 0.4 * keeping_all(derivative).bytes)
     assert len(plan.segments) > 1
     assert plan.segments[0].start == 0
-    assert plan.segments[-1].stop == len(derivative.linear)
+    assert plan.segments[-1].stop == len(derivative.linear_reads)
     for one, after in itertools.pairwise(plan.segments):
         assert one.stop == after.start
     again = [i for part in plan.segments for i in part.again]

@@ -16,7 +16,6 @@ from functx._transforms.concretization import tracing
 from functx._transforms.partitioning.choices import Budget, choice_of
 from functx._transforms.partitioning.following import planned_derivative, PlannedDerivative
 from functx._transforms.partitioning.operator_calls import call_of
-from functx._transforms.partitioning.work import bytes_of, work_of
 from functx._transforms.programs.labels import Line
 from functx._transforms.programs.partition import is_array, partition
 
@@ -117,19 +116,16 @@ def checkpoint_plan(
 
 
 def _described(planned: PlannedDerivative) -> CheckpointPlan:
-    derivative, again = planned.derivative, planned.plan.again
-    eqns = derivative.forward.eqns
-    makers = {x: eqn for eqn in eqns for x in eqn.outvars}
+    numbered, plan = planned.numbered, planned.plan
     kept: list[KeptValue] = []
-    for x in planned.plan.kept:
-        call = call_of(makers[x])
-        operator = makers[x].primitive.name if call is None else call.operator
-        kept.append(
-            KeptValue(describe(x.aval), bytes_of(x), operator, derivative.line_of(makers[x]))
-        )
-    whole = sum(map(work_of, eqns))
-    work = sum(work_of(eqns[i]) for i in again) / max(whole, 1)
-    return CheckpointPlan(tuple(kept), planned.bytes, planned.whole, work)
+    for n in plan.kept:
+        x, eqn = numbered.values[n], planned.derivative.forward.eqns[numbered.maker[n]]
+        call = call_of(eqn)
+        operator = eqn.primitive.name if call is None else call.operator
+        size, line = int(numbered.bytes[n]), planned.derivative.line_of(eqn)
+        kept.append(KeptValue(describe(x.aval), size, operator, line))
+    work = plan.work / max(numbered.work.sum(), 1)
+    return CheckpointPlan(tuple(kept), planned.bytes, planned.whole, float(work))
 
 
 def _has_derivatives(x: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from functx._core import describe, fail
 
-from .linearized import Linearized
+from .numbered import NumberedDerivative
 from .planning import min_cut_plan, plan_for, SavingPlan
 
 
@@ -22,7 +22,7 @@ class Choice(Protocol):
     - `require(needed, whole)`: raises an error where so many bytes are too many.
     """
 
-    def plan(self, derivative: Linearized, whole: int, steps: int) -> SavingPlan: ...
+    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan: ...
 
     def inside(self, whole: int) -> Sequence[Choice]: ...
 
@@ -34,7 +34,7 @@ class Choice(Protocol):
 class MinCut:
     """Needs the fewest bytes, and computes no product, random number or loop again."""
 
-    def plan(self, derivative: Linearized, whole: int, steps: int) -> SavingPlan:
+    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
         return min_cut_plan(derivative, steps)
 
     def inside(self, whole: int) -> Sequence[Choice]:
@@ -56,7 +56,7 @@ class Budget:
 
     amount: int | float
 
-    def plan(self, derivative: Linearized, whole: int, steps: int) -> SavingPlan:
+    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
         return plan_for(derivative, self._bytes(whole), steps)
 
     def inside(self, whole: int) -> Sequence[Choice]:
@@ -94,7 +94,7 @@ class BodyShare:
 
     fraction: float
 
-    def plan(self, derivative: Linearized, whole: int, steps: int) -> SavingPlan:
+    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
         return plan_for(derivative, self.fraction * whole, steps)
 
     def inside(self, whole: int) -> Sequence[Choice]:

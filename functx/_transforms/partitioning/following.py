@@ -20,6 +20,7 @@ from functx._transforms.programs.walking import CALLS, equations, opened
 
 from .choices import Choice
 from .linearized import Linearized, linearized, variables
+from .numbered import NumberedDerivative
 from .operator_calls import call_of
 from .planning import keeping_all, SavingPlan
 from .segments import Segment
@@ -59,10 +60,10 @@ def following(
         if active not in known:
             known[active] = planned_derivative(whole, active, choice, prevent_cse, steps)
             made(known[active])
-        derivative, plan = known[active].derivative, known[active].plan
-        outputs, values = _forward(derivative, plan, primals)
-        values |= zip(derivative.tangents, (tangents[i] for i in active), strict=True)
-        moved = iter(_linear(derivative, plan, values, prevent_cse))
+        outputs, values = _forward(known[active], primals)
+        moving = (tangents[i] for i in active)
+        values |= zip(known[active].derivative.tangents, moving, strict=True)
+        moved = iter(_linear(known[active], values, prevent_cse))
         return outputs, [next(moved) if _is_inexact(y) else _no_tangent(y) for y in outputs]
 
     planned.defjvp(rule, symbolic_zeros=True)
@@ -77,10 +78,20 @@ class PlannedDerivative:
     - `inner`: the bytes that one step of a loop computes again at once, at most.
     """
 
-    derivative: Linearized
+    numbered: NumberedDerivative
     plan: SavingPlan
     whole: int
     inner: int = 0
+
+    @property
+    def derivative(self) -> Linearized:
+        """The derivative itself."""
+        return self.numbered.derivative
+
+    @property
+    def kept(self) -> list[Any]:
+        """The variables whose values are kept."""
+        return [self.numbered.values[n] for n in self.plan.kept]
 
     @property
     def bytes(self) -> int:
@@ -96,9 +107,9 @@ def planned_derivative(
     steps: int = 1,
 ) -> PlannedDerivative:
     """The derivative of `program` by some of its inputs, with the plan that `choice` makes."""
-    plain = linearized(program, active)
+    plain = NumberedDerivative(linearized(program, active))
     whole = keeping_all(plain, steps).bytes
-    if not any(map(_is_loop, equations(program))):
+    if not _has_loops(program):
         found = PlannedDerivative(plain, choice.plan(plain, whole, steps), whole)
         choice.require(found.bytes, whole)
         return found
@@ -106,7 +117,8 @@ def planned_derivative(
     for inside in choice.inside(whole):
         visit = _Bodies(inside, prevent_cse, steps)
         run = lambda *arrays, visit=visit: interpret(program, arrays, visit)
-        derivative = linearized(jax.make_jaxpr(run)(*program.in_avals), active)
+        inner = jax.make_jaxpr(run)(*program.in_avals)
+        derivative = NumberedDerivative(linearized(inner, active))
         plan = choice.plan(derivative, whole, steps)
         tried.append(PlannedDerivative(derivative, plan, whole, visit.largest))
         if choice.fits(tried[-1].bytes, whole):
@@ -120,6 +132,10 @@ def _is_loop(eqn: JaxprEqn) -> bool:
     return eqn.primitive.name in ("scan", "cond")
 
 
+def _has_loops(program: Any) -> bool:
+    return any(map(_is_loop, equations(program)))
+
+
 class _Bodies(Visitor):
     """Runs loops and branches, whose programs have planned derivatives, too."""
 
@@ -128,7 +144,7 @@ class _Bodies(Visitor):
         self.largest = 0  # of the bytes that a step of a loop computes again at once
 
     def enters(self, eqn: JaxprEqn) -> bool:
-        return eqn.primitive.name in CALLS or _is_loop(eqn)
+        return _is_loop(eqn) or (eqn.primitive.name in CALLS and _has_loops(eqn.params["jaxpr"]))
 
     def nested(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         if eqn.primitive.name in CALLS:
@@ -157,26 +173,22 @@ def _no_tangent(x: Any) -> np.ndarray:
 
 
 def _forward(
-    derivative: Linearized, plan: SavingPlan, primals: Sequence[Any]
+    planned: PlannedDerivative, primals: Sequence[Any]
 ) -> tuple[list[Any], dict[Any, Any]]:
     """The outputs, and the values that the linear pass finds, by variable."""
-    forward = derivative.forward
-    read = [*forward.outvars, *plan.kept]
+    derivative, forward = planned.derivative, planned.derivative.forward
+    read = [*forward.outvars, *planned.kept]
     results = interpret(ClosedJaxpr(forward, list(derivative.consts)), primals, bind, read)
     count = len(forward.outvars)
     values = dict(zip(forward.constvars, derivative.consts, strict=True))
     values |= zip(forward.invars, primals, strict=True)
-    values |= zip(plan.kept, results[count:], strict=True)
+    values |= zip(planned.kept, results[count:], strict=True)
     return results[:count], values | derivative.linear_consts
 
 
-def _linear(
-    derivative: Linearized,
-    plan: SavingPlan,
-    values: dict[Any, Any],
-    prevent_cse: bool,
-) -> list[Any]:
+def _linear(planned: PlannedDerivative, values: dict[Any, Any], prevent_cse: bool) -> list[Any]:
     """The tangents of the outputs, segment by segment."""
+    derivative, plan = planned.derivative, planned.plan
     after = {x for x in variables(derivative.out_tangents)}
     later: list[set[Any]] = []
     for part in reversed(plan.segments):

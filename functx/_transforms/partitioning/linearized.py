@@ -46,18 +46,6 @@ class Linearized:
         call = call_of(eqn)
         return line_of(eqn) if call is None else self.call_lines[call.number]
 
-    @property
-    def given(self) -> set[Any]:
-        """The values that are there without being computed: inputs and constants."""
-        return {*self.forward.invars, *self.forward.constvars}
-
-    @property
-    def needed(self) -> list[Any]:
-        """The values of the forward pass that the linear pass reads, in the order of computing."""
-        read = {x for eqn in self.linear for x in variables(eqn.invars)}
-        read |= {*variables(self.out_tangents)}
-        return [x for eqn in self.forward.eqns for x in eqn.outvars if x in read]
-
 
 def variables(atoms: Sequence[Any]) -> list[Any]:
     """Those of the atoms that are no literals."""

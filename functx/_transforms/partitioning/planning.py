@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from .cutting import Cut, CutNetwork
-from .linearized import Linearized, variables
+from .numbered import NumberedDerivative
 from .segments import Segment, segments
-from .work import bytes_of, is_heavy, total_bytes, work_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SavingPlan:
     """What a derivative keeps, what it computes again, and in which parts.
 
-    - `kept`: values of the forward pass; `kept_bytes`: what they take together, in all steps of
-      the loop whose body the program is.
+    - `kept`: the numbers of the values that are kept; `kept_bytes`: what they take together, in all
+      steps of the loop whose body the program is.
     - `again`: the numbers of the equations that are computed again; `work`: how much that is.
     - `segments`: the parts of the linear pass.
     """
 
-    kept: tuple[Any, ...]
+    kept: tuple[int, ...]
     kept_bytes: int
     again: tuple[int, ...]
-    work: int
+    work: float
     segments: Sequence[Segment]
 
     @property
@@ -41,32 +40,32 @@ class SavingPlan:
         return self.kept_bytes + self.largest
 
 
-def plan_of(derivative: Linearized, cut: Cut, steps: int = 1) -> SavingPlan:
+def plan_of(derivative: NumberedDerivative, cut: Cut, steps: int = 1) -> SavingPlan:
     """The plan that keeps what `cut` keeps, in each of so many steps of a loop."""
-    work = sum(work_of(derivative.forward.eqns[i]) for i in cut.again)
-    parts = segments(derivative, cut)
-    return SavingPlan(cut.kept, steps * total_bytes(cut.kept), cut.again, work, parts)
+    work = float(derivative.work[list(cut.again)].sum())
+    kept_bytes = steps * int(derivative.bytes[list(cut.kept)].sum())
+    return SavingPlan(cut.kept, kept_bytes, cut.again, work, segments(derivative, cut))
 
 
-def keeping_all(derivative: Linearized, steps: int = 1) -> SavingPlan:
+def keeping_all(derivative: NumberedDerivative, steps: int = 1) -> SavingPlan:
     """The plan that computes nothing again: what JAX's derivatives do."""
     return plan_of(derivative, Cut(tuple(derivative.needed), ()), steps)
 
 
-def min_cut_plan(derivative: Linearized, steps: int = 1) -> SavingPlan:
+def min_cut_plan(derivative: NumberedDerivative, steps: int = 1) -> SavingPlan:
     """The plan that needs the fewest bytes without computing a product again.
 
     Products, convolutions, decompositions and loops are not computed again; what is done element
     by element is.
     """
-    network = CutNetwork(derivative, lambda eqn: None if is_heavy(eqn) else 1.0)
-    whole = keeping_all(derivative, steps)
-    cuts = (network.cut(1e-6, borders) for borders in _borders(derivative, whole.bytes / steps))
-    plans = (plan_of(derivative, cut, steps) for cut in cuts)
-    return min([whole, *plans], key=lambda plan: plan.bytes)
+    alike = np.ones(len(derivative.reads))
+    network = CutNetwork(derivative, alike, derivative.fixed | derivative.heavy)
+    cuts = (network.cut(1e-6, borders) for borders in _borders(derivative))
+    plans = (plan_of(derivative, cut, steps) for cut in dict.fromkeys(cuts))
+    return min([keeping_all(derivative, steps), *plans], key=lambda plan: plan.bytes)
 
 
-def plan_for(derivative: Linearized, budget: float, steps: int = 1) -> SavingPlan:
+def plan_for(derivative: NumberedDerivative, budget: float, steps: int = 1) -> SavingPlan:
     """The plan of least work that keeps to so many bytes, in so many steps of a loop.
 
     Where there is none, the one of the fewest bytes.
@@ -74,13 +73,9 @@ def plan_for(derivative: Linearized, budget: float, steps: int = 1) -> SavingPla
     whole = keeping_all(derivative, steps)
     if whole.bytes <= budget:
         return whole
-    network = CutNetwork(derivative)
-    plans = (
-        plan_of(derivative, cut, steps)
-        for borders in _borders(derivative, whole.bytes / steps)
-        for cut in _cuts(network, borders, budget / steps)
-    )
-    return min([whole, *plans], key=lambda plan: _rank(plan, budget))
+    cuts = dict.fromkeys(_cuts(derivative, budget / steps))
+    plans = [whole, *(plan_of(derivative, cut, steps) for cut in cuts)]
+    return min(plans, key=lambda plan: _rank(plan, budget))
 
 
 def _rank(plan: SavingPlan, budget: float) -> tuple[bool, float, float]:
@@ -89,77 +84,77 @@ def _rank(plan: SavingPlan, budget: float) -> tuple[bool, float, float]:
     return not fits, plan.work if fits else plan.bytes, plan.bytes
 
 
-_TRIALS = 14  # of the search for a price
+_TRIALS = 12  # of the search for a price
+_LOWEST, _HIGHEST = 1e-12, 1e3  # bytes for an operation
 
 
-_LOWEST, _HIGHEST = -12.0, 6.0  # powers of ten: bytes for an operation
+def _cuts(derivative: NumberedDerivative, budget: float) -> Iterator[Cut]:
+    """Cuts that divide the program in several ways, at prices that come close to the budget.
 
-
-def _cuts(network: CutNetwork, borders: frozenset[Any], budget: float) -> Iterator[Cut]:
-    """Cuts that keep `borders`, at prices that come closer to the one that meets the budget.
-
-    The lower the price of work, the fewer bytes are kept.
+    The lower the price of work, the fewer bytes are kept. The first of each way keeps the fewest;
+    the others are those within the budget.
     """
-    low, high = _LOWEST, _HIGHEST
-    yield network.cut(10**low, borders)
-    for _ in range(_TRIALS):
-        middle = (low + high) / 2
-        cut = network.cut(10**middle, borders)
-        yield cut
-        low, high = (low, middle) if total_bytes(cut.kept) > budget else (middle, high)
+    network = CutNetwork(derivative, derivative.work, derivative.fixed)
+    for borders in _borders(derivative):
+        least = network.cut(_LOWEST, borders)
+        yield least
+        if derivative.bytes[list(least.kept)].sum() > budget:
+            continue
+        low, high = 1e-5, _HIGHEST
+        for _ in range(_TRIALS):
+            middle = math.sqrt(low * high)
+            cut = network.cut(middle, borders)
+            if derivative.bytes[list(cut.kept)].sum() > budget:
+                high = middle
+            else:
+                yield cut
+                low = middle
 
 
-def _borders(derivative: Linearized, whole: float) -> Iterator[frozenset[Any]]:
+def _borders(derivative: NumberedDerivative) -> Iterator[tuple[int, ...]]:
     """Sets of values that divide the forward pass into parts, from none to many."""
-    yield frozenset()
+    yield ()
     crossing = _Crossing(derivative)
-    seen = {frozenset[Any]()}
-    size = whole / 2
-    while size > whole / 4096:
-        found = crossing.borders(size)
-        if found not in seen:
-            seen.add(found)
-            yield found
-        size /= 2**0.5
+    whole = float(derivative.bytes[derivative.needed].sum())
+    sizes = (whole / 2 ** (k / 2) for k in range(2, 20))
+    yield from dict.fromkeys(found for size in sizes if (found := crossing.borders(size)))
 
 
 class _Crossing:
     """What is alive between two equations of a forward pass: computed before, read after."""
 
-    def __init__(self, derivative: Linearized) -> None:
-        eqns, given = derivative.forward.eqns, derivative.given
-        needed = set(derivative.needed)
-        self._made: dict[Any, int] = {}
-        self._last: dict[Any, int] = {}
-        self._needs = np.zeros(len(eqns))
-        for i, eqn in enumerate(eqns):
-            self._last |= dict.fromkeys(set(variables(eqn.invars)) - given, i)
-            self._made |= dict.fromkeys(eqn.outvars, i)
-            self._needs[i] = sum(bytes_of(x) for x in eqn.outvars if x in needed)
-        alive = np.zeros(len(eqns) + 1)
-        for x, last in self._last.items():
-            alive[self._made[x]] += bytes_of(x)
-            alive[last] -= bytes_of(x)
-        self._alive = np.cumsum(alive)[: len(eqns)]  # after each equation
+    def __init__(self, derivative: NumberedDerivative) -> None:
+        count = len(derivative.reads)
+        self._maker = np.array(derivative.maker, int)
+        self._last = np.full(len(derivative.values), -1)
+        for i, read in enumerate(derivative.reads):
+            self._last[read] = i
+        needs = np.zeros(len(derivative.values))
+        needs[derivative.needed] = derivative.bytes[derivative.needed]
+        self._needs = np.cumsum(np.bincount(self._maker, needs, count))
+        alive = np.zeros(count + 1)
+        crosses = self._last >= 0
+        np.add.at(alive, self._maker[crosses], derivative.bytes[crosses])
+        np.add.at(alive, self._last[crosses], -derivative.bytes[crosses])
+        self._alive = np.cumsum(alive)[:count]  # after each equation
 
-    def borders(self, size: float) -> frozenset[Any]:
+    def borders(self, size: float) -> tuple[int, ...]:
         """What is alive where the least is, between parts that need about `size` bytes each."""
-        total = np.cumsum(self._needs)
-        start, places = 0.0, list[int]()
-        count = len(total)
+        total, start, count = self._needs, 0.0, len(self._needs)
+        places = np.zeros(count + 1, int)
         while True:
-            window = np.flatnonzero((total > start + size / 2) & (total <= start + size))
-            window = window[window < count - 1]
-            if not len(window):
-                beyond = np.flatnonzero(total > start + size)
-                window = beyond[beyond < count - 1][:1]
+            low, high = np.searchsorted(
+                total, np.array([start + size / 2, start + size]), side="right"
+            )
+            if low == high:  # no equation ends a part of such a size: the next one does
+                high += 1
+            window = np.arange(low, min(high, count - 1))
             if not len(window):
                 break
-            best = window[np.flatnonzero(self._alive[window] == self._alive[window].min())[-1]]
-            places.append(int(best))
-            start = max(total[best], start + 1)
-        cut = np.zeros(count + 1, int)
-        cut[places] = 1
-        before = np.concatenate([[0], np.cumsum(cut)])  # how many places lie before an equation
-        crosses = (x for x, last in self._last.items() if before[last] > before[self._made[x]])
-        return frozenset(crosses)
+            least = self._alive[window] == self._alive[window].min()
+            best = window[np.flatnonzero(least)[-1]]
+            places[best] = 1
+            start = max(float(total[best]), start + 1)
+        before = np.concatenate([[0], np.cumsum(places)])  # how many lie before an equation
+        crosses = (self._last >= 0) & (before[self._last] > before[self._maker])
+        return tuple(np.flatnonzero(crosses).tolist())

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cutting import Cut
-from .linearized import Linearized, variables
-from .work import total_bytes
+from .numbered import NumberedDerivative
 
 
 class Segment(NamedTuple):
@@ -26,7 +25,7 @@ class Segment(NamedTuple):
     bytes: int
 
 
-def segments(derivative: Linearized, cut: Cut) -> list[Segment]:
+def segments(derivative: NumberedDerivative, cut: Cut) -> list[Segment]:
     """The linear pass in as many parts as there can be, none larger than the largest must be.
 
     No equation is computed again by two of them.
@@ -35,46 +34,51 @@ def segments(derivative: Linearized, cut: Cut) -> list[Segment]:
     return list(_joined(list(_apart(derivative, cut, uses))))
 
 
-def _uses(derivative: Linearized, cut: Cut) -> dict[int, tuple[int, int]]:
+def _uses(derivative: NumberedDerivative, cut: Cut) -> dict[int, tuple[int, int]]:
     """The first and the last equation of the linear pass that needs what is computed again."""
-    places: dict[object, list[int]] = {}
-    for j, eqn in enumerate(derivative.linear):
-        for x in variables(eqn.invars):
-            places.setdefault(x, []).append(j)
-    last = len(derivative.linear) - 1
-    for x in variables(derivative.out_tangents):
-        places.setdefault(x, []).append(last)
-    kept, found = set(cut.kept), dict[int, tuple[int, int]]()
+    kept = set(cut.kept)
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for j, read in enumerate(derivative.linear_reads):
+        for n in read:
+            first.setdefault(n, j)
+            last[n] = j
+    found: dict[int, tuple[int, int]] = {}
     for i in reversed(cut.again):
-        eqn = derivative.forward.eqns[i]
-        used = [j for x in eqn.outvars if x not in kept for j in places.get(x, ())]
+        used = [n for n in derivative.outputs[i] if n in first and n not in kept]
         if used:
-            found[i] = min(used), max(used)
-            for x in variables(eqn.invars):
-                places.setdefault(x, []).extend(found[i])
+            here = min(first[n] for n in used), max(last[n] for n in used)
+            found[i] = here
+            for n in derivative.reads[i]:
+                first[n] = min(first.get(n, here[0]), here[0])
+                last[n] = max(last.get(n, here[1]), here[1])
     return found
 
 
-def _apart(derivative: Linearized, cut: Cut, uses: dict[int, tuple[int, int]]) -> Iterator[Segment]:
+def _apart(
+    derivative: NumberedDerivative, cut: Cut, uses: dict[int, tuple[int, int]]
+) -> Iterator[Segment]:
     """The linear pass divided wherever nothing that is computed again is needed on both sides."""
-    count = len(derivative.linear)
+    count = len(derivative.linear_reads)
     crossing = np.zeros(count + 1, int)  # how much that is computed again is needed on both sides
     for first, last in uses.values():
         crossing[first + 1] += 1
-        crossing[last + 1 :][:1] -= 1
-    borders = [0, *(j for j, n in enumerate(np.cumsum(crossing)) if not n and 0 < j < count), count]
-    again: dict[int, list[int]] = {}
-    starts = np.array(borders[:-1])
-    for i in cut.again:
-        if i in uses:
-            place = int(np.searchsorted(starts, uses[i][0], side="right")) - 1
-            again.setdefault(place, []).append(i)
-    needed, kept = set(derivative.needed), set(cut.kept)
-    for k, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
-        here = again.get(k, [])
-        made = [x for i in here for x in derivative.forward.eqns[i].outvars]
-        read = [x for x in made if x in needed and x not in kept]
-        yield Segment(tuple(here), start, stop, total_bytes(read))
+        crossing[last + 1] -= 1
+    inside = np.flatnonzero(np.cumsum(crossing)[1:count] == 0) + 1
+    kept, needed = set(cut.kept), set(derivative.needed)
+    starts = np.concatenate([[0], inside])
+    places = np.searchsorted(starts, [uses[i][0] for i in cut.again if i in uses], side="right") - 1
+    again: dict[int, list[int]] = {0: []}
+    for i, place in zip((i for i in cut.again if i in uses), places.tolist(), strict=True):
+        again.setdefault(place, []).append(i)
+    # Parts that compute nothing again belong to the part before them.
+    borders = [int(starts[place]) for place in sorted(again)]
+    for (_, here), start, stop in zip(
+        sorted(again.items()), borders, [*borders[1:], count], strict=True
+    ):
+        made = (n for i in here for n in derivative.outputs[i])
+        read = [n for n in made if n in needed and n not in kept]
+        yield Segment(tuple(here), start, stop, int(derivative.bytes[read].sum()))
 
 
 def _joined(parts: Sequence[Segment]) -> Iterator[Segment]:

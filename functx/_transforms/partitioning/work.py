@@ -27,11 +27,6 @@ def bytes_of(x: Any) -> int:
     return _size(x) * itemsize
 
 
-def total_bytes(values: Iterable[Any]) -> int:
-    """What these values take together."""
-    return sum(map(bytes_of, values))
-
-
 def work_of(eqn: JaxprEqn) -> int:
     """Floating-point operations, about: `PER_ELEMENT` for an element, products as they are.
 
