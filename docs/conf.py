@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -20,7 +19,15 @@ author = "The functx developers"
 copyright = "The functx developers"
 version = release = functx.__version__
 
-extensions = ["myst_nb", "sphinx_copybutton", "sphinx.ext.intersphinx", "reference", "coverage"]
+extensions = [
+    "myst_nb",
+    "sphinx_copybutton",
+    "sphinx.ext.intersphinx",
+    "reference",
+    "tutorials",
+    "mathml",
+    "coverage",
+]
 exclude_patterns = [
     "_build",
     "ext",
@@ -39,11 +46,11 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
-# The notebooks are committed without outputs, so the build runs them, and fails with them.
-nb_execution_mode = "auto"
-nb_execution_timeout = 300
-nb_execution_raise_on_error = True
-nb_execution_show_tb = True
+html_math_renderer = "mathml"
+# Notebooks are committed with their outputs, which are shown; CI runs them all again.
+nb_execution_mode = "off"
+
+suppress_warnings = ["toc.empty_glob"]  # of folders that may hold no page yet
 
 html_theme = "furo"
 html_title = f"functx {release}"
@@ -60,7 +67,3 @@ html_theme_options = {
         "color-brand-content": "#7db4f0",
     },
 }
-
-(HERE / "generated").mkdir(exist_ok=True)
-for notebook in (HERE.parent / "notebooks").glob("*.ipynb"):
-    shutil.copy(notebook, HERE / "generated" / notebook.name)

@@ -93,3 +93,9 @@ def test_the_source_distribution_has_all_that_the_repository_has():
         pytest.skip("not a checkout")
     tracked = {"/" + path.split("/")[0] for path in git.stdout.splitlines()}
     assert tracked - {"/.gitignore", "/pyproject.toml"} <= listed
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_what_is_cloned_is_the_source_that_the_package_names(page):
+    address = re.search(r"git clone (\S+)", (ROOT / page).read_text())[1]
+    assert address == PROJECT["project"]["urls"]["Source"]
