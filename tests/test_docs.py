@@ -61,6 +61,21 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_table_of_figures_says_how_to_repeat_it():
+    sections = (ROOT / "docs" / "performance.md").read_text().split("\n## ")[1:]
+    for section in sections:
+        [name] = set(re.findall(r"`python -m benchmarks (\w+)`", section))
+        assert (ROOT / "benchmarks" / f"{name}.py").exists(), section
+
+
+def test_pages_for_a_task_end_with_costs_and_what_to_read_next():
+    index = (ROOT / "docs" / "index.md").read_text()
+    how_to = re.search(r":caption: How to\n(.*?)```", index, re.S)[1].split()
+    for page in how_to:
+        headings = re.findall(r"^## (.*)$", (ROOT / "docs" / f"{page}.md").read_text(), re.M)
+        assert headings[-2:] == ["What it costs", "Read next"], page
+
+
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 
 

@@ -18,6 +18,7 @@ from public import public_names
 from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
+from sphinx.errors import ExtensionError
 
 from functx._core import OPERATORS, REGISTRY
 from functx._names import MOVED
@@ -72,14 +73,29 @@ _INTRODUCTIONS = {
         "whatever JAX and NumPy take. See [](../../concepts/x64.md).\n"
     ),
 }
+# The page of transforms is read from the top, so it begins with what most people come for.
+_TRANSFORMS = {
+    "Gradients": ["grad", "value_and_grad", "grad_and_value"],
+    "Batches and ensembles": ["vmap", "stack_trees", "unstack_tree"],
+    "Products with Jacobians": ["vjp", "jvp", "linearize"],
+    "Jacobians and Hessians": ["jacrev", "jacfwd", "hessian", "hvp", "vhp"],
+    "Compilation": ["jit"],
+    "Models": ["functional_call"],
+}
 
 
 def pages() -> dict[str, str]:
     """All generated pages by path."""
     parts = {name: [text] for name, text in _INTRODUCTIONS.items()}
+    transforms: dict[str, str] = {}
     for name, value in public_names().items():
         if (text := _described(name, value)) is not None:
-            parts[_page(name, value)].append(text)
+            page = _page(name, value)
+            if page == "transforms":
+                transforms[name.removeprefix("functx.")] = text
+            else:
+                parts[page].append(text)
+    parts["transforms"] += _in_groups(transforms)
     parts["testing"].append(checks_table())
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
@@ -87,6 +103,17 @@ def pages() -> dict[str, str]:
     tables["moved.md"] = _moved()
     tables |= {"exhaustive.md": exhaustive_page(), "names.md": names_page(), "fields.md": _fields()}
     return out | tables
+
+
+def _in_groups(transforms: dict[str, str]) -> list[str]:
+    """The entries of transforms under the headings of their groups."""
+    grouped = {name for names in _TRANSFORMS.values() for name in names}
+    if grouped != transforms.keys():
+        raise ExtensionError(f"transforms, or groups of them: {grouped ^ transforms.keys()}")
+    out = []
+    for heading, names in _TRANSFORMS.items():
+        out += [f"## {heading}\n", *(transforms[name] for name in names)]
+    return out
 
 
 def _moved() -> str:
