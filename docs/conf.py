@@ -50,8 +50,6 @@ html_math_renderer = "mathml"
 # Notebooks are committed with their outputs, which are shown; CI runs them all again.
 nb_execution_mode = "off"
 
-suppress_warnings = ["toc.empty_glob"]  # of folders that may hold no page yet
-
 html_theme = "furo"
 html_title = f"functx {release}"
 html_static_path = ["_static"]
