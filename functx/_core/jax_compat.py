@@ -15,6 +15,9 @@ from jax._src import core, pjit  # noqa: TID251
 from jax._src.core import eval_trace, NamedAxisEffect, no_axis_name, trace_ctx  # noqa: TID251
 from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
+
+# Public functions start the backends that they are asked about.
+from jax._src.xla_bridge import backends_are_initialized  # noqa: TID251
 from jax.experimental.jet import JetTrace
 
 
@@ -51,6 +54,7 @@ __all__ = [
     "Primitive",
     "TraceTag",
     "Var",
+    "backends_are_initialized",
     "differentiating",
     "hold_weakly",
     "is_named_axis_effect",
