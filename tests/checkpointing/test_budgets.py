@@ -112,14 +112,14 @@ def test_derivatives_are_those_of_the_function(f, weights, options):
 def test_functions_with_a_reverse_rule_alone(options):
     got = functx.grad(functx.checkpoint(with_rules, **options))(WEIGHTS, X)
     for one, other in zip(got, functx.grad(with_rules)(WEIGHTS, X), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_eager_and_compiled_gradients_are_the_same():
     f = functx.checkpoint(deep, budget=0.5)
     eager, whole = functx.grad(f)(WEIGHTS, X), functx.jit(functx.grad(f))(WEIGHTS, X)
     for one, other in zip(eager, whole, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 @pytest.mark.parametrize("fraction", [0.9, 0.7, 0.5, 0.4])
@@ -189,7 +189,7 @@ def test_random_numbers_are_drawn_once_and_are_the_same():
     for one, other in zip(
         *(functx.grad_and_value(f)(X, key) for f in (saving, dropping)), strict=True
     ):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
     program = jax.make_jaxpr(functx.grad(saving))(X, key)
     drawn = [eqn for eqn in equations(program) if eqn.primitive.name == "random_bits"]
     assert len(drawn) == 4
@@ -202,7 +202,7 @@ def test_ambient_random_numbers_are_those_of_the_function():
     functx.manual_seed(3)
     got = functx.grad_and_value(functx.checkpoint(dropping, policy="min_cut"))(X)
     for one, other in zip(got, want, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def derivative_of(f, *args):

@@ -97,7 +97,7 @@ def checkpoint_plan(
     >>> plan.bytes, plan.whole_bytes
     (224, 512)
     >>> plan.kept[0].type, plan.kept[0].operator
-    ('f32[8]', 'exp')
+    ('f32[8]', 'sin')
     """
     require_callable("checkpoint_plan", func)
     choice = choice_of("checkpoint_plan", policy, budget)
