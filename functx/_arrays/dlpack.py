@@ -43,6 +43,9 @@ def of_dlpack(name: str, given: Any, copy: bool | None, device: Any = None) -> j
         if copy is False and isinstance(error, ValueError):
             _refuse_to_share(name, given)
         refuse(f"`{name}` cannot be handed on by DLPack: {error}", error=type(error))
+    dtype = str(getattr(given, "dtype", out.dtype)).rpartition(".")[2]
+    if copy is False and dtype in _WIDE and out.dtype.name != dtype:  # 64 bit is off
+        _refuse_to_share(name, given)
     if not is_numeric(out.dtype):
         refuse(f"`{name}` must be an array of numbers, got {describe(given)}", error=TypeError)
     # JAX's own `copy=True` shares memory of the CPU (seen in 0.10.2).
@@ -68,4 +71,5 @@ def _refuse_to_share(name: str, given: Any) -> NoReturn:
     refuse(what, hint="copy=None makes one", error=ValueError)
 
 
+_WIDE = {"int64", "uint64", "float64", "complex128"}
 _CPU = 1  # among DLPack's kinds of devices

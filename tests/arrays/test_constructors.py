@@ -161,6 +161,24 @@ def test_arrays_that_speak_dlpack(make):
         make(Unwilling(np.ones(2)))
 
 
+class Named(Foreign):
+    """One that says its dtype, as those of PyTorch and CuPy do."""
+
+    @property
+    def dtype(self):
+        return self.values.dtype
+
+
+@pytest.mark.parametrize("make", [functx.asarray, functx.from_dlpack])
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64", "complex128"])
+def test_numbers_that_would_be_narrowed_are_not_copied_against_ones_will(make, dtype):
+    given = Named(np.ones(16, dtype))
+    with jax.enable_x64(False):
+        assert make(given).dtype.itemsize == given.dtype.itemsize // 2
+        with pytest.raises(ValueError, match="cannot become an array without a copy"):
+            make(given, copy=False)
+
+
 def aligned(n):
     """Ones, where XLA's own memory could be."""
     memory = np.ones(n + 16, "float32")

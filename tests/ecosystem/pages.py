@@ -38,10 +38,18 @@ def packages(source: str) -> set[str]:
     return found
 
 
-def run(arguments: list[str], **variables: str) -> subprocess.CompletedProcess:
+def start(arguments: list[str], **variables: str) -> subprocess.Popen:
     """Python in a process of its own, with JAX as it is by default but on CPUs."""
     inherited = {k: v for k, v in os.environ.items() if k not in SET_BY_TESTS}
     environment = {**inherited, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=170
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, *arguments], stdout=pipe, stderr=pipe, text=True, env=environment
     )
+
+
+def run(arguments: list[str], **variables: str) -> subprocess.CompletedProcess:
+    """The same, until it ends."""
+    with start(arguments, **variables) as process:
+        out, err = process.communicate()
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
