@@ -1,4 +1,4 @@
-"""The programs in the pages of docs/ecosystem, each run as a user would: in a process of its own."""
+"""The programs in the pages of docs/ecosystem, run as users would: each in its own process."""
 
 import ast
 import os
@@ -18,7 +18,7 @@ SET_BY_TESTS = {"XLA_FLAGS", "JAX_ENABLE_X64", "PYTHONPATH"}
 
 
 def program(page: Path) -> str:
-    """All blocks of a page in a row, with empty lines for the text: errors name the page's lines."""
+    """All blocks of a page; empty lines stand for the text, so that errors name lines of the page."""
     text, lines = page.read_text(), []
     for block in BLOCK.finditer(text):
         code = textwrap.dedent(block[2])

@@ -227,4 +227,4 @@ def table(counts: tuple[int, ...] = (1, 8)) -> list[str]:
 
 if __name__ == "__main__":
     jax.config.update("jax_num_cpu_devices", 8)
-    print("\n".join(table()))  # noqa: T201
+    print("\n".join(table()))

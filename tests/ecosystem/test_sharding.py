@@ -14,18 +14,6 @@ pytestmark = pytest.mark.skipif(len(jax.devices()) < 8, reason="jobs are split o
 jobs = pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name.replace(" ", "-"))
 
 
-@pytest.fixture(autouse=True)
-def default_settings():
-    with functx_defaults():
-        yield
-
-
-def functx_defaults():
-    import functx
-
-    return functx.x64(False)
-
-
 def same(got, want):
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-5, atol=1e-6),
@@ -35,9 +23,9 @@ def same(got, want):
 
 
 def parts(result, dim=0):
-    [count] = {
-        x.shape[dim] // x.sharding.shard_shape(x.shape)[dim] for x in jax.tree.leaves(result)
-    }
+    """In how many parts a dimension is split, alike in each leaf."""
+    leaves = jax.tree.leaves(result)
+    [count] = {x.shape[dim] // x.sharding.shard_shape(x.shape)[dim] for x in leaves}
     return count
 
 

@@ -22,7 +22,7 @@ def main():
             assert len(a.addressable_shards) == 4 and len(a.sharding.device_set) == 8
             for part in a.addressable_shards:
                 np.testing.assert_allclose(part.data, b[part.index], rtol=1e-5, atol=1e-6)
-    print(f"process {number}: {len(JOBS)} jobs equal those of one device", flush=True)  # noqa: T201
+    print(f"process {number}: {len(JOBS)} jobs equal those of one device", flush=True)
 
 
 main()
