@@ -1,9 +1,10 @@
 """Jobs over eight devices equal those on one, and send what the page says."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import AxisType
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from . import sharded_jobs
 from .sharded_jobs import collectives, JOBS, lower, make_mesh, place
@@ -67,3 +68,11 @@ def test_split_by_hand(job):
     compiled = lower(job, mesh, "shard_map").lower(*given).compile()
     same(compiled(*given), on_one_device(job))
     assert {name for name, _ in collectives(compiled)} == job.sends
+
+
+def test_what_jax_does_with_split_arrays():
+    split = NamedSharding(make_mesh(8), PartitionSpec("devices"))
+    x = jax.device_put(jnp.arange(64.0), split)
+    assert parts(jax.jit(lambda x: jax.lax.map(jnp.sin, x, batch_size=16))(x)) == 1
+    with pytest.raises(ValueError, match="divisible by 8"):
+        jax.device_put(jnp.arange(63.0), split)
