@@ -18,7 +18,7 @@ SET_BY_TESTS = {"XLA_FLAGS", "JAX_ENABLE_X64", "PYTHONPATH"}
 
 
 def program(page: Path) -> str:
-    """All blocks of a page; empty lines stand for the text, so that errors name lines of the page."""
+    """All blocks of a page; empty lines stand for the text, so errors name its lines."""
     text, lines = page.read_text(), []
     for block in BLOCK.finditer(text):
         code = textwrap.dedent(block[2])
