@@ -47,7 +47,7 @@ def printed(processes: list[subprocess.Popen]) -> list[str]:
     """The line of each process that begins with its number; Gloo prints too."""
     lines = []
     for number, process in enumerate(processes):
-        out, err = process.communicate(timeout=170)
+        out, err = process.communicate(timeout=900)  # on a busy machine
         assert process.returncode == 0, err[-3000:]
         lines += [line for line in out.splitlines() if line.startswith(f"process {number}: ")]
     return lines
@@ -80,7 +80,7 @@ def test_a_process_whose_partner_dies_is_ended(both):
             pytest.fail(process.communicate()[1][-3000:])
     both[1].kill()
     killed = time.monotonic()
-    err = both[0].communicate(timeout=120)[1]
+    err = both[0].communicate(timeout=900)[1]
     assert both[0].returncode == -signal.SIGABRT
     assert "stopped sending heartbeats" in err
-    assert time.monotonic() - killed < 60  # 20 are asked for; by default it were 100
+    assert time.monotonic() - killed < 80  # 20 are asked for; the default is 100
