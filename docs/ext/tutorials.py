@@ -31,14 +31,12 @@ GROUPS = {
     "Second derivatives": [
         "jacobians_and_hessians",
         "newton_cg_and_laplace",
-        "neural_tangent_kernels",
     ],
-    "Science": ["physics_informed_network", "lennard_jones"],
+    "Science": ["lennard_jones"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
         "custom_functions",
         "autograd",
-        "reading_the_database",
     ],
 }
 _INTRODUCTION = """# Tutorials
