@@ -24,7 +24,9 @@ def test_import_changes_nothing_and_needs_no_extra():
     out = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     seen = json.loads(out.stdout)
     assert seen["changed"] == []
-    assert not {"torch", "pytest", "typer", "rich", "matplotlib", "jinja2"} & set(seen["modules"])
+    assert not {"scipy", "torch", "pytest", "typer", "rich", "matplotlib", "jinja2"} & set(
+        seen["modules"]
+    )
     assert not seen["testing"]
     # Each takes a tenth of the time of the import, and the first brings the others.
     costly = {"jax.extend", "jax.experimental.checkify", "jax._src.pallas"}

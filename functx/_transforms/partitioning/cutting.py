@@ -12,12 +12,11 @@ The network without work is that of PyTorch's `min_cut_rematerialization_partiti
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from .numbered import NumberedDerivative
 
@@ -25,6 +24,11 @@ from .numbered import NumberedDerivative
 _UNBOUNDED = 2**30
 _LARGEST = 2**27  # of the capacities that a choice may cut: scipy's are of 32 bits, sums included
 _TILT = 0.1  # by how much more the work of the last equation counts than that of the first
+
+
+def _library(name: str) -> Any:
+    """A module of SciPy: its import takes as long as that of functx, and only plans need it."""
+    return importlib.import_module(name)
 
 
 class Cut(NamedTuple):
@@ -67,12 +71,13 @@ class CutNetwork:
         - `kept`: values that are kept in any case.
         """
         shape = (self._size, self._size)
-        graph = csr_array((self._capacities(price, kept), self._edges), shape=shape)
-        left = (graph - maximum_flow(graph, 0, 1).flow).tocsr()
+        sparse, graphs = _library("scipy.sparse"), _library("scipy.sparse.csgraph")
+        graph = sparse.csr_array((self._capacities(price, kept), self._edges), shape=shape)
+        left = (graph - graphs.maximum_flow(graph, 0, 1).flow).tocsr()
         left.data = np.maximum(left.data, 0)
         left.eliminate_zeros()
         there = np.zeros(self._size, bool)
-        there[breadth_first_order(left, 0, return_predecessors=False)] = True
+        there[graphs.breadth_first_order(left, 0, return_predecessors=False)] = True
         return self._chosen(~there[2 : 2 + self._count], kept)
 
     def _capacities(self, price: float, kept: Sequence[int]) -> np.ndarray:
