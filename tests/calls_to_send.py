@@ -85,6 +85,11 @@ def calls() -> dict[str, Call]:
         "checkpoint": (functx.grad(functx.checkpoint(loss)), (x,)),
         "checkpoint, a list": (functx.grad(functx.checkpoint(loss, policy=["sin"])), (x,)),
         "checkpoint, a policy": (functx.grad(by_policy), (x,)),
+        "checkpoint, a budget": (functx.grad(functx.checkpoint(loss, budget=1.0)), (x,)),
+        "checkpointing.checkpoint_plan": (
+            lambda x: functx.checkpointing.checkpoint_plan(loss, x, budget=1.0).bytes,
+            (x,),
+        ),
         "checkpointing.checkpoint_report": (
             ft.partial(functx.checkpointing.checkpoint_report, by_policy),
             (x,),
