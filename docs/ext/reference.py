@@ -19,6 +19,7 @@ from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyFunction
 from sphinx.errors import ExtensionError
+from written_pages import write_pages
 
 from functx._core import OPERATORS, REGISTRY
 from functx._names import MOVED
@@ -171,15 +172,9 @@ def _dtype(value: Any) -> str | None:
 def write(app: Sphinx) -> None:
     """Writes what changed, and removes what is gone."""
     root = Path(app.srcdir) / "generated"
-    wanted = pages()
-    for old in root.rglob("*.md"):
-        if str(old.relative_to(root)) not in wanted:
-            old.unlink()
-    for name, text in wanted.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+    wanted = {name: text.encode() for name, text in pages().items()}
+    others = {root / "tutorials.md"}  # which `tutorials` writes
+    write_pages(root, wanted, {*root.rglob("*.md")} - others)
 
 
 class SeveralNames(PyFunction):

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from written_pages import write_pages
+
 
 if TYPE_CHECKING:  # the tests, which read this, do without Sphinx
     from sphinx.application import Sphinx
@@ -112,14 +114,7 @@ def write(app: Sphinx) -> None:
     wanted["tutorials.md"] = page(groups).encode()
     for some in groups.values():
         wanted |= {f"pictures/{one.name}.png": one.picture for one in some if one.picture}
-    for old in [*folder.glob("*.ipynb"), *folder.glob("pictures/*.png")]:
-        if str(old.relative_to(folder)) not in wanted:
-            old.unlink()
-    for name, content in wanted.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_bytes() != content:
-            path.write_bytes(content)
+    write_pages(folder, wanted, [*folder.glob("*.ipynb"), *folder.glob("pictures/*.png")])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

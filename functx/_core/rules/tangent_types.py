@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, core
 from jax.interpreters import ad
 
@@ -24,6 +25,11 @@ def inexact(x: Array | ArrayType) -> bool:
 def tangent_type(x: Array) -> ArrayType:
     """The type of the tangents of `x`."""
     return jax.typeof(x).to_tangent_aval().strip_weak_type()
+
+
+def no_tangent(x: Any) -> np.ndarray:
+    """What JAX takes for the tangent of an array that has none, of integers."""
+    return np.zeros(np.shape(x), jax.dtypes.float0)
 
 
 def zeros_of(aval: ArrayType) -> Array:

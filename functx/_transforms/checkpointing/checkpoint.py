@@ -96,9 +96,7 @@ def checkpoint(
         return ft.partial(checkpoint, **options)
     require_callable("checkpoint", func)
     choice = choice_of("checkpoint", policy, budget)
-    if choice is not None:
-        policy = None
-    by_primitives = policy is None or is_jax_policy(policy)
+    by_primitives = choice is not None or policy is None or is_jax_policy(policy)
     decide = None if by_primitives else decision("checkpoint", policy)
 
     def recomputing(body: Callable[..., Any]) -> Callable[..., Any]:

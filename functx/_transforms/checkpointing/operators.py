@@ -15,11 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, Var
+from functx._core.rules.tangent_types import inexact, no_tangent
 
 from .names import named, naming, unnamed
 
@@ -64,7 +63,7 @@ def named_operator(program: ClosedJaxpr, name: str, most: float) -> ClosedJaxpr:
         inner = _named_inside(traced.jaxpr, range(count), name, largest)
         results = jaxpr_as_fun(traced.replace(jaxpr=inner))(*primals, *dots)
         outs, out_dots = results[:count], iter(results[count:])
-        return outs, [next(out_dots) if _inexact(y) else _no_tangent(y) for y in outs]
+        return outs, [next(out_dots) if inexact(y) else no_tangent(y) for y in outs]
 
     operator.defjvp(rule, symbolic_zeros=True)
     made = jax.make_jaxpr(operator)(*program.in_avals)
@@ -73,14 +72,6 @@ def named_operator(program: ClosedJaxpr, name: str, most: float) -> ClosedJaxpr:
 
 def _size(aval: Any) -> int:
     return math.prod(aval.shape)
-
-
-def _inexact(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.inexact)
-
-
-def _no_tangent(x: Any) -> np.ndarray:
-    return np.zeros(np.shape(x), jax.dtypes.float0)
 
 
 def _named_inside(jaxpr: Jaxpr, results: Iterable[int], name: str, largest: float) -> Jaxpr:

@@ -11,7 +11,8 @@ import jax
 from functx._core import describe, fail
 from functx._core.context.grad_modes import without_grad_mode
 from functx._core.randomness.ambient_generator import recording, upcoming_draw
-from functx._transforms.arguments import kind_of_dtype, require_callable
+from functx._core.rules.tangent_types import inexact
+from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.partitioning.choices import Budget, choice_of
 from functx._transforms.partitioning.following import planned_derivative, PlannedDerivative
@@ -111,8 +112,8 @@ def checkpoint_plan(
         return partition(tracing("checkpoint_plan", func, *args, **kwargs)).arrays
 
     program = jax.make_jaxpr(recording(body))(upcoming_draw(), *given.arrays)
-    active = [i for i, x in enumerate(program.in_avals) if _has_derivatives(x)]
-    return _described(planned_derivative(program, active, choice or Budget(1.0)))
+    active = [i for i, x in enumerate(program.in_avals) if inexact(x)]
+    return _described(planned_derivative(program, active, choice or Budget(1.0, "checkpoint_plan")))
 
 
 def _described(planned: PlannedDerivative) -> CheckpointPlan:
@@ -126,7 +127,3 @@ def _described(planned: PlannedDerivative) -> CheckpointPlan:
         kept.append(KeptValue(describe(x.aval), size, operator, line))
     work = plan.work / max(numbered.work.sum(), 1)
     return CheckpointPlan(tuple(kept), planned.bytes, planned.whole, float(work))
-
-
-def _has_derivatives(x: Any) -> bool:
-    return kind_of_dtype(x.dtype) in ("real", "complex")

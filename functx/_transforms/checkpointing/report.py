@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from functx._core.context.grad_modes import without_grad_mode
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 from functx._core.randomness.ambient_generator import recording, upcoming_draw
+from functx._core.rules.tangent_types import inexact
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.partitioning.operator_calls import call_computed_again
+from functx._transforms.partitioning.work import bytes_of
 from functx._transforms.programs.labels import operator_of
 from functx._transforms.programs.partition import is_array, partition
 from functx._transforms.programs.walking import equations, inner_programs
@@ -86,12 +87,12 @@ def checkpoint_report(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Ch
 def _passes(program: ClosedJaxpr) -> tuple[int, Jaxpr]:
     """The bytes that the forward pass of `program` keeps, and its backward pass."""
     run = jaxpr_as_fun(program)
-    moving = [i for i, x in enumerate(program.in_avals) if _inexact(x)]
+    moving = [i for i, x in enumerate(program.in_avals) if inexact(x)]
 
     def forward(*arrays: Any) -> Any:
         def at(*moved: Any) -> list[Any]:
             given = dict(zip(moving, moved, strict=True))
-            return [y for y in run(*map(given.get, range(len(arrays)), arrays)) if _inexact(y)]
+            return [y for y in run(*map(given.get, range(len(arrays)), arrays)) if inexact(y)]
 
         return jax.vjp(at, *(arrays[i] for i in moving))
 
@@ -106,7 +107,7 @@ def _passes(program: ClosedJaxpr) -> tuple[int, Jaxpr]:
         for x, needed in zip(recorded.jaxpr.outvars[count:], used, strict=False)
         if needed and not isinstance(x, Literal)
     }
-    return sum(_bytes(x.aval) for x in residuals - arguments), backward
+    return sum(bytes_of(x) for x in residuals - arguments), backward
 
 
 def _counted(jaxpr: Jaxpr) -> Counter[str]:
@@ -132,11 +133,3 @@ def _calls(jaxpr: Jaxpr) -> Iterator[str]:
     """The named calls whose results a program computes."""
     for inner in (jaxpr, *(p for eqn in equations(jaxpr) for p in inner_programs(eqn))):
         yield from (name for name in names_given(inner) if name.startswith(_CALL))
-
-
-def _inexact(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.inexact)
-
-
-def _bytes(aval: Any) -> int:
-    return math.prod(aval.shape) * aval.dtype.itemsize

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn
 
 from functx._core import describe, fail
 
@@ -12,49 +13,43 @@ from .numbered import NumberedDerivative
 from .planning import min_cut_plan, plan_for, SavingPlan
 
 
-class Choice(Protocol):
-    """Makes the plans of derivatives.
+class Choice(abc.ABC):
+    """Makes the plans of derivatives. Without a limit, which subclasses set, every plan fits."""
 
-    - `plan(derivative, whole, steps)`: that of one, which without a plan needs `whole` bytes in so
-      many steps of a loop.
-    - `inside(whole)`: what makes the plans of the bodies of its loops, one after the other until
-      the derivative `fits`.
-    - `require(needed, whole)`: raises an error where so many bytes are too many.
-    """
+    @abc.abstractmethod
+    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
+        """That of a derivative which without one needs `whole` bytes in so many steps of a loop."""
 
-    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan: ...
+    def inside(self, whole: int) -> Sequence[Choice]:
+        """What makes the plans of bodies of loops, one after the other until the whole `fits`."""
+        return [self]
 
-    def inside(self, whole: int) -> Sequence[Choice]: ...
+    def fits(self, needed: int, whole: int) -> bool:
+        """Whether so many bytes are not too many."""
+        return True
 
-    def fits(self, needed: int, whole: int) -> bool: ...
+    def refuse(self, needed: int, whole: int) -> NoReturn:
+        """Raises an error: so many bytes do not fit, and fewer are not possible."""
+        raise AssertionError("without a limit every plan fits")
 
-    def require(self, needed: int, whole: int) -> None: ...
 
-
-class MinCut:
+class MinCut(Choice):
     """Needs the fewest bytes, and computes no product, random number or loop again."""
 
     def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
         return min_cut_plan(derivative, steps)
 
-    def inside(self, whole: int) -> Sequence[Choice]:
-        return [self]
-
-    def fits(self, needed: int, whole: int) -> bool:
-        return True
-
-    def require(self, needed: int, whole: int) -> None:
-        pass
-
 
 @dataclasses.dataclass(frozen=True)
-class Budget:
+class Budget(Choice):
     """Computes as little again as there can be within a budget.
 
     - `amount`: bytes, or a fraction of what is needed without a budget.
+    - `who`: the function that was given it, for errors.
     """
 
     amount: int | float
+    who: str
 
     def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
         return plan_for(derivative, self._bytes(whole), steps)
@@ -66,15 +61,13 @@ class Budget:
     def fits(self, needed: int, whole: int) -> bool:
         return needed <= self._bytes(whole)
 
-    def require(self, needed: int, whole: int) -> None:
-        if self.fits(needed, whole):
-            return
+    def refuse(self, needed: int, whole: int) -> NoReturn:
         least, given = f"{needed} bytes", f"{self.amount}"
         if isinstance(self.amount, float):
             least += f", {_up(needed / whole)} of what it needs without one,"
             given += f" ({self._bytes(whole):.0f} bytes)"
         fail(
-            "checkpoint",
+            self.who,
             f"`budget` must be at least {least} for this function at these arguments, got {given}",
             hint="what is computed again at once counts, too; a checkpoint around each part of the "
             "function needs less",
@@ -86,7 +79,7 @@ class Budget:
 
 
 @dataclasses.dataclass(frozen=True)
-class BodyShare:
+class BodyShare(Choice):
     """Needs about a fraction of what a body of a loop needs without a plan, or as little as can be.
 
     What cannot be had inside is sought outside.
@@ -96,15 +89,6 @@ class BodyShare:
 
     def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
         return plan_for(derivative, self.fraction * whole, steps)
-
-    def inside(self, whole: int) -> Sequence[Choice]:
-        return [self]
-
-    def fits(self, needed: int, whole: int) -> bool:
-        return True
-
-    def require(self, needed: int, whole: int) -> None:
-        pass
 
 
 def _up(fraction: float) -> float:
@@ -130,4 +114,4 @@ def budget_of(who: str, budget: Any) -> Budget:
     if budget < 0 or not (isinstance(budget, int) or budget <= 1):
         message = "`budget` must be an int from 0, of bytes, or a float from [0, 1], got "
         fail(who, f"{message}{budget}", error=ValueError)
-    return Budget(budget)
+    return Budget(budget, who)

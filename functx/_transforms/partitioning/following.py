@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from functx._core.jax_compat import ClosedJaxpr, jaxpr_as_fun, JaxprEqn, Literal
+from functx._core.rules.tangent_types import inexact, no_tangent
 from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx._transforms.programs.nested import rebind
 from functx._transforms.programs.walking import CALLS, equations, opened
@@ -40,7 +39,7 @@ def following(
     - `steps`: how often the program runs, as the body of a loop.
     - `made(planned)`: is called with each plan that is made.
     """
-    jaxpr, count = program.jaxpr, len(program.consts)
+    jaxpr = program.jaxpr
     # The constants may be traced: they are arguments of the derivative, too.
     open_program = jaxpr.replace(invars=[*jaxpr.constvars, *jaxpr.invars], constvars=[])
     whole = ClosedJaxpr(open_program, [])
@@ -55,7 +54,7 @@ def following(
         active = tuple(
             i
             for i, (x, t) in enumerate(zip(primals, tangents, strict=True))
-            if not isinstance(t, SymbolicZero) and _is_inexact(x)
+            if not isinstance(t, SymbolicZero) and inexact(x)
         )
         if active not in known:
             known[active] = planned_derivative(whole, active, choice, prevent_cse, steps)
@@ -64,10 +63,10 @@ def following(
         moving = (tangents[i] for i in active)
         values |= zip(known[active].derivative.tangents, moving, strict=True)
         moved = iter(_linear(known[active], values, prevent_cse))
-        return outputs, [next(moved) if _is_inexact(y) else _no_tangent(y) for y in outputs]
+        return outputs, [next(moved) if inexact(y) else no_tangent(y) for y in outputs]
 
     planned.defjvp(rule, symbolic_zeros=True)
-    return ft.partial(planned, *program.consts) if count else planned
+    return ft.partial(planned, *program.consts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -111,8 +110,23 @@ def planned_derivative(
     whole = keeping_all(plain, steps).bytes
     if not _has_loops(program):
         found = PlannedDerivative(plain, choice.plan(plain, whole, steps), whole)
-        choice.require(found.bytes, whole)
-        return found
+    else:
+        tried = _with_planned_bodies(program, active, choice, prevent_cse, steps, whole)
+        found = min(tried, key=lambda planned: planned.bytes)
+    if not choice.fits(found.bytes, whole):
+        choice.refuse(found.bytes, whole)
+    return found
+
+
+def _with_planned_bodies(
+    program: ClosedJaxpr,
+    active: Sequence[int],
+    choice: Choice,
+    prevent_cse: bool,
+    steps: int,
+    whole: int,
+) -> list[PlannedDerivative]:
+    """The one that fits, whose loops' bodies have plans, or all that were tried."""
     tried: list[PlannedDerivative] = []
     for inside in choice.inside(whole):
         visit = _Bodies(inside, prevent_cse, steps)
@@ -122,10 +136,8 @@ def planned_derivative(
         plan = choice.plan(derivative, whole, steps)
         tried.append(PlannedDerivative(derivative, plan, whole, visit.largest))
         if choice.fits(tried[-1].bytes, whole):
-            return tried[-1]
-    found = min(tried, key=lambda planned: planned.bytes)
-    choice.require(found.bytes, whole)
-    return found
+            return tried[-1:]
+    return tried
 
 
 def _is_loop(eqn: JaxprEqn) -> bool:
@@ -154,7 +166,8 @@ class _Bodies(Visitor):
         prevent_cse = self.prevent_cse and eqn.primitive.name != "scan"
 
         def inside(program: Any, operands: Sequence[Any], carry: Any, each: Any) -> Any:
-            closed = ClosedJaxpr(opened(program)[0], list(opened(program)[1]))
+            jaxpr, consts = opened(program)
+            closed = ClosedJaxpr(jaxpr, list(consts))
             planned = following(closed, self.choice, prevent_cse, steps, self.note)
             return planned(*operands), carry, each
 
@@ -162,14 +175,6 @@ class _Bodies(Visitor):
 
     def note(self, planned: PlannedDerivative) -> None:
         self.largest = max(self.largest, planned.plan.largest, planned.inner)
-
-
-def _is_inexact(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.inexact)
-
-
-def _no_tangent(x: Any) -> np.ndarray:
-    return np.zeros(np.shape(x), jax.dtypes.float0)
 
 
 def _forward(

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from functx._core.rules.tangent_types import inexact
 from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx._transforms.programs.labels import Line, line_of, operator_of
 from functx._transforms.programs.walking import CALLS
@@ -55,7 +55,7 @@ def variables(atoms: Sequence[Any]) -> list[Any]:
 def linearized(program: ClosedJaxpr, active: Sequence[int]) -> Linearized:
     """The derivative of `program` by the inputs with these numbers."""
     lines: list[Line | None] = []
-    inexact = [_is_inexact(x) for x in program.out_avals]
+    moves = [inexact(x) for x in program.out_avals]
 
     def forward(*arrays: Any) -> Any:
         def at(*moved: Any) -> tuple[list[Any], list[Any]]:
@@ -63,7 +63,7 @@ def linearized(program: ClosedJaxpr, active: Sequence[int]) -> Linearized:
             lines.clear()  # the function is traced more than once
             values = [given.get(i, x) for i, x in enumerate(arrays)]
             outputs = interpret(program, values, _Labelling(lines))
-            return [y for y, moves in zip(outputs, inexact, strict=True) if moves], outputs
+            return [y for y, one in zip(outputs, moves, strict=True) if one], outputs
 
         _, push, outputs = jax.linearize(at, *(arrays[i] for i in active), has_aux=True)
         return outputs, push
@@ -133,7 +133,3 @@ def _flat(program: ClosedJaxpr) -> ClosedJaxpr:
         return interpret(program, arrays, visit)
 
     return jax.make_jaxpr(run)(*program.in_avals)
-
-
-def _is_inexact(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.inexact)
