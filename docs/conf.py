@@ -54,6 +54,7 @@ html_theme = "furo"
 html_title = f"functx {release}"
 html_static_path = ["_static"]
 html_css_files = ["functx.css"]
+html_js_files = ["search.js"]
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#1d5fa8",
