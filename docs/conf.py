@@ -66,3 +66,10 @@ html_theme_options = {
         "color-brand-content": "#7db4f0",
     },
 }
+
+# `sphinx-build -b linkcheck` asks other hosts once more before it calls a link broken.
+linkcheck_timeout = 20
+linkcheck_retries = 2
+linkcheck_workers = 4
+linkcheck_rate_limit_timeout = 60
+linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1)(:\d+)?(/|$)"]
