@@ -31,7 +31,8 @@ extensions = [
 exclude_patterns = [
     "_build",
     "ext",
-    "generated/fields.md",  # a part of another page
+    "generated/fields.md",  # parts of other pages
+    "generated/moved.md",
     "jupyter_execute",
     "**.ipynb_checkpoints",
 ]
