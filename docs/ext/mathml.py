@@ -17,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 
 _LOGGER = logging.getLogger(__name__)
-_SHORT = 24  # characters of a formula, of which a phone shows thirty in a line
+_SHORT = 20  # characters of a formula, of which a small phone shows as many in a line
 # Docutils reads `\frac12` as 12 over what follows, and does not know the others.
 _SPELLINGS = [
     (re.compile(r"(\\[dt]?frac) ?(\d)"), r"\1{\2}"),
