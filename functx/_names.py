@@ -132,7 +132,7 @@ def counterpart(facade: str, name: str) -> str:
     if elsewhere := _elsewhere(name):
         return f"it is {' or '.join(elsewhere)}"
     if name.endswith("_") and name[:-1] in _facades[facade]:
-        return f"arrays are immutable: x = {facade}.{name[:-1]}(x)"
+        return f"arrays are immutable: x = {facade}.{name[:-1]}(x, ...)"
     if name in COUNTERPARTS:
         return _still_to_come(COUNTERPARTS[name])
     if function := _in_jax(facade, name):

@@ -40,7 +40,7 @@ def refusal(path):
         ("gelu", "functx.nn.functional.gelu"),
         ("nn.functional.vmap", "functx.vmap"),
         ("Generator", "functx.random.Generator"),
-        ("add_", "x = functx.add(x)"),
+        ("add_", "x = functx.add(x, ...)"),
         ("nn.Linear", "functx.nn.functional has functions"),
         ("masked.nansum", "jnp.nansum with where=mask"),
         ("nn.functional.max_pool2d_with_indices", "max_pool2d(..., return_indices=True)"),
