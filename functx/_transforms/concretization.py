@@ -34,7 +34,7 @@ _ASKED = (
     (
         jax.errors.TracerArrayConversionError,
         "for an array as a NumPy array, as NumPy's functions do",
-        "use the function of the same name in functx or jax.numpy",
+        "use the function of the same name in functx or jax.numpy; jax.pure_callback calls NumPy's",
     ),
 )
 CONCRETIZATION = tuple(error for error, _, _ in _ASKED)

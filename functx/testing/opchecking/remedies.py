@@ -21,7 +21,8 @@ _SECOND = (
     "(stop_gradient, NumPy, a value that was kept though it depends on the arguments)"
 )
 _DISAGREEMENTS = {
-    "call": "call it with arguments that it takes; return an array, or a tree of arrays",
+    "call": "call it with arguments that it takes; return an array, or a tree of arrays; of a "
+    "functx.Function, pass its `apply`",
     "repeat": "pass the randomness in: a `key` argument, as of functx.rand(3, key=key); else "
     + _PURE,
     "jit": f"under jit it gives something else: it asks whether it is traced, or keeps state; "
