@@ -626,7 +626,7 @@ if _typing.TYPE_CHECKING:
     from ._transforms.checkpointing.report import checkpoint_report as checkpoint_report
     from ._transforms.checkpointing.sequential import checkpoint_sequential as checkpoint_sequential
     from ._transforms.functions.once import once_differentiable as once_differentiable
-    from ._transforms.graphs.graph import make_graph as _make_graph
+    from ._aot.graphs.tracing import make_graph as _make_graph
     from ._transforms.implicit.linear import custom_linear_solve as custom_linear_solve
     from ._transforms.implicit.roots import (
         custom_fixed_point as custom_fixed_point,
