@@ -31,7 +31,8 @@ extensions = [
 exclude_patterns = [
     "_build",
     "ext",
-    "generated/fields.md",  # a part of another page
+    "generated/fields.md",  # parts of other pages
+    "generated/moved.md",
     "jupyter_execute",
     "**.ipynb_checkpoints",
 ]
@@ -54,6 +55,7 @@ html_theme = "furo"
 html_title = f"functx {release}"
 html_static_path = ["_static"]
 html_css_files = ["functx.css"]
+html_js_files = ["search.js"]
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#1d5fa8",
@@ -65,3 +67,10 @@ html_theme_options = {
         "color-brand-content": "#7db4f0",
     },
 }
+
+# `sphinx-build -b linkcheck` asks other hosts once more before it calls a link broken.
+linkcheck_timeout = 20
+linkcheck_retries = 2
+linkcheck_workers = 4
+linkcheck_rate_limit_timeout = 60
+linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1)(:\d+)?(/|$)"]

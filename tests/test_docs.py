@@ -1,6 +1,7 @@
 """Every example in the README and the docs runs, in the settings that JAX has by default."""
 
 import doctest
+import json
 import re
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from functx.testing import CHECKS
 
 ROOT = Path(__file__).parents[1]
 WRITTEN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "generated" not in path.parts]
-PAGES = [ROOT / "README.md", *WRITTEN]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LINKING = [*sorted(ROOT.glob("*.md")), *WRITTEN, *NOTEBOOKS]
+FENCED = re.compile(r"^(`{3,})(?!\{).*?^\1", re.M | re.S)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SESSION = re.compile(r"^```pycon\n(.*?)^```", re.M | re.S)
 PROGRAM = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
@@ -53,12 +56,43 @@ def test_programs_of_the_readme():
         exec(compile(program, "README.md", "exec"), names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", LINKING, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+    for target in re.findall(r"\]\(([^)\s]+)", prose(page)):
         if "://" in target or "generated" in target:
             continue
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        path, _, anchor = target.partition("#")
+        there = page.parent / path if path else page
+        assert there.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(there), f"{page.name} links to {target}"
+
+
+def prose(page):
+    """What is written of a page or of a notebook, without its programs."""
+    if page.suffix == ".ipynb":
+        cells = json.loads(page.read_text())["cells"]
+        return "\n".join("".join(x["source"]) for x in cells if x["cell_type"] == "markdown")
+    return FENCED.sub("", page.read_text())
+
+
+def anchors(page):
+    """What GitHub, and Sphinx after it, name the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+LOADED = re.compile(r"""!\[[^]]*\]\(\s*https?:|<(?:img|script|link|iframe)\b[^>]*https?:""")
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda p: str(p.relative_to(ROOT)))
+def test_pages_load_nothing_from_the_network(page):
+    assert not LOADED.search(page.read_text())
+
+
+def test_the_sites_own_files_load_nothing_from_the_network():
+    for path in (ROOT / "docs" / "_static").iterdir():
+        if path.suffix in (".css", ".js"):
+            assert "//" not in re.sub(r"^//.*$", "", path.read_text(), flags=re.M), path.name
 
 
 def test_every_table_of_figures_says_how_to_repeat_it():

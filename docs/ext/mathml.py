@@ -17,6 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 
 _LOGGER = logging.getLogger(__name__)
+_SHORT = 20  # characters of a formula, of which a small phone shows as many in a line
 # Docutils reads `\frac12` as 12 over what follows, and does not know the others.
 _SPELLINGS = [
     (re.compile(r"(\\[dt]?frac) ?(\d)"), r"\1{\2}"),
@@ -49,8 +50,11 @@ def _shown(node: nodes.Element, *, block: bool) -> str:
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    """A formula in a line."""
-    self.body.append(_shown(node, block=False))
+    """A formula in a line; one that a narrow page may cut off scrolls there."""
+    shown = _shown(node, block=False)
+    if len(re.sub(r"<[^>]*>|\s", "", shown)) > _SHORT:
+        shown = f'<span class="long-formula">{shown}</span>'
+    self.body.append(shown)
     raise nodes.SkipNode
 
 

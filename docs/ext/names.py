@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 
 from functx._names import counterpart
 from tests.write_facades import FACADES
 
 
+_CODE = re.compile(  # in a sentence: a qualified name, with arguments and what takes its result
+    r"(?:\b\w+ = )?(?<![\w.`])(?:functx|jax|jnp|numpy|torch)(?:\.\w+)+(?:\([^()]*\))?"
+)
 RECORD = Path(__file__).parent / "pytorch_functions.json"
 _INTRODUCTION = """# PyTorch's functions beside functx's
 
@@ -61,4 +65,4 @@ def _listed(names: list[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "&#124;")
+    return _CODE.sub(r"`\g<0>`", text).replace("|", "&#124;")

@@ -14,6 +14,7 @@ from sphinx.util.inspect import stringify_signature
 
 
 _LEAD = re.compile(r"^(Shapes|Dtypes|Errors|Complex|Values|Gradient|Gradients|Source): ")
+_FORMULA = re.compile(r" *\$\$.*\$\$ *")
 BETWEEN_NAMES = " ;; "  # MyST gives a directive one line
 _PLAIN = (bool, int, float, complex, str, type(None))
 
@@ -49,7 +50,7 @@ def _parsable(default: Any) -> Any:
 
 
 def body(docstring: str) -> str:
-    """A docstring with its examples fenced and its labelled lines made paragraphs."""
+    """A docstring with its examples fenced; labelled lines and `$$` formulas are paragraphs."""
     out: list[str] = []
     fenced = False
     for line in inspect.cleandoc(docstring).splitlines():
@@ -63,7 +64,7 @@ def body(docstring: str) -> str:
         if lead:
             line = f"**{lead[1]}:** {line[lead.end() :]}"
             out += [""]
-        out.append(line)
+        out += ["", line, ""] if not fenced and _FORMULA.fullmatch(line) else [line]
     return "\n".join([*out, "```"] if fenced else out)
 
 

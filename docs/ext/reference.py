@@ -17,7 +17,7 @@ from names import names_page
 from public import public_names
 from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
-from sphinx.domains.python import PyFunction
+from sphinx.domains.python import PyClasslike, PyFunction, PyVariable
 from sphinx.errors import ExtensionError
 from written_pages import write_pages
 
@@ -184,14 +184,45 @@ class SeveralNames(PyFunction):
         """The signatures, one for each name."""
         return self.arguments[0].split(objects.BETWEEN_NAMES)
 
+    def add_target_and_index(
+        self, name_cls: tuple[str, str], sig: str, signode: desc_signature
+    ) -> None:
+        """The index lists a function by its last name."""
+        super().add_target_and_index(name_cls, sig, signode)
+        entry = _in_index(f"{name_cls[0]}()")
+        self.indexnode["entries"][-1] = ("single", entry, signode["ids"][0], "", None)
+
     def _toc_entry_name(self, sig_node: desc_signature) -> str:
         """One entry in the page's contents for all names."""
         is_first = sig_node.parent.index(sig_node) == 0
         return super()._toc_entry_name(sig_node) if is_first else ""
 
 
+class Data(PyVariable):
+    """`py:data`, in the index by its last name."""
+
+    def get_index_text(self, modname: str, name_cls: tuple[str, str]) -> str:
+        """The entry."""
+        return _in_index(name_cls[0])
+
+
+class Class(PyClasslike):
+    """`py:class`, in the index by its last name."""
+
+    def get_index_text(self, modname: str, name_cls: tuple[str, str]) -> str:
+        """The entry."""
+        return _in_index(name_cls[0])
+
+
+def _in_index(name: str) -> str:
+    """`functx.linalg.inv()` as `inv() (functx.linalg)`, which is found by its first letter."""
+    module, _, last = name.rpartition(".")
+    return f"{last} ({module})"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry."""
-    app.add_directive_to_domain("py", "function", SeveralNames, override=True)
+    for kind, directive in {"function": SeveralNames, "data": Data, "class": Class}.items():
+        app.add_directive_to_domain("py", kind, directive, override=True)
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -29,16 +29,18 @@ GROUPS = {
         "model_ensembling",
         "maml",
         "influence_functions",
+        "neural_tangent_kernels",
     ],
     "Second derivatives": [
         "jacobians_and_hessians",
         "newton_cg_and_laplace",
     ],
-    "Science": ["lennard_jones"],
+    "Science": ["lennard_jones", "physics_informed_network"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
         "custom_functions",
         "autograd",
+        "reading_the_database",
     ],
 }
 _INTRODUCTION = """# Tutorials
