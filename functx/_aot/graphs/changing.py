@@ -12,12 +12,12 @@ from functx._core import describe, fail, near_names
 from functx._core.jax_compat import ClosedJaxpr, JaxprEqn
 from functx._transforms.programs.inlining import closed, Splice, spliced
 from functx._transforms.programs.labels import title_of
-from functx._transforms.programs.walking import CALLS, opened
+from functx._transforms.programs.walking import CALLS, opened, own_programs
 
-from .nodes import Node
+from .nodes import holds_programs, Node
 
 
-Change: TypeAlias = Callable[..., Any]
+NodeChange: TypeAlias = Callable[..., Any]
 
 
 def pruned(program: ClosedJaxpr) -> ClosedJaxpr:
@@ -38,6 +38,7 @@ def decomposed(
     entries = dict(table) if isinstance(table, Mapping) else dict.fromkeys(table)
     rules = {_name_of(key): rule for key, rule in entries.items()}
     found: dict[str, None] = {}
+    opened_names: set[str] = set()
 
     def replace(eqn: JaxprEqn) -> Splice | None:
         names = (title_of(eqn), eqn.primitive.name)
@@ -47,11 +48,22 @@ def decomposed(
             return None
         rule = rules[name]
         if rule is None:
-            return Splice(_body_of(eqn, name), True)
+            body = _body_of(eqn)
+            if body is not None:
+                opened_names.add(name)
+                return Splice(body, True)
+            if name in opened_names:  # a primitive of the same name, inside of it
+                return None
+            fail(
+                "decompose",
+                f"{name!r} runs no equations that could take its place",
+                hint="give a function for it instead of None",
+                error=ValueError,
+            )
         params = {} if eqn.primitive.name in CALLS else eqn.params
         return Splice(_recorded("decompose", eqn, lambda *xs: rule(*xs, **params)))
 
-    result = spliced(program, replace, inside=True)
+    result = spliced(program, replace, inside=holds_programs)
     missing = next((name for name in rules if name not in found), None)
     if missing is not None:
         ends = [name for name in found if name.endswith(f".{missing}")]
@@ -69,19 +81,16 @@ def _name_of(key: Any) -> str:
     return name
 
 
-def _body_of(eqn: JaxprEqn, name: str) -> Any:
-    body = eqn.params.get("jaxpr") or eqn.params.get("call_jaxpr")
-    if body is None or eqn.primitive.name not in (*CALLS, "custom_jvp_call", "custom_vjp_call"):
-        fail(
-            "decompose",
-            f"{name!r} runs no equations that could take its place",
-            hint="give a function for it instead of None",
-            error=ValueError,
-        )
-    return body
+def _body_of(eqn: JaxprEqn) -> Any:
+    """The equations that an operator, or a function with own rules, runs, or None."""
+    for own in own_programs(eqn):
+        return own
+    if eqn.primitive.name not in (*CALLS, "custom_jvp_call", "custom_vjp_call"):
+        return None
+    return eqn.params.get("jaxpr") or eqn.params.get("call_jaxpr")
 
 
-def changed(program: ClosedJaxpr, nodes: Sequence[Node], change: Change) -> ClosedJaxpr:
+def changed(program: ClosedJaxpr, nodes: Sequence[Node], change: NodeChange) -> ClosedJaxpr:
     """`program` with the results of `change` in the place of those of some nodes."""
     if not callable(change):
         fail("rewrite", f"`change` must be callable, got {describe(change)}", error=TypeError)

@@ -39,9 +39,13 @@ class GraphCode:
     def __str__(self) -> str:
         return self.text
 
-    def function(self) -> Callable[..., list[Any]]:
-        """What the source defines as `graph`, run in a copy of `namespace`."""
-        scope = dict(self.namespace)
+    def function(self, **others: Any) -> Callable[..., list[Any]]:
+        """What the source defines as `graph`, run in a copy of `namespace`.
+
+        - `others`: what takes the place of entries of `namespace`: `primitives` of your own, whose
+          attributes have a method `bind`, run the graph by another library.
+        """
+        scope = {**self.namespace, **others}
         exec(compile(self.text, "<graph>", "exec"), scope)  # noqa: S102 (it is our own text)
         return scope["graph"]
 
@@ -90,7 +94,7 @@ class _Writing:
             return self._literal(x) if isinstance(x, Literal) else names[x]
 
         lines = [f"def {name}({', '.join(names[x] for x in jaxpr.invars)}):"]
-        for x, comment in itertools.zip_longest(jaxpr.invars, comments, fillvalue=""):
+        for x, comment in zip(jaxpr.invars, comments or [""] * len(jaxpr.invars), strict=True):
             lines.append(f"    # {names[x]}: {describe(x.aval)} {comment}".rstrip())
         for eqn in jaxpr.eqns:
             call = self._call(eqn, [*map(read, eqn.invars)])

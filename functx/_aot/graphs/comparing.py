@@ -13,7 +13,7 @@ import numpy as np
 from functx._core import describe
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from functx._transforms.programs.labels import title_of
-from functx._transforms.programs.walking import inner_programs, opened
+from functx._transforms.programs.walking import inner_programs, opened, own_programs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,9 @@ def difference(first: ClosedJaxpr, second: ClosedJaxpr) -> GraphDifference:
     return GraphDifference(removed, added, tuple(lines))
 
 
-def _changes(one: Sequence[_Step], two: Sequence[_Step], keys: Sequence[list[str]]) -> list[str]:
+def _changes(
+    one: Sequence[StepDigests], two: Sequence[StepDigests], keys: Sequence[list[str]]
+) -> list[str]:
     lines: list[str] = []
     matcher = difflib.SequenceMatcher(None, *keys, autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
@@ -58,7 +60,7 @@ def _changes(one: Sequence[_Step], two: Sequence[_Step], keys: Sequence[list[str
     return lines
 
 
-class _Step(NamedTuple):
+class StepDigests(NamedTuple):
     """One step of a program, and last its outputs.
 
     - `text`: its name and types; `alone`: a digest of what it computes of its operands; `digest`:
@@ -70,13 +72,13 @@ class _Step(NamedTuple):
     digest: str
 
 
-def _steps(program: ClosedJaxpr) -> list[_Step]:
+def _steps(program: ClosedJaxpr) -> list[StepDigests]:
     """The steps of a program, in their order."""
     jaxpr, consts = opened(program)
     return list(_walk(jaxpr, [_of_value(x) for x in consts]))
 
 
-def _walk(jaxpr: Jaxpr, consts: list[str]) -> Iterator[_Step]:
+def _walk(jaxpr: Jaxpr, consts: list[str]) -> Iterator[StepDigests]:
     known = dict(zip(jaxpr.constvars, consts, strict=True))
     for i, x in enumerate(jaxpr.invars):
         known[x] = _digest("input", str(i), describe(x.aval))
@@ -92,15 +94,17 @@ def _walk(jaxpr: Jaxpr, consts: list[str]) -> Iterator[_Step]:
         digest = _digest(alone, *map(of, eqn.invars))
         known.update((x, _digest(digest, str(i))) for i, x in enumerate(eqn.outvars))
         text = f"{title_of(eqn)} {types(eqn.outvars)}"
-        yield _Step(text, _digest(text, alone), digest)
+        yield StepDigests(text, _digest(text, alone), digest)
     text = f"outputs {types(jaxpr.outvars)}"
-    yield _Step(text, text, _digest(*map(of, jaxpr.outvars)))
+    yield StepDigests(text, text, _digest(*map(of, jaxpr.outvars)))
 
 
 def computation(eqn: JaxprEqn) -> str:
     """A digest of what an equation computes of its operands."""
     params = {k: v for k, v in eqn.params.items() if not _holds_program(v)}
-    return _digest(eqn.primitive.name, _text(params), *map(_whole, inner_programs(eqn)))
+    return _digest(
+        eqn.primitive.name, _text(params), *map(_whole, (*inner_programs(eqn), *own_programs(eqn)))
+    )
 
 
 def _whole(program: Any) -> str:

@@ -14,7 +14,7 @@ from functx._transforms.programs.recording import HoldsProgram, output_of
 from functx._transforms.programs.walking import opened
 
 from .backward import Backward, backward_of, differentiable, Residual, Step
-from .changing import Change, changed, decomposed, pruned
+from .changing import changed, decomposed, NodeChange, pruned
 from .code import GraphCode, python_of
 from .comparing import difference, GraphDifference
 from .cost import Cost, cost_of
@@ -22,7 +22,7 @@ from .drawing import dot, listing
 from .matching import replaced
 from .needed import nodes_between
 from .nodes import Edge, Node, nodes_of
-from .signature import GraphSignature
+from .signature import flat_signature, GraphSignature, spec_of
 
 
 __all__ = ["Graph"]
@@ -98,6 +98,21 @@ class Graph(HoldsProgram):
         return self._outputs
 
     @property
+    def specs(self) -> tuple[Any, ...]:
+        """The shapes and dtypes of the arrays of the inputs, as `jax.ShapeDtypeStruct`s."""
+        return tuple(self.signature.given.arrays)
+
+    @property
+    def result_types(self) -> tuple[Any, ...]:
+        """The shapes and dtypes of the arrays of the outputs, as `jax.ShapeDtypeStruct`s."""
+        return tuple(map(spec_of, self.program.out_avals))
+
+    def over_arrays(self) -> Graph:
+        """The graph as one of arrays: it takes them one by one, and returns a tuple."""
+        signature = flat_signature(self.program, self._paths, self.signature.output_paths)
+        return Graph(self.program, signature, lambda arrays: self.at(arrays).over_arrays())
+
+    @property
     def constants(self) -> tuple[Any, ...]:
         """The arrays that the function closed over."""
         return tuple(opened(self.program)[1])
@@ -143,7 +158,7 @@ class Graph(HoldsProgram):
         """
         return self._derived(lambda graph: decomposed(graph.program, table))
 
-    def rewrite(self, change: Change) -> Graph:
+    def rewrite(self, change: NodeChange) -> Graph:
         """The graph with some nodes changed.
 
         - `change(node, *operands)`: is called with each `Node` and arrays; it returns an array, or

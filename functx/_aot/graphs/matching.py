@@ -31,9 +31,7 @@ def replaced(
     jaxpr, consts = opened(program)
     found = {id(eqn): inputs for eqn, inputs in _matches(jaxpr, pattern, specs)}
     # The last equation of a match reads what the pattern reads, until the replacement does.
-    eqns = [
-        eqn.replace(invars=found[id(eqn)]) if id(eqn) in found else eqn for eqn in jaxpr.eqns
-    ]
+    eqns = [eqn.replace(invars=found[id(eqn)]) if id(eqn) in found else eqn for eqn in jaxpr.eqns]
     last = {id(new) for old, new in zip(jaxpr.eqns, eqns, strict=True) if id(old) in found}
 
     def replace(eqn: JaxprEqn) -> Splice | None:

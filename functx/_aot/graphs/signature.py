@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import jax
 
 from functx._core import describe, fail
+from functx._core.jax_compat import ClosedJaxpr
 from functx._transforms.programs.partition import array_paths, is_array, Partition, partition
+from functx._transforms.programs.walking import opened
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,6 +61,18 @@ class GraphSignature:
         message = f"a constant of the graph must be {describe(there)}, got {describe(here)}"
         hint = "what is no array was fixed when the function was traced"
         fail("graph", message, hint=hint, error=TypeError)
+
+
+def flat_signature(
+    program: ClosedJaxpr, input_paths: Iterable[str], output_paths: Iterable[str]
+) -> GraphSignature:
+    """The signature of a graph that takes arrays, and returns a tuple of arrays."""
+    jaxpr, _ = opened(program)
+    specs = tuple(spec_of(x.aval) for x in jaxpr.invars)
+    given = partition((specs, {}), is_spec)
+    marks = tuple(spec_of(x.aval) for x in jaxpr.outvars)
+    outputs = partition(marks, is_spec)._replace(arrays=[])
+    return GraphSignature(given, outputs, tuple(input_paths), tuple(output_paths))
 
 
 def is_spec(x: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, get_args, Literal, TypeAlias
 import jax
 
 from functx._core import fail
+from functx._core.jax_compat import JaxprEqn
 from functx._core.numbers.weak_types import strong_tree
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
@@ -41,8 +42,9 @@ def trace(
       whose sizes may be symbolic (`jax.export.symbolic_shape("b, 20")`); any other leaf, such as a
       Python number, is a constant of the graph.
     - `level`: `"operator"` keeps operators of functx, functions of `jax.numpy` and functions with
-      own rules whole; `"primitive"` opens them into JAX's primitives. Functions that `func` calls,
-      compiled ones too, are opened at either level. Loops and branches are nodes with graphs inside.
+      own rules whole; `"primitive"` opens the first two into JAX's primitives. Functions that
+      `func` calls, compiled ones too, are opened at either level. Loops and branches are nodes with
+      graphs inside.
     - `decompositions`: as for `Graph.decompose`.
 
     Nothing is computed. The graph is called like `func`, and transformed like it.
@@ -50,12 +52,12 @@ def trace(
     Errors: TypeError for a level or a `func` of a wrong type, ValueError for an unknown level,
     those that `func` raises, and JAX's ConcretizationTypeError where it asks for a value.
 
-    >>> graph = functx.aot.trace(lambda x: functx.sum(functx.exp(x) * 2.0), jnp.ones(3))
+    >>> graph = functx.aot.trace(lambda x: functx.sum(functx.exp(x) * 2.0), jnp.ones(3, "float32"))
     >>> graph.nodes
     (<operator 0: exp>, <primitive 1: mul>, <operator 2: sum>)
-    >>> graph(jnp.zeros(3))
+    >>> graph(jnp.zeros(3, "float32"))
     Array(6., dtype=float32)
-    >>> functx.grad(graph)(jnp.zeros(3))
+    >>> functx.grad(graph)(jnp.zeros(3, "float32"))
     Array([2., 2., 2.], dtype=float32)
     """
     require_callable("trace", func)
@@ -80,7 +82,7 @@ def make_graph(func: Callable[..., Any]) -> Callable[..., Graph]:
     where Python asks for the value of an array.
 
     >>> f = lambda x, y: functx.sum(functx.exp(x) * y)
-    >>> g = functx.autograd.graph.make_graph(f)(jnp.ones(3), jnp.ones(3))
+    >>> g = functx.autograd.graph.make_graph(f)(jnp.ones(3, "float32"), jnp.ones(3, "float32"))
     >>> g.nodes
     (<operator 0: exp>, <primitive 1: mul>, <operator 2: sum>)
     >>> g.nodes[1].inputs
@@ -115,14 +117,16 @@ def _recorded(
         return returned.arrays
 
     program = jax.make_jaxpr(over_arrays)(*given.arrays)
-    opens = is_plain_call if level == "primitive" else lambda eqn: is_call(eqn) and is_plain_call(eqn)
+    opens = is_plain_call if level == "primitive" else _is_users_call
     again = ft.partial(_again, who, func, level, given)
     return Graph(inlined(program, opens), signatures[0], again)
+
+
+def _is_users_call(eqn: JaxprEqn) -> bool:
+    return is_call(eqn) and is_plain_call(eqn)
 
 
 def _again(who: str, func: Callable[..., Any], level: Level, given: Any, arrays: Any) -> Graph:
     """The graph at other arrays, in the place of specs with symbolic sizes."""
     args, kwargs = given.whole(arrays)
     return _recorded(who, func, level, args, kwargs)
-
-

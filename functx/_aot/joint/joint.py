@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 
 from functx._aot.graphs.graph import Graph
-from functx._aot.graphs.signature import GraphSignature, spec_of
+from functx._aot.graphs.signature import flat_signature
 from functx._aot.graphs.tracing import trace
 from functx._core import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, JaxprEqn, Literal
 from functx._core.rules.tangent_types import inexact
-from functx._transforms.programs.inlining import closed, inlined, is_plain_call
-from functx._transforms.programs.interpreting import interpret, VisitEquation
-from functx._transforms.programs.partition import partition
-from functx._transforms.programs.walking import opened
 from functx._transforms.partitioning.linearized import Labelling
 from functx._transforms.partitioning.operator_calls import call_of
+from functx._transforms.programs.inlining import closed, inlined, is_plain_call
+from functx._transforms.programs.interpreting import interpret, VisitEquation
+from functx._transforms.programs.walking import opened
 
 
 __all__ = ["JointGraph", "joint_graph"]
@@ -45,7 +44,7 @@ def joint_graph(
     Errors: TypeError if nothing that could be differentiated is given or returned, those of
     `functx.aot.trace`.
 
-    >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3))
+    >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3, "float32"))
     >>> joint.graph.counts["sin"]
     2
     >>> functx.aot.min_cut_partition(joint).saved
@@ -62,7 +61,7 @@ def joint_of(graph: Graph, active: Sequence[int], visit: VisitEquation | None = 
     """
     program = graph.program
     jaxpr, _ = opened(program)
-    moves = [i for i, x in enumerate(jaxpr.outvars) if inexact(x.aval)]
+    moves = [i for i, x in enumerate(program.out_avals) if inexact(x)]
     if not active or not moves:
         what, which = ("argument", "takes") if not active else ("output", "returns")
         message = f"`func` must have a floating or complex {what}, it {which} "
@@ -158,19 +157,6 @@ class Halves:
     gradients: tuple[Any, ...]
 
 
-def flat_signature(
-    program: ClosedJaxpr, input_paths: Iterable[str], output_paths: Iterable[str]
-) -> GraphSignature:
-    """The signature of a graph that takes arrays, and returns a tuple of arrays."""
-    jaxpr, _ = opened(program)
-    specs = tuple(spec_of(x.aval) for x in jaxpr.invars)
-    is_spec = lambda x: isinstance(x, jax.ShapeDtypeStruct)
-    given = partition((specs, {}), is_spec)
-    marks = tuple(spec_of(x.aval) for x in jaxpr.outvars)
-    outputs = partition(marks, is_spec)._replace(arrays=[])
-    return GraphSignature(given, outputs, tuple(input_paths), tuple(output_paths))
-
-
 def operator_name(eqn: JaxprEqn) -> str | None:
     """The operator whose call the equation of a joint graph came of, by its full name, or None."""
     call = call_of(eqn)
@@ -179,8 +165,7 @@ def operator_name(eqn: JaxprEqn) -> str | None:
 
 def _active(graph: Graph, argnums: int | Sequence[int] | None) -> list[int]:
     """The numbers of the inputs that have gradients."""
-    types = [x.aval for x in opened(graph.program)[0].invars]
-    every = [i for i, x in enumerate(types) if inexact(x)]
+    every = [i for i, x in enumerate(graph.program.in_avals) if inexact(x)]
     if argnums is None:
         return every
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
@@ -195,4 +180,6 @@ def _active(graph: Graph, argnums: int | Sequence[int] | None) -> list[int]:
 
 
 def _at_position(path: str, chosen: Sequence[int]) -> bool:
-    return any(path == f"args[{n}]" or path.startswith((f"args[{n}][", f"args[{n}].")) for n in chosen)
+    return any(
+        path == f"args[{n}]" or path.startswith((f"args[{n}][", f"args[{n}].")) for n in chosen
+    )

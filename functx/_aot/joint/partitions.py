@@ -11,6 +11,7 @@ import numpy as np
 
 from functx._aot.graphs.changing import pruned
 from functx._aot.graphs.graph import Graph
+from functx._aot.graphs.signature import flat_signature
 from functx._core import describe, fail
 from functx._core.jax_compat import JaxprEqn, Literal
 from functx._transforms.partitioning.choices import MinCut
@@ -21,20 +22,21 @@ from functx._transforms.partitioning.work import bytes_of, is_fixed
 from functx._transforms.programs.inlining import closed
 from functx._transforms.programs.labels import title_of
 
-from .joint import flat_signature, Halves, joint_of, JointGraph, operator_name
+from .joint import Halves, joint_of, JointGraph, operator_name
 
 
-__all__ = ["Partition", "default_partition", "min_cut_partition", "partition_saving"]
+__all__ = ["GraphPartition", "default_partition", "min_cut_partition", "partition_saving"]
 
 # Names of operators or primitives, or a function of such a name.
 Names: TypeAlias = Iterable[str] | Callable[[str], bool]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Partition:
+class GraphPartition:
     """The two halves of a joint graph; `str` of it says what is saved.
 
-    - `forward`: takes the arrays of the arguments; returns those of the outputs, then what it saves.
+    - `forward`: takes the arrays of the arguments; returns those of the outputs, then the saved
+      ones.
     - `backward`: takes what is saved, then a cotangent for each inexact output; returns the
       gradients.
     - `joint`: the graph that was divided.
@@ -60,16 +62,16 @@ class Partition:
         return f"<partition that saves {len(self.saved)} arrays, {self.saved_bytes:,} bytes>"
 
 
-def default_partition(joint: JointGraph) -> Partition:
+def default_partition(joint: JointGraph) -> GraphPartition:
     """The partition that computes nothing again.
 
     - `joint`: a joint graph.
 
     What reads no cotangent runs forward, and what the backward pass reads of it is saved.
 
-    >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3))
+    >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3, "float32"))
     >>> functx.aot.default_partition(joint).saved
-    ('sin f32[3]', 'sin f32[3]')
+    ('sin f32[3]', 'sin f32[3] (2)')
     """
     values = _JointValues(_checked("default_partition", joint).halves())
     return _divided(joint, values, values.needed)
@@ -77,7 +79,7 @@ def default_partition(joint: JointGraph) -> Partition:
 
 def min_cut_partition(
     joint: JointGraph, *, save: Names = (), recompute: Names = (), recurse: bool = True
-) -> Partition:
+) -> GraphPartition:
     """The partition that saves the fewest bytes, without computing a product again.
 
     - `joint`: a joint graph.
@@ -92,7 +94,7 @@ def min_cut_partition(
 
     Errors: TypeError for a `joint` of another type, ValueError for a name that nothing has.
 
-    >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3))
+    >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3, "float32"))
     >>> print(functx.aot.min_cut_partition(joint))
     saved: 1 arrays, 12 bytes
       args[0]
@@ -113,7 +115,7 @@ def min_cut_partition(
 _PRICE = 1e-6  # of the work of one node, in bytes: it decides between cuts of as many bytes
 
 
-def partition_saving(joint: JointGraph, save: Names) -> Partition:
+def partition_saving(joint: JointGraph, save: Names) -> GraphPartition:
     """The partition that saves what nodes of some names compute, and inputs, and nothing else.
 
     - `joint`: a joint graph.
@@ -121,7 +123,7 @@ def partition_saving(joint: JointGraph, save: Names) -> Partition:
 
     What draws random numbers or has effects is saved, too. Errors: as for `min_cut_partition`.
 
-    >>> joint = functx.aot.joint_graph(lambda x: jnp.exp(jnp.sin(x)), jnp.ones(3))
+    >>> joint = functx.aot.joint_graph(lambda x: jnp.exp(jnp.sin(x)), jnp.ones(3, "float32"))
     >>> functx.aot.partition_saving(joint, ["exp"]).saved
     ('args[0]', 'exp f32[3]')
     """
@@ -159,7 +161,7 @@ class _JointValues(NumberedValues):
         return np.array([any(test(name) for name in some if name) for some in have], bool)
 
 
-def _divided(joint: JointGraph, values: _JointValues, kept: Sequence[int]) -> Partition:
+def _divided(joint: JointGraph, values: _JointValues, kept: Sequence[int]) -> GraphPartition:
     """The partition that saves no more than the values with these numbers."""
     halves = values.halves
     saved = {values.values[n] for n in kept}
@@ -186,7 +188,7 @@ def _divided(joint: JointGraph, values: _JointValues, kept: Sequence[int]) -> Pa
     )
     size = sum(map(bytes_of, order))
     recomputed = Counter(operator_name(eqn) or title_of(eqn) for eqn in again)
-    return Partition(forward, backward, joint, labels, size, recomputed)
+    return GraphPartition(forward, backward, joint, labels, size, recomputed)
 
 
 def _needed(halves: Halves, saved: set[Any]) -> tuple[list[JaxprEqn], set[Any]]:

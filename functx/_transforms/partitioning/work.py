@@ -21,7 +21,18 @@ SYMBOLIC = 64
 _RANDOM = ("random_", "threefry", "rng_")
 _FREE = ("reshape", "squeeze", "expand_dims", "broadcast_in_dim", "stop_gradient", "copy")
 _HEAVY = (
-    *("dot_general", "conv_general_dilated", "scan", "while", "sort", "top_k", "fft", "svd", "eig"),
+    *(
+        "dot_general",
+        "conv_general_dilated",
+        "correlation",
+        "scan",
+        "while",
+        "sort",
+        "top_k",
+        "fft",
+        "svd",
+        "eig",
+    ),
     *("eigh", "cholesky", "lu", "geqrf", "qr", "householder_product", "triangular_solve", "schur"),
     *("hessenberg", "tridiagonal", "tridiagonal_solve", "custom_linear_solve", "shard_map"),
 )
@@ -82,6 +93,12 @@ def _product_operations(eqn: JaxprEqn) -> int | None:
         weight = type_of(eqn.invars[1]).shape
         filters = weight[eqn.params["dimension_numbers"].rhs_spec[0]]
         return 2 * results * _product(weight) // max(1, filters)
+    if (
+        eqn.primitive.name == "correlation"
+    ):  # functx's own: of image, kernel and result, two give one
+        shapes = [type_of(x).shape for x in eqn.invars]
+        shapes.insert(int(eqn.params["wanted"]), type_of(eqn.outvars[0]).shape)
+        return 2 * _product(shapes[2]) * _product(shapes[1][2:])
     return None
 
 

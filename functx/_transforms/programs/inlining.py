@@ -41,12 +41,16 @@ def inlined(program: ClosedJaxpr, opens: Callable[[JaxprEqn], bool]) -> ClosedJa
     return spliced(program, lambda eqn: Splice(eqn.params["jaxpr"], True) if opens(eqn) else None)
 
 
-def spliced(program: ClosedJaxpr, replace: ReplaceEquation, inside: bool = False) -> ClosedJaxpr:
+def spliced(
+    program: ClosedJaxpr,
+    replace: ReplaceEquation,
+    inside: Callable[[JaxprEqn], bool] = lambda eqn: False,
+) -> ClosedJaxpr:
     """`program` with what `replace` returns in the place of equations.
 
     Equations keep their lines of the user's code; those of an operator take that of its call.
 
-    - `inside`: whether equations of loops, branches and other inner programs are replaced, too.
+    - `inside(eqn)`: whether equations of the programs that an equation runs are replaced, too.
     """
     jaxpr, consts = opened(program)
     found = _Splicing(replace, inside, list(jaxpr.constvars), list(consts))
@@ -71,7 +75,7 @@ class _Splicing:
     """What is under way, and the constants of all programs that were put in."""
 
     replace: ReplaceEquation
-    inside: bool
+    inside: Callable[[JaxprEqn], bool]
     constvars: list[Any]
     consts: list[Any]
 
@@ -98,7 +102,7 @@ class _Splicing:
             if call is not None:  # a function that is called twice has the same variables twice
                 results = [x if dropped(x) else Var(x.aval) for x in eqn.outvars]
                 atoms.update(zip(eqn.outvars, results, strict=True))
-            params = self._params(eqn.params) if self.inside and goes_on else eqn.params
+            params = self._params(eqn.params) if goes_on and self.inside(eqn) else eqn.params
             yield eqn.replace(invars=operands, outvars=results, params=params)
 
     def _params(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +112,9 @@ class _Splicing:
         """A parameter, with equations of programs in it replaced."""
         if isinstance(value, tuple) and any(isinstance(x, ClosedJaxpr) for x in value):
             return tuple(map(self._inner, value))
-        return spliced(value, self.replace, True) if isinstance(value, ClosedJaxpr) else value
+        return (
+            spliced(value, self.replace, self.inside) if isinstance(value, ClosedJaxpr) else value
+        )
 
 
 def _of_call(eqn: JaxprEqn, call: JaxprEqn) -> JaxprEqn:
