@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import zipfile
+import zlib
 from typing import Any, NoReturn
 
 import jax
@@ -82,7 +83,14 @@ def load(path: str | os.PathLike[str]) -> ExportedProgram:
     try:
         with zipfile.ZipFile(path) as archive:
             data, about = archive.read(_PROGRAM), json.loads(archive.read(_DESCRIPTION))
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        ValueError,
+        EOFError,
+        NotImplementedError,
+        zlib.error,
+    ) as error:
         _refuse(path, f"is damaged, or no program of functx ({error})")
     if not isinstance(about, dict) or not isinstance(about.get("format"), int):
         _refuse(path, "does not say what format it has")

@@ -14,6 +14,7 @@ from functx._core import describe, fail
 from functx._core.rules.tangent_types import inexact
 from functx._transforms.arguments import leaves_with_paths, numbered, require_bool, require_callable
 from functx._transforms.concretization import tracing
+from functx._transforms.conjugation import conjugate
 from functx._transforms.functional_call import functional_call
 
 from .signature import Signature
@@ -118,8 +119,8 @@ def export_joint(
             hint = "name the arguments that have gradients by `argnums`"
             fail("export_joint", message + types, hint=hint, error=TypeError)
 
-    def joint(*given: Any) -> tuple[Any, Any]:
-        args, cotangents = given[: len(specs)], given[len(specs) :]
+    def joint(*arguments: Any) -> tuple[Any, Any]:
+        args, cotangents = arguments[: len(specs)], arguments[len(specs) :]
 
         def at(*moved: Any) -> Any:
             full = list(args)
@@ -128,7 +129,8 @@ def export_joint(
             return func(*full)
 
         value, pull = jax.vjp(at, *(args[n] for n in positions))
-        gradients = pull(cotangents[0] if cotangents else jax.tree.map(jnp.ones_like, value))
+        given = cotangents[0] if cotangents else jax.tree.map(jnp.ones_like, value)
+        gradients = conjugate(pull(conjugate(given)))
         return value, gradients[0] if isinstance(chosen, int) else gradients
 
     signature = dataclasses.replace(
@@ -191,6 +193,7 @@ def export_module(
         if gradients:
             run = lambda weights: call(weights, state, args)
             (output, updated), found = jax.value_and_grad(run, has_aux=True)(weights)
+            found = conjugate(found)
         else:
             (output, updated), found = call(weights, state, args), None
         parts = (output, *((updated,) if updates_buffers else ()), *((found,) if gradients else ()))

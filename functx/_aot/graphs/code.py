@@ -126,7 +126,7 @@ class _Writing:
             return f"cond([{', '.join(branches)}], {', '.join(operands)})"
         if any(callable(x) or isinstance(x, (Jaxpr, ClosedJaxpr)) for x in params.values()):
             return f"{self.object(ft.partial(_bound, eqn))}({', '.join(operands)})"
-        attribute = re.sub(r"\W", "_", name)
+        attribute = _identifier(name)
         self.primitives[attribute] = eqn.primitive
         given = ", ".join([*operands, *self._keywords(params)])
         return f"primitives.{attribute}.bind({given})"
@@ -151,13 +151,17 @@ class _Writing:
     def _function(self, name: str, program: Any) -> str:
         """The name of a function that runs an inner program."""
         jaxpr, consts = opened(program)
-        stem = re.sub(r"\W", "_", name)
-        stem = f"{stem}_" if keyword.iskeyword(stem) else stem
-        names = (f"{stem}_{i}" for i in itertools.count(1))
+        names = (f"{_identifier(name)}_{i}" for i in itertools.count(1))
         chosen = next(x for x in names if x not in self._taken)
         self._taken.add(chosen)
         self.define(chosen, jaxpr, [self.object(x) for x in consts])
         return chosen
+
+
+def _identifier(name: str) -> str:
+    """The name of an operator or a primitive as Python takes it."""
+    written = re.sub(r"\W", "_", name)
+    return f"{written}_" if keyword.iskeyword(written) else written
 
 
 def _letters() -> Iterator[str]:

@@ -28,8 +28,8 @@ class Cost:
     """What a graph costs, counted from shapes; `str` of it is a table.
 
     - `flops`: floating-point operations. A product of matrices counts two for each term, what is
-      done element by element one for each element, a loop as often as it runs, of a branch the
-      dearest, a `while_loop` one step.
+      done element by element one for each element, an operator what it runs, a loop as often as
+      it runs, of a branch the dearest, a `while_loop` one step.
     - `bytes`: what the nodes read and write, each on its own; a compiler that fuses moves less.
     - `peak_bytes`: the most that is alive at once, inputs, constants and outputs included, in the
       order of the nodes.

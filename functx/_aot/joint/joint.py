@@ -14,6 +14,7 @@ from functx._aot.graphs.tracing import trace
 from functx._core import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, JaxprEqn, Literal
 from functx._core.rules.tangent_types import inexact
+from functx._transforms.conjugation import conjugate
 from functx._transforms.partitioning.linearized import Labelling
 from functx._transforms.partitioning.operator_calls import call_of
 from functx._transforms.programs.inlining import closed, inlined, is_plain_call
@@ -39,6 +40,7 @@ def joint_graph(
       and complex arrays in them. None means all arguments.
     - `decompositions`: as for `Graph.decompose`.
 
+    Complex gradients follow PyTorch: the conjugates of JAX's.
     `functx.aot.default_partition` and `functx.aot.min_cut_partition` divide it.
 
     Errors: TypeError if nothing that could be differentiated is given or returned, those of
@@ -80,7 +82,7 @@ def joint_of(graph: Graph, active: Sequence[int], visit: VisitEquation | None = 
 
     def both(arrays: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         outputs, pull = forward(*arrays)
-        return outputs, list(pull(list(cotangents)))
+        return outputs, conjugate(list(pull(conjugate(list(cotangents)))))
 
     primals = [x.aval for x in jaxpr.invars]
     cotangents = [jaxpr.outvars[i].aval for i in moves]

@@ -21,6 +21,7 @@ from functx._transforms.partitioning.numbered import NumberedValues
 from functx._transforms.partitioning.work import bytes_of, is_fixed
 from functx._transforms.programs.inlining import closed
 from functx._transforms.programs.labels import title_of
+from functx._transforms.programs.walking import opened
 
 from .joint import Halves, joint_of, JointGraph, operator_name
 
@@ -67,14 +68,26 @@ def default_partition(joint: JointGraph) -> GraphPartition:
 
     - `joint`: a joint graph.
 
-    What reads no cotangent runs forward, and what the backward pass reads of it is saved.
+    What the outputs need runs forward, and what the backward pass reads of it is saved.
 
     >>> joint = functx.aot.joint_graph(lambda x: jnp.cos(jnp.cos(x)), jnp.ones(3, "float32"))
     >>> functx.aot.default_partition(joint).saved
-    ('sin f32[3]', 'sin f32[3] (2)')
+    ('args[0]', 'cos f32[3]')
     """
     values = _JointValues(_checked("default_partition", joint).halves())
-    return _divided(joint, values, values.needed)
+    return _divided(joint, values, _of_outputs(values))
+
+
+def _of_outputs(values: _JointValues) -> list[int]:
+    """The numbers of the values that the outputs need, and of those that must not be made twice."""
+    halves = values.halves
+    wanted = {x for x in halves.outputs if not isinstance(x, Literal)}
+    for i in reversed(range(len(halves.forward))):
+        eqn = halves.forward[i]
+        if any(x in wanted for x in eqn.outvars) or is_fixed(eqn):
+            wanted.update(eqn.outvars)
+            wanted |= {x for x in eqn.invars if not isinstance(x, Literal)}
+    return values.of([*halves.primals, *wanted])
 
 
 def min_cut_partition(
@@ -98,7 +111,7 @@ def min_cut_partition(
     >>> print(functx.aot.min_cut_partition(joint))
     saved: 1 arrays, 12 bytes
       args[0]
-    computed again: sin x2, cos x1
+    computed again: cos x1
     """
     _checked("min_cut_partition", joint)
     if recurse and has_loops(joint.function.program):
@@ -108,8 +121,10 @@ def min_cut_partition(
     keeps, again = values.named("save", save), values.named("recompute", recompute)
     fixed = values.fixed | keeps | (values.heavy & ~again)
     cut = CutNetwork(values, np.ones(len(values.reads)), fixed).cut(_PRICE)
-    fewest = min((values.needed, cut.kept), key=lambda kept: values.bytes[list(kept)].sum())
-    return _divided(joint, values, fewest)
+    ways = (
+        _divided(joint, values, kept) for kept in (cut.kept, values.needed, _of_outputs(values))
+    )
+    return min(ways, key=lambda partition: partition.saved_bytes)
 
 
 _PRICE = 1e-6  # of the work of one node, in bytes: it decides between cuts of as many bytes
@@ -187,7 +202,9 @@ def _divided(joint: JointGraph, values: _JointValues, kept: Sequence[int]) -> Gr
         joints.output_paths[len(outputs) :],
     )
     size = sum(map(bytes_of, order))
-    recomputed = Counter(operator_name(eqn) or title_of(eqn) for eqn in again)
+    made = {x for eqn in opened(forward.program)[0].eqns for x in eqn.outvars}
+    twice = (eqn for eqn in again if any(x in made for x in eqn.outvars))
+    recomputed = Counter(operator_name(eqn) or title_of(eqn) for eqn in twice)
     return GraphPartition(forward, backward, joint, labels, size, recomputed)
 
 
