@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from .cost import Cost, cost_of
 from .drawing import dot, listing
 from .matching import replaced
 from .needed import nodes_between
-from .nodes import Edge, Node, nodes_of
+from .nodes import Edge, Node, nodes_of, ProgramNodes
 from .signature import flat_signature, GraphSignature, spec_of
 
 
@@ -56,12 +57,6 @@ class Graph(HoldsProgram):
         """A graph of `program`; `again` makes the graph at other arrays, of other sizes."""
         self.program, self.signature, self._again = program, signature, again
         self._paths = signature.input_paths
-        found = nodes_of(opened(program)[0], self._paths)
-        self._nodes = found.nodes
-        types = map(describe, program.in_avals)
-        self._inputs = MappingProxyType(dict(zip(self._paths, types, strict=True)))
-        outputs = zip(signature.output_paths, found.outputs, strict=True)
-        self._outputs = MappingProxyType(dict(outputs))
         self._backward: dict[tuple[int, ...], Backward] = {}
         self._at_sizes: dict[Any, Graph] = {}
 
@@ -82,20 +77,27 @@ class Graph(HoldsProgram):
             self._at_sizes[types] = self._again(arrays)
         return self._at_sizes[types]
 
+    @ft.cached_property
+    def _found(self) -> ProgramNodes:
+        """The nodes, which take longer to make than the program, and are not always asked for."""
+        return nodes_of(opened(self.program)[0], self._paths)
+
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The steps, in the order in which they run."""
-        return self._nodes
+        return self._found.nodes
 
     @property
     def inputs(self) -> Mapping[str, str]:
         """The types of the inputs, by path."""
-        return self._inputs
+        types = map(describe, self.program.in_avals)
+        return MappingProxyType(dict(zip(self._paths, types, strict=True)))
 
     @property
     def outputs(self) -> Mapping[str, Edge | None]:
         """Where the outputs come from, by path; None for a constant."""
-        return self._outputs
+        pairs = zip(self.signature.output_paths, self._found.outputs, strict=True)
+        return MappingProxyType(dict(pairs))
 
     @property
     def specs(self) -> tuple[Any, ...]:
@@ -138,7 +140,7 @@ class Graph(HoldsProgram):
 
     def cost(self) -> Cost:
         """The operations and the bytes of each node, and how many bytes are alive at once."""
-        return cost_of(self.program, self._nodes)
+        return cost_of(self.program, self.nodes)
 
     def dce(self) -> Graph:
         """The graph without what no output needs."""
@@ -167,7 +169,7 @@ class Graph(HoldsProgram):
 
         Errors: TypeError for results of other shapes or dtypes than the node's.
         """
-        return self._derived(lambda graph: changed(graph.program, graph._nodes, change))
+        return self._derived(lambda graph: changed(graph.program, graph.nodes, change))
 
     def replace(
         self, pattern: Callable[..., Any], replacement: Callable[..., Any], *specs: Any
@@ -201,7 +203,7 @@ class Graph(HoldsProgram):
         return Graph(change(self), self.signature, again)
 
     def _every_node(self) -> Iterable[Node]:
-        stack = list(reversed(self._nodes))
+        stack = list(reversed(self.nodes))
         while stack:
             node = stack.pop()
             yield node
@@ -217,7 +219,7 @@ class Graph(HoldsProgram):
         floating output on it, through values that have derivatives. Errors: ValueError for a path
         that is none, TypeError for inputs that have no derivatives.
         """
-        return tuple(self._nodes[i] for i in nodes_between(self.program, self._chosen(inputs)))
+        return tuple(self.nodes[i] for i in nodes_between(self.program, self._chosen(inputs)))
 
     def backward_order(
         self, inputs: str | int | tuple[str | int, ...] | None = None
@@ -238,19 +240,19 @@ class Graph(HoldsProgram):
         - `node`: one of `nodes`, or its index; `inputs`: as for `backward_order`.
         """
         index = node.index if isinstance(node, Node) else node
-        if not isinstance(index, int) or not 0 <= index < len(self._nodes):
+        if not isinstance(index, int) or not 0 <= index < len(self.nodes):
             fail(
                 "graph",
-                f"`node` must be a node, or an index below {len(self._nodes)}, got {node!r}",
+                f"`node` must be a node, or an index below {len(self.nodes)}, got {node!r}",
                 error=IndexError if isinstance(index, int) else TypeError,
             )
-        if isinstance(node, Node) and node is not self._nodes[index]:
+        if isinstance(node, Node) and node is not self.nodes[index]:
             fail("graph", f"`node` must be one of this graph's, got {node!r}", error=ValueError)
         return self._backward_of(self._chosen(inputs)).residuals.get(index, ())
 
     def to_dot(self) -> str:
         """The graph in Graphviz's language."""
-        return dot(self._nodes, self._inputs, self._outputs)
+        return dot(self.nodes, self.inputs, self.outputs)
 
     def to_graphviz(self) -> Any:
         """A `graphviz.Source`, which notebooks show; without the `graphviz` package, its source."""
@@ -261,14 +263,14 @@ class Graph(HoldsProgram):
         return graphviz.Source(self.to_dot())
 
     def __str__(self) -> str:
-        return listing(self._nodes, self._inputs, self._outputs)
+        return listing(self.nodes, self.inputs, self.outputs)
 
     def __repr__(self) -> str:
-        return f"<graph of {len(self._nodes)} nodes>"
+        return f"<graph of {len(self.nodes)} nodes>"
 
     def _backward_of(self, inputs: tuple[int, ...]) -> Backward:
         if inputs not in self._backward:
-            self._backward[inputs] = backward_of(self.program, self._nodes, self._paths, inputs)
+            self._backward[inputs] = backward_of(self.program, self.nodes, self._paths, inputs)
         return self._backward[inputs]
 
     def _chosen(self, inputs: Any) -> tuple[int, ...]:
@@ -293,7 +295,7 @@ class Graph(HoldsProgram):
             if not any(i in active for i in meant):
                 fail(
                     "graph",
-                    f"`{start}` has no derivative, it is {self._inputs[self._paths[meant[0]]]}",
+                    f"`{start}` has no derivative, it is {self.inputs[self._paths[meant[0]]]}",
                     hint="gradients are with respect to floating and complex arrays",
                     error=TypeError,
                 )

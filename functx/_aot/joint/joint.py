@@ -121,7 +121,7 @@ class JointGraph:
     def halves(self) -> Halves:
         """The equations, by whether they read cotangents."""
         jaxpr, consts = opened(self.graph.program)
-        count = len(self.function.inputs)
+        count = len(self.function.signature.input_paths)
         backward = set(jaxpr.invars[count:])
         eqns: tuple[list[JaxprEqn], list[JaxprEqn]] = [], []
         for eqn in jaxpr.eqns:
@@ -129,7 +129,7 @@ class JointGraph:
             if reads:
                 backward.update(eqn.outvars)
             eqns[reads].append(eqn)
-        outputs = len(self.function.outputs)
+        outputs = len(self.function.signature.output_paths)
         return Halves(
             closed(jaxpr.replace(eqns=[]), consts),
             tuple(eqns[0]),

@@ -122,7 +122,7 @@ def min_cut_partition(
     fixed = values.fixed | keeps | (values.heavy & ~again)
     cut = CutNetwork(values, np.ones(len(values.reads)), fixed).cut(_PRICE)
     ways = (
-        _divided(joint, values, kept) for kept in (cut.kept, values.needed, _of_outputs(values))
+        _divided(joint, values, kept) for kept in (_of_outputs(values), values.needed, cut.kept)
     )
     return min(ways, key=lambda partition: partition.saved_bytes)
 
