@@ -611,6 +611,7 @@ short = int16
 
 if _typing.TYPE_CHECKING:
     from . import (
+        aot as aot,
         checkpointing as checkpointing,
         func as func,
         implicit as implicit,
@@ -620,13 +621,13 @@ if _typing.TYPE_CHECKING:
     )
 
     # Old places, which `_names` knows at run time.
+    from ._aot.graphs.tracing import make_graph as _make_graph
     from ._transforms.anomaly.detect import detect_anomaly as detect_anomaly
     from ._transforms.anomaly.report import AnomalyError as AnomalyError
     from ._transforms.checkpointing.policies import CheckpointPolicy as CheckpointPolicy
     from ._transforms.checkpointing.report import checkpoint_report as checkpoint_report
     from ._transforms.checkpointing.sequential import checkpoint_sequential as checkpoint_sequential
     from ._transforms.functions.once import once_differentiable as once_differentiable
-    from ._transforms.graphs.graph import make_graph as _make_graph
     from ._transforms.implicit.linear import custom_linear_solve as custom_linear_solve
     from ._transforms.implicit.roots import (
         custom_fixed_point as custom_fixed_point,

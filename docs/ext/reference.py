@@ -51,6 +51,10 @@ _INTRODUCTIONS = {
         "# functx.checkpointing\n\nBeside `functx.checkpoint`. See "
         "[](../../concepts/checkpointing.md).\n"
     ),
+    "aot": (
+        "# functx.aot\n\nSee [](../../concepts/graphs.md) and "
+        "[](../../concepts/ahead_of_time.md).\n"
+    ),
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",

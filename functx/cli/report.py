@@ -19,6 +19,7 @@ from functx.testing.checks import (
     composition,
     curves,
     forward,
+    graphs,
     linearity,
     randomness,
     scanning,
@@ -48,6 +49,8 @@ _COMPARED = {
     composition.check_over_vmap: "derivatives",
     linearity.check_pullback_at_zero: "derivatives",
     scanning.check_hessian_in_scan: "derivatives",
+    graphs.check_graph: "values",
+    graphs.check_partition: "derivatives",
     curves.check_jet: "derivatives",
 }
 # A cell's status in a letter; a dot stands for a check that was not run.

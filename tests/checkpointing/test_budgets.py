@@ -268,7 +268,7 @@ def test_segments_cover_the_linear_pass_and_share_nothing():
     plan = plan_for(derivative, 0.4 * keeping_all(derivative).bytes)
     assert len(plan.segments) > 1
     assert plan.segments[0].start == 0
-    assert plan.segments[-1].stop == len(derivative.linear_reads)
+    assert plan.segments[-1].stop == len(derivative.later_reads)
     for one, after in itertools.pairwise(plan.segments):
         assert one.stop == after.start
     again = [i for part in plan.segments for i in part.again]

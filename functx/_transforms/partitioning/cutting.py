@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .numbered import NumberedDerivative
+from .numbered import NumberedValues
 
 
 _UNBOUNDED = 2**30
@@ -44,7 +44,7 @@ class CutNetwork:
     - `work`: what it is to compute each equation again; `fixed`: which of them must not be.
     """
 
-    def __init__(self, derivative: NumberedDerivative, work: np.ndarray, fixed: np.ndarray) -> None:
+    def __init__(self, derivative: NumberedValues, work: np.ndarray, fixed: np.ndarray) -> None:
         self.derivative = derivative
         self._count, self._values = len(derivative.reads), len(derivative.values)
         # Nodes: the ends, the equations, and before and after each value.

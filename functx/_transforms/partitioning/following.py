@@ -108,7 +108,7 @@ def planned_derivative(
     """The derivative of `program` by some of its inputs, with the plan that `choice` makes."""
     plain = NumberedDerivative(linearized(program, active))
     whole = keeping_all(plain, steps).bytes
-    if not _has_loops(program):
+    if not has_loops(program):
         found = PlannedDerivative(plain, choice.plan(plain, whole, steps), whole)
     else:
         tried = _with_planned_bodies(program, active, choice, prevent_cse, steps, whole)
@@ -129,7 +129,7 @@ def _with_planned_bodies(
     """The one that fits, whose loops' bodies have plans, or all that were tried."""
     tried: list[PlannedDerivative] = []
     for inside in choice.inside(whole):
-        visit = _Bodies(inside, prevent_cse, steps)
+        visit = PlannedBodies(inside, prevent_cse, steps)
         run = lambda *arrays, visit=visit: interpret(program, arrays, visit)
         inner = jax.make_jaxpr(run)(*program.in_avals)
         derivative = NumberedDerivative(linearized(inner, active))
@@ -144,11 +144,12 @@ def _is_loop(eqn: JaxprEqn) -> bool:
     return eqn.primitive.name in ("scan", "cond")
 
 
-def _has_loops(program: Any) -> bool:
+def has_loops(program: Any) -> bool:
+    """Whether `program` runs loops or branches."""
     return any(map(_is_loop, equations(program)))
 
 
-class _Bodies(Visitor):
+class PlannedBodies(Visitor):
     """Runs loops and branches, whose programs have planned derivatives, too."""
 
     def __init__(self, choice: Choice, prevent_cse: bool, steps: int) -> None:
@@ -156,7 +157,7 @@ class _Bodies(Visitor):
         self.largest = 0  # of the bytes that a step of a loop computes again at once
 
     def enters(self, eqn: JaxprEqn) -> bool:
-        return _is_loop(eqn) or (eqn.primitive.name in CALLS and _has_loops(eqn.params["jaxpr"]))
+        return _is_loop(eqn) or (eqn.primitive.name in CALLS and has_loops(eqn.params["jaxpr"]))
 
     def nested(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         if eqn.primitive.name in CALLS:

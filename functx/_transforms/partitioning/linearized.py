@@ -62,7 +62,7 @@ def linearized(program: ClosedJaxpr, active: Sequence[int]) -> Linearized:
             given = dict(zip(active, moved, strict=True))
             lines.clear()  # the function is traced more than once
             values = [given.get(i, x) for i, x in enumerate(arrays)]
-            outputs = interpret(program, values, _Labelling(lines))
+            outputs = interpret(program, values, Labelling(lines))
             return [y for y, one in zip(outputs, moves, strict=True) if one], outputs
 
         _, push, outputs = jax.linearize(at, *(arrays[i] for i in active), has_aux=True)
@@ -76,7 +76,7 @@ def linearized(program: ClosedJaxpr, active: Sequence[int]) -> Linearized:
     return dataclasses.replace(joined, call_lines=tuple(lines))
 
 
-class _Labelling(Visitor):
+class Labelling(Visitor):
     """Runs each call of an operator in a scope that its derivative inherits."""
 
     def __init__(self, lines: list[Line | None]) -> None:

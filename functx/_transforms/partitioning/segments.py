@@ -39,7 +39,7 @@ def _uses(derivative: NumberedDerivative, cut: Cut) -> dict[int, tuple[int, int]
     kept = set(cut.kept)
     first: dict[int, int] = {}
     last: dict[int, int] = {}
-    for j, read in enumerate(derivative.linear_reads):
+    for j, read in enumerate(derivative.later_reads):
         for n in read:
             first.setdefault(n, j)
             last[n] = j
@@ -59,7 +59,7 @@ def _apart(
     derivative: NumberedDerivative, cut: Cut, uses: dict[int, tuple[int, int]]
 ) -> Iterator[Segment]:
     """The linear pass divided wherever nothing that is computed again is needed on both sides."""
-    count = len(derivative.linear_reads)
+    count = len(derivative.later_reads)
     crossing = np.zeros(count + 1, int)  # how much that is computed again is needed on both sides
     for first, last in uses.values():
         crossing[first + 1] += 1

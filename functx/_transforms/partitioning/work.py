@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from functx._core.jax_compat import JaxprEqn, Literal
-from functx._transforms.programs.walking import inner_programs, type_of
+from functx._core.rules.function_primitives import function_call
+from functx._transforms.programs.walking import inner_programs, own_programs, type_of
 
 
 # Floating-point operations that one element of a result counts for: it is read and written, too,
@@ -19,6 +20,27 @@ SYMBOLIC = 64
 
 _RANDOM = ("random_", "threefry", "rng_")
 _FREE = ("reshape", "squeeze", "expand_dims", "broadcast_in_dim", "stop_gradient", "copy")
+_HEAVY = (
+    *(
+        "dot_general",
+        "conv_general_dilated",
+        "correlation",
+        "scan",
+        "while",
+        "sort",
+        "top_k",
+        "fft",
+        "svd",
+        "eig",
+    ),
+    *("eigh", "cholesky", "lu", "geqrf", "qr", "householder_product", "triangular_solve", "schur"),
+    *("hessenberg", "tridiagonal", "tridiagonal_solve", "custom_linear_solve", "shard_map"),
+)
+_MOVING = (
+    *("transpose", "slice", "dynamic_slice", "dynamic_update_slice", "concatenate", "pad", "rev"),
+    *("gather", "scatter", "iota", "convert_element_type", "bitcast_convert_type", "stack"),
+    *("unstack", "split", "optimization_barrier", "select_n", "device_put"),
+)
 
 
 def bytes_of(x: Any) -> int:
@@ -35,16 +57,11 @@ def work_of(eqn: JaxprEqn) -> int:
     """
     name = eqn.primitive.name
     results = sum(map(_size, eqn.outvars))
-    if name == "dot_general":
-        (contracted, _), _ = eqn.params["dimension_numbers"]
-        return 2 * results * _product(type_of(eqn.invars[0]).shape[i] for i in contracted)
-    if name == "conv_general_dilated":
-        weight = type_of(eqn.invars[1]).shape
-        filters = weight[eqn.params["dimension_numbers"].rhs_spec[0]]
-        return 2 * results * _product(weight) // max(1, filters)
-    inner = [sum(map(work_of, program.eqns)) for program in inner_programs(eqn)]
+    if (product := _product_operations(eqn)) is not None:
+        return product
+    inner = [sum(map(work_of, program.eqns)) for program in _programs(eqn)]
     if inner:
-        times = {"scan": eqn.params.get("length", 1), "while": 1000}.get(name, 1)
+        times = _steps(eqn, endless=1000)
         return times * (max(inner) if name == "cond" else sum(inner))
     if name in _FREE:
         return results
@@ -52,12 +69,56 @@ def work_of(eqn: JaxprEqn) -> int:
     return PER_ELEMENT * max(results, operands)
 
 
+def operations_of(eqn: JaxprEqn) -> int:
+    """Floating-point operations alone: one for an element, products as they are, none to move."""
+    name = eqn.primitive.name
+    if (product := _product_operations(eqn)) is not None:
+        return product
+    inner = [sum(map(operations_of, program.eqns)) for program in _programs(eqn)]
+    if inner:
+        return _steps(eqn) * (max(inner) if name == "cond" else sum(inner))
+    if name in (*_FREE, *_MOVING):
+        return 0
+    reduces = name.startswith(("reduce_", "cum", "arg", "scatter_", "scatter-", "sort"))
+    return _size(eqn.invars[0]) if reduces else sum(map(_size, eqn.outvars))
+
+
+def _product_operations(eqn: JaxprEqn) -> int | None:
+    """Those of a product of matrices or a convolution, of any other equation None."""
+    results = sum(map(_size, eqn.outvars))
+    if eqn.primitive.name == "dot_general":
+        (contracted, _), _ = eqn.params["dimension_numbers"]
+        return 2 * results * _product(type_of(eqn.invars[0]).shape[i] for i in contracted)
+    if eqn.primitive.name == "conv_general_dilated":
+        weight = type_of(eqn.invars[1]).shape
+        filters = weight[eqn.params["dimension_numbers"].rhs_spec[0]]
+        return 2 * results * _product(weight) // max(1, filters)
+    if (
+        eqn.primitive.name == "correlation"
+    ):  # functx's own: of image, kernel and result, two give one
+        shapes = [type_of(x).shape for x in eqn.invars]
+        shapes.insert(int(eqn.params["wanted"]), type_of(eqn.outvars[0]).shape)
+        return 2 * _product(shapes[2]) * _product(shapes[1][2:])
+    return None
+
+
+def _programs(eqn: JaxprEqn) -> list[Any]:
+    """What the equation runs: programs inside of it, or that of a function with own rules."""
+    own = own_programs(eqn) if eqn.primitive is function_call else ()
+    return [*inner_programs(eqn), *own]
+
+
+def _steps(eqn: JaxprEqn, endless: int = 1) -> int:
+    """How often the equation runs its program, `endless` times if nobody knows."""
+    if eqn.primitive.name == "scan":
+        return _product([eqn.params["length"]])
+    return endless if eqn.primitive.name == "while" else 1
+
+
 def is_heavy(eqn: JaxprEqn) -> bool:
     """Whether the equation is a product, or anything else that is more than element by element."""
-    name = eqn.primitive.name
-    elements = sum(_size(x) for x in (*eqn.invars, *eqn.outvars) if not isinstance(x, Literal))
-    heavy = ("dot_general", "conv", "sort", "fft", "cholesky", "scan", "while", "function_call")
-    return name.startswith(heavy) or work_of(eqn) > 4 * PER_ELEMENT * max(elements, 1)
+    inner = (one for program in _programs(eqn) for one in program.eqns)
+    return eqn.primitive.name in _HEAVY or any(map(is_heavy, inner))
 
 
 def is_fixed(eqn: JaxprEqn) -> bool:
@@ -67,7 +128,7 @@ def is_fixed(eqn: JaxprEqn) -> bool:
 
 
 def _size(x: Any) -> int:
-    return _product(type_of(x).shape)
+    return _product(getattr(type_of(x), "shape", ()))
 
 
 def _product(sizes: Iterable[Any]) -> int:

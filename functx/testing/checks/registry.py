@@ -15,6 +15,7 @@ from . import (
     curves,
     distributions,
     forward,
+    graphs,
     limits,
     linearity,
     lowering,
@@ -359,6 +360,15 @@ CHECKS: dict[str, Check] = {
         *_composed(composition.check_over_vmap, "", OVER_VMAP, never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
+        Check(
+            "graph",
+            graphs.check_graph,
+            declared,
+            first_of_sets,
+            in_one_dtype,
+            never,
+        ),
+        _deep("partition", graphs.check_partition, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
         Check(
             "extremal",

@@ -37,6 +37,8 @@ _ON_REQUEST = (
     "extremal",
     "limits",
     "jet",
+    "graph",
+    "partition",
     "symbolic",
     "symbolic_values",
     *_LOWERED,

@@ -15,8 +15,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, JaxprEqn
 
 import functx
+from functx._aot.graphs.nodes import Edge, is_call, nodes_of
 from functx._core import describe
-from functx._transforms.graphs.nodes import Edge, is_call, nodes_of
 from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx.testing.checks.cases import ArrayList
 from functx.testing.checks.programs import compiled

@@ -72,6 +72,11 @@ class ProgramNodes(NamedTuple):
     outputs: tuple[Edge | None, ...]
 
 
+def holds_programs(eqn: JaxprEqn) -> bool:
+    """Whether the equation is a node with graphs inside: a loop, a branch, a checkpoint."""
+    return eqn.primitive.name in _PROGRAMS
+
+
 def is_call(eqn: JaxprEqn) -> bool:
     """Whether the equation only calls a user's function, whose steps are nodes like others."""
     return eqn.primitive.name in CALLS and operator_of(eqn) is None and not is_library_call(eqn)
@@ -105,7 +110,7 @@ def _walk(
             )
             continue
         index = len(nodes)
-        programs = tuple(_inner(eqn)) if eqn.primitive.name in _PROGRAMS else ()
+        programs = tuple(_inner(eqn)) if holds_programs(eqn) else ()
         outputs = tuple(describe(x.aval) for x in eqn.outvars)
         name, scope = title_of(eqn), stack_of(eqn)
         nodes.append(Node(index, name, _kind(eqn), tuple(inputs), outputs, scope, here, programs))
@@ -121,7 +126,7 @@ def _inner(eqn: JaxprEqn) -> Iterator[tuple[Node, ...]]:
 def _kind(eqn: JaxprEqn) -> NodeKind:
     if operator_of(eqn) is not None:
         return "operator"
-    if eqn.primitive.name in _PROGRAMS:
+    if holds_programs(eqn):
         return "program"
     own = ("function_call", "function_tangent", "custom_jvp_call", "custom_vjp_call")
     return "rule" if eqn.primitive.name in own else "primitive"

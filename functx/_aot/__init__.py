@@ -1,0 +1,1 @@
+"""Programs ahead of time: graphs, their derivatives in two parts, compilers, files."""

@@ -1,0 +1,1 @@
+"""Functions whose forward and backward passes a user's compilers run."""
