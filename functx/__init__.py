@@ -611,6 +611,7 @@ short = int16
 
 if _typing.TYPE_CHECKING:
     from . import (
+        aot as aot,
         checkpointing as checkpointing,
         func as func,
         implicit as implicit,
