@@ -1,1 +1,1 @@
-"""Ahead-of-time work on whole functions: what they do becomes a pure function, a graph, a program."""
+"""Ahead-of-time work on whole functions, which become pure functions, graphs and programs."""

@@ -27,12 +27,6 @@ class Geometry:
         sides = zip(self.shape, self.strides, packed, strict=True)
         return 0 in self.shape or all(n == 1 or here == there for n, here, there in sides)
 
-    @property
-    def overlaps(self) -> bool:
-        """Whether a dimension with several elements has the stride 0."""
-        sides = zip(self.shape, self.strides, strict=True)
-        return any(n not in (0, 1) and step == 0 for n, step in sides)
-
     def moved(self, by: Size | None) -> Size | None:
         """The offset, further on by so many elements; None where one of the two is unknown."""
         return None if by is None or self.offset is None else self.offset + by

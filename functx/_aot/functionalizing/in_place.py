@@ -16,6 +16,7 @@ from functx._core import (
     describe,
     OPERATORS,
     OpSpec,
+    Promote,
     refuse,
     REGISTRY,
 )
@@ -28,6 +29,7 @@ from .views import View
 
 _NAMESPACES = ("", "nn.functional.", "special.")  # where methods are found, in this order
 _ARRAYS = (RoleKind.ARRAY, RoleKind.UNPROMOTED)
+_WRITES_ITS_DTYPE = ("float_power",)  # PyTorch casts no result of these
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -57,7 +59,8 @@ def in_place_operator(method: str) -> str | None:
     name = operator_of(method[:-1]) if method.endswith("_") else None
     if name is None or not has_in_place_form(REGISTRY[name]):
         return None
-    return None if view_method(method[:-1]) or method.endswith("_copy_") else name
+    of_view = method[:-1].removesuffix("_copy")  # what copies a view, as `view_copy`
+    return None if view_method(of_view) else name
 
 
 def in_place_methods() -> list[str]:
@@ -89,12 +92,24 @@ def write_result(view: View, result: Any, operator: str = "") -> None:
             "the result",
             hint=hint,
         )
+    _refuse_by_operator(view, result, operator)
     if category(result.dtype) > category(view.dtype):
         refuse(
             f"result type {result.dtype} can't be cast to the desired output type {view.dtype}",
             hint=hint,
         )
     _replace(view, jnp.asarray(result))
+
+
+def _refuse_by_operator(view: View, result: jax.Array, operator: str) -> None:
+    """Refuses results that could be cast, and that PyTorch does not write back all the same."""
+    spec = REGISTRY.get(operator)
+    if spec is None or result.dtype == view.dtype:
+        return
+    if spec.promote is Promote.COMPLEX_TO_FLOAT:
+        refuse(f"the real result of {operator} is not written back to {view.dtype}")
+    if operator in _WRITES_ITS_DTYPE:
+        refuse(f"the array must have the dtype of the result, {result.dtype}, got {view.dtype}")
 
 
 def copy(view: View, source: Any) -> None:

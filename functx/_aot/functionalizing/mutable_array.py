@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, nearest, OPERATORS, OpSpec, refuse, Refused
+from functx._core import describe, fail, nearest, OPERATORS, OpSpec, Refused
 from functx._core.numbers.weak_types import strong
+from functx._transforms.arguments import kind_of
+from functx._transforms.numbers import as_array
 
 from . import indexing, own_methods
 from .in_place import in_place_operator, operator_of, suffix_names, write_result
@@ -67,11 +69,12 @@ class MutableArray(PythonOperators):
 
     def __init__(self, view: View) -> None:
         if not isinstance(view, View):
-            raise Refused(
+            fail(
+                "MutableArray",
                 f"it is made by functionalize and mutable alone, got {describe(view)}",
-                "functx.aot.mutable(x) makes one of an array",
-                TypeError,
-            ).by("MutableArray")
+                hint="functx.aot.mutable(x) makes one of an array",
+                error=TypeError,
+            )
         object.__setattr__(self, "_view", view)
 
     @property
@@ -113,7 +116,7 @@ class MutableArray(PythonOperators):
             method.__name__ = name  # pyright: ignore[reportAttributeAccessIssue]
             return method
         if name in REFUSED:
-            raise Refused("it does not exist here", REFUSED[name], AttributeError).by(name)
+            fail(name, "it does not exist here", hint=REFUSED[name], error=AttributeError)
         if hasattr(jax.Array, name):
             return getattr(self._read(), name)
         near = nearest(name, dir(self))
@@ -129,7 +132,7 @@ class MutableArray(PythonOperators):
             getattr(self, name).copy_(value)
         else:
             hint = REFUSED.get(f"{name} =", "write its elements: x.copy_(value)")
-            raise Refused("it cannot be assigned", hint, AttributeError).by(f"MutableArray.{name}")
+            fail(f"x.{name}", "it cannot be assigned", hint=hint, error=AttributeError)
 
     def __dir__(self) -> list[str]:
         own = [*object.__dir__(self), *VIEW_METHODS, *VIEW_ATTRIBUTES, *own_methods.METHODS]
@@ -189,11 +192,10 @@ def mutable(x: Any) -> MutableArray:
     Array([0, 1, 4, 9], dtype=int32)
     """
     call = current_call("mutable")
-    number = isinstance(x, (bool, int, float, complex))
-    if not number and not isinstance(x, (jax.Array, np.ndarray, np.generic, MutableArray)):
-        raise Refused(f"`x` must be an array, got {describe(x)}", "", TypeError).by("mutable")
-    value = OPERATORS["scalar_tensor"](x) if number else strong(jnp.asarray(x))
-    return MutableArray(View.of(Storage(value, call)))
+    value = _plain(x)
+    if kind_of(value) == "other":
+        fail("mutable", f"`x` must be an array of numbers, got {describe(x)}", error=TypeError)
+    return MutableArray(View.of(Storage(jnp.asarray(as_array(value)), call)))
 
 
 def view_of(x: Any) -> View | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -112,6 +111,6 @@ _hidden = without_grad_mode(
         lambda old, new: new,
         jvp=lambda primals, output, tangents: tangents[0],
         name="in-place write",
-        of="output",
+        of="primals",
     )
 )

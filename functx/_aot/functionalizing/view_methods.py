@@ -18,8 +18,8 @@ from functx._core import (
     canonical_shape,
     describe,
     OPERATORS,
-    REGISTRY,
     refuse,
+    REGISTRY,
     slice_bounds,
 )
 from functx._core.operators.tracing import canonicalize

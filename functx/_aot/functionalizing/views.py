@@ -71,9 +71,9 @@ class View:
         self.storage.write(value)
 
     def check_writable(self) -> None:
-        """Refuses a view of which several elements are one, and a write that would leak a tracer."""
+        """Refuses a view of which several elements are one, and a write that leaks a tracer."""
         self.storage.check_writable()
-        if self.geometry.overlaps or any(map(_overlaps, self.steps)):
+        if any(map(_overlaps, self.steps)):
             refuse(
                 f"more than one element of the written {describe(self.like)} refers to a single "
                 f"memory location",
@@ -181,8 +181,8 @@ class View:
             isinstance(s, (Conjugate, Detach)) for s in self.steps
         ):
             refuse(
-                f"strides count elements of the storage, and this view of {describe(self.like)} changes "
-                f"them: it has parts, conjugates or constants of {self.storage.dtype}",
+                f"strides count elements of the storage, and this view, {describe(self.like)}, has "
+                f"parts, conjugates or constants of {self.storage.dtype} in place of them",
                 hint="x.clone() is an array of its own: functx.aot.mutable(x.clone())",
             )
         offset = self.geometry.offset if offset is None else offset
