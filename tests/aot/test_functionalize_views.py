@@ -186,8 +186,8 @@ def test_traced_indices_make_views():
 
 REFUSED = {
     "expand": (lambda x: x.expand(2, 4).add_(1), "more than one element .*\n  hint: .*`expand`"),
-    "expanded index": (lambda x: x.expand(2, 4)[0].add_(1), None),
-    "expanded copy": (lambda x: x.expand(2, 4).copy_(1), "add|more than one element"),
+    "expanded index": (lambda x: x.expand(2, 4)[0].add_(1), "add_: more than one element"),
+    "expanded copy": (lambda x: x.expand(2, 4).copy_(1), "copy_: more than one element"),
     "windows": (lambda x: x.unfold(0, 2, 1).mul_(2), "refers to a single memory location"),
     "strides": (lambda x: x.as_strided((2, 2), (1, 1)).zero_(), "single memory location"),
     "crossing strides": (lambda x: x.as_strided((2, 2), (3, 0)).zero_(), "single memory location"),
@@ -207,7 +207,7 @@ REFUSED = {
     "shape": (lambda x: x[0].add_(x), r"output with shape \[\] doesn't match the shape \[4\]"),
     "larger": (lambda x: x.copy_(jnp.ones((2, 4))), r"must broadcast to \[4\], got f64\[2,4\]"),
     "reduction": (lambda x: x.trapezoid_(), "doesn't match"),
-    "dtype": (lambda x: x.to("int32") + 1 and mutable(x.to("int32")).add_(0.5), "can't be cast"),
+    "dtype": (lambda x: mutable(x.to("int32")).add_(0.5), "can't be cast"),
     "no number": (lambda x: x.copy_("one"), "the source must be an array or a number"),
     "kind": (lambda x: x.fill_(1j), "fill: "),
     "set_": (lambda x: x.set_(x), "set_: .*\n  hint: .*x.copy_"),
@@ -224,9 +224,6 @@ REFUSED = {
 def test_refusals_name_the_method_and_the_remedy(name):
     f, message = REFUSED[name]
     x = jnp.arange(4.0)
-    if message is None:  # one row of an expanded array has each element once
-        assert functionalize(f)(x).tolist() == [1, 2, 3, 4]
-        return
     with pytest.raises(Exception, match=message) as caught:
         functionalize(f)(x)
     assert type(caught.value) in (RuntimeError, IndexError, TypeError, ValueError, AttributeError)

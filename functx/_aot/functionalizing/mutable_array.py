@@ -252,9 +252,20 @@ def _maker(name: str) -> Callable[..., Any] | None:
     return None
 
 
+def _on_view(
+    name: str,
+    function: Callable[..., Any],
+    x: MutableArray,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """What a function of a view gives for the method `name`, with arrays for mutable ones."""
+    kwargs = {key: _plain(value) for key, value in kwargs.items()}
+    return _asked(name, function, x._view, *_plain(args), **kwargs)
+
+
 def _own(name: str, x: MutableArray, *args: Any, **kwargs: Any) -> Any:
-    given = (_plain(args), {key: _plain(value) for key, value in kwargs.items()})
-    found = _asked(name, own_methods.METHODS[name], x._view, *given[0], **given[1])
+    found = _on_view(name, own_methods.METHODS[name], x, args, kwargs)
     if found is own_methods.ITSELF:
         return x
     return _shown(found)
@@ -263,14 +274,14 @@ def _own(name: str, x: MutableArray, *args: Any, **kwargs: Any) -> Any:
 def _change_view(name: str, x: MutableArray, *args: Any, **kwargs: Any) -> MutableArray:
     method = view_method(name[:-1])
     assert method is not None
-    x._view = _asked(name, method, x._view, *args, **kwargs)
+    x._view = _on_view(name, method, x, args, kwargs)
     return x
 
 
 def _make_view(
     name: str, method: Callable[..., Any], x: MutableArray, *args: Any, **kw: Any
 ) -> Any:
-    return _shown(_asked(name, method, x._view, *args, **kw))
+    return _shown(_on_view(name, method, x, args, kw))
 
 
 def _write(name: str, x: MutableArray, *args: Any, **kwargs: Any) -> MutableArray:

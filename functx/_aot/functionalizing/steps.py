@@ -121,16 +121,17 @@ class Diagonal:
 
 @dataclasses.dataclass(frozen=True)
 class Expand:
-    """Elements repeated along new dimensions and those of size 1: to be read alone."""
+    """Elements repeated along new dimensions and those of size 1, to be read; or none repeated."""
 
     shape: tuple[Size, ...]
+    repeats: bool
 
     def read(self, whole: jax.Array) -> jax.Array:
         """`whole`, repeated."""
         return jnp.broadcast_to(whole, self.shape)
 
     def write(self, whole: jax.Array, part: jax.Array) -> jax.Array:
-        """The elements, where none is repeated: a view that repeats refuses writes before."""
+        """The elements, none of which is repeated: a view that repeats them refuses before."""
         return jnp.reshape(part, whole.shape)
 
 

@@ -76,8 +76,8 @@ class View:
         if any(map(_overlaps, self.steps)):
             refuse(
                 f"more than one element of the written {describe(self.like)} refers to a single "
-                f"memory location",
-                hint="it is a view made by `expand` or with overlapping strides: write to what it "
+                "memory location",
+                hint="it is a view of what `expand` or overlapping strides gave: write to what that "
                 "was made of, or to functx.aot.mutable(x.clone())",
             )
 
@@ -171,7 +171,9 @@ class View:
         if -1 in sizes:
             refuse(f"`size` must be given for new dimensions, got {list(shape)}")
         geometry = Geometry(tuple(sizes), tuple(strides), self.geometry.offset)
-        return self.after(Expand(geometry.shape), geometry)
+        sides = zip(geometry.shape[new:], self.shape, strict=True)
+        repeats = any(n != 1 for n in sizes[:new]) or any(n != here for n, here in sides)
+        return self.after(Expand(geometry.shape, repeats and 0 not in sizes), geometry)
 
     def strided(
         self, shape: tuple[Size, ...], strides: tuple[Size, ...], offset: Size | None
@@ -236,7 +238,9 @@ class View:
 
 
 def _overlaps(step: Step) -> bool:
-    """Whether a strided step has two elements in one place; symbolic sizes leave it open."""
+    """Whether a step shows one element in two places; symbolic strides leave it open."""
+    if isinstance(step, Expand):
+        return step.repeats
     if not isinstance(step, Strided):
         return False
     try:
