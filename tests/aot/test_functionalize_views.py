@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import functx
-from functx._aot.functionalizing.geometry import Geometry, packed_strides
+from functx._aot.functionalizing.geometry import Layout, packed_strides
 from functx.aot import functionalize, mutable, MutableArray
 
 
@@ -236,7 +236,7 @@ def test_strides_are_numpys():
         order = tuple(int(i) for i in rng.permutation(len(shape)))
         array = np.zeros(shape, "int8").transpose(order)
         array = array[tuple(slice(None, None, int(rng.integers(1, 3))) for _ in shape)]
-        geometry = Geometry(array.shape, array.strides)
+        geometry = Layout(array.shape, array.strides)
         n = array.size
         divisors = [d for d in range(1, n + 1) if n % d == 0]
         a = int(rng.choice(divisors))

@@ -10,7 +10,7 @@ from functx._core import Size
 
 
 @dataclasses.dataclass(frozen=True)
-class Geometry:
+class Layout:
     """Sizes, strides and offset of a view, in elements of its storage; sizes may be symbolic.
 
     The offset is None where a traced index decides it.
@@ -31,36 +31,36 @@ class Geometry:
         """The offset, further on by so many elements; None where one of the two is unknown."""
         return None if by is None or self.offset is None else self.offset + by
 
-    def permuted(self, order: Sequence[int]) -> Geometry:
+    def permuted(self, order: Sequence[int]) -> Layout:
         """The dimensions in another order."""
         shape, strides = [self.shape[i] for i in order], [self.strides[i] for i in order]
-        return Geometry(tuple(shape), tuple(strides), self.offset)
+        return Layout(tuple(shape), tuple(strides), self.offset)
 
-    def without(self, dims: Sequence[int], by: Size | None = 0) -> Geometry:
+    def without(self, dims: Sequence[int], by: Size | None = 0) -> Layout:
         """Without some dimensions, and with the offset further on."""
         kept = [i for i in range(len(self.shape)) if i not in dims]
         return dataclasses.replace(self.permuted(kept), offset=self.moved(by))
 
-    def with_dim(self, dim: int, size: Size, stride: Size, by: Size | None = 0) -> Geometry:
+    def with_dim(self, dim: int, size: Size, stride: Size, by: Size | None = 0) -> Layout:
         """With another size and stride of one dimension, and with the offset further on."""
         shape = (*self.shape[:dim], size, *self.shape[dim + 1 :])
         strides = (*self.strides[:dim], stride, *self.strides[dim + 1 :])
-        return Geometry(shape, strides, self.moved(by))
+        return Layout(shape, strides, self.moved(by))
 
-    def inserted(self, dim: int) -> Geometry:
+    def inserted(self, dim: int) -> Layout:
         """With a further dimension of size 1 at `dim`, whose stride is PyTorch's."""
         stride = self.shape[dim] * self.strides[dim] if dim < len(self.shape) else 1
         shape = (*self.shape[:dim], 1, *self.shape[dim:])
-        return Geometry(shape, (*self.strides[:dim], stride, *self.strides[dim:]), self.offset)
+        return Layout(shape, (*self.strides[:dim], stride, *self.strides[dim:]), self.offset)
 
-    def reshaped(self, shape: tuple[Size, ...]) -> Geometry | None:
+    def reshaped(self, shape: tuple[Size, ...]) -> Layout | None:
         """The same elements in another shape, or None if no strides give them in that order."""
         if self.shape == shape:
             return self
         if self.contiguous:
-            return Geometry(shape, packed_strides(shape), self.offset)
+            return Layout(shape, packed_strides(shape), self.offset)
         strides = _split_strides(self.shape, self.strides, shape)
-        return None if strides is None else Geometry(shape, strides, self.offset)
+        return None if strides is None else Layout(shape, strides, self.offset)
 
 
 def packed_strides(shape: Sequence[Size]) -> tuple[Size, ...]:

@@ -92,13 +92,14 @@ def write_result(view: View, result: Any, operator: str = "") -> None:
             "the result",
             hint=hint,
         )
+    result = jnp.asarray(result)
     _refuse_by_operator(view, result, operator)
     if category(result.dtype) > category(view.dtype):
         refuse(
             f"result type {result.dtype} can't be cast to the desired output type {view.dtype}",
             hint=hint,
         )
-    _replace(view, jnp.asarray(result))
+    _replace(view, result)
 
 
 def _refuse_by_operator(view: View, result: jax.Array, operator: str) -> None:

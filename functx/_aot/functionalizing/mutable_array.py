@@ -305,6 +305,6 @@ class _Inside:
 jax.tree_util.register_pytree_with_keys(
     MutableArray,
     lambda x: (((_Inside(), x._read()),), None),
-    lambda _, children: children[0],
+    lambda _, children: next(iter(children)),
     lambda x: ((x._read(),), None),
 )

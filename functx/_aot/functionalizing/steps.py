@@ -153,7 +153,7 @@ class Strided:
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class ComplexPart:
     """The real or the imaginary part of complex numbers."""
 
     part: Literal["real", "imag"]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax import core
 
 from functx._core import (
     canonical_dim,
@@ -139,7 +140,7 @@ def sliced(view: View, dim: int, where: slice) -> View:
         refuse(f"the step of a slice must be a positive int, got {step}", error=ValueError)
     dim = canonical_dim(dim, len(view.shape))
     begin, end = slice_bounds(where.start, where.stop, view.shape[dim])
-    size = jax.core.max_dim(0, -((begin - end) // step) if step > 1 else end - begin)
+    size = core.max_dim(0, -((begin - end) // step) if step > 1 else end - begin)
     return view.sliced(dim, begin, size, step)
 
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from functx._core import canonical_dim, decided, describe, peek, real_of, refuse, Size
 
-from .geometry import Geometry, packed_strides
+from .geometry import Layout, packed_strides
 from .steps import (
     AsReal,
+    ComplexPart,
     Conjugate,
     Detach,
     Diagonal,
     Expand,
-    Part,
     Permute,
     Reshape,
     Select,
@@ -34,7 +34,7 @@ class View:
     """What one mutable array reads and writes. The methods make further views of the storage."""
 
     storage: Storage
-    geometry: Geometry
+    geometry: Layout
     dtype: np.dtype
     steps: tuple[Step, ...] = ()
 
@@ -42,7 +42,7 @@ class View:
     def of(cls, storage: Storage) -> View:
         """The view of the whole storage."""
         shape = tuple(storage.shape)
-        return cls(storage, Geometry(shape, packed_strides(shape)), np.dtype(storage.dtype))
+        return cls(storage, Layout(shape, packed_strides(shape)), np.dtype(storage.dtype))
 
     @property
     def shape(self) -> tuple[Size, ...]:
@@ -77,8 +77,8 @@ class View:
             refuse(
                 f"more than one element of the written {describe(self.like)} refers to a single "
                 "memory location",
-                hint="it is a view of what `expand` or overlapping strides gave: write to what that "
-                "was made of, or to functx.aot.mutable(x.clone())",
+                hint="it is a view of what `expand` or overlapping strides gave: write to what "
+                "that was made of, or to functx.aot.mutable(x.clone())",
             )
 
     def is_view_of_same(self, other: View) -> bool:
@@ -87,7 +87,7 @@ class View:
             return False
         return all(map(_same_step, self.steps, other.steps))
 
-    def after(self, step: Step, geometry: Geometry, dtype: Any = None) -> View:
+    def after(self, step: Step, geometry: Layout, dtype: Any = None) -> View:
         """The view one step further."""
         return View(self.storage, geometry, np.dtype(dtype or self.dtype), (*self.steps, step))
 
@@ -154,7 +154,7 @@ class View:
         by = offset * strides[dim2] if offset >= 0 else -offset * strides[dim1]
         kept = self.geometry.without((dim1, dim2), by)
         stride = strides[dim1] + strides[dim2]
-        return self.after(step, Geometry(shape, (*kept.strides, stride), kept.offset))
+        return self.after(step, Layout(shape, (*kept.strides, stride), kept.offset))
 
     def expanded(self, shape: tuple[Size, ...]) -> View:
         """Repeated along new leading dimensions and those of size 1; -1 keeps a size."""
@@ -170,7 +170,7 @@ class View:
             strides.append(stride if n == here else 0)
         if -1 in sizes:
             refuse(f"`size` must be given for new dimensions, got {list(shape)}")
-        geometry = Geometry(tuple(sizes), tuple(strides), self.geometry.offset)
+        geometry = Layout(tuple(sizes), tuple(strides), self.geometry.offset)
         sides = zip(geometry.shape[new:], self.shape, strict=True)
         repeats = any(n != 1 for n in sizes[:new]) or any(n != here for n, here in sides)
         return self.after(Expand(geometry.shape, repeats and 0 not in sizes), geometry)
@@ -191,7 +191,7 @@ class View:
         if offset is None:
             refuse("`storage_offset` must be given for a view at a traced index")
         whole = View.of(self.storage)
-        return whole.after(Strided(shape, strides, offset), Geometry(shape, strides, offset))
+        return whole.after(Strided(shape, strides, offset), Layout(shape, strides, offset))
 
     def part(self, part: Literal["real", "imag"]) -> View:
         """The real or the imaginary parts; real numbers are their own real part."""
@@ -202,15 +202,15 @@ class View:
         offset = self.geometry.moved(self.geometry.offset)
         offset = offset if offset is None or part == "real" else offset + 1
         strides = tuple(2 * step for step in self.geometry.strides)
-        geometry = Geometry(self.shape, strides, offset)
-        return self.after(Part(part), geometry, real_of(self.dtype))
+        geometry = Layout(self.shape, strides, offset)
+        return self.after(ComplexPart(part), geometry, real_of(self.dtype))
 
     def as_real(self) -> View:
         """Complex numbers as pairs of real ones, in a further dimension of size 2."""
         if self.dtype.kind != "c":
             refuse(f"complex arrays alone have parts, got {describe(self.like)}")
         parts = self.part("real").geometry
-        geometry = Geometry((*self.shape, 2), (*parts.strides, 1), parts.offset)
+        geometry = Layout((*self.shape, 2), (*parts.strides, 1), parts.offset)
         return self.after(AsReal(), geometry, real_of(self.dtype))
 
     def as_complex(self) -> View:
@@ -225,7 +225,7 @@ class View:
             )
         offset = None if self.geometry.offset is None else self.geometry.offset // 2
         halves = tuple(step // 2 for step in strides[:-1])
-        geometry = Geometry(self.shape[:-1], halves, offset)
+        geometry = Layout(self.shape[:-1], halves, offset)
         return self.after(AsReal(inverse=True), geometry, fits[self.dtype.itemsize])
 
     def conjugated(self) -> View:
