@@ -36,7 +36,7 @@ from functx._transforms.arguments import (
 )
 
 from .mutable_array import MutableArray
-from .storage import Call, Storage
+from .storage import RunningCall, Storage
 from .views import View
 
 
@@ -92,7 +92,7 @@ def functionalize(
             run, values = _on_all(func), (args, kwargs)
         else:
             run, values, _ = pick("functionalize", func, which, args, kwargs)
-        with Call() as call:
+        with RunningCall() as call:
             values = jax.tree.map(lambda x: _mutable(x, call), values)
             # To trees a mutable array is the array that it holds.
             output = jax.tree.map(lambda x: x, run(*values))
@@ -110,7 +110,7 @@ def _on_all(func: Callable[..., Any]) -> Callable[..., Any]:
     return lambda args, kwargs: func(*args, **kwargs)
 
 
-def _mutable(x: Any, call: Call) -> Any:
+def _mutable(x: Any, call: RunningCall) -> Any:
     """A leaf of the arguments: mutable if it is an array of numbers."""
     if not isinstance(x, (jax.Array, np.ndarray)) or kind_of(x) == "other":
         return x

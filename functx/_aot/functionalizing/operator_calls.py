@@ -20,7 +20,7 @@ def call_operator(
     kwargs: dict[str, Any],
     view_of: Callable[[Any], View | None],
 ) -> Any:
-    """Calls an operator with the arrays that mutable ones hold; it gives plain arrays.
+    """RunningCalls an operator with the arrays that mutable ones hold; it gives plain arrays.
 
     With `inplace=True`, or `out=` a mutable array, the result is written to it, and comes back as
     it. So are running statistics in training, as PyTorch does.

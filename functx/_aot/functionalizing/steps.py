@@ -19,7 +19,7 @@ from functx._core import OPERATORS, Size
 from .storage import hidden_from_derivatives
 
 
-class Step(Protocol):
+class ViewStep(Protocol):
     """One step from an array to a view of it."""
 
     def read(self, whole: jax.Array) -> jax.Array:
@@ -87,7 +87,7 @@ class Slice:
 
 
 @dataclasses.dataclass(frozen=True)
-class Select:
+class SelectAt:
     """One element of a dimension, which is gone; the index may be a traced integer."""
 
     dim: int

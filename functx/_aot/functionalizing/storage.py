@@ -14,23 +14,23 @@ from functx._core.jax_compat import current_trace, running_in
 from functx._core.rules.custom_derivatives import derivative_rules
 
 
-class Calls(threading.local):
+class RunningCalls(threading.local):
     """The calls of functionalized functions that run in this thread, the outermost first."""
 
     def __init__(self) -> None:
-        self.open: list[Call] = []
+        self.open: list[RunningCall] = []
 
 
-_calls = Calls()
+_calls = RunningCalls()
 
 
-class Call:
+class RunningCall:
     """One call of a functionalized function: arrays are mutable while it runs."""
 
     def __init__(self) -> None:
         self.running = True
 
-    def __enter__(self) -> Call:
+    def __enter__(self) -> RunningCall:
         _calls.open.append(self)
         return self
 
@@ -39,7 +39,7 @@ class Call:
         self.running = False
 
 
-def current_call(who: str) -> Call:
+def current_call(who: str) -> RunningCall:
     """The innermost call that runs; refuses to go on outside of any."""
     if not _calls.open:
         fail(
@@ -56,7 +56,7 @@ class Storage:
     It belongs to the call in which it was made, and to the transform that ran there.
     """
 
-    def __init__(self, value: jax.Array, call: Call) -> None:
+    def __init__(self, value: jax.Array, call: RunningCall) -> None:
         self._value, self._call, self._trace = value, call, current_trace()
         self.shape, self.dtype = value.shape, value.dtype
 

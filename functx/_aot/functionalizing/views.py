@@ -21,10 +21,10 @@ from .steps import (
     Expand,
     Permute,
     Reshape,
-    Select,
+    SelectAt,
     Slice,
-    Step,
     Strided,
+    ViewStep,
 )
 from .storage import Storage
 
@@ -36,7 +36,7 @@ class View:
     storage: Storage
     geometry: Layout
     dtype: np.dtype
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ViewStep, ...] = ()
 
     @classmethod
     def of(cls, storage: Storage) -> View:
@@ -87,7 +87,7 @@ class View:
             return False
         return all(map(_same_step, self.steps, other.steps))
 
-    def after(self, step: Step, geometry: Layout, dtype: Any = None) -> View:
+    def after(self, step: ViewStep, geometry: Layout, dtype: Any = None) -> View:
         """The view one step further."""
         return View(self.storage, geometry, np.dtype(dtype or self.dtype), (*self.steps, step))
 
@@ -142,9 +142,9 @@ class View:
         stride = self.geometry.strides[dim]
         if isinstance(index, int):
             index = index + n if index < 0 else index
-            return self.after(Select(dim, index), self.geometry.without((dim,), index * stride))
+            return self.after(SelectAt(dim, index), self.geometry.without((dim,), index * stride))
         index = jnp.where(index < 0, index + n, index)
-        return self.after(Select(dim, index), self.geometry.without((dim,), None))
+        return self.after(SelectAt(dim, index), self.geometry.without((dim,), None))
 
     def diagonal(self, offset: int, dim1: int, dim2: int) -> View:
         """A diagonal of two dimensions, as the last one."""
@@ -237,7 +237,7 @@ class View:
         return self.after(Detach(), self.geometry)
 
 
-def _overlaps(step: Step) -> bool:
+def _overlaps(step: ViewStep) -> bool:
     """Whether a step shows one element in two places; symbolic strides leave it open."""
     if isinstance(step, Expand):
         return step.repeats
@@ -261,8 +261,8 @@ def _overlaps(step: Step) -> bool:
     return np.unique(places).size < places.size
 
 
-def _same_step(step: Step, other: Step) -> bool:
-    if isinstance(step, Select) and isinstance(other, Select):
+def _same_step(step: ViewStep, other: ViewStep) -> bool:
+    if isinstance(step, SelectAt) and isinstance(other, SelectAt):
         if not isinstance(step.index, int) or not isinstance(other.index, int):
             return step.index is other.index and step.dim == other.dim
     return step == other
