@@ -263,6 +263,7 @@ def _dtype_of(who: str, input: Any) -> np.dtype:
 
 
 def _refuse_no_array(who: str, name: str, x: Any) -> None:
-    if not isinstance(x, (jax.Array, np.ndarray, np.generic)) or not is_numeric(x.dtype):
+    arrays = isinstance(x, (jax.Array, np.ndarray, np.generic)) or hasattr(x, "__jax_array__")
+    if not arrays or not is_numeric(x.dtype):
         what = f"`{name}` must be an array, got {describe(x)}"
         fail(who, what, hint=foreign_hint(x), error=TypeError)

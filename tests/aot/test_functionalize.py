@@ -235,6 +235,9 @@ def test_operators_and_jax_read_mutable_arrays():
             row @ x.T,
             x.clone(),
         )
+        assert functx.asarray(x).shape == functx.tensor(x).shape == x.shape
+        assert functx.is_floating_point(x) and functx.numel(x) == x.numel() == 6
+        assert (row.tolist(), f"{row[1]:.1f}", row[0].item()) == (X[0].tolist(), "-1.2", 0.3)
         assert not any(isinstance(y, MutableArray) for y in results)
         x.zero_()
         return results

@@ -117,8 +117,8 @@ class MutableArray(PythonOperators):
             return method
         if name in REFUSED:
             fail(name, "it does not exist here", hint=REFUSED[name], error=AttributeError)
-        if hasattr(jax.Array, name):
-            return getattr(self._read(), name)
+        if not name.startswith("_") and hasattr(value := self._read(), name):
+            return getattr(value, name)
         near = nearest(name, dir(self))
         raise AttributeError(
             f"'MutableArray' has no attribute {name!r}" + f"\n  hint: {near}" * bool(near),
@@ -163,6 +163,9 @@ class MutableArray(PythonOperators):
         if not self._view.storage.alive:
             return f"MutableArray({describe(self._view.like)}, of a call that has returned)"
         return f"Mutable{self._read()!r}"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._read(), spec)
 
     def __reduce__(self) -> Any:
         raise TypeError(
