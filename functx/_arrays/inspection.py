@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,7 +149,7 @@ def numel(input: Any) -> int:
     6
     """
     _dtype_of("numel", input)
-    return input.size
+    return math.prod(input.shape)
 
 
 def is_nonzero(input: Any) -> bool:
