@@ -164,7 +164,7 @@ def is_nonzero(input: Any) -> bool:
     True
     """
     _dtype_of("is_nonzero", input)
-    if input.size != 1:
+    if math.prod(input.shape) != 1:
         fail("is_nonzero", f"`input` must have one element, got {describe(input)}")
     values = peek(input)
     if values is None or values.shape != input.shape:
