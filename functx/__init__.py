@@ -3,9 +3,9 @@
 `functx.grad`, `vjp`, `jvp`, `vmap`, `jacrev`, `jacfwd`, `hessian` and their kin have the
 interface of `torch.func`; operators such as `functx.sum` or `functx.nn.functional.conv2d`
 have PyTorch's names and semantics and take plain `jax.Array`s. Tools have modules of their own:
-`functx.taps`, `functx.residuals`, `functx.checkpointing`, `functx.implicit`, `functx.debug` and
-`functx.testing`. `functx.func` and `functx.autograd` are laid out as `torch.func` and
-`torch.autograd` are.
+`functx.taps`, `functx.residuals`, `functx.checkpointing`, `functx.implicit`, `functx.aot`,
+`functx.debug` and `functx.testing`. `functx.func` and `functx.autograd` are laid out as
+`torch.func` and `torch.autograd` are.
 """
 
 __version__ = "0.1.0"

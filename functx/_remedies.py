@@ -47,7 +47,7 @@ REMEDIES = {
     "fork_rng": "with functx.random.scope(key), draws leave the default generator as it was",
     "frobenius_norm": "functx.norm",
     "from_file": "numpy.memmap reads a file, functx.from_numpy takes it",
-    "functionalize": "arrays are immutable: a function of them has no mutations to take out",
+    "functionalize": "functx.aot.functionalize makes a pure function of one that writes in place",
     "get_default_device": "jax.config.jax_default_device",
     "get_device": "x.devices() says where an array lives",
     "get_device_module": "jax.devices lists devices",

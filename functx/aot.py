@@ -16,6 +16,8 @@ from ._aot.exporting.programs import (
     ExportedProgram as ExportedProgram,
 )
 from ._aot.exporting.signature import Signature as Signature
+from ._aot.functionalizing.functionalize import functionalize as functionalize
+from ._aot.functionalizing.mutable_array import mutable as mutable, MutableArray as MutableArray
 from ._aot.graphs.graph import Graph as Graph
 from ._aot.graphs.tracing import trace as trace
 from ._aot.joint.joint import joint_graph as joint_graph, JointGraph as JointGraph

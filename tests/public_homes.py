@@ -1,6 +1,7 @@
 """The modules in which users find public names that are no operators."""
 
 import functx
+import functx.aot
 import functx.autograd
 import functx.checkpointing
 import functx.debug
@@ -12,6 +13,7 @@ import functx.taps
 
 FACADES = [
     functx,
+    functx.aot,
     functx.autograd,
     functx.autograd.forward_ad,
     functx.autograd.functional,

@@ -46,7 +46,7 @@ def refusal(path):
         ("nn.functional.max_pool2d_with_indices", "max_pool2d(..., return_indices=True)"),
         ("vmpa", "did you mean vmap"),
         ("linalg.sovle", "did you mean solve"),
-        ("functionalize", "arrays are immutable"),
+        ("functionalize", "functx.aot.functionalize"),
         ("custom_vjp", "functx.Function"),
         ("custom_jvp", "functx.Function"),
         ("remat", "functx.checkpoint"),

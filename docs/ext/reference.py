@@ -58,6 +58,7 @@ _INTRODUCTIONS = {
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
+    "aot": "# functx.aot\n\nSee [](../../how-to/in_place_code.md).\n",
     "autograd": (
         "# functx.autograd\n\nWhat PyTorch has under `torch.autograd`, under the same names. See "
         "[](../../concepts/autograd.md). `Function`, `no_grad` and others are those of `functx`.\n"

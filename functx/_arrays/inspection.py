@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,7 +149,7 @@ def numel(input: Any) -> int:
     6
     """
     _dtype_of("numel", input)
-    return input.size
+    return math.prod(input.shape)
 
 
 def is_nonzero(input: Any) -> bool:
@@ -163,7 +164,7 @@ def is_nonzero(input: Any) -> bool:
     True
     """
     _dtype_of("is_nonzero", input)
-    if input.size != 1:
+    if math.prod(input.shape) != 1:
         fail("is_nonzero", f"`input` must have one element, got {describe(input)}")
     values = peek(input)
     if values is None or values.shape != input.shape:
@@ -263,6 +264,7 @@ def _dtype_of(who: str, input: Any) -> np.dtype:
 
 
 def _refuse_no_array(who: str, name: str, x: Any) -> None:
-    if not isinstance(x, (jax.Array, np.ndarray, np.generic)) or not is_numeric(x.dtype):
+    arrays = isinstance(x, (jax.Array, np.ndarray, np.generic)) or hasattr(x, "__jax_array__")
+    if not arrays or not is_numeric(x.dtype):
         what = f"`{name}` must be an array, got {describe(x)}"
         fail(who, what, hint=foreign_hint(x), error=TypeError)

@@ -55,6 +55,7 @@ __all__ = [
     "TraceTag",
     "Var",
     "backends_are_initialized",
+    "current_trace",
     "differentiating",
     "hold_weakly",
     "is_named_axis_effect",
@@ -66,6 +67,7 @@ __all__ = [
     "recorded",
     "recorded_for",
     "recording_alone",
+    "running_in",
     "scan_counts",
     "set_current_trace",
     "single_lane_trace",
@@ -95,6 +97,21 @@ def _recorder(trace: Any) -> Any:
     while trace is not None and not hasattr(trace, "frame"):
         trace = getattr(trace, "parent_trace", None)
     return trace
+
+
+def current_trace() -> Any:
+    """The trace that what is called now runs in: that of eager calls, or of a transform.
+
+    JAX has no public answer. Two answers are one object where the same run of a transform asks.
+    """
+    return trace_ctx.trace
+
+
+def running_in(trace: Any) -> str:
+    """What the transform behind a trace is called: `scan`, `vmap`, `grad`, or eager code."""
+    if trace is eval_trace:
+        return "eager code"
+    return recorded_for(trace) or ("grad" if isinstance(trace, _DIFFERENTIATING) else "vmap")
 
 
 def single_lane_trace() -> Any:

@@ -27,8 +27,10 @@ _WITHOUT_DTYPE = frozenset((bool, float, complex, str, type(None)))
 _array_classes: set[type] = set()  # those met so far: JAX has no public name for them
 
 
+# The method of an argument's class that is asked for the result of an operator, in its place.
+CALLS_OPERATORS = "__functx_operator__"
 # What a look at arguments finds: nothing to do; integers, which a dtype may not hold; or weakly
-# typed arrays and NumPy's integers that would wrap.
+# typed arrays, NumPy's integers that would wrap, and arguments that call operators themselves.
 PLAIN, INTEGERS, TO_CONVERT = range(3)
 
 
@@ -65,7 +67,22 @@ def _is_plain(x: Any) -> bool:
         _array_classes.add(kind)
     elif isinstance(x, (tuple, list)):
         return found_among(x) != TO_CONVERT
+    elif hasattr(kind, CALLS_OPERATORS):
+        return False
     return not is_weak(x)
+
+
+def caller_among(values: Collection[Any]) -> Any:
+    """The first of `values`, or of the items of sequences among them, that calls operators itself.
+
+    Its class has the method `__functx_operator__(spec, call, args, kwargs)`.
+    """
+    for x in values:
+        if hasattr(type(x), CALLS_OPERATORS):
+            return x
+        if isinstance(x, (tuple, list)) and (inner := caller_among(x)) is not None:
+            return inner
+    return None
 
 
 def is_weak(x: Any) -> bool:

@@ -51,7 +51,13 @@ from functx._core.context.user_contexts import checking_results
 from functx._core.devices.placement import as_device, place
 from functx._core.errors import OfCaller, Refused
 from functx._core.jax_compat import staging_trace
-from functx._core.numbers.weak_types import found_among, PLAIN, strong_sequence, TO_CONVERT
+from functx._core.numbers.weak_types import (
+    caller_among,
+    found_among,
+    PLAIN,
+    strong_sequence,
+    TO_CONVERT,
+)
 from functx._core.numbers.wide_integers import refuse_wide, wide_integers_fit
 from functx._core.randomness.ambient_generator import drawable
 from functx._core.randomness.generators import as_key, Draw
@@ -115,6 +121,8 @@ def public_call(spec: OpSpec) -> OperatorFunction:
             if kwargs:
                 found = max(found, found_among(kwargs.values()))
             if found == TO_CONVERT:
+                if (caller := caller_among((*args, *kwargs.values()))) is not None:
+                    return caller.__functx_operator__(spec, operator, args, kwargs)
                 args = strong_sequence(args)
                 kwargs = {name: strong_sequence(x) for name, x in kwargs.items()}
             if rewritten is not None:

@@ -1,0 +1,1 @@
+"""Functions that write in place, as pure functions: storages, views of them, and writes."""
