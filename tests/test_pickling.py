@@ -191,7 +191,7 @@ HOLDING = {
     "vjp: what it returns, a Pullback": lambda f, x: functx.vjp(f, x)[1],
     "vjp: what it returns, a Once": lambda f, x: functx.vjp(f, x, retain=False)[1],
     "linearize: what it returns, a Pushforward": lambda f, x: functx.linearize(f, x)[1],
-    "make_graph: what it returns, a Graph": lambda f, x: functx.autograd.graph.make_graph(f)(x),
+    "trace: what it returns, a Graph": lambda f, x: functx.autograd.graph.make_graph(f)(x),
 }
 
 

@@ -53,12 +53,12 @@ _INTRODUCTIONS = {
     ),
     "aot": (
         "# functx.aot\n\nSee [](../../concepts/graphs.md) and "
-        "[](../../concepts/ahead_of_time.md).\n"
+        "[](../../concepts/ahead_of_time.md); of in-place code, "
+        "[](../../how-to/in_place_code.md).\n"
     ),
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
-    "aot": "# functx.aot\n\nSee [](../../how-to/in_place_code.md).\n",
     "autograd": (
         "# functx.autograd\n\nWhat PyTorch has under `torch.autograd`, under the same names. See "
         "[](../../concepts/autograd.md). `Function`, `no_grad` and others are those of `functx`.\n"

@@ -1,1 +1,1 @@
-"""Programs ahead of time: graphs, their derivatives in two parts, compilers, files, in-place code."""
+"""Programs ahead of time: graphs, derivatives in two parts, compilers, files, in-place code."""

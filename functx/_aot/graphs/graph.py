@@ -46,7 +46,10 @@ class Graph(HoldsProgram):
     - `program`, `signature`: what functx records of it, for its own use.
     """
 
-    made_by, remedy = "trace", "`functx.aot.save` writes the program to a file"
+    made_by, remedy = (
+        "trace",
+        "`functx.aot.export` and `functx.aot.save` write the program to a file",
+    )
 
     def __init__(
         self,

@@ -231,14 +231,7 @@ CHECKS: dict[str, Check] = {
         Check("refusals", check_refusals, refusing, whole_entry, in_one_dtype),
         Check("garbage", check_garbage, declared, 1, in_one_dtype),
         Check("sizes", check_sizes, with_sizes, 1, in_one_dtype),
-        Check(
-            "strict",
-            check_strict_promotion,
-            declared,
-            few,
-            in_one_dtype,
-            never,
-        ),
+        Check("strict", check_strict_promotion, declared, few, in_one_dtype, never),
         Check(
             "spelling",
             check_spelling,
@@ -360,14 +353,7 @@ CHECKS: dict[str, Check] = {
         *_composed(composition.check_over_vmap, "", OVER_VMAP, never),
         _deep("pullback_at_zero", linearity.check_pullback_at_zero),
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
-        Check(
-            "graph",
-            graphs.check_graph,
-            declared,
-            first_of_sets,
-            in_one_dtype,
-            never,
-        ),
+        Check("graph", graphs.check_graph, declared, first_of_sets, in_one_dtype, never),
         _deep("partition", graphs.check_partition, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
         Check(
