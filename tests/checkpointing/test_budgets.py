@@ -17,7 +17,7 @@ from functx._transforms.partitioning.linearized import linearized
 from functx._transforms.partitioning.numbered import NumberedDerivative
 from functx._transforms.partitioning.planning import keeping_all, plan_for
 from functx._transforms.partitioning.segments import segments
-from functx._transforms.partitioning.work import is_fixed, work_of
+from functx._transforms.partitioning.work import is_fixed, is_heavy, operations_of, work_of
 from functx._transforms.programs.walking import equations
 from functx.checkpointing import checkpoint_plan, checkpoint_report
 from functx.testing.checks.programs import compiled
@@ -325,3 +325,31 @@ def test_a_plan_says_what_is_kept_and_where_it_was_computed():
     text = str(plan)
     assert text.startswith(f"{plan.bytes} of {plan.whole_bytes} bytes")
     assert len(text.splitlines()) == 1 + len(plan.kept)
+
+
+@pytest.mark.parametrize(
+    "function, heavy",
+    [
+        (functx.sin, False),
+        (functx.nn.functional.softplus, False),
+        (lambda x: x.astype("int32"), False),
+        (lambda x: functx.matmul(x, x.T), True),
+        (lambda x: functx.nn.functional.conv1d(x[None], x[None]), True),
+        (lambda x: functx.linalg.svdvals(x), True),
+        (lambda x: lax.scan(lambda c, y: (c + y, None), x[0], x)[0], True),
+    ],
+)
+def test_heavy_is_what_is_more_than_element_by_element(function, heavy):
+    eqns = jax.make_jaxpr(function)(jnp.ones((4, 4), "float32")).eqns
+    assert any(map(is_heavy, eqns)) is heavy
+
+
+def test_operations_of_convolutions():
+    x, w = jnp.ones((2, 3, 8, 8), "float32"), jnp.ones((5, 3, 3, 3), "float32")
+    products = 2 * (2 * 5 * 6 * 6) * 3 * 3 * 3
+    convolve = functx.nn.functional.conv2d
+    eqns = jax.make_jaxpr(convolve)(x, w).eqns
+    assert sum(map(operations_of, eqns)) == pytest.approx(products, rel=0.01)
+    pull = lambda x, w, y: jax.vjp(convolve, x, w)[1](y)
+    eqns = jax.make_jaxpr(pull)(x, w, convolve(x, w)).eqns
+    assert sum(map(operations_of, eqns)) == pytest.approx(3 * products, rel=0.05)

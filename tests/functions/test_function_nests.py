@@ -5,6 +5,7 @@
 
 import itertools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -162,3 +163,41 @@ def test_forward_mode_passes_a_while_loop(inner):
     *got, want = compiled(run)(POINT)
     for cls, values in zip(WAVES, got, strict=True):
         np.testing.assert_allclose(values, want, rtol=1e-9, atol=1e-9, err_msg=cls)
+
+
+class Third(functx.Function):
+    """The sine, by a backward rule of operators that have rules of their own."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return jnp.sin(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        spread = functx.mean(grad_output[None] * jnp.ones((3, *grad_output.shape), x.dtype), 0)
+        return functx.div(spread, 3.0) * 3 * jnp.cos(x)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f, x: functx.jvp(f, (x,), (x,))[1],
+        lambda f, x: functx.hessian(lambda x: functx.sum(f(x)))(x),
+        lambda f, x: functx.hvp(lambda x: functx.sum(f(x)), (x,), (x,))[1][0],
+        lambda f, x: functx.vmap(lambda t: functx.jvp(f, (x,), (t,))[1])(jnp.stack([x, 2 * x])),
+        lambda f, x: jax.jit(lambda x: functx.jacfwd(functx.jacrev(f))(x))(x),
+    ],
+)
+def test_backward_rules_of_operators_with_rules_have_a_forward_mode(transform):
+    x = jnp.asarray([0.1, 0.5, 2.0], "float32")
+    np.testing.assert_allclose(
+        transform(Third.apply, x), transform(jnp.sin, x), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_a_call_that_is_linear_is_transposed():
+    x = jnp.asarray([0.1, 0.5, 2.0], "float32")
+    (got,) = jax.linear_transpose(lambda y: functx.div(functx.mean(y, 0), 2.0), x)(jnp.float32(3))
+    np.testing.assert_allclose(got, np.full(3, 0.5), rtol=1e-6)

@@ -28,7 +28,8 @@ from functx._core.devices.manual_axes import equally_varying
 from functx._core.errors import describe, fail
 from functx._core.numbers.weak_types import strong
 
-from .function_primitives import function_call, Leaves, RuledCall, TangentMap, transposed
+from .function_primitives import function_call, RuledCall
+from .tangent_maps import Leaves, TangentMap, transposed
 from .tangent_types import inexact, tangent_type
 
 

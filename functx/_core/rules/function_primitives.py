@@ -26,62 +26,12 @@ from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.mapped_axes import axis_of, MappedAxis
 from functx._core.primitives.taylor_mode import along_curves
 
+from .tangent_maps import BatchDims, Leaves, TangentMap, TangentOrZero, Tangents
 from .tangent_types import ArrayType, inexact, tangent_type
-
-
-Leaves: TypeAlias = tuple[Array, ...]
-BatchDims: TypeAlias = tuple[int | None, ...]  # of each operand, if it is mapped
-TangentOrZero: TypeAlias = Array | ad.Zero  # a tangent or a cotangent; `Zero` is a known one
-Tangents: TypeAlias = Sequence[TangentOrZero]
-# Primals, outputs, and tangents or cotangents, to cotangents or tangents.
-LinearMap: TypeAlias = Callable[[Leaves, Leaves, Leaves], Leaves]
-# The same where `None` stands for a cotangent that is known to be zero.
-Transpose: TypeAlias = Callable[[Leaves, Leaves, Any], Sequence[Array | None]]
 
 
 class ClosesOver(RuntimeError):
     """Raised where a function closes over an array being traced, which its rules would not see."""
-
-
-class TangentMap:
-    """The meaning of one `function_tangent`, and its transpose.
-
-    `apply(primals, outputs, tangents)` and `transpose(primals, outputs, cotangents)` take and
-    return tuples: the tangents of the active inputs, the cotangents of the inexact outputs.
-    `transpose` may return `None` for a cotangent, and with `symbolic` it takes `None` for each that
-    is known to be zero.
-    """
-
-    def __init__(
-        self, name: str, apply: LinearMap, transpose: Transpose, *, symbolic: bool = False
-    ) -> None:
-        self.name, self.apply, self.transpose = name, apply, transpose
-        self.symbolic = symbolic
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def batched(
-        self,
-        axis: MappedAxis,
-        primal_dims: BatchDims,
-        output_dims: BatchDims | int,
-        tangent_dims: BatchDims,
-    ) -> TangentMap:
-        """The same along a new first axis of all operands whose dim is not `None`, but 0."""
-        apply = axis.map(self.apply, (primal_dims, output_dims, tangent_dims))
-
-        def transpose(primals: Leaves, outputs: Leaves, cotangents: Any) -> Sequence[Array | None]:
-            if all(ct is None for ct in cotangents):  # nothing to map over, it may be
-                return [None] * len(tangent_dims)
-            dims = (primal_dims, output_dims, (0,) * len(cotangents))
-            each = axis.map(self.transpose, dims)(primals, outputs, cotangents)
-            return tuple(
-                jnp.sum(c, 0) if dim is None and c is not None else c
-                for c, dim in zip(each, tangent_dims, strict=True)
-            )
-
-        return TangentMap(self.name, apply, transpose, symbolic=self.symbolic)
 
 
 class FunctionCall:
@@ -187,6 +137,30 @@ def _call_jvp(
         return call.differentiated(primals, active_inputs, given)
     outputs: list[Array] = function_call.bind(*primals, call=call)
     return outputs, list(map(_zero_tangent, outputs))
+
+
+def _call_transpose(
+    cotangents: Tangents, *primals: Any, call: FunctionCall
+) -> Sequence[TangentOrZero | None]:
+    """The transpose of a call that is linear in the operands that are not known.
+
+    It is linear everywhere, so that its derivative at zeros is the call itself.
+    """
+    unknown = [i for i, x in enumerate(primals) if ad.is_undefined_primal(x)]
+
+    def at(*moved: Array) -> list[Array]:
+        given = dict(zip(unknown, moved, strict=True))
+        full = [given.get(i, x) for i, x in enumerate(primals)]
+        outputs: list[Array] = function_call.bind(*full, call=call)
+        return [y for y in outputs if inexact(y)]
+
+    zeros = [jnp.zeros(primals[i].aval.shape, primals[i].aval.dtype) for i in unknown]
+    _, pull = jax.vjp(at, *zeros)
+    results: list[Any] = [ct.aval if isinstance(ct, ad.Zero) else ct for ct in cotangents]
+    given = (ct for ct, y in zip(cotangents, results, strict=True) if inexact(y))
+    got = pull([ad.instantiate_zeros(ct) for ct in given])
+    found = dict(zip(unknown, got, strict=True))
+    return [found.get(i) for i in range(len(primals))]
 
 
 def _call_batch(
@@ -309,6 +283,7 @@ def _tangent_batch(
 function_call.def_impl(_call_eagerly)
 function_call.def_effectful_abstract_eval(_call_types)
 ad.primitive_jvps[function_call] = _call_jvp
+ad.primitive_transposes[function_call] = _call_transpose
 batching.fancy_primitive_batchers[function_call] = _call_batch
 mlir.register_lowering(function_call, mlir.lower_fun(_call_run, multiple_results=True))
 
@@ -342,13 +317,6 @@ def bind_tangent(
         )
     )
     return [next(tangents) if m else _zero_tangent(y) for y, m in zip(results, active, strict=True)]
-
-
-def transposed(
-    linear: Callable[[Leaves], Sequence[Array]], types: Iterable[ArrayType], cotangents: Leaves
-) -> Leaves:
-    """The transpose of `linear`, which maps arrays of these types to a tuple, at `cotangents`."""
-    return jax.linear_transpose(lambda *xs: tuple(linear(xs)), *types)(tuple(cotangents))
 
 
 def require_closed(name: str, consts: Iterable[Any]) -> None:

@@ -26,16 +26,13 @@ from functx._core.jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from functx._core.primitives.mapped_axes import MappedAxis
 
 from .function_primitives import (
-    BatchDims,
     bind_tangent,
     ClosesOver,
     function_call,
     FunctionCall,
-    Leaves,
     require_closed,
-    TangentMap,
-    Tangents,
 )
+from .tangent_maps import BatchDims, Leaves, TangentMap, Tangents
 from .tangent_types import ArrayType, inexact
 
 

@@ -12,7 +12,6 @@ from jax import Array, core
 
 from functx._core import fail
 from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
-from functx._core.rules.function_primitives import BatchDims, Leaves, TangentMap
 from functx._core.rules.residuals import (
     ActiveInputs,
     ResidualSource,
@@ -21,6 +20,7 @@ from functx._core.rules.residuals import (
     RunRecord,
     SavingFunction,
 )
+from functx._core.rules.tangent_maps import BatchDims, Leaves, TangentMap
 from functx._core.rules.tangent_types import ArrayType, inexact
 
 from .context import attributes_of, FunctionContext, Notes, notes_of

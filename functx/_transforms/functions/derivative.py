@@ -11,8 +11,8 @@ from jax import Array
 
 from functx._core import fail
 from functx._core.context.grad_modes import without_grad_mode
-from functx._core.rules.function_primitives import Leaves, transposed
 from functx._core.rules.residuals import ActiveInputs
+from functx._core.rules.tangent_maps import Leaves, transposed
 from functx._core.rules.tangent_types import ArrayType, inexact, zeros_of
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 
