@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._aot.compiling.cache import cache_counts as cache_counts, CacheCounts as CacheCounts
 from ._aot.compiling.compilers import interpret_graph as interpret_graph, xla as xla
 from ._aot.compiling.functions import (
     aot_function as aot_function,
