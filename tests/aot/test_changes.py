@@ -114,12 +114,11 @@ class TestRewrite:
         seen = []
 
         def change(node, *operands):
-            if node.name == "sin" and node.index not in seen:
-                seen.append(node.index)
-                return functx.cos(operands[0]) if node.index == 0 else None
-            return functx.cos(operands[0]) if node.name == "sin" and node.index == 0 else None
+            seen.append(node.index)
+            return functx.cos(operands[0]) if node.index == 0 else None
 
         changed = graph.rewrite(change)
+        assert seen == [node.index for node in graph.nodes]
         np.testing.assert_allclose(changed(X), np.cos(X) * np.sin(X + 1), rtol=1e-6)
 
     def test_errors(self):
@@ -201,6 +200,14 @@ class TestDifference:
             trace(lambda x, c=c: x * jnp.asarray([c, 1.0, 1.0], "float32"), X) for c in (1.0, 2.0)
         ]
         assert constants[0].difference(constants[1])
+
+    def test_keys_that_were_closed_over_count(self):
+        def drawing(seed):
+            key = jax.random.key(seed)
+            return trace(lambda x: x * jax.random.uniform(key, x.shape, x.dtype), X)
+
+        one, same, other = map(drawing, (1, 1, 2))
+        assert not one.difference(same) and one.difference(other)
 
     def test_errors(self):
         with pytest.raises(TypeError, match="`other` must be a graph"):

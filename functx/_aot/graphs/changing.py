@@ -100,14 +100,13 @@ def changed(program: ClosedJaxpr, nodes: Sequence[Node], change: NodeChange) -> 
         node = next(following)
         kept: list[bool] = []
 
-        def run(*operands: Any) -> Any:
+        def run(*operands: Any) -> list[Any]:
             results = change(node, *operands)
             kept[:] = [results is None]
-            return () if results is None else results
+            return [] if results is None else _fitting("rewrite", eqn, results)
 
-        operands = [x.aval for x in eqn.invars]
-        jax.eval_shape(run, *operands)
-        return None if kept[0] else Splice(_recorded("rewrite", eqn, run))
+        program = jax.make_jaxpr(run)(*(x.aval for x in eqn.invars))
+        return None if kept[0] else Splice(program)
 
     return spliced(program, replace)
 
@@ -115,13 +114,15 @@ def changed(program: ClosedJaxpr, nodes: Sequence[Node], change: NodeChange) -> 
 def _recorded(who: str, eqn: JaxprEqn, rule: Callable[..., Any]) -> ClosedJaxpr:
     """The program of a function that takes the place of an equation."""
 
-    def run(*operands: Any) -> list[Any]:
-        results = rule(*operands)
-        found = list(results) if isinstance(results, (tuple, list)) else [results]
-        require_types(who, title_of(eqn), found, [x.aval for x in eqn.outvars])
-        return found
-
+    run = lambda *operands: _fitting(who, eqn, rule(*operands))
     return jax.make_jaxpr(run)(*(x.aval for x in eqn.invars))
+
+
+def _fitting(who: str, eqn: JaxprEqn, results: Any) -> list[Any]:
+    """The results of what takes the place of an equation, which must be of its types."""
+    found = list(results) if isinstance(results, (tuple, list)) else [results]
+    require_types(who, title_of(eqn), found, [x.aval for x in eqn.outvars])
+    return found
 
 
 def require_types(who: str, name: str, results: Sequence[Any], types: Sequence[Any]) -> None:

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from functx._core import describe
@@ -126,8 +127,10 @@ def _text(params: dict[str, Any]) -> str:
 
 
 def _of_value(x: Any) -> str:
-    value = np.asarray(x) if not hasattr(x, "dtype") or x.dtype.kind != "O" else x
-    return _digest(describe(value), str(value.tobytes()) if value.size <= 4096 else str(id(x)))
+    if jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.extended):
+        return _digest(describe(x), _of_value(jax.random.key_data(x)))
+    value = np.asarray(x)
+    return _digest(describe(value), hashlib.sha256(value.tobytes()).hexdigest())
 
 
 def _digest(*parts: str) -> str:

@@ -20,7 +20,7 @@ class GraphSignature:
 
     - `given`: the pair of the arguments and keyword arguments, whose arrays are
       `jax.ShapeDtypeStruct`s; `outputs`: the result, without arrays.
-    - `inputs_paths`, `output_paths`: such as `args[0]['w']`.
+    - `input_paths`, `output_paths`: such as `args[0]['w']`.
     """
 
     given: Partition
