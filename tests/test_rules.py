@@ -344,3 +344,16 @@ def test_a_call_keeps_nothing_alive(name):
     dead = once()
     gc.collect()
     assert dead() is None
+
+
+def test_a_forward_rule_that_reads_the_output_alone_has_a_reverse_mode():
+    scaled = derivative_rules(
+        lambda x, c: jnp.exp(x) * c,
+        jvp=lambda _, output, tangents: output * tangents[0],
+        of="output",
+        name="scaled",
+    )
+    x, c = jnp.asarray([0.1, 0.5], "float32"), jnp.asarray([2.0, 3.0], "float32")
+    total = lambda x: jnp.sum(scaled(x, c))
+    np.testing.assert_allclose(jax.grad(total)(x), jnp.exp(x) * c, rtol=1e-6)
+    np.testing.assert_allclose(jax.hessian(total)(x), jnp.diag(jnp.exp(x) * c), rtol=1e-6)

@@ -22,9 +22,10 @@ def inexact(x: Array | ArrayType) -> bool:
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def tangent_type(x: Array) -> ArrayType:
-    """The type of the tangents of `x`."""
-    return jax.typeof(x).to_tangent_aval().strip_weak_type()
+def tangent_type(x: Array | ArrayType) -> ArrayType:
+    """The type of the tangents of `x`, an array or the type of one."""
+    aval: Any = x if isinstance(x, core.ShapedArray) else jax.typeof(x)
+    return aval.to_tangent_aval().strip_weak_type()
 
 
 def no_tangent(x: Any) -> np.ndarray:
