@@ -236,6 +236,14 @@ def test_without_checked_a_program_being_recorded_is_refused():
         jax.jit(detect_anomaly(functx.sin))(FINE)
 
 
+def test_a_kernel_of_distances_is_pointed_to_what_smooth_functions_of_them_need():
+    kernel = lambda x: functx.sum(functx.exp(-functx.cdist(x, x)))
+    error = anomaly(detect_anomaly(functx.hessian(kernel)), jnp.ones((2, 2)))
+    hint = str(error).partition("hint: ")[2]
+    assert "functx.squared_cdist" in hint
+    assert "for a Matern kernel see the how-to distances_that_vanish" in hint
+
+
 def test_it_can_be_differentiated():
     got = functx.grad(lambda x: functx.sum(detect_anomaly(functx.sin)(x)))(FINE)
     np.testing.assert_allclose(got, jnp.cos(FINE))
