@@ -11,6 +11,7 @@ from typing import Any
 import jax
 
 from functx._core import Device
+from functx.testing.hiding import of_findings
 from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.options import names_of
 from functx.testing.samples import NoSample
@@ -19,6 +20,9 @@ from .derived import looked_at
 from .names import require_checks, require_dtypes, require_entries, require_profile
 from .programs import ProgramCall, run_requests, tracing_strictly
 from .registry import CHECKS, Profile, PROFILES
+
+
+__tracebackhide__ = of_findings
 
 
 class CheckFailed(AssertionError):

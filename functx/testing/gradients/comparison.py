@@ -9,8 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from functx._core import describe, fail
+from functx.testing.hiding import of_findings
 
 from .point import Point
+
+
+__tracebackhide__ = of_findings
 
 
 class GradcheckError(RuntimeError):

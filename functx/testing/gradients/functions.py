@@ -18,12 +18,16 @@ from functx._transforms.functions.layout import layout_of
 from functx._transforms.functions.rules import FunctionRules, rules_of
 from functx._transforms.functions.trees import is_made_array
 from functx._transforms.programs.dependence import depending_outputs
+from functx.testing.hiding import of_findings
 
 from .analytical import forward_blocks, pullback, reverse_blocks
 from .comparison import failed, GradcheckError, Tolerances
 from .numerical import basis, numerical_blocks
 from .point import inexact, Point, point_of
 from .precision import narrow, narrowest, widened
+
+
+__tracebackhide__ = of_findings
 
 
 def check_function(

@@ -6,6 +6,11 @@ import dataclasses
 import textwrap
 from typing import Any, Literal, TypeAlias
 
+from functx.testing.hiding import of_findings
+
+
+__tracebackhide__ = of_findings
+
 
 _ROWS = 6  # of a message, besides the first: more is in `said`, and of small arrays in `smallest`
 
