@@ -116,7 +116,8 @@ class OpcheckReport:
 
     def __str__(self) -> str:
         made = len(self.lines) - len(self.left_out)
-        counts = f"{made} checks, {len(self.failures)} failed, {len(self.left_out)} left out"
+        counts = f"{made} check{'s' * (made != 1)}, {len(self.failures)} failed, "
+        counts += f"{len(self.left_out)} left out"
         parts = [f"opcheck of {self.call}: {counts}"]
         parts += [str(line) for line in self.lines if line.verdict != "left out"]
         why: dict[str, list[str]] = {}
