@@ -60,6 +60,7 @@ def fail(
     who: str, message: str, *, hint: str = "", error: type[Exception] = RuntimeError
 ) -> NoReturn:
     """Raises `error` outside of an operator's rule, worded as every functx error is."""
+    __tracebackhide__ = True  # pytest shows who refuses
     raise Refused(message, hint, error).by(who) from None
 
 

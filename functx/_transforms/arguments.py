@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools as ft
 import inspect
 from collections.abc import Callable
@@ -271,6 +272,16 @@ def leaves_with_paths(values: tuple[Any, ...], paths: tuple[str, ...]) -> list[t
         for start, value in zip(paths, values, strict=True)
         for path, leaf in jax.tree_util.tree_leaves_with_path(value)
     ]
+
+
+def registration_of(x: Any) -> str:
+    """How an object of a user's class becomes a pytree; "" for other objects."""
+    kind = type(x)
+    if kind.__module__ == "builtins" or not hasattr(x, "__dict__"):
+        return ""
+    if dataclasses.is_dataclass(x):
+        return f"jax.tree_util.register_dataclass({kind.__name__}) makes it a pytree"
+    return "a dataclass that jax.tree_util.register_dataclass registers would be one"
 
 
 def outline(structure: Any) -> str:

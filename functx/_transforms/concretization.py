@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -41,14 +42,25 @@ CONCRETIZATION = tuple(error for error, _, _ in _ASKED)
 _worded = "functx_worded"
 
 
-def reword(who: str, error: Exception) -> None:
-    """Makes `error` say, in `who`'s name, what `func` asked for and the remedy."""
+def reword(who: str, error: Exception, function: str = "func") -> None:
+    """Makes `error` say, in `who`'s name, what its `function` asked for and the remedy."""
     if hasattr(error, _worded):
         return
     setattr(error, _worded, True)
     _, asked, hint = next(entry for entry in _ASKED if isinstance(error, entry[0]))
-    message = f"{who}: `func` asks {asked}; while {who} traces it, arrays have no values"
+    traced = f"while {who} traces it" if function == "func" else "while it is traced"
+    message = f"{who}: `{function}` asks {asked}; {traced}, arrays have no values"
     error.args = (f"{message}\n  hint: {hint}\n  JAX says: {error}",)
+
+
+@contextlib.contextmanager
+def rewording(who: str, function: str) -> Iterator[None]:
+    """A region that runs a function of the user's, `function` of `who`, which may be traced."""
+    try:
+        yield
+    except CONCRETIZATION as error:
+        reword(who, error, function)
+        raise
 
 
 def tracing(who: str, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from functx._core import describe, explain_unknown_keywords, fail, nearest
 from functx._core.numbers.weak_types import strong_tree
 
-from .arguments import require_bools, require_callable
+from .arguments import registration_of, require_bools, require_callable
 from .generics import Y
 
 
@@ -86,10 +85,8 @@ def _require_function(
         hints.append(nearest(unknown, own, cutoff=0.4) or f"its arrays are {', '.join(own)}")
     if torch:
         hints.append("write the module as a function f(parameters, x), or as a dataclass of arrays")
-    elif dataclasses.is_dataclass(module):
-        hints.append(f"jax.tree_util.register_dataclass({kind.__name__}) makes it a pytree")
     else:
-        hints.append("a dataclass that jax.tree_util.register_dataclass registers would be one")
+        hints.append(registration_of(module))
     fail(
         "functional_call",
         f"`module` must be a pytree or a function of the parameters, got an object of type "

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core import describe, fail
+from functx._core import describe, fail, foreign_hint
 from functx._core.numbers.weak_types import strong
 
-from .arguments import kind_of, outline
+from .arguments import kind_of, outline, registration_of
 from .generics import X
 from .numbers import as_arrays
 from .outputs import is_key
@@ -68,7 +68,11 @@ def _require_like_first(first: Any, tree: Any, i: int) -> None:
     for (path, x), like in zip(jax.tree_util.tree_leaves_with_path(tree), firsts, strict=True):
         at = f"trees[{i}]{jax.tree_util.keystr(path)}"
         if kind_of(x) == "other" and not is_key(x):
-            fail("stack_trees", f"`{at}` must be an array, got {describe(x)}", error=TypeError)
+            foreign, own = foreign_hint(x), registration_of(x)
+            hint = foreign or own
+            kind = "an array or a pytree of arrays" if own and not foreign else "an array"
+            got = f"`{at}` must be {kind}, got {describe(x)}"
+            fail("stack_trees", got, hint=hint, error=TypeError)
         if LeafType.of(x) != LeafType.of(like):
             fail(
                 "stack_trees",

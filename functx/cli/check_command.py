@@ -14,7 +14,7 @@ from rich.markup import escape
 from functx.testing import op_db, unfinished
 
 from .comparison import compare, load_run, print_comparison
-from .console import print_results, progress, slowest, summary
+from .console import counted, print_results, progress, slowest, summary
 from .junit import write_junit
 from .long_runs.journal import earlier_results, Journal, open_journal
 from .long_runs.shards import select_shard
@@ -87,9 +87,11 @@ def run_check(request: CheckRequest, console: Console) -> int:
     if journal is not None and journal.error is not None:
         lost.append(unwritable("--journal", journal.path, journal.error))
     print_results(console, results)
-    console.print(summary(results, len(chosen), before + seconds), highlight=False)
-    gaps, entries = declared_gaps(plan.infos), len(plan.infos)
-    console.print(f"{gaps} gaps declared in all of {entries} entries", highlight=False)
+    summed = summary(results, len(chosen), before + seconds, from_journals=len(chosen) - len(left))
+    console.print(summed, highlight=False)
+    gaps = counted(declared_gaps(plan.infos), "gap")
+    entries = "entry" if len(plan.infos) == 1 else "entries"
+    console.print(f"{gaps} declared in all of {len(plan.infos)} {entries}", highlight=False)
     for entry, missing in _unfinished(request, plan).items():
         words = ", ".join(missing)
         console.print(f"[yellow]○[/] [bold]{escape(entry)}[/] lacks: {words}", highlight=False)

@@ -196,16 +196,24 @@ def _per_check(results: Sequence[Result], checks: Sequence[str]) -> Table:
     return table
 
 
-def summary(results: Sequence[Result], planned: int, seconds: float) -> str:
-    """The line that sums a run up."""
+def counted(number: int, what: str) -> str:
+    """`1 check`, `2 checks`."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def summary(
+    results: Sequence[Result], planned: int, seconds: float, *, from_journals: int = 0
+) -> str:
+    """The line that sums a run up; results of `from_journals` cells are of runs before."""
     count = totals(results)
     bad = sum(count[status] for status in FAILING)
     stopped = "" if len(results) == planned else f" (stopped: {planned - len(results)} not run)"
     color = "red" if bad else "green"
+    before = f"; {counted(from_journals, 'cell')} from the journal" if from_journals else ""
     rate = f", {len(results) / seconds:.1f} cells/s" if seconds else ""
     return (
-        f"[bold {color}]{count['pass']} pass, {bad} fail[/], {count['gap']} gaps "
-        f"in {seconds:.1f} s{rate}{stopped}"
+        f"[bold {color}]{count['pass']} pass, {bad} fail[/], {counted(count['gap'], 'gap')} "
+        f"in {seconds:.1f} s{rate}{stopped}{before}"
     )
 
 

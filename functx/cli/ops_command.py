@@ -11,6 +11,7 @@ from rich.table import Table
 from functx._core import OpSpec, REGISTRY
 from functx.testing import CHECKS, op_db, OpInfo
 
+from .console import counted
 from .selection import select
 
 
@@ -36,7 +37,9 @@ def list_operators(pattern: str | None, console: Console) -> None:
             f"[yellow]{gaps}[/]" if gaps else "0",
         )
     console.print(table, highlight=False)
-    console.print(f"{len(chosen)} operators, {len(CHECKS)} checks", highlight=False)
+    console.print(
+        f"{counted(len(chosen), 'operator')}, {counted(len(CHECKS), 'check')}", highlight=False
+    )
 
 
 def short_signature(spec: OpSpec) -> str:
@@ -82,7 +85,8 @@ def _describe(spec: OpSpec, console: Console) -> None:
         dtype = "float32" if "float32" in info.accepted else info.accepted[0]
         samples = sum(1 for _ in info.samples(info.make(dtype)))
         names = [n for n, check in CHECKS.items() if check.applies(info, dtype)]
-        line("entry", f"{info.id}: {samples} samples in {dtype}, {len(names)} checks")
+        words = f"{counted(samples, 'sample')} in {dtype}, {counted(len(names), 'check')}"
+        line("entry", f"{info.id}: {words}")
         line("", " ".join(names))
         for gap in info.expected_failures:
             where = ", ".join(sorted(gap.dtypes | gap.devices)) or "everywhere"

@@ -16,7 +16,8 @@ from .usage import UsageError
 
 
 Pattern: TypeAlias = Annotated[
-    str | None, typer.Argument(help="A name, a glob or a regular expression found in the name.")
+    str | None,
+    typer.Argument(help="A name, a family, a glob or a regular expression found in the name."),
 ]
 DeviceOption: TypeAlias = Annotated[str, typer.Option(help="cpu, gpu or cuda:0.")]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="How many processes run checks.")]

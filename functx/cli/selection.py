@@ -44,8 +44,17 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     return lambda name: found.search(name) is not None
 
 
-def select(pattern: str | None, items: Sequence[T], names: Callable[[T], Iterable[str]]) -> list[T]:
-    """The items with the name `pattern`, or else all items with a name that it matches."""
+def select(
+    pattern: str | None,
+    items: Sequence[T],
+    names: Callable[[T], Iterable[str]],
+    *,
+    nearest_to: Callable[[T], Iterable[str]] | None = None,
+) -> list[T]:
+    """The items with the name `pattern`, or else all items with a name that it matches.
+
+    Where there are none, the nearest names are told, or those of `nearest_to`.
+    """
     if not pattern:
         return list(items)
     exact = [item for item in items if pattern in names(item)]
@@ -54,7 +63,7 @@ def select(pattern: str | None, items: Sequence[T], names: Callable[[T], Iterabl
     matches = matcher(pattern)
     chosen = [item for item in items if any(map(matches, names(item)))]
     if not chosen:
-        every = [name for item in items for name in names(item)]
+        every = [name for item in items for name in (nearest_to or names)(item)]
         raise UsageError(f"no operator matches {pattern!r}{nearest(pattern, every)}")
     return chosen
 
@@ -64,15 +73,33 @@ def names_of(info: OpInfo) -> list[str]:
     return [info.id, info.name, *(info.spec.aliases if info.spec else ())]
 
 
+def families_of(info: OpInfo) -> list[str]:
+    """The folders and the file of an entry's operator: `nn`, `nn.pooling`, `pooling`."""
+    if info.spec is None:
+        return []
+    parts = info.spec.rule.__module__.split(".")[2:]
+    whole = [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
+    return list(dict.fromkeys([*whole, *parts]))
+
+
 def select_entries(pattern: str | None, entries: Sequence[OpInfo]) -> list[OpInfo]:
-    """The entries that a pattern names; an operator that has none is said to have none."""
+    """The entries that a pattern names, by operator or by family; an operator may have none.
+
+    A family is a folder or a file of operators: `nn`, which reports name, `nn.pooling`, `pooling`.
+    """
     having = {info.name for info in op_db}
     bare = [spec for name, spec in REGISTRY.items() if name not in having]
     for spec in bare:
         if pattern in (spec.name, *spec.aliases):
             raise _without_entry(spec)
+    of_family = [info for info in entries if pattern and pattern in families_of(info)]
+    if of_family and not any(pattern in names_of(info) for info in entries):
+        matches = matcher(pattern or "")
+        also = [info for info in entries if any(map(matches, names_of(info)))]
+        return [info for info in entries if info in of_family or info in also]
     try:
-        return select(pattern, entries, names_of)
+        every = lambda info: [*names_of(info), *families_of(info)]
+        return select(pattern, entries, names_of, nearest_to=every)
     except UsageError:
         matches = matcher(pattern or "")
         for spec in bare:

@@ -18,7 +18,7 @@ from functx._core.operators.tracing import trace_operator
 from .differences import Departure, FixedSizes, Gap
 from .dtypes import HALVES
 from .make import Make
-from .samples import Refusal, Sample
+from .samples import NoSample, Refusal, Sample
 from .tail import Tail
 from .tolerances import Tolerance, ULPS, ULPS_OF_HALVES
 
@@ -87,6 +87,19 @@ def _holds(stated: Gap | Tolerance, dtype: str, platform: str) -> bool:
     return here and (not stated.devices or platform in stated.devices)
 
 
+# What the fields that say "not equal" hold.
+_STATED: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+    ("tolerances", 'Tolerance("reason", ulps=...)', lambda x: isinstance(x, Tolerance)),
+    ("gaps", 'Gap("check", "reason")', lambda x: isinstance(x, Gap)),
+    (
+        "departures",
+        "a Departure, or a function of a Make that gives such",
+        lambda x: isinstance(x, Departure) or callable(x),
+    ),
+)
+_FEW = 4  # dtypes that are named
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class OpInfo:
     """What the database knows of an operator beyond what the operator says itself.
@@ -149,12 +162,23 @@ class OpInfo:
     directions: Callable[[Any, Any], Any] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("tolerances", "gaps", "departures"):
-            if not isinstance(getattr(self, name), tuple):
-                got = describe(getattr(self, name))
-                raise TypeError(f"{self.id}: `{name}` must be a tuple, got {got}")
+        for name, what, holds in _STATED:
+            given = getattr(self, name)
+            if not isinstance(given, tuple):
+                raise TypeError(f"{self.id}: `{name}` must be a tuple, got {describe(given)}")
+            for i, one in enumerate(given):
+                if not holds(one):
+                    got = describe(one)
+                    raise TypeError(f"{self.id}: `{name}[{i}]` must be {what}, got {got}")
         if sum(tolerance.floor is not None for tolerance in self.tolerances) > 1:
             raise ValueError(f"{self.id}: one of `tolerances` may have a `floor`, got several")
+
+    def __repr__(self) -> str:
+        dtypes = self.accepted
+        few = ", ".join(dtypes) if len(dtypes) <= _FEW else f"{len(dtypes)} dtypes"
+        counts = {name: len(getattr(self, name)) for name, *_ in _STATED}
+        stated = [f"{n} {name[: -1 if n == 1 else None]}" for name, n in counts.items() if n]
+        return f"OpInfo({'; '.join([self.id, few, *stated])})"
 
     @property
     def spec(self) -> OpSpec | None:
@@ -300,4 +324,7 @@ class OpInfo:
         """The samples in `dtype`, each with `lanes` calls of the same shape to batch."""
         seeds = [self.samples(self.make(dtype, seed, device)) for seed in range(lanes)]
         for twins in zip(*seeds, strict=True):
+            if not isinstance(twins[0], Sample):
+                got = describe(twins[0])
+                raise NoSample(f"{self.id}: `samples` must yield call(...), got {got}")
             yield dataclasses.replace(twins[0], lanes=twins, drawn=dtype)

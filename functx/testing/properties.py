@@ -23,7 +23,11 @@ from .checks.forward import check_jit
 from .checks.programs import CheckProgram, CheckSteps
 from .checks.running import run_together, Running
 from .drawing.call import Call
+from .hiding import of_findings
 from .options import names_among
+
+
+__tracebackhide__ = of_findings
 
 
 Property = Callable[[Call], Any]

@@ -8,6 +8,11 @@ from typing import Any
 from functx._core import describe, fail
 from functx._transforms.residuals.saved import saved_residuals
 
+from .hiding import of_findings
+
+
+__tracebackhide__ = of_findings
+
 
 __all__ = ["assert_residuals"]
 

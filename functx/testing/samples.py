@@ -71,6 +71,10 @@ class Sample:
         return f
 
 
+class NoSample(TypeError):
+    """An entry's `samples` give something else than calls: no check can say anything of it."""
+
+
 def call(*args: Any, **kwargs: Any) -> Sample:
     """The sample `op(*args, **kwargs)`, whose values and derivatives are checked."""
     return Sample(args, kwargs)

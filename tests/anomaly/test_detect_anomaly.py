@@ -33,7 +33,7 @@ def test_a_nan_in_the_backward_pass_names_the_operator_and_the_line_of_the_forwa
     gradient = detect_anomaly(functx.grad(loss))
     error = anomaly(gradient, AT_ZERO)
     message = str(error)
-    assert "sqrt returned nan values in its 0th output, in the backward pass" in message
+    assert "sqrt returned nan values in output 0, in the backward pass" in message
     assert f"{__file__}:{LINE_OF_LOSS} (loss)" in message
     assert "f64[3] (holds inf), f64[3] (finite)" in message
     assert (error.operator, error.kind, error.output, error.index) == ("sqrt", "nan", 0, (1,))
@@ -53,7 +53,22 @@ def test_the_output_is_the_one_that_is_bad():
 
     error = anomaly(detect_anomaly(functx.grad(pair, (0, 1))), jnp.array([-2.0]), jnp.array([3.0]))
     assert (error.operator, error.output) == ("pow", 1)  # a residual, the logarithm of the base
-    assert "returned nan values in its 1th output" in str(error)
+    assert "returned nan values in output 1" in str(error)
+
+
+def test_tangents_are_told_from_values_and_from_what_is_kept():
+    along = lambda f: lambda x: functx.jvp(f, (x,), (x,))
+    total = lambda x: functx.sum(functx.sqrt(x))
+    for f in (along(functx.sqrt), functx.hessian(total), along(along(functx.sqrt))):
+        error = anomaly(detect_anomaly(f), AT_ZERO)
+        assert error.tangent
+        assert f"found nan values in the tangent of sqrt, output {error.output}, " in str(error)
+    ratio = lambda x: functx.sum(functx.div(x, x))
+    for f in (along(ratio), functx.grad(ratio)):
+        error = anomaly(detect_anomaly(f), AT_ZERO)
+        assert not error.tangent and "div returned nan values in output 0, " in str(error)
+    slopes = functx.grad(lambda x: functx.sum(functx.pow(x, x)))
+    assert not anomaly(detect_anomaly(slopes), -FINE).tangent
 
 
 def test_only_the_operator_where_it_begins_is_named():
@@ -170,7 +185,7 @@ def test_results_are_those_of_the_function():
 
 def test_infinities_count_if_asked_for():
     error = anomaly(detect_anomaly(functx.log, check_inf=True), AT_ZERO)
-    assert "log returned inf values in its 0th output" in str(error)
+    assert "log returned inf values in output 0" in str(error)
     assert (error.kind, error.index) == ("inf", (1,))
     assert detect_anomaly(functx.log)(AT_ZERO)[1] == -jnp.inf
     assert jnp.isnan(detect_anomaly(functx.log, check_nan=False)(-FINE)).all()
@@ -234,6 +249,14 @@ def test_checked_raises_the_same_from_inside_a_compiled_program():
 def test_without_checked_a_program_being_recorded_is_refused():
     with pytest.raises(RuntimeError, match=r"(?s)cannot be raised.*functx\.debug\.checked"):
         jax.jit(detect_anomaly(functx.sin))(FINE)
+
+
+def test_a_kernel_of_distances_is_pointed_to_what_smooth_functions_of_them_need():
+    kernel = lambda x: functx.sum(functx.exp(-functx.cdist(x, x)))
+    error = anomaly(detect_anomaly(functx.hessian(kernel)), jnp.ones((2, 2)))
+    hint = str(error).partition("hint: ")[2]
+    assert "functx.squared_cdist" in hint
+    assert "for a Matern kernel see the how-to distances_that_vanish" in hint
 
 
 def test_it_can_be_differentiated():

@@ -62,6 +62,7 @@ def test_a_stopped_run_goes_on_where_it_was(runner, tmp_path):
     assert run(journal=journal)[0] == 130
     runner.stop = None
     status, printed = run(journal=journal)
+    assert "; 5 cells from the journal" in printed
     assert status == 0 and runner.ran == whole
     assert f"{len(whole)} pass, 0 fail" in printed
     assert run(journal=journal)[0] == 0 and runner.ran == whole  # there is nothing left

@@ -3,13 +3,17 @@
 import pytest
 
 from functx.cli.selection import (
+    families_of,
+    names_of,
     nearest,
     select,
     select_checks,
     select_device,
     select_dtypes,
+    select_entries,
     UsageError,
 )
+from functx.testing import op_db
 
 
 NAMES = ["sum", "nansum", "linalg.norm", "nn.functional.gelu"]
@@ -31,6 +35,19 @@ def test_other_words_are_found_inside_names():
 def test_stars_make_a_glob():
     assert chosen("*sum") == ["sum", "nansum"]
     assert chosen("linalg.*") == ["linalg.norm"]
+
+
+def test_a_family_is_all_of_its_operators():
+    families = {"nn", "nn.pooling", "pooling", "nn.activation", "activation", "reductions"}
+    for family in families:
+        found = select_entries(family, op_db)
+        inside = [info for info in op_db if family in families_of(info)]
+        assert inside and set(inside) <= set(found)
+        assert all(info in inside or any(family in n for n in names_of(info)) for info in found)
+    assert {info.name for info in select_entries("sum", op_db)} == {"sum"}, "a name goes first"
+    assert {"gelu" in info.name for info in select_entries("activation", op_db)} == {True, False}
+    with pytest.raises(UsageError, match="no operator matches 'activations'; nearest: activation"):
+        select_entries("activations", op_db)
 
 
 def test_no_pattern_is_everything():

@@ -66,3 +66,19 @@ def test_without_tracing():
         assert functx.stack(tensors=kind([x, x]), dim=-1).shape == (2, 2)
         assert functx.sum(functx.ones(2, 3), kind([0, 1])) == 6
         assert functx.zeros(kind([2, 3])).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "given, shown",
+    [
+        ([1.0, 2.0], r"\[1.0, 2.0\]"),
+        ([True, 2 + 1j], r"\[True, \(2\+1j\)\]"),
+        ([jnp.ones(2, "float32"), 2], r"\[f32\[2\], 2\]"),
+    ],
+)
+def test_numbers_in_a_list_are_shown_as_they_were_given(given, shown):
+    expected = rf"^sum: `input` must be an array, got {shown}\n  hint: jnp.asarray makes"
+    with pytest.raises(TypeError, match=expected):
+        functx.sum(given)
+    with pytest.raises(TypeError, match=expected):
+        jax.jit(lambda: functx.sum(given))()

@@ -102,3 +102,43 @@ def test_the_convention_of_complex_gradients_is_checked():
 def test_only_functions_are_checked():
     with pytest.raises(TypeError, match="must be a subclass of functx.Function"):
         check_function(Product.apply, X, Y, "name")
+
+
+@pytest.mark.parametrize("x64", [True, False])
+@pytest.mark.parametrize("attributes", [{"reverse_factor": 1.01}, {"forward_factor": 1.01}])
+def test_one_percent_off_is_seen_in_single_precision_too(attributes, x64):
+    with functx.x64(x64):
+        single = X.astype("float32"), Y.astype("float32")
+        with pytest.raises(GradcheckError, match="is wrong for output 0 ") as error:
+            check_function(wrong(**attributes), *single, "name")
+        assert error.value.__notes__ == ["This is of the same numbers in double precision"]
+        check_function(wrong(**attributes), *single, "name", rtol=2e-2)
+
+
+def test_what_computes_in_single_precision_is_checked_in_it():
+    class Narrow(functx.Function):
+        factor = 1.01
+
+        @classmethod
+        def forward(cls, ctx, x):
+            ctx.save_for_backward(x)
+            return jnp.sin(cls.taken(x))
+
+        @classmethod
+        def backward(cls, ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return cls.factor * grad_output * jnp.cos(x)
+
+    def refusing(x):
+        if x.dtype != np.float32:
+            raise TypeError("of single precision alone")
+        return x
+
+    narrowing = lambda x: x.astype("float32")
+    back = lambda x: x.astype("float32").astype(x.dtype)
+    for taken in (refusing, narrowing, back):
+        Narrow.taken, Narrow.factor = staticmethod(taken), 1.01
+        check_function(Narrow, X.astype("float32"))
+        Narrow.factor = 1.1
+        with pytest.raises(GradcheckError, match="`backward` is wrong"):
+            check_function(Narrow, X.astype("float32"))

@@ -136,3 +136,34 @@ def test_python_in_rules_runs_while_they_are_traced():
         run(X)
     jax.effects_barrier()
     assert printed == [(2, 3)] and computed == [6.0] * 3
+
+
+def in_numpy(*args):
+    return np.sinc(next(x for x in args if isinstance(x, jax.Array)))
+
+
+@pytest.mark.parametrize(
+    "method, own, call",
+    [
+        ("forward", function(forward=in_numpy), jax.jit),
+        ("forward", function(forward=in_numpy), jax.vmap),
+        ("forward", function(forward=in_numpy), functx.vmap),
+        (
+            "setup_context",
+            function(forward=lambda x: x, setup_context=lambda ctx, x, y: in_numpy(y)),
+            jax.jit,
+        ),
+        ("backward", function(in_numpy), lambda f: jax.grad(lambda x: jax.jit(f)(x).sum())),
+        ("jvp", function(jvp=in_numpy), lambda f: jax.jit(jax.jacfwd(f))),
+        (
+            "vmap",
+            function(forward=lambda x: x, setup_context=lambda *_: None, vmap=in_numpy),
+            lambda f: jax.jit(jax.vmap(f)),
+        ),
+    ],
+)
+def test_numpy_where_arrays_have_no_values(method, own, call):
+    expected = rf"^Own: `{method}` asks for an array as a NumPy array, .* while it is traced, .*\n"
+    with pytest.raises(jax.errors.TracerArrayConversionError, match=expected) as error:
+        call(own.apply)(X)
+    assert str(error.value).count("hint: use the function of the same name in functx") == 1

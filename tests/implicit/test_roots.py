@@ -246,3 +246,33 @@ IDENTITY = lambda f, x: x
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+CLOSING = {
+    "custom_root: `solve` .* through `f`": lambda a: functx.implicit.custom_root(
+        lambda x: x * x - a, jnp.ones(()), lambda f, x: jnp.sqrt(a)
+    ),
+    "custom_root: `tangent_solve` .* through `f`": lambda a: functx.implicit.custom_root(
+        lambda x: x - a, jnp.ones(()), lambda f, x: x - f(x), lambda linear, b: b * a / 2
+    ),
+    "custom_fixed_point: `solve` .* through `f`": lambda a: functx.implicit.custom_fixed_point(
+        lambda x: (x + a / x) / 2, jnp.ones(()), lambda f, x: jnp.sqrt(a)
+    ),
+    "custom_linear_solve: `solve` .* through `matvec`": lambda a: (
+        functx.implicit.custom_linear_solve(lambda x: x * a, jnp.ones(()), lambda f, b: b / a)
+    ),
+    "custom_linear_solve: `transpose_solve` .* through `matvec`": lambda a: (
+        functx.implicit.custom_linear_solve(
+            lambda x: x * a, jnp.ones(()), transpose_solve=lambda f, b: b / a
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("message", CLOSING)
+def test_a_solver_that_closes_over_a_traced_array_is_named(message, compiled):
+    gradient = functx.grad(CLOSING[message])
+    expected = message.replace(".*", "closes over a traced array; take it")
+    with pytest.raises((RuntimeError, jax.errors.UnexpectedTracerError), match=f"^{expected}\n"):
+        (jax.jit(gradient) if compiled else gradient)(jnp.asarray(2.0))

@@ -117,6 +117,23 @@ def test_the_table_shows_the_largest_first_and_the_sum():
     assert lines[-1].split() == ["240", "in", "all"]
 
 
+def test_the_table_shows_what_is_alike_in_one_line_and_sums_for_operators_with_several():
+    def deep(ws, x, scale):
+        for w in ws:
+            x = functx.exp(functx.matmul(x, w))
+        return functx.sum(functx.exp(x) * scale * 2.5 * 3.5)
+
+    got = functx.residuals.saved_residuals(deep, [jnp.ones((5, 5))] * 30, X, 2.0 + X)
+    rows = [line.split() for line in str(got).split("\n")]
+    assert rows[0] == ["bytes", "kept"] and len(rows) <= 10
+    assert rows[1] == ["6,000", "30", "x", "f64[5,5]", "argument", "args[0][*]"]
+    assert rows[2][:6] == ["1,200", "30", "x", "f64[5]", "operator", "exp,"]
+    assert ["40", "f64[5]", "argument", "args[2]"] in rows
+    assert ["40", "f64[5]", "argument", "args[1]"] in rows
+    assert ["1,240", "in", "all", "by", "exp"] in rows
+    assert len(got) > 60, "the list itself has them all"
+
+
 def test_what_is_not_differentiable_is_refused():
     with pytest.raises(TypeError, match="`func` must be callable, got 1"):
         functx.residuals.saved_residuals(1)

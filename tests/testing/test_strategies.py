@@ -1,5 +1,8 @@
 """Properties that hold for any shapes: promotion, batching and chunking."""
 
+import subprocess
+import sys
+
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import given, settings, strategies as st
@@ -45,3 +48,15 @@ def test_vmap_is_a_loop_whatever_the_dimension_and_the_chunks(data):
     got = functx.vmap(f, in_dims=dim, out_dims=dim, chunk_size=chunk_size)(x)
     want = np.stack([f(row) for row in np.moveaxis(np.asarray(x), dim, 0)])
     np.testing.assert_allclose(got, np.moveaxis(want, 0, dim), rtol=1e-5, atol=1e-5)
+
+
+def test_without_hypothesis_the_extra_is_named():
+    program = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "from functx.testing.strategies import calls\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: functx.testing.strategies needs hypothesis; "
+        "pip install 'functx[test]'"
+    )

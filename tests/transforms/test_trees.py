@@ -59,6 +59,16 @@ def test_an_ensemble_in_one_vmap():
     np.testing.assert_allclose(got, jnp.stack([model(X) for model in models]))
 
 
+@dataclasses.dataclass
+class Unregistered:
+    w: jax.Array
+
+
+class Plain:
+    def __init__(self):
+        self.w = X
+
+
 @pytest.mark.parametrize(
     "trees, error, message",
     [
@@ -72,6 +82,19 @@ def test_an_ensemble_in_one_vmap():
         ),
         ([{"w": X}, {"w": X.astype("float32")}], TypeError, r"`trees\[1\]\['w'\]` .*got f32\[3\]"),
         ([{"w": X, "s": "a"}] * 2, TypeError, r"`trees\[0\]\['s'\]` must be an array, got 'a'"),
+        (
+            [Unregistered(X), Unregistered(X)],
+            TypeError,
+            r"`trees\[0\]` must be an array or a pytree of arrays, got .*Unregistered\n  hint: "
+            r"jax.tree_util.register_dataclass\(Unregistered\) makes it a pytree",
+        ),
+        (
+            [{"m": Plain()}] * 2,
+            TypeError,
+            r"`trees\[0\]\['m'\]` must be an array or a pytree .*Plain\n  hint: a dataclass that "
+            "jax.tree_util.register_dataclass registers would be one",
+        ),
+        ([lambda x: x] * 2, TypeError, r"`trees\[0\]` must be an array, got function$"),
     ],
 )
 def test_stack_refusals(trees, error, message):

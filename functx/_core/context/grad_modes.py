@@ -76,6 +76,7 @@ def without_grad_mode(function: Callable[P, R]) -> Callable[P, R]:
 
     @ft.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        __tracebackhide__ = True
         with grad_modes(None):
             return function(*args, **kwargs)
 

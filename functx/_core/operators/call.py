@@ -66,7 +66,7 @@ from functx._core.shapes.symbolic_sizes import known
 from .block_splitting import split_in_blocks
 from .catalog import OpSpec
 from .concrete_values import agreed_size, peek, peek_on_cpu
-from .parameters import Parameters
+from .parameters import Parameters, WrongKind
 from .python_integers import number_check
 from .tracing import required_of, requirements, trace_operator
 from .value_requirements import enforce, Requirement
@@ -135,7 +135,7 @@ def public_call(spec: OpSpec) -> OperatorFunction:
                 _refuse_wide(spec, args, kwargs)
             return call(*args, **kwargs)
         except Refused as refused:
-            worded = refused.by(spec.name)
+            worded = _of_given(spec, args, kwargs, refused).by(spec.name)
         except OfCaller as passed:
             passed.passed_by(spec.name)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -195,6 +195,18 @@ def _second_attempt(
     else:
         raise error
     raise worded from None
+
+
+def _of_given(
+    spec: OpSpec, args: tuple[Any, ...], kwargs: dict[str, Any], refused: Refused
+) -> Refused:
+    """The refusal in terms of what was given: while JAX traces, numbers in a list are arrays."""
+    if isinstance(refused, WrongKind):
+        try:
+            spec.parameters.check_kinds(spec.parameters.bound(args, kwargs))
+        except WrongKind as same:
+            return same
+    return refused
 
 
 def _alike(a: Any, b: Any) -> bool:

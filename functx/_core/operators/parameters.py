@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from functx._core.errors import describe, foreign_hint, refuse
+from functx._core.errors import describe, foreign_hint, refuse, Refused
 from functx._core.foreign_keywords import OF_OPERATORS
 from functx._core.numbers.dtypes import is_numeric
 from functx._core.numbers.wide_integers import refuse_wide
@@ -31,6 +31,10 @@ _NUMPY_NAMES = {
 }
 _NUMBERS = (bool, int, float, complex)
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
+
+
+class WrongKind(Refused):
+    """What is given is no array, or no sequence of arrays."""
 
 
 class Parameters:
@@ -254,7 +258,7 @@ def _check_fits(name: str, role: Role, leaf: Any) -> None:
 def _refuse_kind(name: str, role: Role, value: Any) -> NoReturn:
     listed = isinstance(value, (tuple, list))
     hint = "jnp.asarray makes an array of nested lists" if listed else foreign_hint(value)
-    refuse(f"`{name}` must be {role.words}, got {describe(value)}", hint=hint, error=TypeError)
+    raise WrongKind(f"`{name}` must be {role.words}, got {describe(value)}", hint, TypeError)
 
 
 def frozen(x: Any) -> Any:

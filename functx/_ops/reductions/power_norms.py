@@ -19,7 +19,10 @@ from functx._ops.magnitude import magnitude
 from .ties import shared_evenly
 
 
-SQUARED = "of the square of a norm write x.square().sum(), of a distance functx.squared_cdist"
+SQUARED = (
+    "of the square of a norm write x.square().sum(), of a distance functx.squared_cdist; for a "
+    "Matern kernel see the how-to distances_that_vanish"
+)
 
 
 def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> Array:

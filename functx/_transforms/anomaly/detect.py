@@ -71,7 +71,7 @@ def detect_anomaly(
     >>> functx.debug.detect_anomaly(functx.grad(loss))(jnp.zeros(2))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    functx.debug.AnomalyError: detect_anomaly: sqrt returned nan values in its 0th output, in the
+    functx.debug.AnomalyError: detect_anomaly: sqrt returned nan values in output 0, in the
     backward pass
       line: ...
     """

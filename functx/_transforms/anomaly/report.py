@@ -28,6 +28,7 @@ class AnomalyError(RuntimeError):
       None where nothing in the program is to blame, but `argument`.
     - `kind`: `"nan"` or `"inf"`.
     - `output`, `index`: which of its outputs, and where in it the first such element lies.
+    - `tangent`: whether that output is a tangent, computed beside the operator's values.
     - `inputs`: what came in, as strings: `"f32[3] (finite)"`.
     - `stack`: the transforms around it as JAX writes them, `"transpose(jvp())"`; `where`: in words.
     - `rule`: the function with own rules in whose derivative it happened, or None.
@@ -44,6 +45,7 @@ class AnomalyError(RuntimeError):
     kind: str = "nan"
     output: int | None = None
     index: tuple[int, ...] = ()
+    tangent: bool = False
     inputs: tuple[str, ...] = ()
     stack: str = ""
     where: str = ""
@@ -83,8 +85,10 @@ def anomaly_of(record: Sequence[int], table: Table) -> AnomalyError | None:
         lanes = (*outer, *_tuple(at.get("lane")))
         at["lane"] = lanes[0] if len(lanes) == 1 else lanes
     if rank == 2:
-        message = f"{at['operator']} returned {at['kind']} values in its {output}th output"
-        message += f", {at['where']}"
+        name, output = at["operator"], f"output {output}, {at['where']}"
+        message = f"{name} returned {at['kind']} values in {output}"
+        if at["tangent"]:
+            message = f"found {at['kind']} values in the tangent of {name}, {output}"
     else:
         named = at.get("kind", "nan" if table.options.check_nan else "inf")
         message = f"a constant, or the result of a part that is not checked, is {named}"
@@ -109,6 +113,7 @@ def _described(
     return {
         "operator": site.operator,
         "output": output,
+        "tangent": site.tangents[output],
         "index": index,
         "inputs": tuple(f"{x} ({_HOLDS[k]})" for x, k in zip(site.inputs, kinds, strict=True)),
         "stack": site.stack,

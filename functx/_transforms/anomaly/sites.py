@@ -11,9 +11,11 @@ import jax
 from functx._core import describe
 from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.singular_points import MARK
+from functx._transforms.programs.dependence import depending_outputs
 from functx._transforms.programs.labels import (
     Line,
     line_of,
+    operator_of,
     stack_of,
     title_of,
 )
@@ -54,6 +56,7 @@ class AnomalySite(NamedTuple):
     outputs: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]  # of the outputs
     lanes: tuple[LaneAxes, ...]  # of the outputs
+    tangents: tuple[bool, ...]  # which outputs are tangents of the operator's
     instead: str = ""  # what to write, where it has slopes without derivatives
 
 
@@ -70,8 +73,20 @@ def site_of(eqn: JaxprEqn, place: Place, lanes: dict[Any, LaneAxes]) -> AnomalyS
         tuple(map(describe, outputs)),
         tuple(tuple(getattr(x, "shape", ())) for x in outputs),
         tuple(lanes.get(x, ()) for x in eqn.outvars),
+        _tangents(eqn, place.stack),
         next(_marks(eqn), ""),
     )
+
+
+def _tangents(eqn: JaxprEqn, stack: str) -> tuple[bool, ...]:
+    """Which results of a call are tangents: they read what the first, a value, does not."""
+    if operator_of(eqn) is None or "jvp(" not in stack or len(eqn.outvars) < 2:
+        return (False,) * len(eqn.outvars)
+    (program,) = inner_programs(eqn)
+    count = len(program.invars)
+    own = [depending_outputs(program, [i == j for j in range(count)]) for i in range(count)]
+    pushed = [reached for reached in own if not reached[0]]
+    return tuple(any(reached[n] for reached in pushed) for n in range(len(eqn.outvars)))
 
 
 def _marks(eqn: JaxprEqn) -> Iterator[str]:

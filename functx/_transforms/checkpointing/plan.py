@@ -10,6 +10,7 @@ import jax
 
 from functx._core import describe, fail
 from functx._core.context.grad_modes import without_grad_mode
+from functx._core.jax_compat import JaxprEqn
 from functx._core.randomness.ambient_generator import recording, upcoming_draw
 from functx._core.rules.tangent_types import inexact
 from functx._transforms.arguments import require_callable
@@ -17,8 +18,10 @@ from functx._transforms.concretization import tracing
 from functx._transforms.partitioning.choices import Budget, choice_of
 from functx._transforms.partitioning.following import planned_derivative, PlannedDerivative
 from functx._transforms.partitioning.operator_calls import call_of
-from functx._transforms.programs.labels import Line
+from functx._transforms.programs.grouping import grouped, sums, times
+from functx._transforms.programs.labels import Line, line_of
 from functx._transforms.programs.partition import is_array, partition
+from functx._transforms.programs.walking import equations, inner_programs
 
 
 __all__ = ["checkpoint_plan"]
@@ -29,7 +32,7 @@ class KeptValue:
     """A value that a derivative keeps of the forward pass.
 
     - `type`: its dtype and shape, `"f32[8,4]"`; `bytes`: what it takes.
-    - `operator`: the operator that computes it, or JAX's primitive.
+    - `operator`: the operator that computes it, or JAX's primitive; `"tanh in scan"` of all steps.
     - `line`: the line of the user's code that did, with `file`, `line` and `function`, or None.
     """
 
@@ -67,7 +70,18 @@ class CheckpointPlan:
 
     def __str__(self) -> str:
         lines = [f"{self.bytes} of {self.whole_bytes} bytes, {self.work:.1%} of the work again"]
-        return "\n".join([*lines, *map(str, self.kept)])
+        groups = grouped(self.kept, lambda value: value)
+        rows = [
+            dataclasses.replace(
+                same[0],
+                type=times(len(same), same[0].type),
+                bytes=sum(value.bytes for value in same),
+            )
+            for same in groups
+        ]
+        totals = sums((row.operator, row.bytes) for row in rows)
+        lines += [*map(str, rows), *(f"in all  {n}  {name}" for name, n in totals.items())]
+        return "\n".join(lines)
 
 
 @without_grad_mode
@@ -113,17 +127,36 @@ def checkpoint_plan(
 
     program = jax.make_jaxpr(recording(body))(upcoming_draw(), *given.arrays)
     active = [i for i, x in enumerate(program.in_avals) if inexact(x)]
-    return _described(planned_derivative(program, active, choice or Budget(1.0, "checkpoint_plan")))
+    planned = planned_derivative(program, active, choice or Budget(1.0, "checkpoint_plan"))
+    loops = {line_of(eqn) for eqn in equations(program) if eqn.primitive.name == "scan"}
+    return _described(planned, loops.pop() if len(loops) == 1 else None)
 
 
-def _described(planned: PlannedDerivative) -> CheckpointPlan:
+def _described(planned: PlannedDerivative, loop: Line | None) -> CheckpointPlan:
+    """The plan in words; `loop` is where the loops of the program are, if all at one line."""
     numbered, plan = planned.numbered, planned.plan
     kept: list[KeptValue] = []
     for n in plan.kept:
         x, eqn = numbered.values[n], planned.derivative.forward.eqns[numbered.maker[n]]
         call = call_of(eqn)
-        operator = eqn.primitive.name if call is None else call.operator
+        operator = _title(eqn, x) if call is None else call.operator
         size, line = int(numbered.bytes[n]), planned.derivative.line_of(eqn)
+        if line is None and eqn.primitive.name == "scan":  # which is another one than the user's
+            line = loop
         kept.append(KeptValue(describe(x.aval), size, operator, line))
     work = plan.work / max(numbered.work.sum(), 1)
     return CheckpointPlan(tuple(kept), planned.bytes, planned.whole, float(work))
+
+
+def _title(eqn: JaxprEqn, x: Any) -> str:
+    """What to call the equation that gives `x`; of a loop the operator inside, where it is one."""
+    name, programs = eqn.primitive.name, list(inner_programs(eqn))
+    if name == "scan" and len(programs) == 1:
+        made = programs[0].outvars[eqn.outvars.index(x)]
+        if made in programs[0].invars:
+            return "carry of scan"
+        for inner in programs[0].eqns:
+            if made in inner.outvars:
+                call = call_of(inner)
+                return f"{_title(inner, made) if call is None else call.operator} in scan"
+    return name

@@ -22,6 +22,7 @@ from functx._core.rules.residuals import (
 )
 from functx._core.rules.tangent_maps import BatchDims, Leaves, TangentMap
 from functx._core.rules.tangent_types import ArrayType, inexact
+from functx._transforms.concretization import rewording
 
 from .context import attributes_of, FunctionContext, Notes, notes_of
 from .derivative import CallDerivative, OutputLayout, Saved
@@ -71,10 +72,11 @@ class AppliedFunction:
         """Runs `forward`: the outputs, and the other arrays that the rules read."""
         leaves = distinct(leaves)
         args, ctx = self.layout.arguments(leaves), self.context(active_inputs)
-        if self.rules.setup is None:
-            output = self.rules.forward(ctx, *args)
-        else:
-            output = self.rules.forward(*args)
+        with rewording(self.name, "forward"):
+            if self.rules.setup is None:
+                output = self.rules.forward(ctx, *args)
+            else:
+                output = self.rules.forward(*args)
         found, structure = flat(output)
         arrays = [y for y in found if is_made_array(y)]
         outputs = tuple(map(strong_array, arrays))
@@ -91,7 +93,8 @@ class AppliedFunction:
         assert self.output is not None
         leaves, outputs = distinct(leaves), distinct(outputs, leaves)
         ctx = self.context(active_inputs)
-        self.rules.setup(ctx, self.layout.arguments(leaves), self.output.filled(outputs))
+        with rewording(self.name, "setup_context"):
+            self.rules.setup(ctx, self.layout.arguments(leaves), self.output.filled(outputs))
         return self.note(active_inputs, ctx, leaves, outputs)
 
     def lanes(self, rule: Callable[..., Any], size: int, dims: BatchDims, leaves: Leaves) -> Leaves:

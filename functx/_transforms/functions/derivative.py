@@ -14,6 +14,7 @@ from functx._core.context.grad_modes import without_grad_mode
 from functx._core.rules.residuals import ActiveInputs
 from functx._core.rules.tangent_maps import Leaves, transposed
 from functx._core.rules.tangent_types import ArrayType, inexact, zeros_of
+from functx._transforms.concretization import rewording
 from functx._transforms.conjugation import conjugate, conjugate_leaf
 
 from .context import FunctionContext, Notes
@@ -139,7 +140,8 @@ def _tangent(aval: Any) -> ArrayType:
 @without_grad_mode
 def _called(name: str, rule: str, function: Callable[..., Any], *args: Any) -> Any:
     try:
-        return function(*args)
+        with rewording(name, rule):
+            return function(*args)
     except jax.errors.UnexpectedTracerError as error:
         reason = error
     try:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from functx._core import describe, fail
+from functx._transforms.concretization import rewording
 
 from .trees import flat, is_made_array, spread
 
@@ -28,7 +29,8 @@ def lanes_of(
     args: tuple[Any, ...],
 ) -> tuple[list[Any], Any]:
     """What `rule` returns, as leaves, arrays with lanes along their first axis, and structure."""
-    got = rule(VmapInfo(size), in_dims, *args)
+    with rewording(name, "vmap"):
+        got = rule(VmapInfo(size), in_dims, *args)
     if type(got) is not tuple or len(got) != 2:
         fail(
             name,

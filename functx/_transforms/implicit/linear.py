@@ -15,7 +15,7 @@ from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.arguments import require_bools
 from functx._transforms.numbers import as_array, as_arrays, giving_arrays, is_python_number
 
-from .closures import explicit
+from .closures import explicit, Solver
 
 
 __all__ = ["custom_linear_solve"]
@@ -65,14 +65,21 @@ def custom_linear_solve(
     b = like_result(matvec, b)
     require_inexact(who, "b", b)
     require_like(who, "`matvec(b)`", jax.eval_shape(giving_arrays(matvec), b), b)
-    forward = _checked("solve", solve or dense_solve)
-    backward = _checked("transpose_solve", transpose_solve) if transpose_solve else forward
+    forward = Solver(who, "solve", "matvec", solve or dense_solve)
+    back = Solver(who, "transpose_solve", "matvec", transpose_solve) if transpose_solve else forward
+    return solved(matvec, b, forward, back, symmetric=symmetric)
+
+
+def solved(
+    matvec: LinearFunction, b: Any, forward: Solver, backward: Solver, *, symmetric: bool = False
+) -> Any:
+    """The solution of `matvec(x) = b` by `forward`, of the transposed system by `backward`."""
     function, closed = explicit(matvec, b)
     transposed = function if symmetric else _transposed(function)
     return _system(function, transposed, forward, backward)(b, *closed)
 
 
-def _system(function: Closed, transposed: Closed, solve: LinearSolve, back: LinearSolve) -> Any:
+def _system(function: Closed, transposed: Closed, solver: Solver, back: Solver) -> Any:
     """A function from `(b, *closed)` to the solution of `function(closed, x) = b`.
 
     Its rules call it again, so that they have derivatives too. JAX's `lax.custom_linear_solve`
@@ -80,7 +87,9 @@ def _system(function: Closed, transposed: Closed, solve: LinearSolve, back: Line
     """
 
     def forward(b: Any, active: Any, fixed: Any) -> Any:
-        return solve(lambda x: function((active, fixed), x), b)
+        found = numbers_like(solver.solve(lambda x: function((active, fixed), x), b), b)
+        require_like(solver.who, f"what `{solver.name}` returns", found, b)
+        return found
 
     def jvp(primals: Any, x: Any, tangents: Any) -> Any:
         _, active, fixed = primals
@@ -90,11 +99,16 @@ def _system(function: Closed, transposed: Closed, solve: LinearSolve, back: Line
 
     def vjp(primals: Any, x: Any, cotangent: Any) -> Any:
         _, active, fixed = primals
-        pulled = _system(transposed, function, back, solve)(cotangent, active, fixed)
+        pulled = _system(transposed, function, back, solver)(cotangent, active, fixed)
         pull = jax.vjp(lambda active: function((active, fixed), x), active)[1]
         return pulled, jax.tree.map(jnp.negative, *pull(pulled)), None
 
-    system = derivative_rules(forward, jvp=jvp, vjp=vjp, name="custom_linear_solve")
+    ruled = derivative_rules(forward, jvp=jvp, vjp=vjp, name=solver.who)
+
+    def system(*args: Any) -> Any:
+        with solver.running():
+            return ruled(*args)
+
     return system
 
 
@@ -103,15 +117,6 @@ def _transposed(function: Closed) -> Closed:
         return jax.linear_transpose(lambda x: function(closed, x), y)(y)[0]
 
     return transposed
-
-
-def _checked(name: str, solve: LinearSolve) -> LinearSolve:
-    def solution(matvec: LinearFunction, b: Any) -> Any:
-        found = numbers_like(solve(matvec, b), b)
-        require_like("custom_linear_solve", f"what `{name}` returns", found, b)
-        return found
-
-    return solution
 
 
 def dense_solve(matvec: LinearFunction, b: Any) -> Any:

@@ -12,14 +12,15 @@ from functx._core import describe, fail
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._transforms.numbers import giving_arrays
 
-from .closures import explicit
+from .closures import explicit, Solver
 from .linear import (
-    custom_linear_solve,
+    dense_solve,
     like_result,
     LinearSolve,
     numbers_like,
     require_inexact,
     require_like,
+    solved,
 )
 
 
@@ -112,6 +113,8 @@ def _solved(
     require_like(who, f"`{name}(initial_guess)`", result, guess)
     zero, closed = explicit(equation, guess)
     step, closed_in_step = explicit(given, guess)
+    finder = Solver(who, "solve", name, solve)
+    tangents_of = Solver(who, "tangent_solve", name, tangent_solve or dense_solve)
 
     def forward(guess: Any, closed_in_step: Any, active: Any, fixed: Any) -> Any:
         found = numbers_like(solve(lambda x: step(closed_in_step, x), guess), guess)
@@ -126,13 +129,15 @@ def _solved(
         def slope(direction: Any) -> Any:
             return jax.jvp(lambda x: zero((active, fixed), x), (x,), (direction,))[1]
 
-        return custom_linear_solve(slope, jax.tree.map(jnp.negative, change), tangent_solve)
+        return solved(slope, jax.tree.map(jnp.negative, change), tangents_of, tangents_of)
 
     def vjp(primals: Any, x: Any, cotangent: Any) -> Any:
         *_, active, fixed = primals
         slope = jax.vjp(lambda x: zero((active, fixed), x), x)[1]
-        pulled = custom_linear_solve(lambda y: slope(y)[0], cotangent, tangent_solve)
+        pulled = solved(lambda y: slope(y)[0], cotangent, tangents_of, tangents_of)
         pull = jax.vjp(lambda active: zero((active, fixed), x), active)[1]
         return None, None, jax.tree.map(jnp.negative, *pull(pulled)), None
 
-    return derivative_rules(forward, jvp=jvp, vjp=vjp, name=who)(guess, closed_in_step, *closed)
+    ruled = derivative_rules(forward, jvp=jvp, vjp=vjp, name=who)
+    with finder.running():
+        return ruled(guess, closed_in_step, *closed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import jax
@@ -14,6 +14,7 @@ from functx._core.context.grad_modes import without_grad_mode
 from functx._transforms.arguments import kind_of, leaves_with_paths, require_callable
 from functx._transforms.numbers import as_array
 from functx._transforms.outputs import checking, require_arrays
+from functx._transforms.programs.grouping import common_name, grouped, numbers_apart, sums, times
 from functx._transforms.programs.labels import Line
 
 from .origins import InnerProgram, Origin
@@ -42,12 +43,27 @@ class SavedResidual:
         return math.prod(self.like.shape) * getattr(self.like.dtype, "itemsize", 0)
 
     def __str__(self) -> str:
-        name = f"{self.origin} {self.name}".rstrip() + (f", {self.line}" if self.line else "")
-        return f"{self.bytes:>14,}  {describe(self.like):<16}  {name}"
+        return _row([self])
+
+
+def _kind(one: SavedResidual) -> tuple[Any, ...]:
+    """What residuals of one line have in common; paths in one argument may differ in numbers."""
+    argument, _, path = one.name.partition("]")
+    name = (argument, numbers_apart(path)) if one.origin == "argument" else one.name
+    return describe(one.like), one.origin, name, one.line
+
+
+def _row(alike: Sequence[SavedResidual], width: int = 16) -> str:
+    """The line of the table for residuals that differ in numbers in their names alone."""
+    one, line = alike[0], alike[0].line
+    name = f"{one.origin} {common_name([r.name for r in alike])}".rstrip()
+    name += f", {line}" if line else ""
+    kind = times(len(alike), describe(one.like))
+    return f"{sum(r.bytes for r in alike):>14,}  {kind:<{width}}  {name}"
 
 
 class SavedResiduals(tuple[SavedResidual, ...]):
-    """What a backward pass keeps; printed, a table, the largest first."""
+    """What a backward pass keeps; printed, a table, the largest first, what is alike together."""
 
     __slots__ = ()
 
@@ -57,8 +73,21 @@ class SavedResiduals(tuple[SavedResidual, ...]):
         return sum(residual.bytes for residual in self)
 
     def __repr__(self) -> str:
-        rows = sorted(self, key=lambda residual: -residual.bytes)
-        return "\n".join(["         bytes  kept", *map(str, rows), f"{self.bytes:>14,}  in all"])
+        rows = grouped(self, _kind)
+        rows.sort(key=lambda alike: -sum(r.bytes for r in alike))
+        kinds = [times(len(alike), describe(alike[0].like)) for alike in rows]
+        width = max(map(len, kinds), default=0)
+        each = [(alike[0].name, sum(r.bytes for r in alike)) for alike in rows]
+        made = [alike[0].origin == "operator" for alike in rows]
+        totals = sums(row for row, is_made in zip(each, made, strict=True) if is_made)
+        return "\n".join(
+            [
+                "         bytes  kept",
+                *(_row(alike, max(16, width)) for alike in rows),
+                *(f"{n:>14,}  in all by {name}" for name, n in totals.items()),
+                f"{self.bytes:>14,}  in all",
+            ]
+        )
 
 
 @without_grad_mode

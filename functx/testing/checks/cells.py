@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functx._core import available
 from functx.testing.opinfo import OpInfo
 from functx.testing.options import names_of
+from functx.testing.samples import NoSample
 
 from .names import require_checks, require_dtypes, require_entries, require_profile
 from .registry import CHECKS, Profile, PROFILES
@@ -82,5 +83,7 @@ def _runs(
         here = check.applies(info, dtype)
         here = here and (named_dtype or not quick or check.within(info, dtype))
         return here and (named_check or not quick or check.quick(info))
+    except NoSample:  # which no cell would say better
+        raise
     except Exception:  # of the entry, as it draws: the cell fails with it when it is run
         return True

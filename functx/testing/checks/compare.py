@@ -16,8 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from functx._core import category, describe
+from functx.testing.hiding import of_findings
 from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.tolerances import ULPS
+
+
+__tracebackhide__ = of_findings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,13 +11,18 @@ from typing import Any
 import jax
 
 from functx._core import Device
+from functx.testing.hiding import of_findings
 from functx.testing.opinfo import OpInfo, Sample
 from functx.testing.options import names_of
+from functx.testing.samples import NoSample
 
 from .derived import looked_at
 from .names import require_checks, require_dtypes, require_entries, require_profile
 from .programs import ProgramCall, run_requests, tracing_strictly
 from .registry import CHECKS, Profile, PROFILES
+
+
+__tracebackhide__ = of_findings
 
 
 class CheckFailed(AssertionError):
@@ -105,7 +110,8 @@ def run_cells(
     - `profile`: `"quick"`, `"full"`, or `"exhaustive"`, which looks at all samples.
 
     Errors: ValueError for a dtype, check or profile that does not exist, and for a gap of such a
-    check. What a check raises is its outcome.
+    check; TypeError where `samples` yields something else than calls. What a check raises is its
+    outcome.
     """
     names = names_of(names)
     _require("run_cells", info, dtype, "names", names, profile)
@@ -135,6 +141,8 @@ def _outcomes(
     chosen: dict[str, list[Sample]] = {}
     try:
         drawn = looked_at(info, dtype, device=device)
+    except NoSample:
+        raise
     except Exception as error:  # what the entry raises fails its own cells
         return {name: Outcome(error) for name in names}
     for name, outcome in outcomes.items():

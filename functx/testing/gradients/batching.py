@@ -11,10 +11,14 @@ import numpy as np
 
 from functx import jvp, vmap
 from functx._transforms.arguments import kind_of
+from functx.testing.hiding import of_findings
 
 from .analytical import Pull
 from .comparison import failed, failed_by, Tolerances
 from .point import ArrayTuple, Point
+
+
+__tracebackhide__ = of_findings
 
 
 LANES = 2

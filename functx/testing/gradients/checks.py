@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from functx._core import describe, fail
+from functx.testing.hiding import of_findings
 
 from .analytical import Pull, pullback
 from .batching import hold_batched_forward, hold_batched_reverse
@@ -13,6 +14,9 @@ from .dependence import differentiable_outputs
 from .point import Point
 from .sides import JacobianSides
 from .undefined import hold_undefined_cotangents, hold_undefined_tangents, hold_zero_cotangents
+
+
+__tracebackhide__ = of_findings
 
 
 @dataclasses.dataclass(frozen=True)

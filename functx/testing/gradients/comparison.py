@@ -8,9 +8,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from functx._core import fail
+from functx._core import describe, fail
+from functx.testing.hiding import of_findings
 
 from .point import Point
+
+
+__tracebackhide__ = of_findings
 
 
 class GradcheckError(RuntimeError):
@@ -80,7 +84,20 @@ class JacobianBlock:
                     "Fast gradcheck failed but element-wise differences are small: the check "
                     "might pass with fast_mode=False"
                 )
-        failed(self.point.who, self._where() + told, hint)
+        failed(self.point.who, self._where() + told, self._precision() + hint)
+
+    def _precision(self) -> str:
+        """What of the differences is rounding, where that explains much."""
+        x, y = self.point.inputs[self.j], self.point.outputs[self.i]
+        sides = (f"`{self.point.names[self.j]}`", x), (f"output {self.i}", y)
+        for name, x in sides:
+            if x.dtype not in (np.float64, np.complex128):
+                return (
+                    f"{name} is {describe(x)}, in which differences see rounding errors: give "
+                    "double precision, which functx.enable_x64() turns on, or larger tolerances "
+                    "such as eps=1e-2, atol=1e-2, rtol=2e-2; "
+                )
+        return ""
 
     def _where(self) -> str:
         side = self.point.inputs[self.j] if self.forward else self.point.outputs[self.i]

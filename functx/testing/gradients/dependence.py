@@ -8,7 +8,12 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from functx.testing.hiding import of_findings
+
 from .point import inexact, Point
+
+
+__tracebackhide__ = of_findings
 
 
 def differentiable_outputs(point: Point) -> list[int]:

@@ -12,14 +12,22 @@ import numpy as np
 
 from functx import Function
 from functx._core import describe, fail
+from functx._transforms.functions.applied import AppliedFunction
+from functx._transforms.functions.binding import bound
+from functx._transforms.functions.layout import layout_of
 from functx._transforms.functions.rules import FunctionRules, rules_of
 from functx._transforms.functions.trees import is_made_array
 from functx._transforms.programs.dependence import depending_outputs
+from functx.testing.hiding import of_findings
 
 from .analytical import forward_blocks, pullback, reverse_blocks
-from .comparison import failed, Tolerances
+from .comparison import failed, GradcheckError, Tolerances
 from .numerical import basis, numerical_blocks
 from .point import inexact, Point, point_of
+from .precision import narrow, narrowest, widened
+
+
+__tracebackhide__ = of_findings
 
 
 def check_function(
@@ -35,10 +43,13 @@ def check_function(
     values and against each other, element by element; its `vmap`, if it has one, against one lane
     after the other. Outputs that are marked as non-differentiable are left out.
 
-    - `args`: as for `function.apply`, small. Double precision sees more; integers and what is no
-      array are passed on.
+    - `args`: as for `function.apply`, small. Integers and what is no array are passed on.
     - `eps`, `atol`, `rtol`: of the differences and the comparisons. By default 1e-6, 1e-5 and 1e-3
       if all arrays that are differentiated are in double precision, otherwise 1e-2, 1e-2 and 2e-2.
+
+    In single precision, where differences are rough, the same numbers are then checked in double
+    precision too, with 1e-4, 1e-5 and 1e-3, also with 64 bit off; not if the function does not
+    compute in it, nor if `eps`, `atol` or `rtol` is given.
 
     Raises `GradcheckError` (a `RuntimeError`) that says which rule is wrong, for which input and
     which output. Rules are linear in cotangents and tangents or wrong; of second derivatives
@@ -65,19 +76,57 @@ def check_function(
         )
     rules = rules_of(function, Function)
 
+    point = _point(function, args)
+    double = all(x.dtype in (np.float64, np.complex128) for x in point.inputs)
+    step, absolute, relative = _IN_DOUBLE if double else _IN_SINGLE
+    tolerances = Tolerances(
+        absolute if atol is None else atol, relative if rtol is None else rtol, 0.0
+    )
+    _hold(point, rules, step if eps is None else eps, tolerances)
+    if not double and eps is atol is rtol is None:
+        _hold_widened(function, args, rules)
+
+
+_IN_DOUBLE, _IN_SINGLE = (1e-6, 1e-5, 1e-3), (1e-2, 1e-2, 2e-2)
+_WIDENED_STEP = 1e-4  # what is written for single precision may stop at errors of 1e-7
+
+
+def _point(function: type[Function], args: tuple[Any, ...]) -> Point:
     def arrays(*args: Any) -> list[Any]:
         return [y for y in jax.tree.leaves(function.apply(*args)) if is_made_array(y)]
 
     names = [f"args[{i}]" for i in range(len(args))]
-    point = point_of(f"check_function({rules.name})", arrays, args, names=names)
-    double = all(x.dtype in (np.float64, np.complex128) for x in point.inputs)
-    step, absolute, relative = (1e-6, 1e-5, 1e-3) if double else (1e-2, 1e-2, 2e-2)
-    tolerances = Tolerances(
-        absolute if atol is None else atol, relative if rtol is None else rtol, 0.0
-    )
-    _hold_derivatives(point, rules, step if eps is None else eps, tolerances)
+    return point_of(f"check_function({function.__name__})", arrays, args, names=names)
+
+
+def _hold(point: Point, rules: FunctionRules, eps: float, tolerances: Tolerances) -> None:
+    _hold_derivatives(point, rules, eps, tolerances)
     if rules.vmap is not None:
         _hold_lanes(point, tolerances)
+
+
+def _hold_widened(function: type[Function], args: tuple[Any, ...], rules: FunctionRules) -> None:
+    """The rules are right in double precision, if the function computes in it."""
+    _, absolute, relative = _IN_DOUBLE
+    with jax.enable_x64(True):
+        wide = jax.tree.map(lambda x: widened(x) if is_made_array(x) and inexact(x) else x, args)
+        try:
+            point = _point(function, wide)
+            if any(map(narrow, filter(inexact, point.outputs))) or _narrows(rules, wide):
+                return
+            _hold(point, rules, _WIDENED_STEP, Tolerances(absolute, relative, 0.0))
+        except GradcheckError as error:
+            error.add_note("This is of the same numbers in double precision")
+            raise
+        except Exception:  # it is made for other dtypes, in which it has passed
+            return
+
+
+def _narrows(rules: FunctionRules, args: tuple[Any, ...]) -> bool:
+    """Whether `forward` leaves double precision inside."""
+    layout, operands = layout_of(*bound(rules, args, {}))
+    forward = lambda *leaves: AppliedFunction(layout).run((), leaves)
+    return narrowest(forward, operands) is not None
 
 
 def _hold_derivatives(

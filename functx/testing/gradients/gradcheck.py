@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from functx._core.context.grad_modes import without_grad_mode
+from functx.testing.hiding import of_findings
 
 from .checks import Checks, require_one_of, require_option
 from .comparison import Tolerances, verdict
 from .point import point_of, warn_of_low_precision
+
+
+__tracebackhide__ = of_findings
 
 
 @without_grad_mode

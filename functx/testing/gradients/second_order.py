@@ -12,10 +12,14 @@ from functx import vjp
 from functx._core.context.grad_modes import without_grad_mode
 from functx._transforms.arguments import kind_of
 from functx._transforms.tangents import matched
+from functx.testing.hiding import of_findings
 
 from .checks import Checks, require_one_of, require_option
 from .comparison import Tolerances, verdict
 from .point import ArrayTuple, Point, point_of, warn_of_low_precision
+
+
+__tracebackhide__ = of_findings
 
 
 @without_grad_mode

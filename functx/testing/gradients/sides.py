@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from functx._core import describe
+from functx.testing.hiding import of_findings
 
 from .analytical import forward_blocks, Pull, reverse_blocks
 from .comparison import failed, JacobianBlock, Tolerances
 from .numerical import basis, numerical_blocks, projection, units
 from .point import Point
+
+
+__tracebackhide__ = of_findings
 
 
 Block = np.ndarray

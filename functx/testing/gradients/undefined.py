@@ -9,12 +9,16 @@ import numpy as np
 
 from functx import jvp, vjp
 from functx._core import describe
+from functx.testing.hiding import of_findings
 
 from .analytical import Pull
 from .batching import normal_like
 from .comparison import failed, failed_by, Tolerances
 from .numerical import real_parts
 from .point import Point
+
+
+__tracebackhide__ = of_findings
 
 
 _LEFT_OUT = "check_undefined_grad=False leaves this out"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import numpy as np
 
-from functx._core import category, describe
-from functx._transforms.programs.walking import equations, type_of
+from functx._core import describe
 from functx.testing.checks.cases import random_like
+from functx.testing.gradients.precision import narrow, narrowest, widened
 
 from .failures import said_of
 from .target import finite, is_inexact, Target
 
 
-_DOUBLE = {2: np.dtype(np.float64), 3: np.dtype(np.complex128)}
 _STEP = 1e-4
 _NOISE = 1e-7
 _ELSEWHERE = "give other arguments"
@@ -26,7 +23,7 @@ def in_double(target: Target) -> tuple[Target | None, str]:
 
     None where it does not compute in double precision, and why.
     """
-    wide = target.at([_widened(x) for x in target.arrays])
+    wide = target.at([widened(x) for x in target.arrays])
     if all(x.dtype == y.dtype for x, y in zip(wide.arrays, target.arrays, strict=True)):
         note = ""
     else:
@@ -35,35 +32,16 @@ def in_double(target: Target) -> tuple[Target | None, str]:
         outputs = wide(*wide.arrays)
     except Exception as error:
         return None, f"in double precision, which differences need, it {said_of('opcheck', error)}"
-    narrow = [y for y in outputs if is_inexact(y) and y.dtype != _DOUBLE[category(y.dtype)]]
-    if narrow:
+    less = [y for y in outputs if narrow(y)]
+    if less:
         return None, (
             f"differences need double precision, and of arguments in it the result is "
-            f"{describe(narrow[0])}"
+            f"{describe(less[0])}"
         )
-    inner = _narrowest(wide)
+    inner = narrowest(wide, wide.arrays)
     if inner is not None:
         return None, f"differences need double precision, and the function casts to {inner} inside"
     return wide, note
-
-
-def _widened(x: Any) -> Any:
-    return jax.device_put(np.asarray(x).astype(_DOUBLE[category(x.dtype)])) if is_inexact(x) else x
-
-
-def _narrowest(target: Target) -> str | None:
-    """The dtype that the function casts numbers in double precision to, or None."""
-    try:
-        program = jax.make_jaxpr(target)(*target.arrays)
-    except Exception:
-        return None  # it cannot be traced; eagerly it may be differentiated all the same
-    for eqn in equations(program.jaxpr):
-        if eqn.primitive.name == "convert_element_type":
-            before, after = type_of(eqn.invars[0]).dtype, np.dtype(eqn.params["new_dtype"])
-            kind = category(after)
-            if before in _DOUBLE.values() and kind >= 2 and after != _DOUBLE[kind]:
-                return after.name
-    return None
 
 
 def no_slope(target: Target) -> str:

@@ -6,6 +6,11 @@ import dataclasses
 import textwrap
 from typing import Any, Literal, TypeAlias
 
+from functx.testing.hiding import of_findings
+
+
+__tracebackhide__ = of_findings
+
 
 _ROWS = 6  # of a message, besides the first: more is in `said`, and of small arrays in `smallest`
 
@@ -111,7 +116,8 @@ class OpcheckReport:
 
     def __str__(self) -> str:
         made = len(self.lines) - len(self.left_out)
-        counts = f"{made} checks, {len(self.failures)} failed, {len(self.left_out)} left out"
+        counts = f"{made} check{'s' * (made != 1)}, {len(self.failures)} failed, "
+        counts += f"{len(self.left_out)} left out"
         parts = [f"opcheck of {self.call}: {counts}"]
         parts += [str(line) for line in self.lines if line.verdict != "left out"]
         why: dict[str, list[str]] = {}

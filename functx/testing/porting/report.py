@@ -5,7 +5,11 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 
+from functx.testing.hiding import of_findings
 from functx.testing.opchecking.report import LineVerdict
+
+
+__tracebackhide__ = of_findings
 
 
 class ComparisonError(AssertionError):

@@ -230,6 +230,21 @@ def test_low_precision_is_warned_of(fast_mode):
     assert [warning.filename for warning in caught] == [__file__]
 
 
+@both_modes
+@pytest.mark.filterwarnings("ignore:Input #0 requires gradient")
+def test_an_error_in_low_precision_says_that_it_may_be_rounding(fast_mode):
+    x = X.astype("float32")
+    with pytest.raises(GradcheckError, match=r"hint: `inputs\[0\]` is f32.* rounding errors: give"):
+        gradcheck(jnp.sin, x, fast_mode=fast_mode)
+    assert gradcheck(jnp.sin, x, fast_mode=fast_mode, eps=1e-2, atol=1e-2, rtol=2e-2)
+    narrow = lambda x: jnp.sin(x).astype("float32")
+    with pytest.raises(GradcheckError, match="hint: output 0 is f32.* rounding errors: give"):
+        gradcheck(narrow, X, fast_mode=fast_mode)
+    with pytest.raises(GradcheckError) as error:
+        gradcheck(off(jnp.sin), X, fast_mode=fast_mode)
+    assert "rounding" not in str(error.value)
+
+
 def test_argnums_choose_what_is_differentiated():
     wrong_second = lambda x, y: x + off(lambda y: y)(y)
     assert gradcheck(wrong_second, (X, Y), argnums=0)
