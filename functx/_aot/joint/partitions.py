@@ -113,18 +113,22 @@ def min_cut_partition(
       args[0]
     computed again: cos x1
     """
-    _checked("min_cut_partition", joint)
+    joints = [_checked("min_cut_partition", joint)]
     if recurse and has_loops(joint.function.program):
         bodies = PlannedBodies(MinCut(), prevent_cse=True, steps=1)
-        joint = joint_of(joint.function, joint.active, bodies)
+        joints.append(joint_of(joint.function, joint.active, bodies))
+    ways = [way for one in joints for way in _ways(one, save, recompute)]
+    return min(ways, key=lambda partition: partition.saved_bytes)
+
+
+def _ways(joint: JointGraph, save: Names, recompute: Names) -> Iterator[GraphPartition]:
+    """Partitions without a cut, and the minimum cut: what is small may be cheaper to save as is."""
     values = _JointValues(joint.halves())
     keeps, again = values.named("save", save), values.named("recompute", recompute)
     fixed = values.fixed | keeps | (values.heavy & ~again)
     cut = CutNetwork(values, np.ones(len(values.reads)), fixed).cut(_PRICE)
-    ways = (
-        _divided(joint, values, kept) for kept in (_of_outputs(values), values.needed, cut.kept)
-    )
-    return min(ways, key=lambda partition: partition.saved_bytes)
+    for kept in (_of_outputs(values), values.needed, cut.kept):
+        yield _divided(joint, values, kept)
 
 
 _PRICE = 1e-6  # of the work of one node, in bytes: it decides between cuts of as many bytes
