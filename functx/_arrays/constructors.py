@@ -187,7 +187,7 @@ def _made(
         if only is not None and not isinstance(given, only):
             _refuse_kind(name, given, f"a {only.__module__}.{only.__qualname__}")
         target = None if dtype is None else as_dtype(dtype)
-        if hasattr(type(given), "__jax_array__"):  # a mutable array, or one of another library
+        if not isinstance(given, _ARRAYS) and hasattr(type(given), "__jax_array__"):
             given = given.__jax_array__()
         if isinstance(given, _ARRAYS):
             out = _of_array(name, given, target, copy)

@@ -17,8 +17,13 @@ class Choice(abc.ABC):
     """Makes the plans of derivatives. Without a limit, which subclasses set, every plan fits."""
 
     @abc.abstractmethod
-    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
-        """That of a derivative which without one needs `whole` bytes in so many steps of a loop."""
+    def plan(
+        self, derivative: NumberedDerivative, whole: int, steps: int, inner: int = 0
+    ) -> SavingPlan:
+        """That of a derivative which without one needs `whole` bytes in so many steps of a loop.
+
+        - `inner`: the bytes that one step of a loop inside computes again at once.
+        """
 
     def inside(self, whole: int) -> Sequence[Choice]:
         """What makes the plans of bodies of loops, one after the other until the whole `fits`."""
@@ -36,8 +41,10 @@ class Choice(abc.ABC):
 class MinCut(Choice):
     """Needs the fewest bytes, and computes no product, random number or loop again."""
 
-    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
-        return min_cut_plan(derivative, steps)
+    def plan(
+        self, derivative: NumberedDerivative, whole: int, steps: int, inner: int = 0
+    ) -> SavingPlan:
+        return min_cut_plan(derivative, steps, inner)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,8 +58,10 @@ class Budget(Choice):
     amount: int | float
     who: str
 
-    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
-        return plan_for(derivative, self._bytes(whole), steps)
+    def plan(
+        self, derivative: NumberedDerivative, whole: int, steps: int, inner: int = 0
+    ) -> SavingPlan:
+        return plan_for(derivative, self._bytes(whole), steps, inner)
 
     def inside(self, whole: int) -> Sequence[Choice]:
         share = min(1.0, self._bytes(whole) / max(whole, 1))
@@ -87,8 +96,10 @@ class BodyShare(Choice):
 
     fraction: float
 
-    def plan(self, derivative: NumberedDerivative, whole: int, steps: int) -> SavingPlan:
-        return plan_for(derivative, self.fraction * whole, steps)
+    def plan(
+        self, derivative: NumberedDerivative, whole: int, steps: int, inner: int = 0
+    ) -> SavingPlan:
+        return plan_for(derivative, self.fraction * whole, steps, inner)
 
 
 def _up(fraction: float) -> float:

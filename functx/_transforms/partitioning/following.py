@@ -95,7 +95,7 @@ class PlannedDerivative:
     @property
     def bytes(self) -> int:
         """What is kept, and what is computed again at once."""
-        return self.plan.kept_bytes + max(self.plan.largest, self.inner)
+        return self.plan.bytes(self.inner)
 
 
 def planned_derivative(
@@ -107,7 +107,7 @@ def planned_derivative(
 ) -> PlannedDerivative:
     """The derivative of `program` by some of its inputs, with the plan that `choice` makes."""
     plain = NumberedDerivative(linearized(program, active))
-    whole = keeping_all(plain, steps).bytes
+    whole = keeping_all(plain, steps).bytes()
     if not has_loops(program):
         found = PlannedDerivative(plain, choice.plan(plain, whole, steps), whole)
     else:
@@ -133,7 +133,7 @@ def _with_planned_bodies(
         run = lambda *arrays, visit=visit: interpret(program, arrays, visit)
         inner = jax.make_jaxpr(run)(*program.in_avals)
         derivative = NumberedDerivative(linearized(inner, active))
-        plan = choice.plan(derivative, whole, steps)
+        plan = choice.plan(derivative, whole, steps, visit.largest)
         tried.append(PlannedDerivative(derivative, plan, whole, visit.largest))
         if choice.fits(tried[-1].bytes, whole):
             return tried[-1:]

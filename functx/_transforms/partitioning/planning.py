@@ -34,10 +34,12 @@ class SavingPlan:
         """The bytes that the largest segment computes again."""
         return max((part.bytes for part in self.segments), default=0)
 
-    @property
-    def bytes(self) -> int:
-        """What is kept, and what the largest segment computes again."""
-        return self.kept_bytes + self.largest
+    def bytes(self, inner: int = 0) -> int:
+        """What is kept, and what is computed again at once.
+
+        - `inner`: the bytes that one step of a loop inside computes again.
+        """
+        return self.kept_bytes + max(self.largest, inner)
 
 
 def plan_of(derivative: NumberedDerivative, cut: Cut, steps: int = 1) -> SavingPlan:
@@ -52,7 +54,7 @@ def keeping_all(derivative: NumberedDerivative, steps: int = 1) -> SavingPlan:
     return plan_of(derivative, Cut(tuple(derivative.needed), ()), steps)
 
 
-def min_cut_plan(derivative: NumberedDerivative, steps: int = 1) -> SavingPlan:
+def min_cut_plan(derivative: NumberedDerivative, steps: int = 1, inner: int = 0) -> SavingPlan:
     """The plan that needs the fewest bytes without computing a product again.
 
     Products, convolutions, decompositions and loops are not computed again; what is done element
@@ -62,26 +64,31 @@ def min_cut_plan(derivative: NumberedDerivative, steps: int = 1) -> SavingPlan:
     network = CutNetwork(derivative, alike, derivative.fixed | derivative.heavy)
     cuts = (network.cut(1e-6, borders) for borders in _borders(derivative))
     plans = (plan_of(derivative, cut, steps) for cut in dict.fromkeys(cuts))
-    return min([keeping_all(derivative, steps), *plans], key=lambda plan: plan.bytes)
+    return min([keeping_all(derivative, steps), *plans], key=lambda plan: plan.bytes(inner))
 
 
-def plan_for(derivative: NumberedDerivative, budget: float, steps: int = 1) -> SavingPlan:
+def plan_for(
+    derivative: NumberedDerivative, budget: float, steps: int = 1, inner: int = 0
+) -> SavingPlan:
     """The plan of least work that keeps to so many bytes, in so many steps of a loop.
 
     Where there is none, the one of the fewest bytes.
+
+    - `inner`: the bytes that one step of a loop inside computes again at once.
     """
     whole = keeping_all(derivative, steps)
-    if whole.bytes <= budget:
+    if whole.bytes(inner) <= budget:
         return whole
-    cuts = dict.fromkeys(_cuts(derivative, budget / steps))
+    cuts = dict.fromkeys(_cuts(derivative, max(budget - inner, 0) / steps))
     plans = [whole, *(plan_of(derivative, cut, steps) for cut in cuts)]
-    return min(plans, key=lambda plan: _rank(plan, budget))
+    return min(plans, key=lambda plan: _rank(plan, budget, inner))
 
 
-def _rank(plan: SavingPlan, budget: float) -> tuple[bool, float, float]:
+def _rank(plan: SavingPlan, budget: float, inner: int) -> tuple[bool, float, float]:
     """The order of plans: those within the budget by their work, then the others by their bytes."""
-    fits = plan.bytes <= budget
-    return not fits, plan.work if fits else plan.bytes, plan.bytes
+    needed = plan.bytes(inner)
+    fits = needed <= budget
+    return not fits, plan.work if fits else needed, needed
 
 
 _TRIALS = 12  # of the search for a price
