@@ -265,7 +265,7 @@ def test_no_other_choice_costs_less(program, price):
 
 def test_segments_cover_the_linear_pass_and_share_nothing():
     derivative = derivative_of(deep, WEIGHTS, X)
-    plan = plan_for(derivative, 0.4 * keeping_all(derivative).bytes)
+    plan = plan_for(derivative, 0.4 * keeping_all(derivative).bytes())
     assert len(plan.segments) > 1
     assert plan.segments[0].start == 0
     assert plan.segments[-1].stop == len(derivative.later_reads)
