@@ -18,6 +18,7 @@ from functx._transforms.partitioning.choices import MinCut
 from functx._transforms.partitioning.cutting import CutNetwork
 from functx._transforms.partitioning.following import has_loops, PlannedBodies
 from functx._transforms.partitioning.numbered import NumberedValues
+from functx._transforms.partitioning.operator_calls import call_of
 from functx._transforms.partitioning.work import bytes_of, is_fixed
 from functx._transforms.programs.inlining import closed
 from functx._transforms.programs.labels import title_of
@@ -42,8 +43,8 @@ class GraphPartition:
       gradients.
     - `joint`: the graph that was divided.
     - `saved`: what is saved, each the path of an input or `name type` of a node, in that order.
-    - `saved_bytes`: what it takes, inputs included; `recomputed`: how many nodes the backward pass
-      computes again, by name.
+    - `saved_bytes`: what it takes, inputs included; `recomputed`: how many calls of operators,
+      and other nodes, the backward pass computes again, in whole or in part, by name.
     """
 
     forward: Graph
@@ -207,8 +208,8 @@ def _divided(joint: JointGraph, values: _JointValues, kept: Sequence[int]) -> Gr
     )
     size = sum(map(bytes_of, order))
     made = {x for eqn in opened(forward.program)[0].eqns for x in eqn.outvars}
-    twice = (eqn for eqn in again if any(x in made for x in eqn.outvars))
-    recomputed = Counter(operator_name(eqn) or title_of(eqn) for eqn in twice)
+    twice = [eqn for eqn in again if any(x in made for x in eqn.outvars)]
+    recomputed = _by_name(twice)
     return GraphPartition(forward, backward, joint, labels, size, recomputed)
 
 
@@ -237,6 +238,13 @@ def _names(joint: JointGraph, halves: Halves) -> dict[Any, str]:
         for x in eqn.outvars
     }
     return names | dict(zip(halves.primals, joint.function.signature.input_paths, strict=True))
+
+
+def _by_name(eqns: Sequence[JaxprEqn]) -> Counter[str]:
+    """How many calls of operators the equations belong to, and how many others there are."""
+    calls = dict.fromkeys(call for eqn in eqns if (call := call_of(eqn)) is not None)
+    alone = (title_of(eqn) for eqn in eqns if call_of(eqn) is None)
+    return Counter([*(call.operator for call in calls), *alone])
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
