@@ -147,7 +147,7 @@ def errors():
 
 @pytest.mark.parametrize("kind", errors(), ids=lambda kind: kind.__name__)
 def test_errors_keep_all_that_they_say(kind):
-    error = Refused("no", "hint", TypeError) if issubclass(kind, Refused) else kind("no")
+    error = kind("no", "hint", TypeError) if issubclass(kind, Refused) else kind("no")
     error.add_note("a note")
     vars(error)["kind"] = "inf"
     copied = pickle.loads(pickle.dumps(error))
