@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 from jax import core
 
 from functx._aot.graphs.graph import Graph
-from functx._aot.graphs.signature import GraphSignature
 from functx._aot.graphs.tracing import trace
 from functx._aot.joint.joint import joint_of, JointGraph
 from functx._aot.joint.partitions import GraphPartition, min_cut_partition
@@ -20,7 +19,7 @@ from functx._core.rules.tangent_types import inexact
 from functx._transforms.arguments import require_bool, require_callable
 from functx._transforms.functional_call import functional_call
 from functx._transforms.functions.function import Function
-from functx._transforms.programs.partition import array_paths, is_array, partition
+from functx._transforms.programs.partition import array_paths, is_array, Partition, partition
 from functx._transforms.programs.recording import output_of
 from functx._transforms.programs.walking import opened
 
@@ -102,16 +101,23 @@ def aot_function(
     >>> [compilation.kind for compilation in f.compilations]
     ['inference', 'forward', 'backward']
     """
-    return _compiled(
-        "aot_function",
-        func,
-        fw_compiler,
-        bw_compiler,
-        partition_fn,
-        inference_compiler,
-        decompositions,
-        explain,
-    )
+    require_callable("aot_function", func)
+    require_bool("aot_function", "explain", explain)
+    compilers: dict[Pass, GraphCompiler] = {
+        "inference": fw_compiler if inference_compiler is None else inference_compiler,
+        "forward": fw_compiler,
+        "backward": fw_compiler if bw_compiler is None else bw_compiler,
+    }
+    given_by_name = {
+        "fw_compiler": fw_compiler,
+        **{_COMPILERS[kind]: compiler for kind, compiler in compilers.items()},
+        "partition_fn": partition_fn,
+    }
+    for name, given in given_by_name.items():
+        if not callable(given):
+            message = f"`{name}` must be callable, got {describe(given)}"
+            fail("aot_function", message, error=TypeError)
+    return CompiledFunction(func, compilers, partition_fn, decompositions, explain)
 
 
 def aot_module(
@@ -142,47 +148,20 @@ def aot_module(
     {'w': Array([3., 4.], dtype=float32)}
     """
 
+    require_callable("aot_module", module)
+
     def call(parameters: Any, *args: Any, **kwargs: Any) -> Any:
         return functional_call(module, parameters, args, kwargs)
 
-    return _compiled(
-        "aot_module",
+    return aot_function(
         call,
         fw_compiler,
         bw_compiler,
         partition_fn,
         inference_compiler,
         decompositions,
-        explain,
+        explain=explain,
     )
-
-
-def _compiled(
-    who: str,
-    func: Callable[..., Any],
-    fw_compiler: GraphCompiler,
-    bw_compiler: GraphCompiler | None,
-    partition_fn: PartitionFunction,
-    inference_compiler: GraphCompiler | None,
-    decompositions: Any,
-    explain: bool,
-) -> CompiledFunction:
-    require_callable(who, func)
-    require_bool(who, "explain", explain)
-    compilers: dict[Pass, GraphCompiler] = {
-        "inference": fw_compiler if inference_compiler is None else inference_compiler,
-        "forward": fw_compiler,
-        "backward": fw_compiler if bw_compiler is None else bw_compiler,
-    }
-    given_by_name = {
-        "fw_compiler": fw_compiler,
-        **{_COMPILERS[kind]: compiler for kind, compiler in compilers.items()},
-        "partition_fn": partition_fn,
-    }
-    for name, given in given_by_name.items():
-        if not callable(given):
-            fail(who, f"`{name}` must be callable, got {describe(given)}", error=TypeError)
-    return CompiledFunction(func, compilers, partition_fn, decompositions, explain)
 
 
 class CompiledFunction:
@@ -218,7 +197,7 @@ class CompiledFunction:
             self._calls[key] = TracedCall(self, graph, _types(given))
         call = self._calls[key]
         results = _Passes.apply(call, *given.arrays)
-        return output_of(call.signature.outputs, results)
+        return output_of(call.graph.signature.outputs, results)
 
     def compile(self, kind: Pass, graph: Graph, types: Mapping[str, str]) -> Callable[..., Any]:
         """Compiles a graph for arguments of these types, and notes why."""
@@ -260,7 +239,6 @@ class TracedCall:
 
     def __init__(self, owner: CompiledFunction, graph: Graph, types: Mapping[str, str]) -> None:
         self.owner, self.graph, self.types = owner, graph, types
-        self.signature: GraphSignature = graph.signature
         self._partitions: dict[tuple[int, ...], GraphPartition] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
         self._flat = graph.over_arrays()
@@ -294,7 +272,7 @@ class TracedCall:
         self, kind: Pass, active: tuple[int, ...], graph: Graph, arrays: Sequence[Any]
     ) -> list[Any]:
         if any(isinstance(x, core.Tracer) for x in arrays):
-            return list(graph(*arrays))
+            return list(graph(*arrays))  # a compiled program cannot be transformed
         if (kind, active) not in self._compiled:
             self._compiled[kind, active] = self.owner.compile(kind, graph, self.types)
         return run_compiled(_COMPILERS[kind], self._compiled[kind, active], graph, arrays)
@@ -324,7 +302,7 @@ class _Passes(Function):
         return (None, *(gradients.get(i) for i in range(ctx.inputs)))
 
 
-def _key(given: Any) -> Any:
+def _key(given: Partition) -> Any:
     """What a call's graphs depend on: tree, types and constants."""
     constants = tuple(x if _hashable(x) else id(x) for x in given.rest)
     kinds = tuple(type(x) for x in given.rest)
@@ -339,12 +317,8 @@ def _hashable(x: Any) -> bool:
     return True
 
 
-def _types(given: Any) -> dict[str, str]:
+def _types(given: Partition) -> dict[str, str]:
     """The types of the arrays in a call by path, and its tree and constants, to compare calls."""
     arrays = dict(zip(array_paths(given), map(describe, given.arrays), strict=True))
-    constants = [describe(x) for x in given.rest if not _is_mark(x)]
+    constants = map(describe, given.others)
     return arrays | {"the tree": str(given.structure), "the constants": ", ".join(constants)}
-
-
-def _is_mark(x: Any) -> bool:
-    return type(x) is object

@@ -54,7 +54,7 @@ def python_of(program: ClosedJaxpr, paths: Sequence[str]) -> GraphCode:
     """The source of `program`, whose inputs are called `paths`."""
     written = _Writing()
     jaxpr, consts = opened(program)
-    constants = [written.object(np.asarray(x) if _is_plain(x) else x) for x in consts]
+    constants = [written.object(x) for x in consts]
     written.define("graph", jaxpr, constants, paths)
     namespace = {
         "primitives": SimpleNamespace(**written.primitives),
@@ -180,10 +180,6 @@ def _comment(eqn: JaxprEqn) -> str:
     return f"  # {types}{where}"
 
 
-def _is_plain(x: Any) -> bool:
-    return isinstance(x, (np.ndarray, np.generic))
-
-
 def _bound(eqn: JaxprEqn, *operands: Any) -> Any:
     results = bind(eqn, operands)
     return results if eqn.primitive.multiple_results else results[0]
@@ -218,5 +214,4 @@ def _while(
 
 
 def _cond(branches: Sequence[Callable[..., list[Any]]], which: Any, *operands: Any) -> list[Any]:
-    which = which if which.dtype == bool else which.astype(jnp.int32)
     return lax.switch(which.astype(jnp.int32), branches, *operands)

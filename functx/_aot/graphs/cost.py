@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
-from functx._core.jax_compat import ClosedJaxpr, JaxprEqn, Literal
+from functx._core.jax_compat import ClosedJaxpr, JaxprEqn
 from functx._transforms.partitioning.work import bytes_of, operations_of
+from functx._transforms.programs.memory import peak_bytes
 from functx._transforms.programs.walking import opened
 
 from .nodes import Node
@@ -32,7 +32,7 @@ class Cost:
       it runs, of a branch the dearest, a `while_loop` one step.
     - `bytes`: what the nodes read and write, each on its own; a compiler that fuses moves less.
     - `peak_bytes`: the most that is alive at once, inputs, constants and outputs included, in the
-      order of the nodes.
+      order of the nodes, of what depends on an input or a constant.
     - `by_name`: a `NodeCost` for each name, the dearest first.
 
     A symbolic size counts as 64.
@@ -65,25 +65,10 @@ def cost_of(program: ClosedJaxpr, nodes: Sequence[Node]) -> Cost:
         found[node.name] = NodeCost(node.name, known.count + 1, flops, size)
     rows = sorted(found.values(), key=lambda x: (-x.flops, -x.bytes, x.name))
     flops, size = sum(x.flops for x in rows), sum(x.bytes for x in rows)
-    return Cost(flops, size, _peak(jaxpr), tuple(rows))
+    inputs = [*jaxpr.constvars, *jaxpr.invars]
+    whole = jaxpr.replace(constvars=[], invars=inputs)
+    return Cost(flops, size, peak_bytes(whole, [True] * len(inputs), bytes_of), tuple(rows))
 
 
 def _moved(eqn: JaxprEqn) -> int:
     return sum(map(bytes_of, (*eqn.invars, *eqn.outvars)))
-
-
-def _peak(jaxpr: Any) -> int:
-    """The most bytes alive at once, when the equations run in their order."""
-    last = {x: i for i, eqn in enumerate(jaxpr.eqns) for x in eqn.invars if _is_variable(x)}
-    always = {*jaxpr.constvars, *jaxpr.invars, *filter(_is_variable, jaxpr.outvars)}
-    alive = peak = sum(map(bytes_of, (*jaxpr.constvars, *jaxpr.invars)))
-    for i, eqn in enumerate(jaxpr.eqns):
-        alive += sum(map(bytes_of, eqn.outvars))
-        peak = max(peak, alive)
-        done = {x for x in (*filter(_is_variable, eqn.invars), *eqn.outvars) if x not in always}
-        alive -= sum(bytes_of(x) for x in done if last.get(x, i) == i)
-    return peak
-
-
-def _is_variable(x: Any) -> bool:
-    return not isinstance(x, Literal)

@@ -9,13 +9,13 @@ import jax
 
 from functx._core import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
-from functx._transforms.programs.inlining import closed, inlined, is_plain_call, Splice, spliced
+from functx._transforms.programs.inlining import closed, inlined, Splice, spliced
 from functx._transforms.programs.labels import title_of
 from functx._transforms.programs.walking import opened
 
 from .changing import pruned, require_types
 from .comparing import computation
-from .nodes import is_call
+from .nodes import is_opened
 
 
 def replaced(
@@ -75,7 +75,7 @@ class _Pattern:
 
     def __init__(self, pattern: Callable[..., Any], specs: Sequence[Any]) -> None:
         program = jax.make_jaxpr(pattern)(*specs)
-        flat = pruned(inlined(program, lambda eqn: is_call(eqn) and is_plain_call(eqn)))
+        flat = pruned(inlined(program, is_opened))
         self.jaxpr, consts = opened(flat)
         if consts:
             hint = "pass them as arguments"

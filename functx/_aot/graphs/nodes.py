@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from functx._core import describe
 from functx._core.jax_compat import Jaxpr, JaxprEqn, Literal as Constant
+from functx._transforms.programs.inlining import is_plain_call
 from functx._transforms.programs.labels import (
     is_library_call,
     Line,
@@ -80,6 +81,11 @@ def holds_programs(eqn: JaxprEqn) -> bool:
 def is_call(eqn: JaxprEqn) -> bool:
     """Whether the equation only calls a user's function, whose steps are nodes like others."""
     return eqn.primitive.name in CALLS and operator_of(eqn) is None and not is_library_call(eqn)
+
+
+def is_opened(eqn: JaxprEqn) -> bool:
+    """Whether a graph of operators has the steps of what the equation calls in its place."""
+    return is_call(eqn) and is_plain_call(eqn)
 
 
 def nodes_of(jaxpr: Jaxpr, paths: Sequence[str | None]) -> ProgramNodes:

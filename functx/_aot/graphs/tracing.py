@@ -9,7 +9,6 @@ from typing import Any, get_args, Literal, TypeAlias
 import jax
 
 from functx._core import fail
-from functx._core.jax_compat import JaxprEqn
 from functx._core.numbers.weak_types import strong_tree
 from functx._transforms.arguments import require_callable
 from functx._transforms.concretization import tracing
@@ -18,7 +17,7 @@ from functx._transforms.programs.inlining import inlined, is_plain_call
 from functx._transforms.programs.partition import array_paths, is_array, partition
 
 from .graph import Graph
-from .nodes import is_call
+from .nodes import is_opened
 from .signature import GraphSignature, is_spec, spec_of
 
 
@@ -117,13 +116,9 @@ def _recorded(
         return returned.arrays
 
     program = jax.make_jaxpr(over_arrays)(*given.arrays)
-    opens = is_plain_call if level == "primitive" else _is_users_call
+    opens = is_plain_call if level == "primitive" else is_opened
     again = ft.partial(_again, who, func, level, given)
     return Graph(inlined(program, opens), signatures[0], again)
-
-
-def _is_users_call(eqn: JaxprEqn) -> bool:
-    return is_call(eqn) and is_plain_call(eqn)
 
 
 def _again(who: str, func: Callable[..., Any], level: Level, given: Any, arrays: Any) -> Graph:

@@ -171,9 +171,8 @@ def _active(graph: Graph, argnums: int | Sequence[int] | None) -> list[int]:
     if argnums is None:
         return every
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    starts = tuple(f"args[{n}]" for n in chosen)
     paths = graph.signature.input_paths
-    found = [i for i in every if paths[i].startswith(starts) and _at_position(paths[i], chosen)]
+    found = [i for i in every if _at_position(paths[i], chosen)]
     for n in chosen:
         if not any(_at_position(paths[i], (n,)) for i in found):
             message = f"`argnums` must name arguments with floating or complex arrays, got {n}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools as ft
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -125,7 +126,8 @@ def min_cut_partition(
 def _ways(joint: JointGraph, save: Names, recompute: Names) -> Iterator[GraphPartition]:
     """Partitions without a cut, and the minimum cut: what is small may be cheaper to save as is."""
     values = _JointValues(joint.halves())
-    keeps, again = values.named("save", save), values.named("recompute", recompute)
+    named = ft.partial(values.named, "min_cut_partition")
+    keeps, again = named("save", save), named("recompute", recompute)
     fixed = values.fixed | keeps | (values.heavy & ~again)
     cut = CutNetwork(values, np.ones(len(values.reads)), fixed).cut(_PRICE)
     for kept in (_of_outputs(values), values.needed, cut.kept):
@@ -148,7 +150,7 @@ def partition_saving(joint: JointGraph, save: Names) -> GraphPartition:
     ('args[0]', 'exp f32[3]')
     """
     values = _JointValues(_checked("partition_saving", joint).halves())
-    kept = values.named("save", save) | values.fixed
+    kept = values.named("partition_saving", "save", save) | values.fixed
     every = [n for i in np.flatnonzero(kept) for n in values.outputs[i]]
     return _divided(joint, values, every)
 
@@ -167,7 +169,7 @@ class _JointValues(NumberedValues):
         self.halves = halves
         super().__init__(halves.forward, halves.backward, halves.gradients, halves.primals)
 
-    def named(self, argument: str, names: Names) -> np.ndarray:
+    def named(self, who: str, argument: str, names: Names) -> np.ndarray:
         """Which equations came of an operator, or are a primitive, of such a name."""
         chosen = names if callable(names) else set(names)
         have = [(), *((operator_name(eqn), title_of(eqn)) for eqn in self.halves.forward)]
@@ -176,7 +178,7 @@ class _JointValues(NumberedValues):
             if missing:
                 known = sorted({name for some in have for name in some if name})
                 message = f"`{argument}` names {min(missing)!r}, which the function does not run"
-                fail("partition", message, hint=f"it runs {', '.join(known)}", error=ValueError)
+                fail(who, message, hint=f"it runs {', '.join(known)}", error=ValueError)
         test = chosen if callable(chosen) else chosen.__contains__
         return np.array([any(test(name) for name in some if name) for some in have], bool)
 
@@ -224,7 +226,7 @@ def _needed(halves: Halves, saved: set[Any]) -> tuple[list[JaxprEqn], set[Any]]:
         if missing:
             if is_fixed(eqn):
                 message = f"{title_of(eqn)!r} must be saved: it must not run twice"
-                fail("partition", message, error=ValueError)
+                fail("partition_saving", message, error=ValueError)
             again.append(eqn)
             wanted |= {x for x in eqn.invars if not isinstance(x, Literal)}
     inputs = set(halves.primals)

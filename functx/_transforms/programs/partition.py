@@ -19,6 +19,11 @@ class Partition(NamedTuple):
     rest: list[Any]  # the other leaves, and a mark in the place of each array
     structure: Any
 
+    @property
+    def others(self) -> list[Any]:
+        """The leaves that are no arrays."""
+        return [x for x in self.rest if x is not _ARRAY]
+
     def whole(self, arrays: Sequence[Any]) -> Any:
         """The tree with `arrays` in the place of its own arrays."""
         given = iter(arrays)

@@ -8,7 +8,15 @@ from typing import Any
 import functx
 from functx.testing.opinfo import OpInfo, Sample
 
-from .cases import differentiable_case, DifferentiableCase, random_like, sized, whole_program
+from .cases import (
+    differentiable_case,
+    DifferentiableCase,
+    jvp_of,
+    random_like,
+    sized,
+    vjp_of,
+    whole_program,
+)
 from .compare import assert_close, closeness, DERIVATIVES
 from .programs import CheckProgram, CheckSteps
 
@@ -29,9 +37,9 @@ def check_graph(info: OpInfo, sample: Sample) -> CheckSteps:
     if case is None or not info.differentiable:
         return
     graph = functx.aot.trace(case.f, *case.xs, level="primitive")
-    pull = lambda *args: functx.vjp(graph, *args[: len(case.xs)])[1](args[len(case.xs) :])
     args = [*case.xs, *case.cotangents]
-    got, want = yield [CheckProgram(pull)(*args), case.pulled(*args)]
+    pulled = CheckProgram(vjp_of(graph, len(case.xs)))
+    got, want = yield [pulled(*args), case.pulled(*args)]
     assert_close(got, want, what=f"gradient of a {what}", close=DERIVATIVES)
 
 
@@ -52,7 +60,7 @@ def check_partition(info: OpInfo, sample: Sample) -> CheckSteps:
     for got in found:
         assert_close(got, want, what=f"halves of {case.what}", close=DERIVATIVES)
     dots = random_like(args, seed=31)
-    first, second = (_pushed(f, len(args)) for f in (case.pulled.f, divided[1].f))
+    first, second = (jvp_of(f, len(args)) for f in (case.pulled.f, divided[1].f))
     want, got = yield [CheckProgram(first)(*args, *dots), CheckProgram(second)(*args, *dots)]
     assert_close(got, want, what=f"derivative of halves of {case.what}", close=DERIVATIVES)
 
@@ -65,7 +73,3 @@ def _gradients(case: DifferentiableCase, partition: Any) -> Any:
         return partition.backward(*results[len(case.outputs) :], *args[count:])
 
     return gradients
-
-
-def _pushed(f: Any, count: int) -> Any:
-    return lambda *args: functx.jvp(f, tuple(args[:count]), tuple(args[count:]))[1]
