@@ -1,5 +1,6 @@
 """Of a check that fails, pytest shows the line of the user's test."""
 
+import os
 import re
 import subprocess
 import sys
@@ -56,8 +57,10 @@ def test_the_line_of_the_test_is_shown_alone(tmp_path):
     tests = [f"def test_{name}():\n    {line}\n" for name, line in LINES.items()]
     made.write_text("\n\n".join([PROGRAM, *tests]))
     words = ["-q", "--tb=short", "-p", "no:cacheprovider", "-W", "ignore", "--rootdir", tmp_path]
+    # Options in the environment are of the suite that runs this test, not of the one made here.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, made], capture_output=True, text=True
+        [sys.executable, "-m", "pytest", *words, made], capture_output=True, text=True, env=own
     )
     shown = re.findall(r"^(\S+):\d+: in (\w+)$", run.stdout, re.MULTILINE)
     assert [(Path(file).name, function) for file, function in shown] == [
