@@ -173,6 +173,10 @@ class TestErrors:
             aot_function(loss, partition_fn=1)
         with pytest.raises(TypeError, match="`explain` must be a bool"):
             aot_function(loss, explain=1)
+        with pytest.raises(TypeError, match="aot_module: `fw_compiler` must be callable"):
+            aot_module(loss, 1)
+        with pytest.raises(TypeError, match="aot_module: the compiler of the inference pass"):
+            aot_module(lambda parameters: parameters, lambda graph: 1)({"w": X})
 
     def test_what_compilers_return(self):
         with pytest.raises(

@@ -39,16 +39,23 @@ def interpret_graph(graph: Graph) -> Callable[..., Sequence[Any]]:
 
 
 def run_compiled(
-    name: str, compiled: Callable[..., Sequence[Any]], graph: Graph, arrays: Sequence[Any]
+    who: str,
+    name: str,
+    compiled: Callable[..., Sequence[Any]],
+    graph: Graph,
+    arrays: Sequence[Any],
 ) -> list[Any]:
-    """What `compiled` computes, which must be of the graph's shapes and dtypes."""
+    """What `compiled` computes, which must be of the graph's shapes and dtypes.
+
+    `who` was given the compiler as its argument `name`.
+    """
     results = compiled(*arrays)
     if not isinstance(results, (tuple, list)):
         message = f"what `{name}` returns must give a sequence of arrays, got {describe(results)}"
-        fail("aot_function", message, error=TypeError)
+        fail(who, message, error=TypeError)
     found = [np.asarray(x) if not isinstance(x, jax.Array) else x for x in results]
     got, want = [describe(x) for x in found], list(map(describe, graph.result_types))
     if got != want:
         message = f"what `{name}` returns must give {', '.join(want)}, got {', '.join(got)}"
-        fail("aot_function", message, error=TypeError)
+        fail(who, message, error=TypeError)
     return [jax.numpy.asarray(x) for x in found]

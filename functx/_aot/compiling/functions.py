@@ -101,23 +101,16 @@ def aot_function(
     >>> [compilation.kind for compilation in f.compilations]
     ['inference', 'forward', 'backward']
     """
-    require_callable("aot_function", func)
-    require_bool("aot_function", "explain", explain)
-    compilers: dict[Pass, GraphCompiler] = {
-        "inference": fw_compiler if inference_compiler is None else inference_compiler,
-        "forward": fw_compiler,
-        "backward": fw_compiler if bw_compiler is None else bw_compiler,
-    }
-    given_by_name = {
-        "fw_compiler": fw_compiler,
-        **{_COMPILERS[kind]: compiler for kind, compiler in compilers.items()},
-        "partition_fn": partition_fn,
-    }
-    for name, given in given_by_name.items():
-        if not callable(given):
-            message = f"`{name}` must be callable, got {describe(given)}"
-            fail("aot_function", message, error=TypeError)
-    return CompiledFunction(func, compilers, partition_fn, decompositions, explain)
+    return _compiled_function(
+        "aot_function",
+        func,
+        fw_compiler,
+        bw_compiler,
+        partition_fn,
+        inference_compiler,
+        decompositions,
+        explain,
+    )
 
 
 def aot_module(
@@ -153,19 +146,49 @@ def aot_module(
     def call(parameters: Any, *args: Any, **kwargs: Any) -> Any:
         return functional_call(module, parameters, args, kwargs)
 
-    return aot_function(
+    return _compiled_function(
+        "aot_module",
         call,
         fw_compiler,
         bw_compiler,
         partition_fn,
         inference_compiler,
         decompositions,
-        explain=explain,
+        explain,
     )
 
 
+def _compiled_function(
+    who: str,
+    func: Callable[..., Any],
+    fw_compiler: GraphCompiler,
+    bw_compiler: GraphCompiler | None,
+    partition_fn: PartitionFunction,
+    inference_compiler: GraphCompiler | None,
+    decompositions: Mapping[Any, Callable[..., Any] | None] | None,
+    explain: bool,
+) -> CompiledFunction:
+    require_callable(who, func)
+    require_bool(who, "explain", explain)
+    compilers: dict[Pass, GraphCompiler] = {
+        "inference": fw_compiler if inference_compiler is None else inference_compiler,
+        "forward": fw_compiler,
+        "backward": fw_compiler if bw_compiler is None else bw_compiler,
+    }
+    given_by_name = {
+        "fw_compiler": fw_compiler,
+        **{_COMPILERS[kind]: compiler for kind, compiler in compilers.items()},
+        "partition_fn": partition_fn,
+    }
+    for name, given in given_by_name.items():
+        if not callable(given):
+            message = f"`{name}` must be callable, got {describe(given)}"
+            fail(who, message, error=TypeError)
+    return CompiledFunction(who, func, compilers, partition_fn, decompositions, explain)
+
+
 class CompiledFunction:
-    """What `aot_function` returns: called like the function, and transformed like it.
+    """What `aot_function` and `aot_module` return: called and transformed like the function.
 
     - `compilations`: what was compiled so far, in order, each a `Compilation`.
     - `last_partition`: the `GraphPartition` that was made last, or None.
@@ -173,13 +196,14 @@ class CompiledFunction:
 
     def __init__(
         self,
+        who: str,
         func: Callable[..., Any],
         compilers: Mapping[Pass, GraphCompiler],
         partition_fn: PartitionFunction,
         decompositions: Any,
         explain: bool,
     ) -> None:
-        self._func, self._compilers = func, compilers
+        self.who, self._func, self._compilers = who, func, compilers
         self._partition_fn, self._decompositions = partition_fn, decompositions
         self._explain = explain
         self._last: dict[Pass, Mapping[str, str]] = {}  # the types at the last of each kind
@@ -209,7 +233,7 @@ class CompiledFunction:
         compiled = self._compilers[kind](graph)
         if not callable(compiled):
             message = f"the compiler of the {kind} pass must return a function, got "
-            fail("aot_function", message + describe(compiled), error=TypeError)
+            fail(self.who, message + describe(compiled), error=TypeError)
         self._last[kind] = types
         return compiled
 
@@ -229,7 +253,7 @@ class CompiledFunction:
         found = self._partition_fn(joint)
         if not isinstance(found, GraphPartition):
             message = f"`partition_fn` must return a partition, got {describe(found)}"
-            fail("aot_function", message, error=TypeError)
+            fail(self.who, message, error=TypeError)
         self.last_partition = found
         return found
 
@@ -275,7 +299,8 @@ class TracedCall:
             return list(graph(*arrays))  # a compiled program cannot be transformed
         if (kind, active) not in self._compiled:
             self._compiled[kind, active] = self.owner.compile(kind, graph, self.types)
-        return run_compiled(_COMPILERS[kind], self._compiled[kind, active], graph, arrays)
+        compiled = self._compiled[kind, active]
+        return run_compiled(self.owner.who, _COMPILERS[kind], compiled, graph, arrays)
 
 
 class _Passes(Function):
