@@ -50,6 +50,11 @@ def pytest_addoption(parser):
     parser.addoption(
         "--dtypes", help="of the operator tests: float32,float64 or all; by default the profile's"
     )
+    parser.addoption(
+        "--whole",
+        action="store_true",
+        help="of the operator tests: all cells, also of entries unchanged since they were recorded",
+    )
     parser.addoption("--samples", type=int, default=None, help="at most so many for each cell")
     for what in ("json", "report", "junit"):
         parser.addoption(

@@ -1,7 +1,8 @@
-"""Every operator, dtype and check. Nothing here knows any operator's name."""
+"""Every operator, dtype and check, as `proved` says. Nothing here knows any operator's name."""
 
 import functools as ft
 
+import proved
 import pytest
 from check_results import record
 
@@ -12,17 +13,27 @@ from functx.testing.checks import checked_dtypes
 
 
 def pytest_generate_tests(metafunc):
-    words, profile = (metafunc.config.getoption(name) for name in ("--dtypes", "--profile"))
+    config = metafunc.config
+    words, profile = (config.getoption(name) for name in ("--dtypes", "--profile"))
     try:
         dtypes = select_dtypes(words)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    cases = [
-        pytest.param(info, dtype, id=f"{info.id}-{dtype}", marks=pytest.mark.xdist_group(info.id))
-        for info in op_db
-        for dtype in checked_dtypes(info, dtypes, profile)
-    ]
+    cases = []
+    for info in op_db:
+        chosen = checked_dtypes(info, dtypes, profile)
+        if is_thinned(config, info):
+            chosen = proved.dtypes_to_run(info, chosen)
+        group = pytest.mark.xdist_group(info.id)
+        cases += [pytest.param(info, d, id=f"{info.id}-{d}", marks=group) for d in chosen]
     metafunc.parametrize("info, dtype", cases)
+
+
+def is_thinned(config, info):
+    """Whether a part of the cells of an entry will do: it is proved, and nothing is asked for."""
+    get = config.getoption
+    plain = get("--profile") == "quick" and get("--device") == "cpu" and get("--dtypes") is None
+    return plain and not get("--whole") and proved.is_proved(info)
 
 
 @ft.lru_cache(maxsize=1)
@@ -38,6 +49,8 @@ def test_op(info, dtype, device, request):
     options = ("--samples", "--profile", "--dtypes")
     samples, profile, words = (request.config.getoption(name) for name in options)
     names = checks_of(info, words, profile)[dtype]
+    if is_thinned(request.config, info):
+        names = proved.checks_to_run(info, dtype, names)
     results = run_group(info, dtype, names, device=device, samples=samples, profile=profile)
     record(request, results)
     wrong = [f"{result.check}: {result.error}" for result in results if result.failing]

@@ -1,0 +1,94 @@
+"""Which cells the operator tests run: all of an entry that has changed, a third of any other.
+
+`proved.tsv` holds a digest of the sources of each entry whose cells in the quick profile all
+passed. An entry with another digest, or without one, runs whole, so that a mistake in an operator
+meets every cell. Of any other entry a third of the cells runs. The digest of all sources that are
+not operators or entries decides which third: a change beneath the operators meets another third,
+and one tree always gives the same answer. The option `--whole` runs all cells.
+
+    functx check --jobs 2 --journal quick.jsonl && python tests/proved.py quick.jsonl
+
+runs the cells of what has changed since the journal was written, and records what passes.
+"""
+
+import functools as ft
+import hashlib
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import functx
+from functx.cli.long_runs.journal import recorded
+from functx.cli.runner import Plan
+from functx.testing import op_db
+from functx.testing.checks.forward import sample_dtype
+from functx.testing.checks.source_digests import source_digest
+
+
+RECORD = Path(__file__).with_name("proved.tsv")
+SOURCES = Path(functx.__file__).parent
+FOLLOWED = "_ops/", "testing/opdb/"  # by the digests of entries
+PARTS = 3
+
+
+@ft.cache
+def digests():
+    """The digests that were recorded, by entry."""
+    rows = (line.split("\t") for line in RECORD.read_text().splitlines()[1:])
+    return dict(rows)
+
+
+def is_proved(info):
+    """Whether the source that an entry rests on is the one that passed."""
+    return digests().get(info.id) == source_digest(info)
+
+
+@ft.cache
+def tree_digest():
+    """A digest of all sources of functx but those of operators and entries."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.rglob("*.py")):
+        name = path.relative_to(SOURCES).as_posix()
+        if not name.startswith(FOLLOWED):
+            digest.update(name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def part_of(*names, tree=None):
+    """Which part of what has these names has its turn in a tree: a number below `PARTS`."""
+    text = "\n".join([tree or tree_digest(), *names])
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % PARTS
+
+
+def dtypes_to_run(info, dtypes, tree=None):
+    """Of a proved entry's dtypes, those in which most checks apply, and a third of the others."""
+    return [d for d in dtypes if _is_main(info, d) or part_of(info.id, d, tree=tree) == 0]
+
+
+def checks_to_run(info, dtype, names, tree=None):
+    """Of a proved entry's checks, a third in a dtype in which most apply, all in any other."""
+    if not _is_main(info, dtype):
+        return names
+    return names[part_of(info.id, dtype, tree=tree) :: PARTS] or names
+
+
+def _is_main(info, dtype):
+    return dtype in (sample_dtype(info), "float64")
+
+
+def write(journals):
+    """Records the entries of which all cells stand in these journals and none fails."""
+    plan = Plan(tuple(op_db))
+    found = {result.cell: result for path in journals for result in recorded(path, plan)}
+    cells = defaultdict(list)
+    for cell in plan.cells():
+        cells[cell[0]].append(cell)
+    passing = lambda cell: cell in found and not found[cell].failing
+    proved = [info for info in op_db if all(map(passing, cells[info.id]))]
+    rows = [f"{info.id}\t{source_digest(info)}" for info in proved]
+    RECORD.write_text("\n".join(["entry\tdigest", *rows]) + "\n")
+    print(f"{len(proved)} of {len(op_db)} entries")
+
+
+if __name__ == "__main__":
+    write(map(Path, sys.argv[1:]))

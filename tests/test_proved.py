@@ -1,0 +1,78 @@
+"""Which cells a plain run of the operator tests makes."""
+
+import dataclasses
+from collections import Counter
+
+import proved
+import pytest
+
+from functx.testing import op_db
+from functx.testing.checks import checked_dtypes
+
+
+TREES = [f"tree {i}" for i in range(60)]
+CHECKS = [f"check {i}" for i in range(31)]
+ADD = next(info for info in op_db if info.id == "add")
+
+
+def test_an_entry_whose_sources_changed_is_not_proved(monkeypatch, tmp_path):
+    record = tmp_path / "proved.tsv"
+    record.write_text(f"entry\tdigest\nadd\t{proved.source_digest(ADD)}\nsub\tanother\n")
+    monkeypatch.setattr(proved, "RECORD", record)
+    proved.digests.cache_clear()
+    by_id = {info.id: info for info in op_db}
+    found = {name: proved.is_proved(by_id[name]) for name in ("add", "sub", "mul")}
+    proved.digests.cache_clear()
+    assert found == {"add": True, "sub": False, "mul": False}
+
+
+def test_the_record_names_entries_that_there_are():
+    assert proved.digests().keys() <= {info.id for info in op_db}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_third_of_the_checks_has_its_turn_and_each_in_some_tree(dtype):
+    turns = Counter()
+    for tree in TREES:
+        chosen = proved.checks_to_run(ADD, dtype, CHECKS, tree)
+        assert len(chosen) in (10, 11)
+        assert chosen == proved.checks_to_run(ADD, dtype, CHECKS, tree)
+        turns.update(chosen)
+    assert turns.keys() == set(CHECKS)
+
+
+def test_another_dtype_runs_whole_or_not_at_all():
+    dtypes = checked_dtypes(ADD)
+    assert proved.checks_to_run(ADD, "int64", CHECKS, "any") == CHECKS
+    runs = Counter(d for tree in TREES for d in proved.dtypes_to_run(ADD, dtypes, tree))
+    assert runs["float32"] == runs["float64"] == len(TREES)
+    others = [runs[dtype] for dtype in dtypes if dtype not in ("float32", "float64")]
+    assert others and all(0 < n < len(TREES) / 2 for n in others)
+
+
+def test_an_entry_without_float32_runs_the_checks_of_its_widest_dtype():
+    integers = dataclasses.replace(ADD, dtypes=("int32", "int64"))
+    assert all("int64" in proved.dtypes_to_run(integers, ["int32", "int64"], t) for t in TREES)
+
+
+def test_few_checks_are_never_none():
+    chosen = [proved.checks_to_run(ADD, "float32", ["reference"], tree) for tree in TREES]
+    assert chosen == [["reference"]] * len(TREES)
+
+
+def test_a_change_beneath_the_operators_meets_another_third(monkeypatch, tmp_path):
+    def digest():
+        proved.tree_digest.cache_clear()
+        return proved.tree_digest()
+
+    for name in ("_core", "_ops", "testing/opdb"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "file.py").write_text("x = 1\n")
+    monkeypatch.setattr(proved, "SOURCES", tmp_path)
+    before = digest()
+    for name in ("_ops", "testing/opdb"):  # the digests of entries hold these
+        (tmp_path / name / "file.py").write_text("x = 2\n")
+    assert digest() == before
+    (tmp_path / "_core" / "file.py").write_text("x = 2\n")
+    assert digest() != before
+    proved.tree_digest.cache_clear()
