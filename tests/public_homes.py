@@ -1,6 +1,7 @@
 """The modules in which users find public names that are no operators."""
 
 import functx
+import functx.amp
 import functx.aot
 import functx.autograd
 import functx.checkpointing
@@ -13,6 +14,7 @@ import functx.taps
 
 FACADES = [
     functx,
+    functx.amp,
     functx.aot,
     functx.autograd,
     functx.autograd.forward_ad,

@@ -26,7 +26,9 @@ _AGAIN = "nothing to ask for: every derivative can be differentiated again"
 _OF_TRANSFORMS = {
     "allow_int": "functx.grad has it; elsewhere argnums= names the floating arguments",
     "allow_unused": "unused='none' gives None; functx.autograd.grad has PyTorch's options",
+    "cache_enabled": "XLA computes a cast once, however often it is used",
     "create_graph": _AGAIN,
+    "device_type": "`device=` says whose lists count: autocast(dtype, device='cuda')",
     "dynamic": "shapes are static: arrays of another shape compile another program",
     "fullgraph": "always so: what cannot be traced is an error",
     "holomorphic": "complex arguments need no flag: functx.grad is PyTorch's gradient of a real "

@@ -31,7 +31,7 @@ class UserContext(Reference):
         self._context.set_global(value)
 
 
-autocast_dtype = UserContext(__name__, None)  # np.dtype | None; so far nothing in functx sets it
+autocast_region = UserContext(__name__, None)  # autocast_regions.AutocastRegion | None
 grad_modes = UserContext(__name__, None)  # grad_modes.Modes | None
 chosen_default = UserContext(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = UserContext(__name__, False)  # set by functx.debug.checked

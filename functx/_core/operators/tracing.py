@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from functx._core.context.grad_modes import apply_grad_mode
-from functx._core.context.user_contexts import autocast_dtype, checking_values
+from functx._core.context.user_contexts import checking_values
 from functx._core.errors import describe, refuse, Refused
 from functx._core.numbers.conversion import converted, promoted
 from functx._core.numbers.dtypes import (
@@ -29,7 +29,8 @@ from functx._core.randomness.generators import as_key, Draw
 from functx._core.shapes.dimensions import canonical_dim, canonical_dims, canonical_shape
 from functx._core.shapes.size_limits import check_sizes
 
-from .catalog import Autocast, OpSpec
+from .autocasting import autocast
+from .catalog import OpSpec
 from .roles import Fits, Role, RoleKind
 from .value_requirements import all_hold, check_inside, Requirement, value_fits
 
@@ -87,9 +88,10 @@ def requirements(
     """What must hold of a call's values; `came` are the arguments before promotion."""
     numbers = [name for name in spec.parameters.numbers_to_fit if came.get(name) is not None]
     if numbers:
-        arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
+        arrays = map(_as_array, jax.tree.leaves([came.get(name) for name in spec.promoting]))
         dtype = result_dtype(
-            map(_as_array, arrays), zero_dim_promotes_alike=spec.zero_dim_promotes_alike
+            autocast(spec, came, list(arrays)),
+            zero_dim_promotes_alike=spec.zero_dim_promotes_alike,
         )
         for name in numbers:
             computed = spec.roles[name].fits is Fits.COMPUTATION
@@ -175,8 +177,9 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     """Casts the promoting arguments in place; gives them, and the dtype of the result."""
     names = [name for name in spec.promoting if given.get(name) is not None]
     arrays, tree = jax.tree.flatten([given[name] for name in names])
+    arrays = autocast(spec, given, arrays)
     _check_dtypes(spec, arrays)
-    arrays = _autocast(spec, [jnp.asarray(x) for x in arrays])
+    arrays = [jnp.asarray(x) for x in arrays]
     if spec.promote is Promote.SAME:
         _check_alike(arrays)
     result = None
@@ -296,20 +299,6 @@ def _check_alike(arrays: list[jax.Array]) -> None:
             hint="x.astype(y.dtype) converts",
             error=TypeError,
         )
-
-
-def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
-    lower = autocast_dtype.value
-    if lower is None or spec.autocast is Autocast.KEEP:
-        return arrays
-    floating = [x for x in arrays if category(x.dtype) == 2]
-    if not floating:
-        return arrays
-    if spec.autocast is Autocast.WIDEST:
-        dtype = result_dtype(floating)
-    else:
-        dtype = np.dtype(lower if spec.autocast is Autocast.LOWER else "float32")
-    return [x.astype(dtype) if category(x.dtype) == 2 else x for x in arrays]
 
 
 def _reworded(
