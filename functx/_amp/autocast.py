@@ -60,7 +60,8 @@ def autocast(
     A region sees operators alone. The transform `autocast(func)`, which is also what decorates a
     function, sees plain `jax.numpy` in it too: it records `func` as `jax.jit` does, casts what
     products take down and what exponentials, logarithms, powers and sums take up, and promotes
-    operands that differ. So `func` must not ask for values.
+    operands that differ. So `func` must not ask for values, and regions inside of it, also those
+    with `enabled=False`, are seen by operators alone.
 
     Errors: ValueError for another `dtype` or `device`. An operator that is unsafe in a half on
     GPUs, `nn.functional.binary_cross_entropy`, raises RuntimeError. From `torch.amp.autocast`,

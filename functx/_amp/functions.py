@@ -58,10 +58,10 @@ def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
     >>> y.dtype, pull(y)[0].dtype
     (dtype(bfloat16), dtype('float32'))
     """
-    if fwd is None:
-        return ft.partial(custom_fwd, cast_inputs=cast_inputs)
-    require_callable("custom_fwd", fwd)
     dtype = None if cast_inputs is None else _floating(cast_inputs)
+    if fwd is None:
+        return ft.partial(custom_fwd, cast_inputs=dtype)
+    require_callable("custom_fwd", fwd)
 
     @ft.wraps(fwd)
     def forward(*args: Any, **kwargs: Any) -> Any:

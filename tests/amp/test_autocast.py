@@ -90,8 +90,6 @@ def test_python_numbers_take_no_part():
         assert functx.pow(HALF, 1.5).dtype == "float32"
         assert functx.pow(2.0, jnp.arange(3)).dtype == "float32"
         assert functx.addmm(jnp.ones((2, 4), "float32"), X, W, alpha=2.0).dtype == "float16"
-        with pytest.raises(OverflowError):  # as for halves outside: it would be infinite
-            functx.addmm(jnp.ones((2, 4), "float32"), X, W, alpha=1e6)
 
 
 def test_what_is_unsafe_in_a_half_is_refused_on_gpus():

@@ -16,6 +16,7 @@ from functx._core.errors import refuse
 from functx._core.numbers.promotion import joined
 
 from .catalog import Autocast, OpSpec
+from .roles import RoleKind
 
 
 # What autocast casts, and casts to. float64 stays: who asked for it wants its digits.
@@ -27,12 +28,28 @@ def autocast_policy(spec: OpSpec, region: AutocastRegion) -> Autocast:
     return spec.autocast if region.device == "gpu" else spec.autocast_cpu
 
 
-def autocast(spec: OpSpec, given: Mapping[str, Any], arrays: Sequence[Any]) -> Sequence[Any]:
-    """The promoting arrays of a call as the region in force has them, or their types alone."""
-    dtype = _target(spec, given, arrays)
+def autocast(spec: OpSpec, given: dict[str, Any]) -> dict[str, Any]:
+    """Bound arguments as the region in force has them, where it casts the operator's.
+
+    What has a dtype of its own, as weights of losses, is cast to a dtype that is named, and takes
+    no part in the widest.
+    """
+    region = autocast_region.value
+    if region is None:
+        return given
+    policy = autocast_policy(spec, region)
+    promoting = jax.tree.leaves([given.get(name) for name in spec.promoting])
+    dtype = _target(spec, policy, region.lower, given, list(filter(is_autocast, promoting)))
     if dtype is None:
-        return arrays
-    return [_cast(x, dtype) if is_autocast(x) else x for x in arrays]
+        return given
+    kinds = (
+        (RoleKind.ARRAY,) if policy is Autocast.WIDEST else (RoleKind.ARRAY, RoleKind.UNPROMOTED)
+    )
+    cast = lambda x: _cast(x, dtype) if is_autocast(x) else x
+    return {
+        name: jax.tree.map(cast, value) if spec.roles[name].kind in kinds else value
+        for name, value in given.items()
+    }
 
 
 def is_autocast(x: Any) -> bool:
@@ -47,14 +64,15 @@ def _cast(x: Any, dtype: np.dtype) -> Any:
     return lax.convert_element_type(x, dtype)
 
 
-def _target(spec: OpSpec, given: Mapping[str, Any], arrays: Sequence[Any]) -> np.dtype | None:
-    """The dtype that the arrays are cast to, None if they stay."""
-    region = autocast_region.value
-    if region is None:
-        return None
-    policy = autocast_policy(spec, region)
-    found = [np.dtype(x.dtype) for x in arrays if is_autocast(x)]
-    if policy is Autocast.KEEP or not found:
+def _target(
+    spec: OpSpec,
+    policy: Autocast,
+    lower: np.dtype,
+    given: Mapping[str, Any],
+    arrays: Sequence[Any],
+) -> np.dtype | None:
+    """The dtype that arguments are cast to, None if they stay."""
+    if policy is Autocast.KEEP or not arrays:
         return None
     if policy is Autocast.BANNED:
         refuse(
@@ -65,4 +83,4 @@ def _target(spec: OpSpec, given: Mapping[str, Any], arrays: Sequence[Any]) -> np
         )
     if policy is Autocast.FLOAT32:
         return np.dtype("float32") if given.get("dtype") is None else None
-    return joined(found) if policy is Autocast.WIDEST else region.lower
+    return joined([np.dtype(x.dtype) for x in arrays]) if policy is Autocast.WIDEST else lower

@@ -56,6 +56,7 @@ def _trace(
 ) -> Any:
     given = spec.parameters.bound(args, kwargs)
     spec.parameters.check_kinds(given)
+    given = autocast(spec, given)
     came = dict(given)
     arrays, result = _promoted(spec, given)
     canonicalize(spec, given)
@@ -88,10 +89,9 @@ def requirements(
     """What must hold of a call's values; `came` are the arguments before promotion."""
     numbers = [name for name in spec.parameters.numbers_to_fit if came.get(name) is not None]
     if numbers:
-        arrays = map(_as_array, jax.tree.leaves([came.get(name) for name in spec.promoting]))
+        arrays = jax.tree.leaves([came.get(name) for name in spec.promoting])
         dtype = result_dtype(
-            autocast(spec, came, list(arrays)),
-            zero_dim_promotes_alike=spec.zero_dim_promotes_alike,
+            map(_as_array, arrays), zero_dim_promotes_alike=spec.zero_dim_promotes_alike
         )
         for name in numbers:
             computed = spec.roles[name].fits is Fits.COMPUTATION
@@ -106,6 +106,7 @@ def required_of(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Bound arguments as they came and in canonical form, arrays passed through `known`."""
     came = {name: _known_value(spec, name, value, known) for name, value in bound.items()}
+    came = autocast(spec, came)
     given = dict(came)
     canonicalize(spec, given)
     return came, given
@@ -177,7 +178,6 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     """Casts the promoting arguments in place; gives them, and the dtype of the result."""
     names = [name for name in spec.promoting if given.get(name) is not None]
     arrays, tree = jax.tree.flatten([given[name] for name in names])
-    arrays = autocast(spec, given, arrays)
     _check_dtypes(spec, arrays)
     arrays = [jnp.asarray(x) for x in arrays]
     if spec.promote is Promote.SAME:
