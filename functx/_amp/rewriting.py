@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from functx._core import joined
 from functx._core.context.autocast_regions import AutocastRegion
 from functx._core.context.user_contexts import autocast_region
 from functx._core.jax_compat import JaxprEqn, Literal, Var
-from functx._core.numbers.promotion import joined
 from functx._core.operators.autocasting import is_autocast
 from functx._core.operators.catalog import operator_called
 from functx._transforms.concretization import rewording
@@ -23,7 +23,7 @@ from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx._transforms.programs.nested import can_rebind, rebind
 from functx._transforms.programs.partition import partition
 from functx._transforms.programs.recording import record
-from functx._transforms.programs.walking import CALLS, CHECKPOINTS, opened
+from functx._transforms.programs.walking import CALLS, CHECKPOINTS, opened, type_of
 
 
 # What primitives do to their operands: products, cast down; what PyTorch casts up on GPUs; and what
@@ -108,7 +108,7 @@ def _widest(eqn: JaxprEqn, operands: Sequence[Any]) -> np.dtype | None:
     Constants without dimensions, which Python numbers become, count only beside others like them.
     """
     floating = [(x, y) for x, y in zip(eqn.invars, operands, strict=True) if is_autocast(y)]
-    if len({x.aval.dtype for x, _ in floating}) != 1:
+    if len({type_of(x).dtype for x, _ in floating}) != 1:
         return None
     strong = [y for x, y in floating if not isinstance(x, Literal)]
     return joined([np.dtype(y.dtype) for y in strong or [y for _, y in floating]])
@@ -116,7 +116,7 @@ def _widest(eqn: JaxprEqn, operands: Sequence[Any]) -> np.dtype | None:
 
 def _bound(eqn: JaxprEqn, operands: Sequence[Any], dtype: np.dtype) -> Sequence[Any]:
     """The results of an equation whose operands, constants among them, are cast to `dtype`."""
-    given = [Var(x.aval) if isinstance(x, Literal) else x for x in eqn.invars]
+    given: list[Any] = [Var(x.aval) if isinstance(x, Literal) else x for x in eqn.invars]
     cast = [lax.convert_element_type(y, dtype) if is_autocast(y) else y for y in operands]
     return bind(eqn.replace(invars=given), cast)
 
@@ -124,8 +124,8 @@ def _bound(eqn: JaxprEqn, operands: Sequence[Any], dtype: np.dtype) -> Sequence[
 def _as_recorded(atoms: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     """The values in the dtypes of the program's own."""
     return [
-        lax.convert_element_type(y, x.aval.dtype)
-        if is_autocast(y) and y.dtype != x.aval.dtype
+        lax.convert_element_type(y, type_of(x).dtype)
+        if is_autocast(y) and y.dtype != type_of(x).dtype
         else y
         for x, y in zip(atoms, values, strict=True)
     ]

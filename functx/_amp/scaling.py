@@ -12,6 +12,7 @@ import numpy as np
 from jax import Array, lax
 
 from functx._core import describe, explain_unknown_keywords, fail, require_bool
+from functx._core.numbers.dtypes import available
 from functx._transforms.arguments import kind_of, leaves_with_paths
 from functx._transforms.numbers import as_array
 
@@ -116,7 +117,7 @@ class GradScaler:
         total = self._scale if self.enabled else jnp.ones((), "float32")
         if grad_scale is not None:
             total = total * jnp.asarray(grad_scale, "float32")
-        inverse = (1 / total.astype(_widest())).astype("float32")  # as PyTorch does
+        inverse = (1 / total.astype(available("float64"))).astype("float32")  # as PyTorch does
         leaves, tree = jax.tree.flatten(grads)
         for x in filter(_has_gradient, leaves):
             found = found | ~jnp.isfinite(x).all()
@@ -229,10 +230,6 @@ class GradScaler:
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={getattr(self, name)}" for name in _OPTIONS)
         return f"GradScaler(scale={self._scale}, growth_tracker={self._growth_tracker}, {options})"
-
-
-def _widest() -> np.dtype:
-    return np.dtype("float64" if jax.config.jax_enable_x64 else "float32")
 
 
 def _require(holds: bool, name: str, wanted: str, got: Any) -> None:

@@ -110,7 +110,8 @@ def test_operators_and_jax_numpy_mix():
 
     got = autocast(f, jnp.bfloat16, device="cuda")(X, W)
     assert [y.dtype.name for y in got[:2]] == ["bfloat16", "bfloat16"]
-    assert [y.dtype.name for y in got[2:5]] == ["bfloat16", "float32", "float32"]
+    # `jnp.sum` of what was a half when it was recorded rounds to that half.
+    assert [y.dtype.name for y in got[2:5]] == ["bfloat16", "float32", "bfloat16"]
     np.testing.assert_array_equal(got[0], got[1])
 
 
