@@ -6,7 +6,7 @@ import re
 
 
 _NO_COMPLEX32 = "XLA has no complex32; functx.cfloat, which is complex64, casts and is a dtype"
-_NO_CAST = "nothing is cast of itself; x.astype and dtype= cast"
+_AUTOCAST = "functx.amp.autocast(dtype, device=...) is a region; functx.amp tells what is in force"
 _EDGE = "functx.taps.tap(x, name) names a point, functx.taps.tap_grads differentiates there"
 _KEYS = "jax.random.key(0) makes one; functx.manual_seed starts the generator, which needs none"
 _LOOP = "jax.lax has it; functx's transforms and operators go into it and through it"
@@ -18,7 +18,6 @@ REMEDIES = {
     "Size": "shapes are tuples of ints: x.shape",
     "Tensor": "arrays are plain jax.Array's",
     "Variable": "arrays are plain jax.Array's; functx.grad differentiates functions",
-    "amp": _NO_CAST,
     "anomaly_mode": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "associative_scan": _LOOP,
     "backends": "jax.devices lists platforms, and jax.config has what PyTorch sets per backend",
@@ -152,7 +151,7 @@ _BY_FAMILY = {
     r"(convolution|conv_tbc|native_dropout"
     r"|native_channel_shuffle|max_pool1d_with_indices|feature_dropout)": "a part of PyTorch's "
     "kernels; functx.nn.functional has the operator",
-    r"(get_|set_|is_)?autocast|clear_autocast|(get|set|is)_autocast": _NO_CAST,
+    r"(get_|set_|is_)?autocast|clear_autocast|(get|set|is)_autocast": _AUTOCAST,
     r"(assert_int_or_pair|boolean_dispatch|handle_torch_function|has_torch_function)": "a part of "
     "PyTorch's own calls, not of what they compute",
     r"scaled_(grouped_)?mm$": "jax.nn.scaled_matmul, for numbers of 8 bits with their scales",

@@ -36,6 +36,7 @@ GROUPS = {
         "newton_cg_and_laplace",
     ],
     "Science": ["lennard_jones", "physics_informed_network"],
+    "Faster arithmetic": ["mixed_precision"],
     "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
