@@ -68,7 +68,14 @@ from ._arrays.inspection import (
     result_type as result_type,
 )
 from ._arrays.x64 import enable_x64 as enable_x64, x64 as x64
-from ._core.randomness.ambient_generator import manual_seed as manual_seed
+from ._core.randomness.generators import Generator as Generator
+from ._core.randomness.seeds import (
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
 from ._names import equip as _equip, TOOLS as _TOOLS
 from ._transforms.checkpointing.checkpoint import checkpoint as checkpoint
 from ._transforms.functional_call import functional_call as functional_call

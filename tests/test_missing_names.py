@@ -43,7 +43,7 @@ def refusal(path):
         ("chalf", "functx.cfloat"),
         ("gelu", "functx.nn.functional.gelu"),
         ("nn.functional.vmap", "functx.vmap"),
-        ("Generator", "functx.random.Generator"),
+        ("fork_rng", "functx.random.fork_rng"),
         ("add_", "x = functx.add(x, ...)"),
         ("nn.Linear", "functx.nn.functional has functions"),
         ("masked.nansum", "jnp.nansum with where=mask"),

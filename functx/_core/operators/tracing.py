@@ -25,7 +25,8 @@ from functx._core.numbers.dtypes import (
 )
 from functx._core.numbers.promotion import compute_and_result, joined, Promote, result_dtype
 from functx._core.numbers.wide_integers import refuse_wide
-from functx._core.randomness.generators import as_key, Draw
+from functx._core.randomness.generators import Draw
+from functx._core.randomness.keys import as_key
 from functx._core.shapes.dimensions import canonical_dim, canonical_dims, canonical_shape
 from functx._core.shapes.size_limits import check_sizes
 
