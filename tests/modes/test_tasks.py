@@ -13,6 +13,8 @@ from functx._core.context.user_contexts import grad_modes, UserContext
 
 
 ONE = jnp.float32(1)
+# As all contexts, they live as long as the process: JAX's keys know of them from now on.
+NUMBER, DTYPE, WORD = (UserContext(__name__, default) for default in (0, None, "first"))
 
 
 def slope(f):
@@ -128,9 +130,8 @@ def test_no_program_is_compiled_twice():
 
 
 def test_keys_of_other_threads_are_not_settled_by_looking_at_them():
-    context = UserContext(__name__, 0)
-    with context(1):
-        key = context._in_keys.value
+    with NUMBER(1):
+        key = NUMBER._in_keys.value
         seen = []
         thread = threading.Thread(target=lambda: seen.append((key == 0, key == 1)))
         thread.start()
@@ -141,21 +142,18 @@ def test_keys_of_other_threads_are_not_settled_by_looking_at_them():
 
 
 def test_a_key_is_equal_to_the_value_alone_of_the_same_type():
-    context = UserContext(__name__, None)
-    with context(jnp.dtype("float64")):
-        assert context._in_keys.value != None  # noqa: E711
-        assert context._in_keys.value == jnp.dtype("float64")
-        assert hash(context._in_keys.value) == hash(jnp.dtype("float64"))
+    with DTYPE(jnp.dtype("float64")):
+        assert DTYPE._in_keys.value != None  # noqa: E711
+        assert DTYPE._in_keys.value == jnp.dtype("float64")
+        assert hash(DTYPE._in_keys.value) == hash(jnp.dtype("float64"))
 
 
 def test_the_value_for_the_process_is_seen_by_tasks_in_no_region():
-    context = UserContext(__name__, "first")
-
     async def main():
-        with context("region"):
-            context.set_global("second")
-            inside = context.value
-        return inside, context.value
+        with WORD("region"):
+            WORD.set_global("second")
+            inside = WORD.value
+        return inside, WORD.value
 
     assert asyncio.run(main()) == ("region", "second")
-    assert context.value == "second"
+    assert WORD.value == "second"

@@ -28,7 +28,10 @@ _UNSET = _Unset()
 
 
 class UserContext(Reference):
-    """A user context of JAX's, of the module `home`: state that is part of every `jax.jit` key."""
+    """A user context of JAX's, of the module `home`: state that is part of every `jax.jit` key.
+
+    Make them at the top of a module: JAX's keys hold what belongs to one from then on.
+    """
 
     def __init__(self, home: str, default: Any) -> None:
         self.home, self._in_keys = home, jax.make_user_context(default_value=default)
