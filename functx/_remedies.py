@@ -21,7 +21,6 @@ REMEDIES = {
     "amp": _NO_CAST,
     "anomaly_mode": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "associative_scan": _LOOP,
-    "backends": "jax.devices lists platforms, and jax.config has what PyTorch sets per backend",
     "backward": "functx.grad differentiates functions",
     "chalf": _NO_COMPLEX32,
     "choose_qparams_optimized": "quantized numbers are out of scope; AQT has them for JAX",
@@ -157,8 +156,8 @@ _BY_FAMILY = {
     "part of an array",
     r"symeig$": "PyTorch has taken it out; functx.linalg.eigh",
     r"sym_": "shapes are Python ints while tracing; Python's own functions do",
-    r"(is_|set_)?(anomaly|warn_always|deterministic)|(get|use|are|set|is)_\w*(determin|anomaly|warn)"
-    r"|(get|set)_float32_matmul": _STRICT + "; jax.default_matmul_precision for products",
+    r"(is_|set_)?(anomaly|warn_always|deterministic)"
+    r"|(get|use|are|set|is)_\w*(determin|anomaly|warn)": _STRICT,
     r"(get|set)_num_(interop_)?threads": "XLA_FLAGS set XLA's threads",
     r"(parse_|import_ir|merge_type|unify_type|get_file_path|compiled_with|classproperty"
     r"|prepare_multi|profiler_|is_vulkan)": "about PyTorch's own build and compiler",

@@ -37,7 +37,6 @@ def refusal(path):
         ("pi", "math.pi, or jnp.pi"),
         ("inf", "math.inf, or jnp.inf"),
         ("nan", "math.nan, or jnp.nan"),
-        ("backends", "jax.config"),
         ("stack_module_state", "functx.stack_trees"),
         ("array", "jnp.array"),
         ("chalf", "functx.cfloat"),

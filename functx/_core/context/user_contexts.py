@@ -153,6 +153,7 @@ def _in_event_loop() -> bool:
 
 autocast_dtype = UserContext(__name__, None)  # np.dtype | None; so far nothing in functx sets it
 grad_modes = UserContext(__name__, None)  # grad_modes.Modes | None
+convolution_precision = UserContext(__name__, None)  # a setting of JAX's: backends.cudnn
 chosen_default = UserContext(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = UserContext(__name__, False)  # set by functx.debug.checked
 checking_results = UserContext(__name__, False)  # set by functx.debug.checking
