@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # What operators and constructors have in PyTorch.
 OF_OPERATORS = {
-    "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
+    "generator": "it draws no random numbers, so there is nothing to take from a generator",
     "layout": "arrays are dense; XLA chooses their layout",
     "memory_format": "XLA chooses the layout of arrays",
     "out": "operators return their result; arrays are immutable",

@@ -23,9 +23,11 @@ from functx._core.numbers.dtypes import (
     real_of,
     refuse_storage,
 )
+from functx._core.numbers.product_precision import as_in_pytorch
 from functx._core.numbers.promotion import compute_and_result, joined, Promote, result_dtype
 from functx._core.numbers.wide_integers import refuse_wide
-from functx._core.randomness.generators import as_key, Draw
+from functx._core.randomness.generators import Draw
+from functx._core.randomness.keys import as_key
 from functx._core.shapes.dimensions import canonical_dim, canonical_dims, canonical_shape
 from functx._core.shapes.size_limits import check_sizes
 
@@ -47,7 +49,7 @@ def trace_operator(
     If `judged`, a pair: the result, and whether values are as the operator requires, or None if it
     requires nothing of such arguments.
     """
-    with jax.numpy_rank_promotion("allow"):  # of users' own code, not of ours
+    with jax.numpy_rank_promotion("allow"), as_in_pytorch():  # of users' own code, not of ours
         return _trace(spec, args, kwargs, rule or spec.rule, judged)
 
 
