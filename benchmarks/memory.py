@@ -158,7 +158,7 @@ def programs() -> dict[str, Program]:
         "ten elementwise steps": (chain, (spec(1024, 1024),)),
         "ten elementwise steps, gradient": (grad(chain), (spec(1024, 1024),)),
         "per-sample gradients, vmap": (
-            functx.vmap(single, in_dims=(None, 0)),
+            single,
             (small, spec(128, 64)),
         ),
         "MLP, Hessian-vector product": (hvp, (square, batch, batch)),

@@ -7,7 +7,7 @@ from ._memory.report import (
     Buffer as Buffer,
     CompiledMemory as CompiledMemory,
     MemoryReport as MemoryReport,
-    Step as Step,
+    MemoryStep as MemoryStep,
 )
 from ._names import equip as _equip
 

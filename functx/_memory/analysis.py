@@ -18,7 +18,7 @@ from functx._transforms.programs.partition import array_paths, is_array, Partiti
 
 from .fusing import fused as fused_values
 from .makers import Maker, Surroundings
-from .report import Buffer, BufferKind, CompiledMemory, MemoryReport, Step
+from .report import Buffer, BufferKind, CompiledMemory, MemoryReport, MemoryStep
 from .timeline import at_once
 from .values import Recorder, Value
 
@@ -145,7 +145,7 @@ def measured(
     peak = max(totals)
     sums = {kind: sum(x.bytes for x in buffers if x.kind == kind) for kind in _ALL}
     steps = (
-        Step(x.name, x.line, x.phase, x.inside, size)
+        MemoryStep(x.name, x.line, x.phase, x.inside, size)
         for x, size in zip(recorder.steps, totals, strict=True)
     )
     return MemoryReport(

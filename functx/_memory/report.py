@@ -46,7 +46,7 @@ class Buffer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
+class MemoryStep:
     """What one step of a program does, and how many bytes are alive then.
 
     - `operator`, `line`, `phase`, `inside`: as of a `Buffer` that it makes.
@@ -96,7 +96,7 @@ class MemoryReport:
       the function closes over.
     - `temporary_bytes`: the most that all else takes at once.
     - `peak_bytes`: the most that is alive at once, all of these together; `peak_step`: when.
-    - `steps`: a `Step` for each thing that the program does, in order, of loops one step, of a
+    - `steps`: a `MemoryStep` for each thing that the program does, in order, of loops one step, of a
       `cond` one branch after the other.
     - `buffers`: a `Buffer` for each value, in the order of making.
     - `compiled`: the compiler's own figures, a `CompiledMemory`, or None.
@@ -109,7 +109,7 @@ class MemoryReport:
     temporary_bytes: int
     peak_bytes: int
     peak_step: int
-    steps: tuple[Step, ...]
+    steps: tuple[MemoryStep, ...]
     buffers: tuple[Buffer, ...]
     compiled: CompiledMemory | None = None
 
