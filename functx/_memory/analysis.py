@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 from jax.interpreters.partial_eval import dce_jaxpr
 
+from functx._aot.graphs.signature import is_spec
 from functx._core import describe
 from functx._core.context.grad_modes import without_grad_mode
 from functx._core.jax_compat import ClosedJaxpr
@@ -77,16 +78,11 @@ class RecordedCall(NamedTuple):
     given: Partition
 
 
-def is_like_array(x: Any) -> bool:
-    """Whether `x` is an array, or stands for one."""
-    return is_array(x) or isinstance(x, jax.ShapeDtypeStruct)
-
-
 def recorded(
     who: str, func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> RecordedCall:
     """The program of `func(*args, **kwargs)`."""
-    given = partition((tuple(args), dict(kwargs)), is_like_array)
+    given = partition((tuple(args), dict(kwargs)), lambda x: is_array(x) or is_spec(x))
     count = 0
 
     def body(*arrays: Any) -> list[Any]:

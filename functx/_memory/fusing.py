@@ -47,7 +47,7 @@ def _is_fused(value: Value) -> bool:
         return False
     if len(value.reads) > 1 and (value.primitive in _DEAR or not _at_most_unary(value)):
         return False
-    return all(_computes(primitive) for primitive in value.reads.values())
+    return all(_computes(primitive, value.primitive) for primitive in value.reads.values())
 
 
 def _at_most_unary(value: Value) -> bool:
@@ -55,6 +55,8 @@ def _at_most_unary(value: Value) -> bool:
     return sum(x.bytes for x in value.sources) <= value.bytes
 
 
-def _computes(primitive: str) -> bool:
-    """Whether a step of this primitive computes its operands, where they need be nowhere else."""
+def _computes(primitive: str, operand: str) -> bool:
+    """Whether a step of this primitive computes an operand that another would make."""
+    if operand == "transpose" and primitive == "dot_general":
+        return True
     return primitive in _ELEMENTWISE or primitive.startswith(_ALSO_READ)

@@ -7,7 +7,7 @@ from typing import Any, TYPE_CHECKING
 
 from functx._core import fail
 
-from .timeline import shares
+from .timeline import series_of
 
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ def plotted(report: MemoryReport, ax: Any, largest: int) -> Any:
         ax = required("MemoryReport.plot", "matplotlib.pyplot").subplots(figsize=(8, 4))[1]
     end = len(report.steps) - 1
     scale, unit = next(pair for pair in _UNITS if report.peak_bytes >= pair[0] or pair[0] == 1)
-    found = shares(report.buffers, report.at_peak, end, largest)
+    found = series_of(report.buffers, report.at_peak, end, largest)
     edges = range(end + 2)
-    heights = [[y / scale for y in (*share.bytes, share.bytes[-1])] for share in found]
+    heights = [[y / scale for y in (*series.bytes, series.bytes[-1])] for series in found]
     if heights:  # of a program without any value there are none
-        labels = [share.label for share in found]
+        labels = [series.label for series in found]
         colors = ["0.75", *(f"C{i % 10}" for i in range(len(found) - 1))]
         ax.stackplot(edges, heights, labels=labels, colors=colors, step="post", linewidth=0)
     peak = report.peak_bytes / scale

@@ -96,7 +96,7 @@ class MemoryReport:
       the function closes over.
     - `temporary_bytes`: the most that all else takes at once.
     - `peak_bytes`: the most that is alive at once, all of these together; `peak_step`: when.
-    - `steps`: a `MemoryStep` for each thing that the program does, in order, of loops one step, of a
+    - `steps`: a `MemoryStep` for each thing that the program does, in order: of loops one step, of
       `cond` one branch after the other.
     - `buffers`: a `Buffer` for each value, in the order of making.
     - `compiled`: the compiler's own figures, a `CompiledMemory`, or None.
@@ -195,7 +195,7 @@ def _kind(one: Buffer) -> tuple[Any, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Alike:
+class AlikeBuffers:
     """Buffers that differ in nothing that a table shows."""
 
     buffers: tuple[Buffer, ...]
@@ -227,9 +227,9 @@ class Alike:
         return self.buffers[0].line
 
 
-def alike(buffers: Iterable[Buffer]) -> list[Alike]:
+def alike(buffers: Iterable[Buffer]) -> list[AlikeBuffers]:
     """Buffers in rows, the largest row first."""
-    rows = [Alike(tuple(some)) for some in grouped(buffers, _kind)]
+    rows = [AlikeBuffers(tuple(some)) for some in grouped(buffers, _kind)]
     return sorted(rows, key=lambda row: -row.bytes)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .report import Buffer
 
 
-class Share(NamedTuple):
+class BytesByStep(NamedTuple):
     """What one group of buffers takes, step by step."""
 
     label: str
@@ -27,9 +27,9 @@ def at_once(buffers: Iterable[Buffer], end: int) -> list[int]:
     return list(itertools.accumulate(changes))[: end + 1]
 
 
-def shares(
+def series_of(
     buffers: Sequence[Buffer], at_peak: Sequence[Buffer], end: int, largest: int
-) -> list[Share]:
+) -> list[BytesByStep]:
     """What arguments take, what the operators that make the most of the peak do, and the others.
 
     - `largest`: how many operators stand by themselves; those of each pass do.
@@ -44,8 +44,8 @@ def shares(
     for x in buffers:
         label = _label(x)
         groups[label if label in labels else _OTHERS].append(x)
-    found = [Share(label, tuple(at_once(some, end))) for label, some in groups.items()]
-    return [share for share in found if any(share.bytes)]
+    found = [BytesByStep(label, tuple(at_once(some, end))) for label, some in groups.items()]
+    return [series for series in found if any(series.bytes)]
 
 
 _INPUTS, _OTHERS = ("arguments", "constants"), "others"
