@@ -13,6 +13,7 @@ from functx._transforms.programs.labels import Line
 from .makers import Phase
 from .page import write_page
 from .plotting import plotted
+from .timeline import short
 
 
 _WIDTH = 80  # columns
@@ -43,6 +44,11 @@ class Buffer:
     inside: str
     first: int
     last: int
+
+    @property
+    def where(self) -> str:
+        """The pass, and the loops around: `"backward, scan"`."""
+        return ", ".join(filter(None, (self.phase, self.inside)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,7 +185,7 @@ class MemoryReport:
         The page shows the timeline, what is alive at each step, and the table of buffers. Jinja is
         imported by the call: `pip install 'functx[cli]'` brings it.
         """
-        return write_page(self, Path(path))
+        return write_page(self, alike(self.buffers), alike(self.at_peak), Path(path))
 
 
 def place(line: Line | None) -> str:
@@ -218,8 +224,7 @@ class AlikeBuffers:
     @property
     def where(self) -> str:
         """The pass, and the loops around."""
-        first = self.buffers[0]
-        return ", ".join(filter(None, (first.phase, first.inside)))
+        return self.buffers[0].where
 
     @property
     def line(self) -> Line | None:
@@ -237,9 +242,7 @@ def buffer_rows(buffers: Sequence[Buffer], rows: int) -> list[str]:
     """A table of buffers, each row at most 80 columns wide."""
     found = alike(buffers)
     cells = [("bytes", "buffer", "operator", "pass", "line")]
-    cells += [
-        (f"{x.bytes:,}", x.type, _short(x.name), x.where, place(x.line)) for x in found[:rows]
-    ]
+    cells += [(f"{x.bytes:,}", x.type, short(x.name), x.where, place(x.line)) for x in found[:rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     widths[0] = max(widths[0], 15)
     while sum(widths) > _WIDTH - 2 * (len(widths) - 1):
@@ -253,11 +256,6 @@ def buffer_rows(buffers: Sequence[Buffer], rows: int) -> list[str]:
         count = sum(len(x.buffers) for x in rest)
         lines.append(f"{sum(x.bytes for x in rest):>15,}  in {count} others")
     return lines
-
-
-def _short(name: str) -> str:
-    """An operator without its namespace."""
-    return name.rpartition(".")[2] if name.replace(".", "").isidentifier() else name
 
 
 def _cut(text: str, width: int) -> str:

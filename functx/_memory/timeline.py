@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from .report import Buffer
 
 
+INPUTS, OTHERS = ("arguments", "constants"), "others"
+UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
+
+
 class BytesByStep(NamedTuple):
     """What one group of buffers takes, step by step."""
 
@@ -36,22 +40,36 @@ def series_of(
     """
     totals: dict[str, int] = {}
     for x in at_peak:
-        if (label := _label(x)) not in _INPUTS:
+        if (label := label_of_series(x)) not in INPUTS:
             totals[label] = totals.get(label, 0) + x.bytes
     named = sorted(totals, key=lambda label: -totals[label])[:largest]
-    labels = (*_INPUTS, *named)
-    groups: dict[str, list[Buffer]] = {label: [] for label in (*labels, _OTHERS)}
+    labels = (*INPUTS, *named)
+    groups: dict[str, list[Buffer]] = {label: [] for label in (*labels, OTHERS)}
     for x in buffers:
-        label = _label(x)
-        groups[label if label in labels else _OTHERS].append(x)
+        label = label_of_series(x)
+        groups[label if label in labels else OTHERS].append(x)
     found = [BytesByStep(label, tuple(at_once(some, end))) for label, some in groups.items()]
     return [series for series in found if any(series.bytes)]
 
 
-_INPUTS, _OTHERS = ("arguments", "constants"), "others"
-
-
-def _label(x: Buffer) -> str:
+def label_of_series(x: Buffer) -> str:
+    """What a picture calls the group of a buffer."""
     if x.kind in ("argument", "constant"):
         return f"{x.kind}s"
     return f"{x.operator}, {x.phase}" if x.phase else x.operator
+
+
+def unit_of(size: int) -> tuple[int, str]:
+    """The unit in which a size is shown, in bytes, and its name."""
+    return next(pair for pair in UNITS if size >= pair[0] or pair[0] == 1)
+
+
+def sized(size: int) -> str:
+    """`15.0 MiB`."""
+    scale, unit = unit_of(size)
+    return f"{size:,} bytes" if scale == 1 else f"{size / scale:,.1f} {unit}"
+
+
+def short(name: str) -> str:
+    """An operator without its namespace."""
+    return name.rpartition(".")[2] if name.replace(".", "").isidentifier() else name
