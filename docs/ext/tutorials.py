@@ -36,7 +36,7 @@ GROUPS = {
         "newton_cg_and_laplace",
     ],
     "Science": ["lennard_jones", "physics_informed_network"],
-    "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd"],
+    "Programs ahead of time": ["what_a_model_keeps", "where_memory_goes", "from_aot_autograd"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
         "custom_functions",

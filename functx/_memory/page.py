@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import jax
 
 from .required import required
-from .timeline import BytesByStep, INPUTS, label_of_series, OTHERS, series_of, short, sized
+from .timeline import BytesByStep, INPUTS, label_of_series, OTHERS, place, series_of, short, sized
 
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def write_page(
     jinja2 = required("MemoryReport.save_html", "jinja2")
     environment = jinja2.Environment(loader=jinja2.PackageLoader("functx._memory"), autoescape=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
-    environment.filters |= {"sized": sized, "place": _place, "short": short}
+    environment.filters |= {"sized": sized, "place": place, "short": short}
     found = series_of(report.buffers, report.at_peak, len(report.steps) - 1, _NAMED)
     colors = _colors(found)
     text = environment.get_template("memory.html").render(
@@ -105,7 +105,7 @@ def _bars(report: MemoryReport, colors: dict[str, str]) -> list[_Bar]:
     scale = 100 / len(report.steps)
     return [
         _Bar(
-            f"{sized(x.bytes)} {short(x.operator) or x.kind} {x.phase} {_place(x.line)}".rstrip(),
+            f"{sized(x.bytes)} {short(x.operator) or x.kind} {x.phase} {place(x.line)}".rstrip(),
             round(x.first * scale, 3),
             round((x.last - x.first + 1) * scale, 3),
             colors.get(label_of_series(x), colors[OTHERS]),
@@ -120,7 +120,7 @@ def _data(report: MemoryReport, groups: Sequence[AlikeBuffers]) -> dict[str, Any
     words: dict[str, int] = {}
     steps = [[words.setdefault(str(x), len(words)), x.bytes] for x in report.steps]
     kinds = [
-        [some.buffers[0].type, short(some.name), some.where, _place(some.line)] for some in groups
+        [some.buffers[0].type, short(some.name), some.where, place(some.line)] for some in groups
     ]
     buffers = [
         [x.first, x.last, x.bytes, i]
@@ -135,7 +135,3 @@ def _data(report: MemoryReport, groups: Sequence[AlikeBuffers]) -> dict[str, Any
         "buffers": buffers,
         "peak": report.peak_step,
     }
-
-
-def _place(line: Any) -> str:
-    return "" if line is None else f"{Path(line.file).name}:{line.line}"

@@ -13,7 +13,7 @@ from functx._transforms.programs.labels import Line
 from .makers import Phase
 from .page import write_page
 from .plotting import plotted
-from .timeline import short
+from .timeline import place, short
 
 
 _WIDTH = 80  # columns
@@ -186,11 +186,6 @@ class MemoryReport:
         imported by the call: `pip install 'functx[cli]'` brings it.
         """
         return write_page(self, alike(self.buffers), alike(self.at_peak), Path(path))
-
-
-def place(line: Line | None) -> str:
-    """`model.py:3`, or nothing."""
-    return "" if line is None else f"{Path(line.file).name}:{line.line}"
 
 
 def _kind(one: Buffer) -> tuple[Any, ...]:

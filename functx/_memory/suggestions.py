@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -70,24 +71,39 @@ def _trials(
     func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Iterator[CheckpointTrial]:
     for options in _TRIALS:
-        names: list[str] = []
-
-        def wrapping(
-            loss: Callable[..., Any], options: dict[str, Any] = options, names: list[str] = names
-        ) -> Callable[..., Any]:
-            names.append(getattr(loss, "__name__", "f"))
-            return checkpoint(loss, **options)
-
         try:
-            with wrapping_losses(wrapping):
-                report = measured(recorded("memory.budget", func, args, kwargs))
-        except ValueError as error:
-            if not str(error).startswith("checkpoint: `budget`"):
+            trial = _trial(options, func, args, kwargs)
+        except ValueError as error:  # it names the least, and so it would for all that keep less
+            if not (least := _TOO_SMALL.match(str(error))):
                 raise
-            return  # and so for all that keep less
-        if not names:  # nothing is differentiated by functx
+            trial, options = _trial({"budget": int(least[1])}, func, args, kwargs), {}
+        if trial is None:  # nothing is differentiated by functx
             return
-        name = names[0] if names[0].isidentifier() else "f"
-        (option,) = (f"{key}={value!r}" for key, value in options.items())
-        again = dict.fromkeys(x.operator for x in report.steps if x.phase == "recomputed")
-        yield CheckpointTrial(f"functx.checkpoint({name}, {option})", name, report, tuple(again))
+        yield trial
+        if not options:
+            return
+
+
+_TOO_SMALL = re.compile(r"checkpoint: `budget` must be at least (\d+) bytes")
+
+
+def _trial(
+    options: dict[str, Any],
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> CheckpointTrial | None:
+    names: list[str] = []
+
+    def wrapping(loss: Callable[..., Any]) -> Callable[..., Any]:
+        names.append(getattr(loss, "__name__", "f"))
+        return checkpoint(loss, **options)
+
+    with wrapping_losses(wrapping):
+        report = measured(recorded("memory.budget", func, args, kwargs))
+    if not names:
+        return None
+    name = names[0] if names[0].isidentifier() else "f"
+    (option,) = (f"{key}={value!r}" for key, value in options.items())
+    again = dict.fromkeys(x.operator for x in report.steps if x.phase == "recomputed")
+    return CheckpointTrial(f"functx.checkpoint({name}, {option})", name, report, tuple(again))

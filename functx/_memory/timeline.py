@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple, TYPE_CHECKING
+
+from functx._transforms.programs.labels import Line
 
 
 if TYPE_CHECKING:
@@ -73,3 +76,11 @@ def sized(size: int) -> str:
 def short(name: str) -> str:
     """An operator without its namespace."""
     return name.rpartition(".")[2] if name.replace(".", "").isidentifier() else name
+
+
+def place(line: Line | None) -> str:
+    """`model.py:3`, in a notebook `cell:3`, or nothing."""
+    if line is None:
+        return ""
+    path = Path(line.file)
+    return f"{'cell' if path.parent.name.startswith('ipykernel_') else path.name}:{line.line}"
