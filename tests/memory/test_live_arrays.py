@@ -7,6 +7,7 @@ import types
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -171,3 +172,23 @@ def test_replaying_a_program_does_not_grow():
     with assert_no_leaks():
         for _ in range(100):
             run(x)
+
+
+def test_what_is_alive_keeps_its_contents_while_others_come_and_go():
+    rng = np.random.default_rng(0)
+    update = jax.jit(lambda x: x + 1, donate_argnums=0)
+    gc.collect()
+    before, held = memory_allocated(), {}
+    for i in range(300):
+        match rng.integers(4):
+            case 0 if held:
+                held.pop(rng.choice(list(held)))
+            case 1 if held:
+                x, value = held.pop(rng.choice(list(held)))
+                held[i] = update(x), value + 1
+            case 2 if held:
+                held.pop(rng.choice(list(held)))[0].delete()
+            case _:
+                held[i] = jnp.full(int(rng.integers(1, 2000)), i, "float32"), i
+        assert memory_allocated() - before == sum(x.nbytes for x, _ in held.values())
+    assert all(bool((x == value).all()) for x, value in held.values())

@@ -324,3 +324,11 @@ def test_errors_name_the_function():
         analyze(square, X, fused=1)
     with pytest.raises(jax.errors.TracerBoolConversionError, match=r"memory\.analyze: `func` asks"):
         analyze(lambda x: x if x.sum() > 0 else -x, X)
+
+
+def test_a_product_that_broadcasts_does_not_write_its_operands_out():
+    a, b = spec(1, 32, 32), spec(24, 32, 1)
+    wide = lambda a, b: functx.bmm(functx.expand(a, (24, 32, 32)), b)
+    reports = [analyze(f, a, b, compiled=True) for f in (functx.matmul, wide)]
+    assert [report.peak_bytes for report in reports] == [7168 + 2 * 3072, 7168 + 101376]
+    assert [report.compiled.temporary_bytes for report in reports] == [3072, 101376]
