@@ -192,7 +192,7 @@ def _scan(
     constants, carries = scan_counts(eqn.params)
     fixed, name = operands[:constants], eqn.primitive.name
     stacked = recorder.results(eqn, slice(carries, None), [None] * len(eqn.outvars[carries:]), here)
-    recorder.step(here.maker(name), name, [*operands, *stacked])
+    recorder.step(here.maker(name), name, operands)
     fresh = len(operands) - constants
     results = recorder.body(eqn.params["jaxpr"], fixed, fresh, here.within(name))
     for value, source in zip(stacked, results[carries:], strict=True):

@@ -132,6 +132,23 @@ def test_what_is_kept_is_a_leak():
     KEPT.clear()
 
 
+def test_a_new_array_in_the_place_of_an_old_one_is_a_leak():
+    old = [jnp.ones(3, "float32")]
+
+    def replaced():
+        number, tried = id(old.pop()), []
+        for _ in range(500):
+            tried.append(jnp.ones(3, "float32"))
+            if id(tried[-1]) == number:
+                break
+        return tried[-1]
+
+    with pytest.raises(AssertionError, match="1 array is left"):
+        with assert_no_leaks():
+            kept = replaced()
+    del kept
+
+
 def test_what_an_attribute_holds_is_named():
     class Model:
         pass

@@ -50,6 +50,19 @@ def test_what_is_computed_where_it_is_read_takes_nothing():
     assert analyze(f, X, fused=False).peak_bytes == 1200
 
 
+def test_what_is_read_where_it_is_needed_lives_until_then():
+    def f(x):
+        y = square(x)
+        z = functx.add(functx.mul(y, 2), 1)  # neither is in memory
+        return functx.sum(square(square(x))) + functx.sum(z)
+
+    assert analyze(f, X).peak_bytes == 4 * 400
+
+
+def test_a_product_reads_a_transposed_operand_where_it_is():
+    assert analyze(lambda x: functx.matmul(x, functx.t(x)), X).peak_bytes == 800
+
+
 def sums(x):
     return functx.sum(x), functx.mean(x)
 
@@ -178,6 +191,8 @@ def test_of_a_cond_the_branch_counts_that_needs_the_most():
     assert analyze(f(once, once), p, X).peak_bytes == 1 + 4 + 800
     assert analyze(f(twice, once), p, X).peak_bytes == 1 + 4 + 1200
     assert analyze(f(once, twice), p, X).peak_bytes == 1 + 4 + 1200
+    (output,) = (x for x in analyze(f(once, twice), p, X).buffers if x.kind == "output")
+    assert (output.operator, output.inside) == ("matmul", "")
 
 
 def test_a_returned_argument_and_what_is_returned_twice_are_copies():
@@ -196,6 +211,14 @@ def test_a_donated_argument_makes_room():
     own = functx.jit(step, donate_argnums=0)
     assert analyze(own, X).peak_bytes == 800
     assert analyze(own, X, compiled=True).compiled.alias_bytes == 400
+
+
+def test_a_donated_argument_that_is_read_later_makes_no_room():
+    def f(x):
+        y = square(x)
+        return y, functx.matmul(x[:1], x)
+
+    assert analyze(jax.jit(f, donate_argnums=0), X).peak_bytes >= 800
 
 
 def test_constants_and_dead_code():
