@@ -8,6 +8,7 @@ import functx.checkpointing
 import functx.debug
 import functx.func
 import functx.implicit
+import functx.memory
 import functx.residuals
 import functx.taps
 
@@ -24,6 +25,7 @@ FACADES = [
     functx.debug,
     functx.func,
     functx.implicit,
+    functx.memory,
     functx.residuals,
     functx.taps,
 ]

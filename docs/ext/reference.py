@@ -58,6 +58,7 @@ _INTRODUCTIONS = {
         "[](../../concepts/ahead_of_time.md); of in-place code, "
         "[](../../how-to/in_place_code.md).\n"
     ),
+    "memory": "# functx.memory\n\nSee [](../../concepts/memory.md).\n",
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",

@@ -37,7 +37,7 @@ GROUPS = {
     ],
     "Science": ["lennard_jones", "physics_informed_network"],
     "Faster arithmetic": ["mixed_precision"],
-    "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd"],
+    "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd", "where_memory_goes"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
         "custom_functions",

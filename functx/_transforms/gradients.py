@@ -25,6 +25,7 @@ from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
 from .tangents import LeafType
+from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 
 
@@ -50,7 +51,7 @@ def gradients_of(
         if allow_int:
             picked, whole = apart_from_integers(picked)
         function, values, paths = picked
-        loss = checking(who, function, has_aux, require_scalar)
+        loss = on_trial(checking(who, function, has_aux, require_scalar), func)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), LeafType.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)

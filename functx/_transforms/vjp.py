@@ -20,6 +20,7 @@ from .programs.recording import HoldsProgram
 from .residuals.packing import packed
 from .residuals.single_use import Once
 from .tangents import leaf_types, LeafType, matched
+from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 
 
@@ -116,7 +117,7 @@ def vjp(
     require_unused("vjp", unused)
     paths = numbered("primals", len(primals))
     primals, any_complex = differentiable("vjp", primals, paths)
-    function = checking("vjp", func, has_aux, require_arrays)
+    function = on_trial(checking("vjp", func, has_aux, require_arrays), func)
     output, pull, *aux = outside_grad_mode(jax.vjp)(function, *primals, has_aux=has_aux)
     types, structure = leaf_types(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])

@@ -157,4 +157,5 @@ convolution_precision = UserContext(__name__, None)  # a setting of JAX's: backe
 chosen_default = UserContext(__name__, np.dtype("float32"))  # dtypes.default_float
 checking_values = UserContext(__name__, False)  # set by functx.debug.checked
 checking_results = UserContext(__name__, False)  # set by functx.debug.checking
+wrapping_losses = UserContext(__name__, None)  # set by functx.memory, which tries checkpoints
 showing_singular = UserContext(__name__, False)  # set by functx.debug.detect_anomaly
