@@ -82,7 +82,6 @@ REMEDIES = {
     "permutation": "functx.randperm",
     "pi": "math.pi, or jnp.pi",
     "pmap": "jax.shard_map, in which functx's transforms and operators work",
-    "profiler": "jax.profiler",
     "random.clone": "keys are JAX's: jax.random.clone",
     "random.split": "keys are JAX's: jax.random.split",
     "range": "functx.arange, which leaves the end out",

@@ -7,6 +7,7 @@ import functx.checkpointing
 import functx.debug
 import functx.func
 import functx.implicit
+import functx.profiler
 import functx.residuals
 import functx.taps
 
@@ -22,6 +23,7 @@ FACADES = [
     functx.debug,
     functx.func,
     functx.implicit,
+    functx.profiler,
     functx.residuals,
     functx.taps,
 ]

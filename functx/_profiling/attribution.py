@@ -1,0 +1,124 @@
+"""Kernels led back to what the user wrote: each one's time, shared among its origins."""
+
+from __future__ import annotations
+
+import bisect
+import functools as ft
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+
+from .hlo import Frame, HloProgram
+from .origins import Origin, origin_of
+from .traces import KernelRun
+
+
+__all__ = ["Share", "covered", "own_seconds", "place_of", "shares_of", "users_frames"]
+
+# Whose frames are no lines of the user's.
+_LIBRARIES = tuple(f"{path}/" for path in (Path(__file__).parents[1], Path(jax.__file__).parent))
+_OPERATORS = f"{Path(__file__).parents[1] / '_core' / 'operators'}/"
+_NO_PROGRAM = "(no program)"
+
+
+class Share(NamedTuple):
+    """A part of all runs of one kernel: what it comes from, and the seconds that it took."""
+
+    program: int
+    module: str
+    kernel: str
+    runs: int
+    seconds: float
+    origin: Origin
+    phase: str
+    frames: tuple[Frame, ...]
+
+    @property
+    def transform(self) -> str:
+        """Its phase, and whether it is batched."""
+        return f"{self.phase}, batched" if self.origin.batched else self.phase or "(no program)"
+
+
+def shares_of(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> list[Share]:
+    """All kernels' times, divided among what XLA fused into each."""
+    own = own_seconds(kernels, programs)
+    runs: dict[tuple[int, str, str], list[float]] = defaultdict(list)
+    for kernel, seconds in zip(kernels, own, strict=True):
+        runs[kernel.program, kernel.module, kernel.name].append(seconds)
+    reverses = {number: _reverses(program) for number, program in programs.items()}
+    shares = []
+    for (number, module, name), seconds in runs.items():
+        program = programs.get(number)
+        parts = program.parts(name) if program else []
+        if not parts:
+            nothing = Origin(f"{_NO_PROGRAM} {name}", (), (), (), False)
+            shares.append(Share(number, module, name, len(seconds), sum(seconds), nothing, "", ()))
+        together = sum(part.weight for part in parts)
+        weights: dict[tuple[Origin, tuple[Frame, ...]], float] = defaultdict(float)
+        for part in parts:
+            origin = origin_of(part.op_name, part.opcode, of_functx=_of_functx(part.frames))
+            weights[origin, users_frames(part.frames)] += part.weight
+        for (origin, frames), weight in weights.items():
+            took = sum(seconds) * weight / together
+            phase = origin.phase(reverses[number])
+            shares.append(Share(number, module, name, len(seconds), took, origin, phase, frames))
+    return shares
+
+
+def _reverses(program: HloProgram) -> set[tuple[str, ...]]:
+    chains = {origin_of(name).chain for name in program.op_names}
+    return {chain for chain in chains if chain[:1] == ("transpose",)}
+
+
+def _of_functx(frames: tuple[Frame, ...]) -> bool:
+    return not frames or any(frame.file.startswith(_OPERATORS) for frame in frames)
+
+
+def own_seconds(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> list[float]:
+    """Each kernel's seconds; a loop's and a branch's without the kernels that run inside."""
+    beside: dict[tuple[int, int, str], list[KernelRun]] = defaultdict(list)
+    for kernel in kernels:
+        beside[kernel.program, kernel.run, kernel.device].append(kernel)
+    found = []
+    for kernel in kernels:
+        program = programs.get(kernel.program)
+        if program is None or not program.is_container(kernel.name):
+            found.append(kernel.seconds)
+            continue
+        others = beside[kernel.program, kernel.run, kernel.device]  # sorted by when they began
+        first = bisect.bisect_left(others, kernel.start, key=lambda other: other.start)
+        until = bisect.bisect_left(others, kernel.end, key=lambda other: other.start)
+        # Of two that span the same time the shorter one is inside.
+        inside = [
+            other
+            for other in others[first:until]
+            if other is not kernel and other.seconds <= kernel.seconds
+        ]
+        spans = [(other.start, min(other.end, kernel.end)) for other in inside]
+        found.append(kernel.seconds - covered(spans))
+    return found
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """The seconds in which at least one of the spans is."""
+    total, until = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+@ft.cache
+def users_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Those from the user's innermost frame on, without the frames of functx and JAX."""
+    return tuple(f for f in frames if f.file and not f.file.startswith((*_LIBRARIES, "<frozen")))
+
+
+def place_of(frame: Frame) -> str:
+    """A frame as tables show it."""
+    path = Path(frame.file)
+    file = "<cell>" if "ipykernel_" in frame.file else path.name
+    return f"{file}:{frame.line} {frame.function}"
