@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import jax
 
-from .hlo import Frame, HloProgram
+from .hlo import HloProgram, SourceFrame
 from .origins import Origin, origin_of
 from .traces import KernelRun
 
@@ -20,7 +20,7 @@ __all__ = ["Share", "covered", "own_seconds", "place_of", "shares_of", "users_fr
 
 # Whose frames are no lines of the user's.
 _LIBRARIES = tuple(f"{path}/" for path in (Path(__file__).parents[1], Path(jax.__file__).parent))
-_OPERATORS = f"{Path(__file__).parents[1] / '_core' / 'operators'}/"
+_OPERATORS = tuple(f"{Path(__file__).parents[1] / room}/" for room in ("_core/operators", "_ops"))
 _NO_PROGRAM = "(no program)"
 
 
@@ -34,7 +34,7 @@ class Share(NamedTuple):
     seconds: float
     origin: Origin
     phase: str
-    frames: tuple[Frame, ...]
+    frames: tuple[SourceFrame, ...]
 
     @property
     def transform(self) -> str:
@@ -46,18 +46,21 @@ def shares_of(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> l
     """All kernels' times, divided among what XLA fused into each."""
     own = own_seconds(kernels, programs)
     runs: dict[tuple[int, str, str], list[float]] = defaultdict(list)
+    full: dict[tuple[int, str, str], float] = defaultdict(float)
     for kernel, seconds in zip(kernels, own, strict=True):
         runs[kernel.program, kernel.module, kernel.name].append(seconds)
+        full[kernel.program, kernel.module, kernel.name] += kernel.seconds
     reverses = {number: _reverses(program) for number, program in programs.items()}
     shares = []
     for (number, module, name), seconds in runs.items():
         program = programs.get(number)
-        parts = program.parts(name) if program else []
+        whole = sum(seconds) == full[number, module, name]
+        parts = program.parts(name, whole=whole) if program else []
         if not parts:
             nothing = Origin(f"{_NO_PROGRAM} {name}", (), (), (), False)
             shares.append(Share(number, module, name, len(seconds), sum(seconds), nothing, "", ()))
         together = sum(part.weight for part in parts)
-        weights: dict[tuple[Origin, tuple[Frame, ...]], float] = defaultdict(float)
+        weights: dict[tuple[Origin, tuple[SourceFrame, ...]], float] = defaultdict(float)
         for part in parts:
             origin = origin_of(part.op_name, part.opcode, of_functx=_of_functx(part.frames))
             weights[origin, users_frames(part.frames)] += part.weight
@@ -73,7 +76,7 @@ def _reverses(program: HloProgram) -> set[tuple[str, ...]]:
     return {chain for chain in chains if chain[:1] == ("transpose",)}
 
 
-def _of_functx(frames: tuple[Frame, ...]) -> bool:
+def _of_functx(frames: tuple[SourceFrame, ...]) -> bool:
     return not frames or any(frame.file.startswith(_OPERATORS) for frame in frames)
 
 
@@ -112,12 +115,12 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
 
 
 @ft.cache
-def users_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+def users_frames(frames: tuple[SourceFrame, ...]) -> tuple[SourceFrame, ...]:
     """Those from the user's innermost frame on, without the frames of functx and JAX."""
     return tuple(f for f in frames if f.file and not f.file.startswith((*_LIBRARIES, "<frozen")))
 
 
-def place_of(frame: Frame) -> str:
+def place_of(frame: SourceFrame) -> str:
     """A frame as tables show it."""
     path = Path(frame.file)
     file = "<cell>" if "ipykernel_" in frame.file else path.name

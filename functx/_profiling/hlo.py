@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .protobuf import fields, integers, text
 
 
-__all__ = ["CONTAINERS", "Frame", "HloInstruction", "HloProgram", "Part", "program_of"]
+__all__ = ["CONTAINERS", "HloInstruction", "HloProgram", "Part", "SourceFrame", "program_of"]
 
 # What no kernel spends its time on.
 _FREE = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}
@@ -19,7 +19,7 @@ CONTAINERS = {"while", "conditional", "call", "async-start"}
 _PRODUCTS = {"dot", "convolution"}
 
 
-class Frame(NamedTuple):
+class SourceFrame(NamedTuple):
     """A place in a source file."""
 
     file: str
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
     opcode: str
     op_name: str
-    frames: tuple[Frame, ...]
+    frames: tuple[SourceFrame, ...]
     weight: float
 
 
@@ -62,7 +62,7 @@ class HloProgram:
         self,
         name: str,
         computations: Mapping[int, list[HloInstruction]],
-        frames: Mapping[int, tuple[Frame, ...]],
+        frames: Mapping[int, tuple[SourceFrame, ...]],
     ) -> None:
         self.name = name
         self._computations = {number: _filled_in(c) for number, c in computations.items()}
@@ -83,23 +83,30 @@ class HloProgram:
         """The names of all operations that were compiled."""
         return {i.op_name for c in self._computations.values() for i in c if i.op_name}
 
-    def parts(self, kernel: str) -> list[Part]:
-        """What a kernel computes: itself, or what XLA fused into it."""
+    def parts(self, kernel: str, *, whole: bool) -> list[Part]:
+        """What a kernel computes: itself, or what XLA fused into it.
+
+        `whole` says that a loop, a branch or a call ran as one kernel, with all that it holds.
+        """
         if kernel not in self._by_name:
             return []
         instruction = self._by_name[kernel]
-        inside = [] if instruction.opcode in CONTAINERS else list(self._fused(instruction))
+        taken_apart = {"fusion", *CONTAINERS} if whole else {"fusion"}
+        inside = list(self._inside(instruction, taken_apart))
         known = [i for i in inside if i.op_name] or [instruction]
-        return [Part(i.opcode, i.op_name, self._frames.get(i.frame, ()), self._weight(i)) for i in known]
+        return [
+            Part(i.opcode, i.op_name, self._frames.get(i.frame, ()), self._weight(i)) for i in known
+        ]
 
-    def _fused(self, instruction: HloInstruction) -> Iterator[HloInstruction]:
-        if instruction.opcode != "fusion":
+    def _inside(self, instruction: HloInstruction, apart: set[str]) -> Iterator[HloInstruction]:
+        """The instructions that it stands for, where those of the opcodes are taken apart."""
+        if instruction.opcode not in apart:
             yield instruction
             return
         for number in instruction.called:
             for inner in self._computations.get(number, ()):
                 if inner.opcode not in _FREE:
-                    yield from self._fused(inner)
+                    yield from self._inside(inner, apart)
 
     def _weight(self, instruction: HloInstruction) -> float:
         """The elements that an instruction handles; of products, about the multiplications."""
@@ -196,9 +203,9 @@ def _elements(shape: memoryview) -> int:
     return sum(parts) if parts else math.prod(dimensions)
 
 
-def _stacks(data: memoryview) -> dict[int, tuple[Frame, ...]]:
+def _stacks(data: memoryview) -> dict[int, tuple[SourceFrame, ...]]:
     """The frames of each stack by its number, the innermost first."""
-    files, functions, places, links = [""], [""], [Frame("", 0, "")], [(0, 0)]
+    files, functions, places, links = [""], [""], [SourceFrame("", 0, "")], [(0, 0)]
     for number, value in fields(data):
         if number == 1:
             files.append(text(value))
@@ -208,13 +215,15 @@ def _stacks(data: memoryview) -> dict[int, tuple[Frame, ...]]:
             given = {n: v for n, v in fields(value) if isinstance(v, int)}
             if number == 3:
                 file, function = files[given.get(1, 0)], functions[given.get(2, 0)]
-                places.append(Frame(file, given.get(3, 0), function, given.get(4, 0)))
+                places.append(SourceFrame(file, given.get(3, 0), function, given.get(4, 0)))
             elif number == 4:
                 links.append((given.get(1, 0), given.get(2, 0)))
     return {which: tuple(_stack(which, places, links)) for which in range(1, len(links))}
 
 
-def _stack(which: int, places: list[Frame], links: list[tuple[int, int]]) -> Iterator[Frame]:
+def _stack(
+    which: int, places: list[SourceFrame], links: list[tuple[int, int]]
+) -> Iterator[SourceFrame]:
     while which:
         place, which = links[which]
         yield places[place]

@@ -48,7 +48,8 @@ class profile:
       down Python.
     - `keep`: a folder that keeps JAX's own files, for XProf and TensorBoard; by default they go.
 
-    The region waits at its end for all arrays that are alive. Results are read after it. One
+    The region waits at its end for all arrays that are alive: keep the results, for a program whose
+    results are dropped before it is done may be missing. Tables are read after the region. One
     profile runs at a time, in all threads together; a second one, or one while `jax.profiler` is
     tracing, is a RuntimeError. So is reading before the end, or where no compiled program ran.
 
@@ -56,11 +57,11 @@ class profile:
     Outside of `jax.jit` each operator is a program of its own, and of a backward pass only those
     operators are told apart that have a derivative rule: profile a compiled step.
 
-    >>> step = jax.jit(functx.grad(lambda w: functx.sum(functx.nn.functional.gelu(w @ w))))
+    >>> step = jax.jit(functx.grad_and_value(lambda w: functx.sum(functx.nn.functional.gelu(w))))
     >>> w = jnp.ones((64, 64), "float32")
-    >>> w = jax.block_until_ready(step(w))
+    >>> gradient, value = jax.block_until_ready(step(w))
     >>> with functx.profiler.profile() as p:
-    ...     w = step(w)
+    ...     gradient, value = step(w)
     >>> sorted({row.phase for row in p.by_operator().named("nn.functional.gelu")})
     ['backward', 'forward']
     """
@@ -132,7 +133,7 @@ class profile:
             fail(
                 _WHO,
                 "no compiled program ran in the region",
-                hint="call what is to be profiled inside of the `with` block, on JAX arrays",
+                hint="call what is to be profiled inside of the `with` block, and keep its results",
             )
         return reading
 
@@ -161,6 +162,7 @@ class profile:
         - `limit`: the number of rows, all by default.
 
         Calls are counted by call site and phase: as often as the kernel of the site that ran most.
+        Where XLA makes a loop one kernel, they are the runs of the loop.
         What `jax.numpy` calls stands under its primitives. An operator's total is its self time.
         """
         return grouped(
