@@ -12,11 +12,11 @@ from typing import NamedTuple
 import jax
 
 from .hlo import HloProgram, SourceFrame
-from .origins import Origin, origin_of
+from .origins import KernelOrigin, origin_of
 from .traces import KernelRun
 
 
-__all__ = ["Share", "covered", "own_seconds", "place_of", "shares_of", "users_frames"]
+__all__ = ["KernelShare", "covered", "own_seconds", "place_of", "shares_of", "users_frames"]
 
 # Whose frames are no lines of the user's.
 _LIBRARIES = tuple(f"{path}/" for path in (Path(__file__).parents[1], Path(jax.__file__).parent))
@@ -24,7 +24,7 @@ _OPERATORS = tuple(f"{Path(__file__).parents[1] / room}/" for room in ("_core/op
 _NO_PROGRAM = "(no program)"
 
 
-class Share(NamedTuple):
+class KernelShare(NamedTuple):
     """A part of all runs of one kernel: what it comes from, and the seconds that it took."""
 
     program: int
@@ -32,7 +32,7 @@ class Share(NamedTuple):
     kernel: str
     runs: int
     seconds: float
-    origin: Origin
+    origin: KernelOrigin
     phase: str
     frames: tuple[SourceFrame, ...]
 
@@ -42,7 +42,7 @@ class Share(NamedTuple):
         return f"{self.phase}, batched" if self.origin.batched else self.phase or "(no program)"
 
 
-def shares_of(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> list[Share]:
+def shares_of(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> list[KernelShare]:
     """All kernels' times, divided among what XLA fused into each."""
     own = own_seconds(kernels, programs)
     runs: dict[tuple[int, str, str], list[float]] = defaultdict(list)
@@ -57,17 +57,21 @@ def shares_of(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> l
         whole = sum(seconds) == full[number, module, name]
         parts = program.parts(name, whole=whole) if program else []
         if not parts:
-            nothing = Origin(f"{_NO_PROGRAM} {name}", (), (), (), False)
-            shares.append(Share(number, module, name, len(seconds), sum(seconds), nothing, "", ()))
+            nothing = KernelOrigin(f"{_NO_PROGRAM} {name}", (), (), (), False)
+            shares.append(
+                KernelShare(number, module, name, len(seconds), sum(seconds), nothing, "", ())
+            )
         together = sum(part.weight for part in parts)
-        weights: dict[tuple[Origin, tuple[SourceFrame, ...]], float] = defaultdict(float)
+        weights: dict[tuple[KernelOrigin, tuple[SourceFrame, ...]], float] = defaultdict(float)
         for part in parts:
             origin = origin_of(part.op_name, part.opcode, of_functx=_of_functx(part.frames))
             weights[origin, users_frames(part.frames)] += part.weight
         for (origin, frames), weight in weights.items():
             took = sum(seconds) * weight / together
             phase = origin.phase(reverses[number])
-            shares.append(Share(number, module, name, len(seconds), took, origin, phase, frames))
+            shares.append(
+                KernelShare(number, module, name, len(seconds), took, origin, phase, frames)
+            )
     return shares
 
 

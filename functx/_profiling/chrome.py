@@ -8,8 +8,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from .attribution import place_of, Share
-from .readings import Reading
+from .attribution import KernelShare, place_of
+from .readings import TraceReading
 
 
 __all__ = ["write_chrome_trace"]
@@ -17,16 +17,16 @@ __all__ = ["write_chrome_trace"]
 _HOST = 1  # the process under which the host's events stand
 
 
-def write_chrome_trace(reading: Reading, path: Path) -> None:
+def write_chrome_trace(reading: TraceReading, path: Path) -> None:
     """Writes the trace, compressed if the name says so."""
     trace = {"displayTimeUnit": "ms", "traceEvents": _all_events(reading)}
     text = json.dumps(trace).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
 
 
-def _all_events(reading: Reading) -> list[dict[str, Any]]:
+def _all_events(reading: TraceReading) -> list[dict[str, Any]]:
     start = min(event.start for event in (*reading.kernels, *reading.host))
-    of_kernel: dict[tuple[int, str], list[Share]] = defaultdict(list)
+    of_kernel: dict[tuple[int, str], list[KernelShare]] = defaultdict(list)
     for share in reading.shares:
         of_kernel[share.program, share.kernel].append(share)
     processes = {device: _HOST + 1 + at for at, device in enumerate(reading.devices)}

@@ -10,9 +10,9 @@ from typing import get_args, Literal, TYPE_CHECKING
 
 from functx._core import fail
 
-from .attribution import place_of, Share
+from .attribution import KernelShare, place_of
 from .origins import PHASES
-from .readings import Reading
+from .readings import TraceReading
 from .tables import ProfileTable, shown_seconds
 
 
@@ -58,16 +58,16 @@ class _Flame:
             left += flame.seconds / whole
 
 
-def _by_operator(share: Share) -> list[str]:
+def _by_operator(share: KernelShare) -> list[str]:
     origin = share.origin
     return [share.transform, *origin.functions, *origin.scopes, origin.name, share.kernel]
 
 
-def _by_line(share: Share) -> list[str]:
+def _by_line(share: KernelShare) -> list[str]:
     return [*(place_of(frame) for frame in reversed(share.frames)), share.origin.name]
 
 
-def write_flame_graph(reading: Reading, path: Path, by: str) -> None:
+def write_flame_graph(reading: TraceReading, path: Path, by: str) -> None:
     """Writes the page."""
     if by not in get_args(Kind):
         fail(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .protobuf import fields, integers, text
 
 
-__all__ = ["CONTAINERS", "HloInstruction", "HloProgram", "Part", "SourceFrame", "program_of"]
+__all__ = ["CONTAINERS", "HloInstruction", "HloProgram", "KernelPart", "SourceFrame", "program_of"]
 
 # What no kernel spends its time on.
 _FREE = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}
@@ -41,7 +41,7 @@ class HloInstruction(NamedTuple):
     called: tuple[int, ...]
 
 
-class Part(NamedTuple):
+class KernelPart(NamedTuple):
     """A part of a kernel: what it computes, where it comes from, its weight among the parts."""
 
     opcode: str
@@ -83,7 +83,7 @@ class HloProgram:
         """The names of all operations that were compiled."""
         return {i.op_name for c in self._computations.values() for i in c if i.op_name}
 
-    def parts(self, kernel: str, *, whole: bool) -> list[Part]:
+    def parts(self, kernel: str, *, whole: bool) -> list[KernelPart]:
         """What a kernel computes: itself, or what XLA fused into it.
 
         `whole` says that a loop, a branch or a call ran as one kernel, with all that it holds.
@@ -95,7 +95,8 @@ class HloProgram:
         inside = list(self._inside(instruction, taken_apart))
         known = [i for i in inside if i.op_name] or [instruction]
         return [
-            Part(i.opcode, i.op_name, self._frames.get(i.frame, ()), self._weight(i)) for i in known
+            KernelPart(i.opcode, i.op_name, self._frames.get(i.frame, ()), self._weight(i))
+            for i in known
         ]
 
     def _inside(self, instruction: HloInstruction, apart: set[str]) -> Iterator[HloInstruction]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from functx._core import REGISTRY
 
 
-__all__ = ["BACKWARD", "BATCHED", "FORWARD", "PHASES", "TANGENT", "Origin", "origin_of"]
+__all__ = ["BACKWARD", "BATCHED", "FORWARD", "PHASES", "TANGENT", "KernelOrigin", "origin_of"]
 
 FORWARD, BACKWARD, TANGENT = "forward", "backward", "tangent"
 PHASES = (FORWARD, BACKWARD, TANGENT)
@@ -31,7 +31,7 @@ _PRODUCTS = {"dot": "lax.dot_general", "convolution": "lax.conv_general_dilated"
 _RULE = "functx.rule:"
 
 
-class Origin(NamedTuple):
+class KernelOrigin(NamedTuple):
     """Where a compiled operation comes from, the outermost first.
 
     - `name`: the operator that it is a part of; of what is no operator, its primitive.
@@ -63,13 +63,13 @@ class Origin(NamedTuple):
         return FORWARD
 
 
-class _Step(NamedTuple):
+class _PathStep(NamedTuple):
     transforms: tuple[str, ...]
     called: bool
     name: str
 
 
-def _steps(path: str) -> list[_Step]:
+def _steps(path: str) -> list[_PathStep]:
     """The path taken apart where no parenthesis is open."""
     found, start, depth = [], 0, 0
     for at, character in enumerate(f"{path}/"):
@@ -80,21 +80,21 @@ def _steps(path: str) -> list[_Step]:
     return found
 
 
-def _step(written: str) -> _Step:
+def _step(written: str) -> _PathStep:
     transforms = []
     while match := re.fullmatch(r"(\w+)\((.*)\)", written):
         name, inside = match.groups()
         if name in _CALLS:
-            return _Step(tuple(transforms), True, inside)
+            return _PathStep(tuple(transforms), True, inside)
         if name not in _TRANSFORMS:
             break
         transforms.append(name)
         written = inside
-    return _Step(tuple(transforms), False, written)
+    return _PathStep(tuple(transforms), False, written)
 
 
 @ft.cache
-def origin_of(op_name: str, opcode: str = "", *, of_functx: bool = True) -> Origin:
+def origin_of(op_name: str, opcode: str = "", *, of_functx: bool = True) -> KernelOrigin:
     """The origin that a path tells of.
 
     `opcode` is what XLA computes: a product into which it took a transposition goes by the name of
@@ -123,7 +123,7 @@ def origin_of(op_name: str, opcode: str = "", *, of_functx: bool = True) -> Orig
     chain = tuple(t for t in around if t != "vmap")
     if not chain and operator:  # an operator that is a program of its own
         chain = ("transpose", "jvp") if rule else tuple(t for t in inside if t == "jvp")[:1]
-    return Origin(
+    return KernelOrigin(
         operator or _PRODUCTS.get(opcode) or _primitive(steps[-1]),
         tuple(scopes),
         tuple(functions),
@@ -136,7 +136,7 @@ def _is_scope(name: str) -> bool:
     return bool(name) and not _STRUCTURE.fullmatch(name) and not name.startswith(_RULE)
 
 
-def _primitive(step: _Step) -> str:
+def _primitive(step: _PathStep) -> str:
     """The name of what is no operator: the primitive of `jax.lax`, or a compiled function."""
     if step.called:
         return f"jit({step.name})"

@@ -21,7 +21,7 @@ from .attribution import place_of
 from .chrome import write_chrome_trace
 from .comparison import compared, ProfileComparison
 from .flames import draw_bars, Kind, write_flame_graph
-from .readings import Reading, reading_of
+from .readings import reading_of, TraceReading
 from .tables import grouped, Order, ProfileTable, shown_seconds
 
 
@@ -124,7 +124,7 @@ class profile:
                 _running.release()
 
     @ft.cached_property
-    def _reading(self) -> Reading:
+    def _reading(self) -> TraceReading:
         if self._state != "ended":
             when = "has not begun" if self._state == "new" else "has not ended"
             fail(_WHO, f"the region {when}", hint="read results after the `with` block")

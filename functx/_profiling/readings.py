@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools as ft
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 
-from .attribution import covered, Share, shares_of
+from .attribution import covered, KernelShare, shares_of
 from .hlo import HloProgram, program_of
 from .tables import ProfileRow, ProfileTable
-from .traces import HostEvent, KernelRun, trace_of
+from .traces import HostEvent, KernelRun, trace_of, TracedProgram
 
 
-__all__ = ["Reading", "reading_of"]
+__all__ = ["TraceReading", "reading_of"]
 
 
-class Reading:
+class TraceReading:
     """What ran in a region.
 
     - `kernels`, `host`: what ran on devices and on the host, in order.
@@ -35,7 +36,7 @@ class Reading:
         self.seconds = seconds
 
     @ft.cached_property
-    def shares(self) -> list[Share]:
+    def shares(self) -> list[KernelShare]:
         """The time of all kernels, led back to where they come from."""
         return shares_of(self.kernels, self.programs)
 
@@ -93,23 +94,38 @@ class Reading:
         return ProfileTable("range", sorted(rows, key=lambda row: (-row.total_seconds, row.name)))
 
 
-def reading_of(data: bytes, seconds: float) -> Reading:
+def reading_of(data: bytes, seconds: float) -> TraceReading:
     """What the bytes of a trace say of a region that took so many seconds."""
     trace = trace_of(data)
-    run = {kernel.program for kernel in trace.kernels}
-    modules = {kernel.module for kernel in trace.kernels if kernel.program not in trace.programs}
-    programs = {
-        number: program_of(proto) for number, proto in trace.programs.items() if number in run
-    }
-    if not modules:
-        return Reading(trace.kernels, trace.host, programs, seconds)
-    # Where a platform gives kernels no program's number, the module's name has to do.
-    of_name = {p.name: (n, p) for n, p in ((n, program_of(d)) for n, d in trace.programs.items())}
-    kernels = []
+    names: dict[tuple[str, int], set[str]] = defaultdict(set)
     for kernel in trace.kernels:
-        if kernel.program not in programs and kernel.module in of_name:
-            number, program = of_name[kernel.module]
-            programs[number] = program
-            kernel = kernel._replace(program=number)
-        kernels.append(kernel)
-    return Reading(kernels, trace.host, programs, seconds)
+        names[kernel.module, kernel.program].add(kernel.name)
+    read = ft.cache(lambda number: program_of(trace.programs[number].proto))
+    number_of = {
+        (module, given): _number_of(module, given, kernels, trace.programs, read)
+        for (module, given), kernels in names.items()
+    }
+    kernels = [k._replace(program=number_of[k.module, k.program]) for k in trace.kernels]
+    programs = {number: read(number) for number in number_of.values() if number >= 0}
+    return TraceReading(kernels, trace.host, programs, seconds)
+
+
+def _number_of(
+    module: str,
+    given: int,
+    kernels: set[str],
+    programs: Mapping[int, TracedProgram],
+    read: Callable[[int], HloProgram],
+) -> int:
+    """The number of the program that has most of those kernels, -1 if none has any.
+
+    A program that came from JAX's cache on disk says the number that it had when it was compiled.
+    So the module and the kernels decide, and after them the number: the given one, or the latest.
+    """
+    fits = [
+        (sum(map(read(number).has, kernels)), number == given, number)
+        for number, program in programs.items()
+        if program.module == module
+    ]
+    most, _, number = max(fits, default=(0, False, -1))
+    return number if most else -1

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 from functx._core import fail
 
-from .attribution import Share
+from .attribution import KernelShare
 
 
 __all__ = ["ORDERS", "ProfileRow", "ProfileTable", "grouped", "shown_seconds"]
@@ -114,8 +114,8 @@ class _Sums:
 
 def grouped(
     title: str,
-    shares: Iterable[Share],
-    names: Callable[[Share], Sequence[str]],
+    shares: Iterable[KernelShare],
+    names: Callable[[KernelShare], Sequence[str]],
     *,
     phases: bool,
     sort: str = "self",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .protobuf import fields, text
 
 
-__all__ = ["RANGE", "HostEvent", "KernelRun", "Trace", "trace_of"]
+__all__ = ["RANGE", "DeviceTrace", "HostEvent", "KernelRun", "TracedProgram", "trace_of"]
 
 RANGE = "functx_range"  # the stat by which a range of `record_function` is known
 _METADATA, _HOST, _DEVICE = "/host:metadata", "/host:", "/device:"
@@ -52,12 +52,19 @@ class HostEvent(NamedTuple):
     seconds: float
 
 
-class Trace(NamedTuple):
-    """All that ran, and each program's serialized HLO by its number."""
+class TracedProgram(NamedTuple):
+    """A compiled program: the name of its module, and the bytes of its `HloProto`."""
+
+    module: str
+    proto: memoryview
+
+
+class DeviceTrace(NamedTuple):
+    """All that ran, and the programs that there were, by number."""
 
     kernels: list[KernelRun]
     host: list[HostEvent]
-    programs: dict[int, memoryview]
+    programs: dict[int, TracedProgram]
 
 
 class _Plane(NamedTuple):
@@ -67,7 +74,7 @@ class _Plane(NamedTuple):
     stats: dict[int, str]
 
 
-def trace_of(data: bytes) -> Trace:
+def trace_of(data: bytes) -> DeviceTrace:
     """The trace in the bytes of an `.xplane.pb`."""
     kernels, of_host, host, programs = [], [], [], {}
     for number, value in fields(memoryview(data)):
@@ -82,7 +89,7 @@ def trace_of(data: bytes) -> Trace:
             of_host += _of_host(plane, host)
     on_devices = {kernel.program for kernel in kernels}  # which the host only launched
     kernels += [kernel for kernel in of_host if kernel.program not in on_devices]
-    return Trace(sorted(kernels, key=lambda kernel: kernel.start), host, programs)
+    return DeviceTrace(sorted(kernels, key=lambda kernel: kernel.start), host, programs)
 
 
 def _plane(data: memoryview) -> _Plane:
@@ -116,13 +123,13 @@ def _entry(data: memoryview) -> tuple[int, memoryview]:
     return key, message
 
 
-def _programs(plane: _Plane) -> Iterator[tuple[int, memoryview]]:
+def _programs(plane: _Plane) -> Iterator[tuple[int, TracedProgram]]:
     for name, stats in plane.events.values():
-        number = name.rpartition("(")[2].removesuffix(")")
+        module, _, number = name.removesuffix(")").rpartition("(")
         for stat in stats:
             for field, value in fields(stat):
                 if field == 6 and number.isdigit() and not isinstance(value, int):
-                    yield int(number), value
+                    yield int(number), TracedProgram(module, value)
 
 
 class _Event(NamedTuple):

@@ -6,6 +6,7 @@ import pytest
 
 import functx
 from functx._profiling.attribution import covered, own_seconds, shares_of
+from functx._profiling.hlo import program_of
 from functx._profiling.origins import origin_of
 from functx._profiling.protobuf import fields, integers, varint
 from functx._profiling.readings import reading_of
@@ -109,6 +110,7 @@ def test_devices_are_found_by_their_kind_and_sums_of_kernels_are_left_out():
     ]
     first = trace.kernels[0]
     assert (first.name, first.module, first.program) == ("fusion", "jit_step", 7)
+    assert trace.programs[7].module == "jit_step"
     assert (first.start, first.seconds) == pytest.approx((3e-6, 3e-6))
     reading = reading_of(data, 1.0)
     assert reading.devices == ["GPU:0", "TPU:1"]
@@ -126,6 +128,15 @@ def test_a_kernel_without_a_programs_number_is_found_by_the_modules_name():
     assert share.origin.name == "nn.functional.gelu"
 
 
+@pytest.mark.parametrize("others", [{}, {"jit_step(4)": 1}, {"jit_other(4)": 0}])
+def test_a_program_from_the_disks_cache_is_found_though_its_number_is_an_old_one(others):
+    strangers = [program((1, [instruction("fusion", "add", 1, "jit(g)/add")])), program((1, []))]
+    protos = {name: strangers[which] for name, which in others.items()} | {"jit_step(7)": ONE}
+    gpu = plane("/device:GPU:0", [line("Stream #7", event(1, 0, 10, program=4))])
+    [share] = reading_of(message((1, gpu), (1, of_programs(**protos))), 1.0).shares
+    assert share.origin.name == "nn.functional.gelu"
+
+
 def test_a_kernel_of_no_program_keeps_its_name_and_its_time():
     gpu = plane("/device:GPU:0", [line("Stream #7", message((1, 1), (2, 0), (3, 5_000_000)))])
     [share] = reading_of(message((1, gpu)), 1.0).shares
@@ -138,13 +149,7 @@ def run(name, start, seconds, which=7, times=1):
 
 
 def read(proto):
-    return reading_of(
-        message(
-            (1, plane("/device:GPU:0", [line("Stream", event(1, 0, 1))])),
-            (1, of_programs(**{"jit_step(7)": proto})),
-        ),
-        1.0,
-    ).programs
+    return {7: program_of(memoryview(proto))}
 
 
 def test_a_fusion_is_divided_by_the_elements_that_it_handles():
