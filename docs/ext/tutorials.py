@@ -37,6 +37,7 @@ GROUPS = {
     ],
     "Science": ["lennard_jones", "physics_informed_network"],
     "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd"],
+    "Time": ["profile_a_training_step"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
         "custom_functions",

@@ -120,8 +120,17 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
 
 @ft.cache
 def users_frames(frames: tuple[SourceFrame, ...]) -> tuple[SourceFrame, ...]:
-    """Those from the user's innermost frame on, without the frames of functx and JAX."""
-    return tuple(f for f in frames if f.file and not f.file.startswith((*_LIBRARIES, "<frozen")))
+    """Those from the user's innermost frame on, without the frames of functx and JAX.
+
+    They end with the module that called: beyond it are pytest, IPython, or whoever imported it.
+    """
+    found = []
+    for frame in frames:
+        if frame.file and not frame.file.startswith((*_LIBRARIES, "<frozen")):
+            found.append(frame)
+            if frame.function == "<module>":
+                break
+    return tuple(found)
 
 
 def place_of(frame: SourceFrame) -> str:

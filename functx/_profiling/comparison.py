@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .tables import ProfileRow, ProfileTable, shown_seconds
+from .tables import ProfileRow, ProfileTable, shortened, shown_seconds
 
 
 __all__ = ["ComparedRow", "ProfileComparison", "compared"]
@@ -93,8 +93,7 @@ def _signed(seconds: float) -> str:
 
 
 def _line(name: str, phase: str, calls: str, before: str, after: str, change: str) -> str:
-    name = name if len(name) <= 28 else f"{name[:26]}.."
-    return f"{name:28} {phase:8} {calls:>9} {before:>9} {after:>9} {change:>12}"
+    return f"{shortened(name, 31):31} {phase:8} {calls:>9} {before:>9} {after:>9} {change:>9}"
 
 
 def compared(before: ProfileTable, after: ProfileTable) -> ProfileComparison:

@@ -29,18 +29,18 @@ _THINNEST = 2e-4  # of the width: what is thinner is not drawn
 
 
 class _Flame:
-    """A bar of the graph, and those that stand on it."""
+    """A bar of the graph, and those below that are its parts."""
 
     def __init__(self, name: str, phase: str) -> None:
         self.name, self.phase, self.seconds = name, phase, 0.0
-        self.above: dict[tuple[str, str], _Flame] = {}
+        self.parts: dict[tuple[str, str], _Flame] = {}
 
     def add(self, path: list[str], phase: str, seconds: float) -> None:
-        """Counts seconds for this bar and for those of the path above it."""
+        """Counts seconds for this bar and for those of the path below it."""
         self.seconds += seconds
         if path:
             key = (path[0], phase)
-            self.above.setdefault(key, _Flame(*key)).add(path[1:], phase, seconds)
+            self.parts.setdefault(key, _Flame(*key)).add(path[1:], phase, seconds)
 
     def bars(self, whole: float, depth: int = 0, left: float = 0.0) -> Iterator[list[object]]:
         """Each bar: depth, left edge and width from 0 to 1, name, phase and time."""
@@ -52,7 +52,7 @@ class _Flame:
             self.phase,
             shown_seconds(self.seconds),
         ]
-        for flame in sorted(self.above.values(), key=lambda flame: -flame.seconds):
+        for flame in sorted(self.parts.values(), key=lambda flame: -flame.seconds):
             if flame.seconds >= _THINNEST * whole:
                 yield from flame.bars(whole, depth + 1, left)
             left += flame.seconds / whole
@@ -97,8 +97,8 @@ body { font: 14px system-ui, sans-serif; margin: 1rem; color: #222; background: 
 i { display: inline-block; width: 12px; height: 12px; margin: 0 4px 0 12px; vertical-align: -1px }
 </style></head><body>
 <h1 style="font-size: 18px">TITLE</h1>
-<p>Wide is long. A bar stands on what called it; click one to fill the page with it, the lowest to
-go back. <span id="legend"></span></p>
+<p>Wide is long. Each bar is a part of the one above it; a click fills the page with a bar, on the
+topmost it shows all again. <span id="legend"></span></p>
 <p id="told">&nbsp;</p>
 <div id="graph"></div>
 <script>

@@ -60,7 +60,7 @@ class record_function:
     so that `profile.by_scope` shows the time on the device, forward and backward. An operator that
     is called outside of `jax.jit` is a program of its own and has no scope.
 
-    As `torch.profiler.record_function`; where no profile runs, it costs about a microsecond.
+    As `torch.profiler.record_function`; where no profile runs, it costs some microseconds.
 
     >>> @functx.profiler.record_function("attention")
     ... def attend(x):

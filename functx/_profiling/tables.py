@@ -11,11 +11,12 @@ from functx._core import fail
 from .attribution import KernelShare
 
 
-__all__ = ["ORDERS", "ProfileRow", "ProfileTable", "grouped", "shown_seconds"]
+__all__ = ["ORDERS", "ProfileRow", "ProfileTable", "grouped", "shortened", "shown_seconds"]
 
 ORDERS = ("self", "total", "calls", "kernels", "name")
 Order = Literal["self", "total", "calls", "kernels", "name"]
-_NAME_WIDTH = 29
+_NAME_WIDTH = 31
+_LONG = "nn.functional."  # left out where a name is too long
 
 
 class ProfileRow(NamedTuple):
@@ -88,11 +89,17 @@ class ProfileTable(Sequence[ProfileRow]):
     __repr__ = __str__
 
 
+def shortened(name: str, width: int) -> str:
+    """A name in at most so many characters, with what tells it apart."""
+    if len(name) > width:
+        name = name.replace(_LONG, "..")
+    return name if len(name) <= width else f"{name[: width - 2]}.."
+
+
 def _line(name: str, *cells: str) -> str:
-    if len(name) > _NAME_WIDTH:
-        name = f"{name[: _NAME_WIDTH - 2]}.."
     phase, calls, kernels, own, total, share = cells
-    return f"{name:29} {phase:8} {calls:>5} {kernels:>7} {own:>8} {total:>8} {share:>7}"
+    name = shortened(name, _NAME_WIDTH)
+    return f"{name:{_NAME_WIDTH}} {phase:8} {calls:>5} {kernels:>7} {own:>8} {total:>8} {share:>7}"
 
 
 def shown_seconds(seconds: float) -> str:
