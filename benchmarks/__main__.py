@@ -11,7 +11,7 @@ import sys
 from . import __path__ as here
 
 
-SHARED = {"__main__", "larger", "tables"}
+SHARED = {"__main__", "larger", "tables", "transform_programs"}
 
 
 def names() -> list[str]:

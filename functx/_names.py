@@ -44,6 +44,7 @@ TOOLS = (
     "func",
     "implicit",
     "memory",
+    "profiler",
     "residuals",
     "taps",
 )

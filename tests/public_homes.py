@@ -8,7 +8,11 @@ import functx.checkpointing
 import functx.debug
 import functx.func
 import functx.implicit
+<<<<<<< HEAD
 import functx.memory
+=======
+import functx.profiler
+>>>>>>> profiler
 import functx.residuals
 import functx.taps
 
@@ -25,7 +29,11 @@ FACADES = [
     functx.debug,
     functx.func,
     functx.implicit,
+<<<<<<< HEAD
     functx.memory,
+=======
+    functx.profiler,
+>>>>>>> profiler
     functx.residuals,
     functx.taps,
 ]

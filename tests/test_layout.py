@@ -25,6 +25,7 @@ FLOORS = [
     "_aot",
     "_amp",
     "_memory",
+    "_profiling",
     "(facade)",
     "testing",
     "cli",

@@ -70,6 +70,7 @@ _INTRODUCTIONS = {
     "debug": (
         "# functx.debug\n\nSee [](../../concepts/anomalies.md) and [](../../concepts/errors.md).\n"
     ),
+    "profiler": "# functx.profiler\n\nSee [](../../how-to/profile_a_program.md).\n",
     "linalg": "# functx.linalg\n\nBeside its operators: [](../operators/linalg.md).\n",
     "testing": "# functx.testing\n\nSee [](../../how-to/check_your_function.md).\n",
     "strategies": (

@@ -38,6 +38,7 @@ GROUPS = {
     "Science": ["lennard_jones", "physics_informed_network"],
     "Faster arithmetic": ["mixed_precision"],
     "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd", "where_memory_goes"],
+    "Time": ["profile_a_training_step"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",
         "custom_functions",

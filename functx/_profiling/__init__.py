@@ -1,0 +1,1 @@
+"""Where the time of a region goes: by operator, by transform, by source line."""
