@@ -36,7 +36,7 @@ COUNTERPARTS = {
     "softsign": "jax.nn.soft_sign",
 }
 # Modules of functx for its tools, which are imported where they are first used.
-TOOLS = ("aot", "checkpointing", "func", "implicit", "residuals", "taps")
+TOOLS = ("aot", "checkpointing", "func", "implicit", "residuals", "sparse", "taps")
 # Old places of names, by facade, with the new ones. They work for one minor version.
 MOVED = {
     "functx": {

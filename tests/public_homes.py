@@ -8,6 +8,7 @@ import functx.debug
 import functx.func
 import functx.implicit
 import functx.residuals
+import functx.sparse
 import functx.taps
 
 
@@ -23,5 +24,6 @@ FACADES = [
     functx.func,
     functx.implicit,
     functx.residuals,
+    functx.sparse,
     functx.taps,
 ]

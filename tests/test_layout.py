@@ -17,7 +17,17 @@ from functx.testing import op_db
 
 ROOT = Path(functx.__file__).parent
 # From bottom to top.
-FLOORS = ["_core", "_arrays", "_ops", "_transforms", "_aot", "(facade)", "testing", "cli"]
+FLOORS = [
+    "_core",
+    "_arrays",
+    "_ops",
+    "_transforms",
+    "_aot",
+    "_sparse",
+    "(facade)",
+    "testing",
+    "cli",
+]
 # Of the core, from bottom to top; the modules beside them stand below.
 ROOMS = [
     "primitives",

@@ -74,9 +74,13 @@ class SparseLayout:
         leaves, structure = jax.tree.flatten(tree, is_leaf=is_sparse)
         indices, kinds = [], []
         for x in leaves:
-            children, info = x.tree_flatten() if is_sparse(x) else ((None,), None)
+            if not is_sparse(x):
+                indices.append(())
+                kinds.append(None)
+                continue
+            children, info = x.tree_flatten()
             indices.append(tuple(children[1:]))
-            kinds.append((type(x), _Static.of(info)) if is_sparse(x) else None)
+            kinds.append((type(x), _Static.of(info)))
         return cls(tuple(indices), tuple(kinds), structure)
 
     @property
