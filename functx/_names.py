@@ -46,6 +46,7 @@ TOOLS = (
     "memory",
     "profiler",
     "residuals",
+    "sparse",
     "taps",
 )
 # Old places of names, by facade, with the new ones. They work for one minor version.

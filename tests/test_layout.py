@@ -26,6 +26,7 @@ FLOORS = [
     "_amp",
     "_memory",
     "_profiling",
+    "_sparse",
     "(facade)",
     "testing",
     "cli",
