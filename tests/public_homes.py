@@ -8,11 +8,8 @@ import functx.checkpointing
 import functx.debug
 import functx.func
 import functx.implicit
-<<<<<<< HEAD
 import functx.memory
-=======
 import functx.profiler
->>>>>>> profiler
 import functx.residuals
 import functx.sparse
 import functx.taps
@@ -30,11 +27,8 @@ FACADES = [
     functx.debug,
     functx.func,
     functx.implicit,
-<<<<<<< HEAD
     functx.memory,
-=======
     functx.profiler,
->>>>>>> profiler
     functx.residuals,
     functx.sparse,
     functx.taps,
