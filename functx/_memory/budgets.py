@@ -92,7 +92,7 @@ def budget(
 
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Static:
+class _StaticReport:
     """A report that tracing returns, and JAX keeps with the program that it records."""
 
     report: MemoryReport
@@ -143,9 +143,9 @@ class _Reports:
     def _probe(self, leaves: _Leaves) -> Any:
         """A compiled function of a call's arrays that returns the report; it is traced, not run."""
 
-        def body(*arrays: Any) -> _Static:
+        def body(*arrays: Any) -> _StaticReport:
             args, kwargs = leaves.call.whole(arrays)
-            return _Static(measured(recorded(_WHO, self._func, args, kwargs)))
+            return _StaticReport(measured(recorded(_WHO, self._func, args, kwargs)))
 
         return jax.jit(recording(body))
 

@@ -80,7 +80,7 @@ class SparseLayout:
                 continue
             children, info = x.tree_flatten()
             indices.append(tuple(children[1:]))
-            kinds.append((type(x), _Static.of(info)))
+            kinds.append((type(x), _SparseInfo.of(info)))
         return cls(tuple(indices), tuple(kinds), structure)
 
     @property
@@ -133,13 +133,13 @@ class SparseLayout:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Static:
+class _SparseInfo:
     """What a sparse array holds beside arrays, made hashable."""
 
     items: tuple[Any, ...]
 
     @classmethod
-    def of(cls, info: dict[str, Any]) -> _Static:
+    def of(cls, info: dict[str, Any]) -> _SparseInfo:
         return cls(tuple(info.items()))
 
     @property
