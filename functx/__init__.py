@@ -52,6 +52,11 @@ from ._arrays.default_dtype import (
     get_default_dtype as get_default_dtype,
     set_default_dtype as set_default_dtype,
 )
+from ._arrays.determinism import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    use_deterministic_algorithms as use_deterministic_algorithms,
+)
 from ._arrays.inspection import (
     broadcast_shapes as broadcast_shapes,
     can_cast as can_cast,
@@ -67,8 +72,20 @@ from ._arrays.inspection import (
     promote_types as promote_types,
     result_type as result_type,
 )
+from ._arrays.matmul_precision import (
+    float32_matmul_precision as float32_matmul_precision,
+    get_float32_matmul_precision as get_float32_matmul_precision,
+    set_float32_matmul_precision as set_float32_matmul_precision,
+)
 from ._arrays.x64 import enable_x64 as enable_x64, x64 as x64
-from ._core.randomness.ambient_generator import manual_seed as manual_seed
+from ._core.randomness.generators import Generator as Generator
+from ._core.randomness.seeds import (
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
 from ._names import equip as _equip, TOOLS as _TOOLS
 from ._transforms.checkpointing.checkpoint import checkpoint as checkpoint
 from ._transforms.functional_call import functional_call as functional_call

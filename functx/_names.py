@@ -36,7 +36,19 @@ COUNTERPARTS = {
     "softsign": "jax.nn.soft_sign",
 }
 # Modules of functx for its tools, which are imported where they are first used.
-TOOLS = ("aot", "checkpointing", "func", "implicit", "profiler", "residuals", "taps")
+TOOLS = (
+    "amp",
+    "aot",
+    "backends",
+    "checkpointing",
+    "func",
+    "implicit",
+    "memory",
+    "profiler",
+    "residuals",
+    "sparse",
+    "taps",
+)
 # Old places of names, by facade, with the new ones. They work for one minor version.
 MOVED = {
     "functx": {

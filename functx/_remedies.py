@@ -6,7 +6,7 @@ import re
 
 
 _NO_COMPLEX32 = "XLA has no complex32; functx.cfloat, which is complex64, casts and is a dtype"
-_NO_CAST = "nothing is cast of itself; x.astype and dtype= cast"
+_AUTOCAST = "functx.amp.autocast(dtype, device=...) is a region; functx.amp tells what is in force"
 _EDGE = "functx.taps.tap(x, name) names a point, functx.taps.tap_grads differentiates there"
 _KEYS = "jax.random.key(0) makes one; functx.manual_seed starts the generator, which needs none"
 _LOOP = "jax.lax has it; functx's transforms and operators go into it and through it"
@@ -18,10 +18,8 @@ REMEDIES = {
     "Size": "shapes are tuples of ints: x.shape",
     "Tensor": "arrays are plain jax.Array's",
     "Variable": "arrays are plain jax.Array's; functx.grad differentiates functions",
-    "amp": _NO_CAST,
     "anomaly_mode": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "associative_scan": _LOOP,
-    "backends": "jax.devices lists platforms, and jax.config has what PyTorch sets per backend",
     "backward": "functx.grad differentiates functions",
     "chalf": _NO_COMPLEX32,
     "choose_qparams_optimized": "quantized numbers are out of scope; AQT has them for JAX",
@@ -35,7 +33,7 @@ REMEDIES = {
     "custom_jvp": "functx.Function, whose methods are forward, setup_context and jvp",
     "custom_vjp": "functx.Function, whose methods are forward, setup_context and backward",
     "debug_unwrap": "an array has one level: jax.debug.print shows it in every lane",
-    "default_generator": "functx.manual_seed starts it anew, functx.random.scope sets another",
+    "default_generator": "functx.manual_seed and functx.get_rng_state are of it",
     "detach_": "arrays are immutable: x = functx.detach(x)",
     "detach_copy": "functx.detach",
     "device": "device= takes 'cpu', 'gpu', 'cuda:0' or a jax.Device",
@@ -45,7 +43,7 @@ REMEDIES = {
     "empty_strided": "arrays have no strides; functx.empty makes one",
     "fori_loop": _LOOP,
     "fork": "jax.jit runs what is independent side by side",
-    "fork_rng": "with functx.random.scope(key), draws leave the default generator as it was",
+    "fork_rng": "functx.random.fork_rng",
     "frobenius_norm": "functx.norm",
     "from_file": "numpy.memmap reads a file, functx.from_numpy takes it",
     "functionalize": "functx.aot.functionalize makes a pure function of one that writes in place",
@@ -53,14 +51,12 @@ REMEDIES = {
     "get_device": "x.devices() says where an array lives",
     "get_device_module": "jax.devices lists devices",
     "get_gradient_edge": _EDGE,
-    "get_rng_state": "functx.random.Generator holds a key and a counter",
     "grad_mode": "functx.no_grad, functx.enable_grad and functx.inference_mode",
     "gradcheck": "functx.testing.gradcheck",
     "gradgradcheck": "functx.testing.gradgradcheck",
     "hash_tensor": "hash(x.tobytes()) of numpy.asarray(x)",
     "inf": "math.inf, or jnp.inf",
     "init_num_threads": "XLA_FLAGS set XLA's threads",
-    "initial_seed": "functx.random.Generator holds a key and a counter",
     "is_conj": "no array is lazily conjugated: it would be False",
     "is_distributed": "x.sharding says how an array is spread",
     "is_inference": "an array does not say; functx.is_inference_mode_enabled says it of a region",
@@ -104,14 +100,12 @@ REMEDIES = {
     "retain_grad": "functx.taps.tap(x, name), and functx.taps.tap_grads gives its gradient",
     "save": "numpy.save, or Orbax for trees of arrays",
     "scan": _LOOP,
-    "seed": "functx.manual_seed",
     "set_default_device": "jax.config.update('jax_default_device', device)",
     "set_default_tensor_type": "functx.set_default_dtype, and jax.default_device",
     "set_detect_anomaly": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "set_flush_denormal": "XLA's arithmetic flushes subnormal numbers, what compares keeps them",
     "set_multithreading_enabled": "XLA_FLAGS set XLA's threads",
     "set_printoptions": "numpy.set_printoptions, which JAX's arrays obey",
-    "set_rng_state": "functx.random.Generator takes a key",
     "shape": "x.shape",
     "slice_copy": "functx.narrow, or x[start:end]",
     "slice_inverse": "functx.slice_scatter into zeros",
@@ -124,7 +118,7 @@ REMEDIES = {
     "testing.Looser": 'it is Tolerance(reason, ulps=64, devices=frozenset({"gpu"}))',
     "testing.OwnDtypes": 'it is Departure("dtype", reason, answer="^")',
     "testing.floors": "it is functx.testing.tolerances",
-    "thread_safe_generator": "functx.random.Generator holds a key and a counter",
+    "thread_safe_generator": "functx.Generator().split(n) gives each thread its own",
     "to": "jax.device_put moves arrays, x.astype converts them",
     "to_dlpack": "the array itself: what takes DLPack takes it, and functx.asarray the other way",
     "tree_flatten": "jax.tree.flatten",
@@ -154,7 +148,7 @@ _BY_FAMILY = {
     r"(convolution|conv_tbc|native_dropout"
     r"|native_channel_shuffle|max_pool1d_with_indices|feature_dropout)": "a part of PyTorch's "
     "kernels; functx.nn.functional has the operator",
-    r"(get_|set_|is_)?autocast|clear_autocast|(get|set|is)_autocast": _NO_CAST,
+    r"(get_|set_|is_)?autocast|clear_autocast|(get|set|is)_autocast": _AUTOCAST,
     r"(assert_int_or_pair|boolean_dispatch|handle_torch_function|has_torch_function)": "a part of "
     "PyTorch's own calls, not of what they compute",
     r"scaled_(grouped_)?mm$": "jax.nn.scaled_matmul, for numbers of 8 bits with their scales",
@@ -163,8 +157,8 @@ _BY_FAMILY = {
     "part of an array",
     r"symeig$": "PyTorch has taken it out; functx.linalg.eigh",
     r"sym_": "shapes are Python ints while tracing; Python's own functions do",
-    r"(is_|set_)?(anomaly|warn_always|deterministic)|(get|use|are|set|is)_\w*(determin|anomaly|warn)"
-    r"|(get|set)_float32_matmul": _STRICT + "; jax.default_matmul_precision for products",
+    r"(is_|set_)?(anomaly|warn_always|deterministic)"
+    r"|(get|use|are|set|is)_\w*(determin|anomaly|warn)": _STRICT,
     r"(get|set)_num_(interop_)?threads": "XLA_FLAGS set XLA's threads",
     r"(parse_|import_ir|merge_type|unify_type|get_file_path|compiled_with|classproperty"
     r"|prepare_multi|profiler_|is_vulkan)": "about PyTorch's own build and compiler",

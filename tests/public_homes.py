@@ -1,19 +1,23 @@
 """The modules in which users find public names that are no operators."""
 
 import functx
+import functx.amp
 import functx.aot
 import functx.autograd
 import functx.checkpointing
 import functx.debug
 import functx.func
 import functx.implicit
+import functx.memory
 import functx.profiler
 import functx.residuals
+import functx.sparse
 import functx.taps
 
 
 FACADES = [
     functx,
+    functx.amp,
     functx.aot,
     functx.autograd,
     functx.autograd.forward_ad,
@@ -23,7 +27,9 @@ FACADES = [
     functx.debug,
     functx.func,
     functx.implicit,
+    functx.memory,
     functx.profiler,
     functx.residuals,
+    functx.sparse,
     functx.taps,
 ]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import objects
+from autocast_lists import autocast_page
 from catalog import catalog_page, operator_pages
 from checks import checks_table
 from departures import departures_page
@@ -51,12 +52,15 @@ _INTRODUCTIONS = {
         "# functx.checkpointing\n\nBeside `functx.checkpoint`. See "
         "[](../../concepts/checkpointing.md).\n"
     ),
+    "amp": "# functx.amp\n\nSee [](../../concepts/mixed_precision.md).\n",
     "aot": (
         "# functx.aot\n\nSee [](../../concepts/graphs.md) and "
         "[](../../concepts/ahead_of_time.md); of in-place code, "
         "[](../../how-to/in_place_code.md).\n"
     ),
+    "memory": "# functx.memory\n\nSee [](../../concepts/memory.md).\n",
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
+    "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
     "autograd": (
@@ -107,7 +111,7 @@ def pages() -> dict[str, str]:
     out = {f"api/{name}.md": "\n".join(texts) for name, texts in parts.items()}
     out |= {f"operators/{family}.md": text for family, text in operator_pages().items()}
     tables = {"catalog.md": catalog_page(), "departures.md": departures_page()}
-    tables["moved.md"] = _moved()
+    tables |= {"moved.md": _moved(), "autocast.md": autocast_page()}
     tables |= {"exhaustive.md": exhaustive_page(), "names.md": names_page(), "fields.md": _fields()}
     return out | tables
 

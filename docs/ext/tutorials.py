@@ -36,7 +36,8 @@ GROUPS = {
         "newton_cg_and_laplace",
     ],
     "Science": ["lennard_jones", "physics_informed_network"],
-    "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd"],
+    "Faster arithmetic": ["mixed_precision"],
+    "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd", "where_memory_goes"],
     "Time": ["profile_a_training_step"],
     "Rules of your own, and a look inside": [
         "implicit_differentiation",

@@ -44,6 +44,7 @@ from .numbers.dtypes import (
 from .numbers.min_max import min_max as min_max
 from .numbers.promotion import (
     compute_and_result as compute_and_result,
+    joined as joined,
     Promote as Promote,
     result_dtype as result_dtype,
 )

@@ -102,7 +102,9 @@ def _foreign(x: Any) -> str:
 
 
 def foreign_hint(x: Any) -> str:
-    """How to convert what PyTorch made into what JAX takes; empty for anything else."""
+    """How to convert what PyTorch made, or a sparse array, into an array; empty for others."""
+    if type(x).__module__.startswith("jax.experimental.sparse"):
+        return "functx.sparse.mm multiplies sparse arrays, functx.sparse.to_dense(x) is an array"
     if type(x).__module__.partition(".")[0] != "torch":
         return ""
     kind = type(x).__name__

@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # What operators and constructors have in PyTorch.
 OF_OPERATORS = {
-    "generator": "pass `key=`, or enter `with functx.random.scope(generator):`",
+    "generator": "it draws no random numbers, so there is nothing to take from a generator",
     "layout": "arrays are dense; XLA chooses their layout",
     "memory_format": "XLA chooses the layout of arrays",
     "out": "operators return their result; arrays are immutable",
@@ -26,7 +26,9 @@ _AGAIN = "nothing to ask for: every derivative can be differentiated again"
 _OF_TRANSFORMS = {
     "allow_int": "functx.grad has it; elsewhere argnums= names the floating arguments",
     "allow_unused": "unused='none' gives None; functx.autograd.grad has PyTorch's options",
+    "cache_enabled": "XLA computes a cast once, however often it is used",
     "create_graph": _AGAIN,
+    "device_type": "`device=` says whose lists count: autocast(dtype, device='cuda')",
     "dynamic": "shapes are static: arrays of another shape compile another program",
     "fullgraph": "always so: what cannot be traced is an error",
     "holomorphic": "complex arguments need no flag: functx.grad is PyTorch's gradient of a real "

@@ -16,6 +16,7 @@ from .arguments import (
     checked_argnums,
     differentiable,
     pick,
+    Picked,
     require_bools,
     require_callable,
 )
@@ -24,7 +25,9 @@ from .integers import apart_from_integers
 from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
+from .sparse_arrays import holds_sparse, of_values, SparseLayout
 from .tangents import LeafType
+from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 
 
@@ -45,12 +48,16 @@ def gradients_of(
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         picked, whole = pick(who, func, which, args, kwargs), None
+        layout = SparseLayout.of(picked.values) if holds_sparse(picked.values) else None
+        if layout is not None:
+            function, values, paths = picked
+            picked = Picked(of_values(function, layout), layout.values(values), paths)
         values, any_complex = differentiable(who, picked.values, picked.paths, allow_int)
         picked = picked._replace(values=values)
         if allow_int:
             picked, whole = apart_from_integers(picked)
         function, values, paths = picked
-        loss = checking(who, function, has_aux, require_scalar)
+        loss = on_trial(checking(who, function, has_aux, require_scalar), func)
         value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), LeafType.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
@@ -59,6 +66,8 @@ def gradients_of(
             gradients = conjugate(gradients)
         if whole is not None:
             gradients = whole(gradients)
+        if layout is not None:
+            gradients = layout.joined(tuple(gradients))
         return gradients[0] if single else gradients, value, aux[0] if has_aux else None
 
     return outside_grad_mode(compute)

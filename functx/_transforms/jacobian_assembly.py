@@ -35,6 +35,7 @@ from .holomorphy import (
 from .jacobian_columns import Column
 from .outputs import checking, require_differentiable_output, signed
 from .residuals.packing import packed
+from .sparse_jacobians import of_sparse_arrays
 from .tangents import leaf_types, LeafType
 
 
@@ -49,6 +50,23 @@ def reverse_jacobian(
     require_pairs: Callable[..., None],
 ) -> Callable[..., Any]:
     """`jacrev` for `who`; `require_pairs` says which dtypes of inputs and outputs it takes."""
+
+    def dense(func: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+        return _by_rows(who, func, argnums, has_aux, chunk_size, max_bytes, as_real, require_pairs)
+
+    return of_sparse_arrays(who, dense, func, argnums, has_aux, as_real)
+
+
+def _by_rows(
+    who: str,
+    func: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    chunk_size: int | str | None,
+    max_bytes: int | None,
+    as_real: bool,
+    require_pairs: Callable[..., None],
+) -> Callable[..., Any]:
     require_callable(who, func)
     require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)
@@ -104,6 +122,26 @@ def forward_jacobian(
     judged: bool = False,
 ) -> Callable[..., Any]:
     """`jacfwd` for `who`; `judged` says that holomorphy has been looked at."""
+
+    def dense(func: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+        return _by_columns(
+            who, func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real, judged
+        )
+
+    return of_sparse_arrays(who, dense, func, argnums, has_aux, as_real)
+
+
+def _by_columns(
+    who: str,
+    func: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    randomness: Randomness | None,
+    chunk_size: int | str | None,
+    max_bytes: int | None,
+    as_real: bool,
+    judged: bool,
+) -> Callable[..., Any]:
     require_callable(who, func)
     require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)

@@ -21,6 +21,7 @@ from .arguments import (
 from .generics import Aux, Y
 from .outputs import checking, path_of_output, require_arrays
 from .programs.dependence import depending_outputs
+from .sparse_arrays import holds_sparse, like_outputs, of_values, SparseLayout
 from .tangents import matched, without_float0
 
 
@@ -82,6 +83,10 @@ def jvp(
     """
     require_callable("jvp", func)
     require_bools("jvp", strict=strict, has_aux=has_aux)
+    if isinstance(primals, tuple) and holds_sparse(primals):
+        layout = SparseLayout.of(primals)
+        tangents = layout.matched("jvp", "tangents", tangents, "`primals`")
+        func, primals = of_values(func, layout), layout.values(primals)
     primals, tangents = checked_tangents("jvp", primals, tangents)
     function = checking("jvp", func, has_aux, require_arrays)
     if not strict:
@@ -95,7 +100,7 @@ def jvp(
 
 
 def _like(output: Any, tangent: Any) -> Any:
-    return without_float0(tangent, jax.tree.leaves(output))
+    return like_outputs(output, without_float0(tangent, jax.tree.leaves(output)))
 
 
 def checked_tangents(

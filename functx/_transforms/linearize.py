@@ -16,6 +16,8 @@ from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
 from .residuals.packing import packed
+from .sparse_arrays import holds_sparse, of_values, SparseLayout
+from .sparse_products import SparsePushforward
 from .tangents import leaf_types, LeafType, matched, without_float0
 
 
@@ -79,8 +81,15 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     """
     require_callable("linearize", func)
     require_bools("linearize", has_aux=has_aux)
+    layout = SparseLayout.of(primals) if holds_sparse(primals) else None
+    if layout is not None:
+        func, primals = of_values(func, layout), layout.values(primals)
     primals = differentiable("linearize", primals, numbered("primals", len(primals))).values
     function = checking("linearize", func, has_aux, require_arrays)
     output, push, *aux = outside_grad_mode(jax.linearize)(function, *primals, has_aux=has_aux)
     types, structure = leaf_types(primals)
-    return (output, Pushforward(packed(push), types, structure, leaf_types(output)[0]), *aux)
+    push = Pushforward(packed(push), types, structure, leaf_types(output)[0])
+    if layout is not None or holds_sparse(output):
+        layout = layout or SparseLayout.of(primals)
+        push = SparsePushforward(push, layout, SparseLayout.of(output))
+    return (output, push, *aux)

@@ -17,6 +17,7 @@ from .generics import Aux, X, Y
 from .gradients import gradients_of
 from .outputs import signed
 from .residuals.packing import packed
+from .sparse_arrays import holds_sparse, of_values, SparseLayout
 from .tangents import matched
 
 
@@ -57,10 +58,13 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     >>> functx.hvp(f, x, v)
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
-    gradient, values, directions = _checked("hvp", "tangents", func, primals, tangents, has_aux)
+    gradient, values, directions, joined = _checked(
+        "hvp", "tangents", func, primals, tangents, has_aux
+    )
     _, product, (value, aux) = outside_grad_mode(jax.jvp)(
         gradient, values, directions, has_aux=True
     )
+    product = joined(product)
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 
@@ -98,17 +102,20 @@ def vhp(func: Callable[..., Any], primals: Any, cotangents: Any, *, has_aux: boo
     >>> functx.vhp(f, x, v)
     (Array(9., dtype=float32), Array([6., 0.], dtype=float32))
     """
-    gradient, values, directions = _checked("vhp", "cotangents", func, primals, cotangents, has_aux)
+    gradient, values, directions, joined = _checked(
+        "vhp", "cotangents", func, primals, cotangents, has_aux
+    )
     outputs, pull, (value, aux) = outside_grad_mode(jax.vjp)(gradient, *values, has_aux=True)
     cotangents = jax.tree.map(varying_like, conjugate(directions), outputs)
     product = conjugate(outside_grad_mode(packed(pull))(cotangents))
+    product = joined(product)
     product = product if isinstance(primals, tuple) else product[0]
     return (value, product, aux) if has_aux else (value, product)
 
 
 def _checked(
     who: str, name: str, func: Callable[..., Any], primals: Any, directions: Any, has_aux: bool
-) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], Callable[[Any], Any]]:
     """What both products need: the gradient, the primals and the directions, checked."""
     if not isinstance(primals, tuple):
         primals, directions = (primals,), (directions,)
@@ -117,6 +124,11 @@ def _checked(
         paths = numbered("primals", len(primals))
     if not primals:
         fail(who, "`primals` must not be empty", error=ValueError)
+    layout = None
+    if holds_sparse(primals):
+        layout = SparseLayout.of(primals)
+        directions = layout.matched(who, name, directions, "`primals`")
+        func, primals = of_values(func, layout), layout.values(primals)
     compute = gradients_of(who, func, tuple(range(len(primals))), has_aux)
     primals = differentiable(who, primals, paths).values
     likes, structure = jax.tree.flatten(primals)
@@ -127,4 +139,9 @@ def _checked(
         gradients, value, aux = compute(values, {})
         return gradients, (value, aux)
 
-    return gradient, primals, structure.unflatten(leaves)
+    joined = layout.joined if layout is not None else _as_it_is
+    return gradient, primals, structure.unflatten(leaves), joined
+
+
+def _as_it_is(product: Any) -> Any:
+    return product

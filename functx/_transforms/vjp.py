@@ -19,7 +19,10 @@ from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
 from .residuals.packing import packed
 from .residuals.single_use import Once
+from .sparse_arrays import holds_sparse, of_values, SparseLayout
+from .sparse_products import SparsePullback
 from .tangents import leaf_types, LeafType, matched
+from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 
 
@@ -115,10 +118,16 @@ def vjp(
     require_bools("vjp", has_aux=has_aux, retain=retain)
     require_unused("vjp", unused)
     paths = numbered("primals", len(primals))
+    layout = SparseLayout.of(primals) if holds_sparse(primals) else None
+    if layout is not None:
+        func, primals = of_values(func, layout), layout.values(primals)
     primals, any_complex = differentiable("vjp", primals, paths)
-    function = checking("vjp", func, has_aux, require_arrays)
+    function = on_trial(checking("vjp", func, has_aux, require_arrays), func)
     output, pull, *aux = outside_grad_mode(jax.vjp)(function, *primals, has_aux=has_aux)
     types, structure = leaf_types(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
     vjp_fn = Pullback(packed(pull), types, structure, any_complex, axes, paths, unused)
+    if layout is not None or holds_sparse(output):
+        layout = layout or SparseLayout.of(primals)
+        vjp_fn = SparsePullback(vjp_fn, layout, SparseLayout.of(output))
     return (output, vjp_fn if retain else Once(vjp_fn), *aux)

@@ -29,6 +29,8 @@ from .generics import P, Y
 from .named_axes import alone, Axis, require_axis
 from .numbers import as_arrays
 from .outputs import is_float0, require_arrays, signed
+from .sparse_arrays import sparse_module
+from .sparse_lanes import SparseLanes
 
 
 __all__ = ["vmap"]
@@ -106,6 +108,12 @@ def vmap(
 
     @ft.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        if sparse_module() is None:
+            return dense(func, args, kwargs)
+        lanes = SparseLanes(func, in_dims, kw_in_dims or {}, out_dims, args, kwargs)
+        return lanes.whole(dense(lanes.func, lanes.args, lanes.kwargs))
+
+    def dense(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = _MappedCall(
             func, in_dims, out_dims, randomness, kw_in_dims or {}, axis, args, kwargs
         )

@@ -60,7 +60,8 @@ from functx._core.numbers.weak_types import (
 )
 from functx._core.numbers.wide_integers import refuse_wide, wide_integers_fit
 from functx._core.randomness.ambient_generator import drawable
-from functx._core.randomness.generators import as_key, Draw
+from functx._core.randomness.generators import Draw, Generator
+from functx._core.randomness.keys import as_key
 from functx._core.shapes.symbolic_sizes import known
 
 from .block_splitting import split_in_blocks
@@ -341,21 +342,27 @@ def _placing(call: OperatorFunction) -> OperatorFunction:
 
 
 def _with_key(spec: OpSpec, call: OperatorFunction) -> OperatorFunction:
-    """Draws from the ambient generator where no key is given, unless the call is refused."""
+    """Draws from `generator=`, by default the ambient one, where no key is given.
+
+    A call that is refused draws nothing.
+    """
     name, parameters, needs_key = spec.key_parameter, spec.parameters, spec.needs_key
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         key = kwargs.pop(name, None)
-        if key is not None and not isinstance(key, Draw):
-            key = as_key(key, name)
+        if key is not None and not isinstance(key, (Draw, Generator)):
+            key = as_key(key, name, "generator= takes a functx.Generator")
         if needs_key is not None:
             bound = parameters.defaults | parameters.bound(args, kwargs)
             if not needs_key(**bound):
                 return call(*args, **kwargs)
-        if key is not None:
+        if key is None:
+            generator, what = drawable(name), "the ambient generator"
+        elif isinstance(key, Generator):
+            generator, what = key, "`generator`"
+        else:
             return call(*args, **kwargs, **{name: key})
-        generator = drawable(name)
-        draw = generator.draw()
+        draw = generator.take(f"a draw from {what}")
         try:
             return call(*args, **kwargs, **{name: draw})
         except BaseException:

@@ -26,17 +26,16 @@ SignatureRewrite = Callable[[tuple[Any, ...], dict[str, Any]], Arguments]
 
 
 class Autocast(enum.Enum):
-    """What an operator's floating-point arguments are cast to while `autocast_dtype` is set.
+    """What an operator's floating-point arguments are cast to in an autocast region.
 
-    The declarations are PyTorch's, recorded ahead of the feature: functx has no autocast region
-    yet, and nothing in it sets `autocast_dtype`. The check `extremal` reads `FLOAT32` as the fact
-    that the operator loses digits in halves.
+    The declarations are PyTorch's. float64 is never cast.
     """
 
     KEEP = enum.auto()  # nothing
-    LOWER = enum.auto()  # `autocast_dtype`:        matmul, conv
-    FLOAT32 = enum.auto()  # float32:                 exp, layer_norm, losses
+    LOWER = enum.auto()  # the region's dtype:       matmul, conv
+    FLOAT32 = enum.auto()  # float32, unless the caller gives `dtype`: exp, layer_norm, losses
     WIDEST = enum.auto()  # the widest among them:   addcmul, cat
+    BANNED = enum.auto()  # the call is refused:     binary_cross_entropy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +46,8 @@ class OpSpec:
     rule: Callable[..., Any]  # the declared function, not compiled
     promote: Promote
     accepts: Accepts
-    autocast: Autocast
+    autocast: Autocast  # by PyTorch's list for GPUs
+    autocast_cpu: Autocast  # by that for CPUs
     differentiable: bool
     random: bool  # consumes a PRNG key
     needs_key: Callable[..., bool] | None  # whether a call does, by its arguments; None: all do

@@ -32,6 +32,7 @@ def operator(
     promote: Promote = Promote.DEFAULT,
     accepts: Accepts = Accepts.ANY,
     autocast: Autocast = Autocast.KEEP,
+    autocast_cpu: Autocast | None = None,
     differentiable: bool = True,
     random: bool = False,
     needs_key: Callable[..., bool] | None = None,
@@ -52,6 +53,7 @@ def operator(
     - `name`: its full name, such as `"linalg.cholesky"`, where that is not the namespace of its
       folder and the name of the function.
     - `promote`, `accepts`, `autocast`: what happens to dtypes; see the enumerations.
+    - `autocast_cpu`: what autocast does on a CPU, where PyTorch's lists differ.
     - `differentiable`: false if no output ever carries a tangent.
     - `random`: the function has a parameter `key: Key = None` and always receives a key. One
       that PyTorch calls `key` itself may name it otherwise: the annotation counts.
@@ -90,6 +92,7 @@ def operator(
             promote=promote,
             accepts=accepts,
             autocast=autocast,
+            autocast_cpu=autocast if autocast_cpu is None else autocast_cpu,
             differentiable=differentiable,
             random=random,
             needs_key=needs_key,

@@ -52,6 +52,8 @@ class Parameters:
             for theirs, ours in (_NUMPY_NAMES | dict(synonyms)).items()
             if ours in self.roles and theirs not in self.roles
         }
+        for name in self._named(lambda role: role.kind is RoleKind.KEY):
+            self.synonyms["generator"] = name
         self.defaults = {p.name: p.default for p in each if p.default is not p.empty}
         self.positional = tuple(p.name for p in each if p.kind is p.POSITIONAL_OR_KEYWORD)
         self._required = self.roles.keys() - self.defaults.keys()

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from functx._core.context.grad_modes import apply_grad_mode
-from functx._core.context.user_contexts import autocast_dtype, checking_values
+from functx._core.context.user_contexts import checking_values
 from functx._core.errors import describe, refuse, Refused
 from functx._core.numbers.conversion import converted, promoted
 from functx._core.numbers.dtypes import (
@@ -23,13 +23,16 @@ from functx._core.numbers.dtypes import (
     real_of,
     refuse_storage,
 )
+from functx._core.numbers.product_precision import as_in_pytorch
 from functx._core.numbers.promotion import compute_and_result, joined, Promote, result_dtype
 from functx._core.numbers.wide_integers import refuse_wide
-from functx._core.randomness.generators import as_key, Draw
+from functx._core.randomness.generators import Draw
+from functx._core.randomness.keys import as_key
 from functx._core.shapes.dimensions import canonical_dim, canonical_dims, canonical_shape
 from functx._core.shapes.size_limits import check_sizes
 
-from .catalog import Autocast, OpSpec
+from .autocasting import autocast
+from .catalog import OpSpec
 from .roles import Fits, Role, RoleKind
 from .value_requirements import all_hold, check_inside, Requirement, value_fits
 
@@ -46,7 +49,7 @@ def trace_operator(
     If `judged`, a pair: the result, and whether values are as the operator requires, or None if it
     requires nothing of such arguments.
     """
-    with jax.numpy_rank_promotion("allow"):  # of users' own code, not of ours
+    with jax.numpy_rank_promotion("allow"), as_in_pytorch():  # of users' own code, not of ours
         return _trace(spec, args, kwargs, rule or spec.rule, judged)
 
 
@@ -55,6 +58,7 @@ def _trace(
 ) -> Any:
     given = spec.parameters.bound(args, kwargs)
     spec.parameters.check_kinds(given)
+    given = autocast(spec, given)
     came = dict(given)
     arrays, result = _promoted(spec, given)
     canonicalize(spec, given)
@@ -104,6 +108,7 @@ def required_of(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Bound arguments as they came and in canonical form, arrays passed through `known`."""
     came = {name: _known_value(spec, name, value, known) for name, value in bound.items()}
+    came = autocast(spec, came)
     given = dict(came)
     canonicalize(spec, given)
     return came, given
@@ -176,7 +181,7 @@ def _promoted(spec: OpSpec, given: dict[str, Any]) -> tuple[list[jax.Array], np.
     names = [name for name in spec.promoting if given.get(name) is not None]
     arrays, tree = jax.tree.flatten([given[name] for name in names])
     _check_dtypes(spec, arrays)
-    arrays = _autocast(spec, [jnp.asarray(x) for x in arrays])
+    arrays = [jnp.asarray(x) for x in arrays]
     if spec.promote is Promote.SAME:
         _check_alike(arrays)
     result = None
@@ -296,20 +301,6 @@ def _check_alike(arrays: list[jax.Array]) -> None:
             hint="x.astype(y.dtype) converts",
             error=TypeError,
         )
-
-
-def _autocast(spec: OpSpec, arrays: list[jax.Array]) -> list[jax.Array]:
-    lower = autocast_dtype.value
-    if lower is None or spec.autocast is Autocast.KEEP:
-        return arrays
-    floating = [x for x in arrays if category(x.dtype) == 2]
-    if not floating:
-        return arrays
-    if spec.autocast is Autocast.WIDEST:
-        dtype = result_dtype(floating)
-    else:
-        dtype = np.dtype(lower if spec.autocast is Autocast.LOWER else "float32")
-    return [x.astype(dtype) if category(x.dtype) == 2 else x for x in arrays]
 
 
 def _reworded(

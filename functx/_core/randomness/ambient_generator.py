@@ -11,16 +11,17 @@ import contextvars
 import functools as ft
 import inspect
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from functx._core.errors import refuse, Refused
+from functx._core.errors import fail, refuse, Refused
 from functx._core.jax_compat import recorded_for, single_lane_trace
 
-from .generators import checked_seed, Draw, Generator, key_for, key_of_seed
+from .generators import advance_all, Draw, Generator, generators_among
+from .keys import key_for, key_of_seed
 
 
 Randomness = Literal["error", "different", "same"]
@@ -51,41 +52,36 @@ class _Default:
             return generator
         with self.lock:
             if self.generator is None:
-                self.generator = Generator(key_of_seed(self.seed))
+                generator = Generator(key_of_seed(self.seed))
+                generator.home = None  # wherever it is first asked for
+                self.generator = generator
             return self.generator
 
 
-class _Scope(NamedTuple):
+class Scope(NamedTuple):
+    """A region's ambient generator."""
+
     generator: Generator | _Refusing
     home: Any  # the trace in which it was entered
+    settable: bool = False  # whether `manual_seed` and its kin may change the generator
 
 
-_default = _Default()
-_scope: contextvars.ContextVar[_Scope | None] = contextvars.ContextVar("functx", default=None)
+default = _Default()
+_scope: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("functx", default=None)
 
 
-def manual_seed(seed: int) -> None:
-    """Starts the default generator anew.
-
-    - `seed`: an int of up to 64 bits.
-
-    The process has one default generator. Threads that share it get distinct numbers, in the order
-    in which they come; for streams that do not depend on that order, give each thread a
-    `functx.random.scope` of its own.
-
-    Errors: TypeError for what is no int, ValueError for more than 64 bits.
-
-    >>> functx.manual_seed(0)
-    >>> x = functx.rand(2)
-    >>> functx.manual_seed(0)
-    >>> bool((functx.rand(2) == x).all())
-    True
-    """
-    _default.start(checked_seed("manual_seed", seed))
+def current_scope() -> Scope | None:
+    """The innermost region of this task, None where draws are from the generator of the process."""
+    return _scope.get()
 
 
-def _current() -> _Scope:
-    return _scope.get() or _Scope(_default.get(), None)
+def replace_scope(scope: Scope) -> None:
+    """Puts another generator in the place of that of the innermost region."""
+    _scope.set(scope)
+
+
+def _current() -> Scope:
+    return _scope.get() or Scope(default.get(), None)
 
 
 @contextlib.contextmanager
@@ -109,15 +105,45 @@ def scope(key_or_generator: Any) -> Iterator[Generator]:
     generator = key_or_generator
     if not isinstance(generator, Generator):
         generator = Generator(key_for("random.scope", generator))
-    with _entered(generator):
+    with _entered(generator, settable=True):
         yield generator
 
 
 @contextlib.contextmanager
-def _entered(generator: Generator | _Refusing) -> Iterator[None]:
-    # one that refuses has no home, and asking for it would show in the recorded program
-    home = None if isinstance(generator, _Refusing) else single_lane_trace()
-    token = _scope.set(_Scope(generator, home))
+def fork_rng(
+    devices: Iterable[Any] | None = None, enabled: bool = True, device_type: str = "cuda"
+) -> Iterator[None]:
+    """A region after which the ambient generator is as it was before.
+
+    - `devices`, `device_type`: without effect. One generator serves all devices.
+    - `enabled`: False makes it no region.
+
+    Inside, draws go on from the state of before, until `functx.manual_seed` starts them anew. Other
+    threads and tasks do not notice the region. In a function that is being compiled, where the
+    default generator is refused, it gives what `manual_seed` says inside.
+
+    >>> functx.manual_seed(0)
+    >>> with functx.random.fork_rng():
+    ...     functx.manual_seed(1)
+    ...     x = functx.rand(2)
+    >>> functx.initial_seed()
+    0
+    """
+    if not enabled:
+        yield
+        return
+    try:
+        generator = drawable().clone_state()
+    except Refused as refused:  # matters only where something is drawn without a seed
+        generator = _Refusing(ft.partial(_again, refused))
+    with _entered(generator, settable=True):
+        yield
+
+
+@contextlib.contextmanager
+def _entered(generator: Generator | _Refusing, settable: bool = False) -> Iterator[None]:
+    refusing = isinstance(generator, _Refusing) and not settable
+    token = _scope.set(Scope(generator, None if refusing else single_lane_trace(), settable))
     try:
         yield
     finally:
@@ -129,7 +155,7 @@ def drawable(key_parameter: str = "key") -> Generator:
 
     It may be drawn from where it was entered, and under `grad` and `jvp` there.
     """
-    generator, home = _current()
+    generator, home, _ = _current()
     if isinstance(generator, _Refusing):
         raise generator.refusal(key_parameter)
     here = single_lane_trace()
@@ -200,7 +226,7 @@ def split_lanes(who: str, randomness: Randomness | None) -> LaneStream:
         refusal = ft.partial(_lanes_refuse, who, randomness is not None)
         return LaneStream(_Refusing(refusal), per_lane=False)
     try:
-        base = drawable().draw().derive()
+        base = drawable().take("a draw from the ambient generator").derive()
     except Refused as refused:  # matters only if the mapped function does draw
         return LaneStream(_Refusing(ft.partial(_again, refused)), per_lane=False)
     return LaneStream(base, per_lane=randomness == "different")
@@ -230,6 +256,7 @@ class DrawCount(NamedTuple):
     """How many draws a recorded program makes; part of the structure of its output."""
 
     draws: int
+    of_arguments: tuple[int, ...] = ()  # from the generators among the arguments, in order
 
 
 def recording(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -239,17 +266,37 @@ def recording(func: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def inner(upcoming: Draw | None, /, *args: Any, **kwargs: Any) -> tuple[Any, DrawCount]:
+        given = generators_among((args, kwargs))
         if upcoming is None:
             with _entered(_Refusing(_no_generator)):
-                return func(*args, **kwargs), DrawCount(0)
+                return func(*args, **kwargs), DrawCount(0, draws_of(given))
         generator = Generator(*upcoming)
         with _entered(generator):
-            return func(*args, **kwargs), DrawCount(generator.drawn)
+            out = func(*args, **kwargs)
+        return out, DrawCount(generator.drawn, draws_of(given))
 
     ft.update_wrapper(inner, func)
     with contextlib.suppress(TypeError, ValueError):  # builtins need not say
         inner.__signature__ = _with_draw(inspect.signature(func))  # pyright: ignore[reportFunctionMemberAccess]
     return inner
+
+
+def draws_of(generators: Iterable[Generator]) -> tuple[int, ...]:
+    """How often each of the generators in a program's arguments was drawn from while it was traced.
+
+    One that was started anew is refused: numbers cannot tell the caller's where it is.
+    """
+    counts = []
+    for generator in generators:
+        if generator.restarted:
+            fail(
+                "Generator",
+                "a generator in the arguments is started anew inside, and the caller's is not",
+                hint="set its state before the call, or make another one inside: "
+                "functx.Generator().manual_seed(seed)",
+            )
+        counts.append(generator.drawn)
+    return tuple(counts)
 
 
 def _with_draw(signature: inspect.Signature) -> inspect.Signature:
@@ -266,7 +313,7 @@ def upcoming_draw() -> Draw | None:
 
 def _at_home() -> Generator | None:
     """The ambient generator, if it may be drawn from here."""
-    generator, home = _current()
+    generator, home, _ = _current()
     if isinstance(generator, _Refusing) or single_lane_trace() is not home:
         return None
     return generator
@@ -279,9 +326,12 @@ def drawing(compiled: Callable[..., tuple[Any, DrawCount]], *args: Any, **kwargs
     """
     generator = _at_home()
     if generator is None:
-        return compiled(None, *args, **kwargs)[0]
-    with generator.lock:
-        upcoming = Draw(generator.key, generator.counter)
-        out, drawn = compiled(upcoming, *args, **kwargs)
-        generator.advance(drawn.draws)
+        out, drawn = compiled(None, *args, **kwargs)
+    else:
+        with generator.lock:
+            upcoming = Draw(generator.key, generator.counter)
+            out, drawn = compiled(upcoming, *args, **kwargs)
+            generator.advance(drawn.draws)
+    if drawn.of_arguments:
+        advance_all((args, kwargs), drawn.of_arguments)
     return out

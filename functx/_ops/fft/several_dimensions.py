@@ -13,6 +13,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayLike,
+    Autocast,
     canonical_dims,
     describe,
     operator,
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def fftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
@@ -65,7 +66,7 @@ def fftn(
     return fourier(input, _signal(input, s, dim), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def fft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
@@ -90,7 +91,7 @@ def fft2(
     return fourier(input, _signal(input, s, dim), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def ifftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
@@ -115,7 +116,7 @@ def ifftn(
     return fourier(input, _signal(input, s, dim), norm, inverse=True)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def ifft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
@@ -140,7 +141,7 @@ def ifft2(
     return fourier(input, _signal(input, s, dim), norm, inverse=True)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL, autocast_cpu=Autocast.FLOAT32)
 def rfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
@@ -167,7 +168,7 @@ def rfftn(
     return half_fourier(input, _some(input, s, dim), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL, autocast_cpu=Autocast.FLOAT32)
 def rfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:
@@ -193,7 +194,7 @@ def rfft2(
     return half_fourier(input, _some(input, s, dim), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def irfftn(
     input: ArrayLike, s: Shape | None = None, dim: Shape | None = None, norm: str | None = None
 ) -> Array:
@@ -222,7 +223,7 @@ def irfftn(
     return real_fourier(input, _half(input, s, dim), norm, inverse=True)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def irfft2(
     input: ArrayLike, s: Shape | None = None, dim: Shape = (-2, -1), norm: str | None = None
 ) -> Array:

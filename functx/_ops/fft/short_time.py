@@ -14,6 +14,7 @@ from jax.core import min_dim
 from functx._core import (
     Accepts,
     ArrayOnly,
+    Autocast,
     category,
     complex_of,
     decided,
@@ -41,7 +42,7 @@ class _Frames(NamedTuple):
     width: int
 
 
-@operator(name="stft", promote=Promote.NONE, accepts=Accepts.LAPACK)
+@operator(name="stft", promote=Promote.NONE, accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def stft(
     input: ArrayOnly,
     n_fft: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, describe, Dim, operator, Promote, refuse
+from functx._core import Accepts, ArrayLike, Autocast, describe, Dim, operator, Promote, refuse
 
 from .discrete import fourier, half_fourier, real_fourier, Signal, signal_of
 
@@ -12,7 +12,7 @@ from .discrete import fourier, half_fourier, real_fourier, Signal, signal_of
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def fft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Fourier transform: $y_j = \sum_k x_k\, e^{-2 \pi i j k / n}$.
 
@@ -34,7 +34,7 @@ def fft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None 
     return fourier(input, _along(input, dim, n), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def ifft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Inverse Fourier transform: $y_j = \tfrac1n \sum_k x_k\, e^{2 \pi i j k / n}$.
 
@@ -56,7 +56,7 @@ def ifft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     return fourier(input, _along(input, dim, n), norm, inverse=True)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL, autocast_cpu=Autocast.FLOAT32)
 def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Fourier transform of a real signal: its first half, which determines the other half.
 
@@ -81,7 +81,7 @@ def rfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     return half_fourier(input, _along(input, dim, n), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Inverse of `rfft`: the real signal whose Fourier transform has the given first half.
 
@@ -107,7 +107,7 @@ def irfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | Non
     return real_fourier(input, _along(input, dim, n, from_half=True), norm, inverse=True)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE, autocast_cpu=Autocast.FLOAT32)
 def hfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Fourier transform of a signal with $x_{-k} = \overline{x_k}$, from its half: a real result.
 
@@ -132,7 +132,7 @@ def hfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None
     return real_fourier(input, _along(input, dim, n, from_half=True), norm, inverse=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL)
+@operator(promote=Promote.NONE, accepts=Accepts.WHOLE_REAL, autocast_cpu=Autocast.FLOAT32)
 def ihfft(input: ArrayLike, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Array:
     r"""Inverse of `hfft`: half of a signal with $x_{-k} = \overline{x_k}$, from its transform.
 

@@ -86,9 +86,10 @@ def _counts_agree(input: Array, indices: Any, values: Array) -> Iterator[Require
 
 @operator(
     promote=Promote.NONE,
-    autocast=Autocast.WIDEST,
     requires=_positions_inside,
     takes_storage_dtypes=True,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
 )
 def index_put(
     input: ArrayLike, indices: UnpromotedArrays, values: ArrayLike, accumulate: bool = False

@@ -60,7 +60,8 @@ def gather(input: ArrayLike, dim: Dim, index: Index, *, sparse_grad: bool = Fals
     if sparse_grad:
         refuse(
             "`sparse_grad` does not exist: the gradient is dense",
-            hint="leave it out; of few elements of a large array, take the gradient by those",
+            hint="leave it out; functx.sparse.row_grad gives the gradient of a table as the rows "
+            "or elements that were looked up",
             error=ValueError,
         )
     index = as_index(index)

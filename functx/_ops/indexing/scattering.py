@@ -104,7 +104,12 @@ def scatter(
     return out.reshape(input.shape)
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.WIDEST, requires=positions_inside)
+@operator(
+    promote=Promote.NONE,
+    requires=positions_inside,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
+)
 def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Array:
     r"""A copy of `input` with `src` added along `dim`.
 

@@ -11,6 +11,7 @@ from jax import Array
 
 from functx._core import (
     ArrayOnly,
+    Autocast,
     describe,
     Dim,
     glanced,
@@ -87,7 +88,12 @@ def index_fill(input: ArrayOnly, dim: Dim, index: Index, value: UnpromotedArray)
     return jnp.where(named, value, line).reshape(input.shape)
 
 
-@operator(promote=Promote.NONE, requires=positions_inside, takes_storage_dtypes=True)
+@operator(
+    promote=Promote.NONE,
+    requires=positions_inside,
+    takes_storage_dtypes=True,
+    autocast_cpu=Autocast.WIDEST,
+)
 def index_copy(input: ArrayOnly, dim: Dim, index: Index, source: ArrayOnly) -> Array:
     r"""A copy of `input` with the slices of `source` across `dim` at a vector of positions.
 

@@ -8,7 +8,16 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse, Requirement
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    describe,
+    operator,
+    Promote,
+    refuse,
+    Requirement,
+)
 from functx._core.numbers.bitwise_comparison import nonzero
 
 from .cholesky_factors import cholesky_factor, positive_definite
@@ -25,7 +34,11 @@ def _positive_definite(*, input: Any, upper: bool, **_: Any) -> Iterator[Require
 
 
 @operator(
-    name="cholesky", accepts=Accepts.LAPACK, requires=_positive_definite, checked_on_request=True
+    name="cholesky",
+    accepts=Accepts.LAPACK,
+    requires=_positive_definite,
+    checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def cholesky(input: ArrayLike, upper: bool = False) -> Array:
     """Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
@@ -59,6 +72,7 @@ def _no_zero_on_diagonal(*, input: Any, **_: Any) -> Iterator[Requirement]:
     accepts=Accepts.LAPACK,
     requires=_no_zero_on_diagonal,
     checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def cholesky_inverse(input: ArrayLike, upper: bool = False) -> Array:
     """Inverse of the matrix whose Cholesky factor is given: $(L L^H)^{-1}$, or $(U^H U)^{-1}$.
@@ -90,6 +104,7 @@ def _identity(A: Array) -> Array:
     promote=Promote.SAME,
     accepts=Accepts.LAPACK,
     synonyms={"B": "input", "L": "input2"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def cholesky_solve(input: ArrayLike, input2: ArrayLike, upper: bool = False) -> Array:
     r"""Solution $X$ of $A X = B$ for $B$ = `input` and the Cholesky factor `input2` of $A$.

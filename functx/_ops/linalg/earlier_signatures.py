@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator
+from functx._core import Accepts, ArrayLike, Autocast, operator
 
 from .matrix_arguments import adjoint, check_matrices
 from .orthogonal_triangular import complete_qr, QRResult, reduced_qr
@@ -17,7 +17,7 @@ from .singular_value_rules import completed, decomposed, singular_values
 __all__ = ["qr", "svd"]
 
 
-@operator(name="qr", accepts=Accepts.LAPACK)
+@operator(name="qr", accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def qr(input: ArrayLike, some: bool = True) -> QRResult:
     r"""QR decomposition, $A = Q R$: the older form of `functx.linalg.qr`.
 
@@ -46,7 +46,7 @@ class SVDResult(NamedTuple):
     V: Array
 
 
-@operator(name="svd", accepts=Accepts.LAPACK)
+@operator(name="svd", accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def svd(input: ArrayLike, some: bool = True, compute_uv: bool = True) -> SVDResult:
     r"""Singular value decomposition: $A = U \operatorname{diag}(S) V^H$. Note `V`, not $V^H$.
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote, Requirement
 from functx._core.rules.custom_derivatives import derivative_rules
 
 from .full_precision import product
@@ -38,7 +38,9 @@ def _finite(*, A: Any, **_: Any) -> Iterator[Requirement]:
         yield each_matrix(jnp.all(jnp.isfinite(A), (-2, -1)), "finite")
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite)
+@operator(
+    promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite, autocast_cpu=Autocast.FLOAT32
+)
 def eig(A: ArrayLike) -> EigResult:
     r"""Eigenvalues and eigenvectors: $A V = V \operatorname{diag}(\lambda)$.
 
@@ -62,7 +64,9 @@ def eig(A: ArrayLike) -> EigResult:
     return EigResult(values, *with_free_phase("linalg.eig", vectors))
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite)
+@operator(
+    promote=Promote.NONE, accepts=Accepts.LAPACK, requires=_finite, autocast_cpu=Autocast.FLOAT32
+)
 def eigvals(A: ArrayLike) -> Array:
     """Eigenvalues of matrices that need not be Hermitian, in no order.
 

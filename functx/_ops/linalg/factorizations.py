@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, Promote, refuse, Requirement
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote, refuse, Requirement
 
 from .cholesky_factors import cholesky_factor, positive_definite
 from .hermitian_eigenvalues import hermitian_eigenvalues
@@ -25,7 +25,12 @@ def _positive_definite(*, A: Any, upper: bool, **_: Any) -> Iterator[Requirement
         yield positive_definite(A, upper=upper)
 
 
-@operator(accepts=Accepts.LAPACK, requires=_positive_definite, checked_on_request=True)
+@operator(
+    accepts=Accepts.LAPACK,
+    requires=_positive_definite,
+    checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
+)
 def cholesky(A: ArrayLike, *, upper: bool = False) -> Array:
     """Cholesky factor: lower triangular $L$ with $A = L L^H$, or upper $U$ with $A = U^H U$.
 
@@ -53,7 +58,8 @@ class EighResult(NamedTuple):
     eigenvectors: Array
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real, vectors not
+# Eigenvalues are real, vectors not; hence `Promote.NONE`.
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
     r"""Eigenvalues and eigenvectors of Hermitian matrices: $A = Q\, \mathrm{diag}(\lambda)\, Q^H$.
 
@@ -76,7 +82,8 @@ def eigh(A: ArrayLike, UPLO: str = "L") -> EighResult:
     return EighResult(values, *with_free_phase("linalg.eigh", vectors))
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK)  # eigenvalues are real
+# Eigenvalues are real; hence `Promote.NONE`.
+@operator(promote=Promote.NONE, accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
     """Eigenvalues of Hermitian matrices, ascending.
 
@@ -97,7 +104,7 @@ def eigvalsh(A: ArrayLike, UPLO: str = "L") -> Array:
     return hermitian_eigenvalues(from_triangle(A, UPLO))
 
 
-@operator(accepts=Accepts.LAPACK)
+@operator(accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def qr(A: ArrayLike, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResult:
     """QR decomposition: $A = Q R$ with orthonormal columns in $Q$ and an upper triangular $R$.
 

@@ -16,6 +16,7 @@ from jax.core import min_dim
 from functx._core import (
     Accepts,
     ArrayLike,
+    Autocast,
     decided,
     describe,
     equally_varying,
@@ -41,7 +42,7 @@ class GeqrfResult(NamedTuple):
     tau: Array
 
 
-@operator(name="geqrf", accepts=Accepts.LAPACK)
+@operator(name="geqrf", accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def geqrf(input: ArrayLike) -> GeqrfResult:
     r"""QR decomposition as LAPACK's `geqrf` leaves it: $R$, and reflections whose product is $Q$.
 
@@ -125,6 +126,7 @@ _geqrf = derivative_rules(_by_lapack, jvp=_geqrf_tangent, name="geqrf")
     accepts=Accepts.LAPACK,
     aliases=("orgqr",),
     synonyms={"input": "A", "input2": "tau"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def householder_product(A: ArrayLike, tau: ArrayLike) -> Array:
     r"""The first columns of a product of Householder reflections, $H_1 \cdots H_k$.
@@ -155,6 +157,7 @@ def householder_product(A: ArrayLike, tau: ArrayLike) -> Array:
     promote=Promote.SAME,
     accepts=Accepts.LAPACK,
     synonyms={"input2": "tau", "input3": "other"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def ormqr(
     input: ArrayLike, tau: ArrayLike, other: ArrayLike, left: bool = True, transpose: bool = False

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    Autocast,
     available,
     describe,
     LONG,
@@ -58,6 +59,7 @@ def _full_rank(*, A: Any, driver: Any, **_: Any) -> Iterator[Requirement]:
     requires=_full_rank,
     checked_on_request=True,
     synonyms={"input": "A", "b": "B"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def lstsq(
     A: ArrayLike, B: ArrayLike, rcond: UnpromotedArray | None = None, *, driver: str | None = None

@@ -41,8 +41,9 @@ _ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 @operator(
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
-    autocast=Autocast.FLOAT32,
     dtype_may_narrow=False,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def matrix_norm(
     A: ArrayLike,
@@ -76,8 +77,9 @@ def matrix_norm(
 @operator(
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
-    autocast=Autocast.FLOAT32,
     dtype_may_narrow=False,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def norm(
     A: ArrayLike,
@@ -124,7 +126,7 @@ def norm(
     return jnp.expand_dims(out, axes) if keepdim else out
 
 
-@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def cond(A: ArrayLike, p: float | str | None = None) -> Array:
     r"""Condition number: $\|A\|_p \|A^{-1}\|_p$.
 

@@ -29,10 +29,28 @@ def reduced_qr(A: Array) -> tuple[Array, Array]:
     """
     m, n = A.shape[-2:]
     k = min_dim(m, n)
-    Q, R = lax.linalg.qr(A[..., :k], full_matrices=False)
+    Q, R = _factors(A[..., :k])
     if decided(lambda: n > m, otherwise=True):
         R = jnp.concatenate([R, product(adjoint(Q), A[..., k:])], axis=-1)
     return Q, R
+
+
+def _factors_jvp(primals: Any, output: Any, tangents: Any) -> tuple[Array, Array]:
+    # JAX's own rule, whose products are in no more than the precision of the moment.
+    (Q, R), (dA,) = output, tangents
+    change = lax.linalg.triangular_solve(R, dA)  # dA R^-1
+    inner = product(adjoint(Q), change)
+    lower = jnp.tril(inner, -1)
+    turn = lower - adjoint(lower)
+    if jnp.iscomplexobj(R):
+        diagonal = jnp.eye(R.shape[-1], dtype=R.dtype)
+        turn = turn + diagonal * (inner - inner.real.astype(inner.dtype))
+    return product(Q, turn - inner) + change, product(inner - turn, R)
+
+
+_factors = derivative_rules(
+    lambda A: tuple(lax.linalg.qr(A, full_matrices=False)), jvp=_factors_jvp, name="linalg.qr"
+)
 
 
 def complete_qr(A: Array, who: str, option: str, instead: str) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, Index, operator, Promote, Requirement
+from functx._core import Accepts, ArrayLike, Autocast, Index, operator, Promote, Requirement
 
 from .lu_arguments import (
     check_factors,
@@ -28,7 +28,7 @@ __all__ = ["lu", "lu_solve", "lu_unpack"]
 def lu(A: ArrayLike, pivot: bool = True, get_infos: Literal[False] = False) -> LUFactorResult: ...
 @overload
 def lu(A: ArrayLike, pivot: bool = True, get_infos: bool = False) -> Any: ...
-@operator(name="lu", accepts=Accepts.LAPACK)
+@operator(name="lu", accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def lu(A: ArrayLike, pivot: bool = True, get_infos: bool = False) -> Any:
     r"""LU factors with partial pivoting, $P^T A = L U$, in one matrix.
 
@@ -63,6 +63,7 @@ def _pivots_in_range(*, LU_data: Any, LU_pivots: Any, **_: Any) -> Iterator[Requ
     accepts=Accepts.LAPACK,
     requires=_pivots_in_range,
     synonyms={"b": "input"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def lu_solve(input: ArrayLike, LU_data: ArrayLike, LU_pivots: Index) -> Array:
     r"""Solution $X$ of $A X = b$ for $b$ = `input` and the LU factors of $A$.

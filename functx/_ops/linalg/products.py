@@ -60,7 +60,7 @@ def multi_dot(tensors: ArraysOnly) -> Array:
     return out.reshape(out.shape[row : 2 - column])
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.INEXACT)
+@operator(promote=Promote.SAME, accepts=Accepts.INEXACT, autocast=Autocast.LOWER)
 def vecdot(x: ArrayOnly, y: ArrayOnly, *, dim: int = -1) -> Array:
     r"""Inner products of vectors along `dim`: $\sum_i \bar{x}_i y_i$.
 

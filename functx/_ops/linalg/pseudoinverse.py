@@ -7,7 +7,7 @@ from typing import Any, overload
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator, RealScalar, UnpromotedArray
+from functx._core import Accepts, ArrayLike, Autocast, operator, RealScalar, UnpromotedArray
 
 from .matrix_arguments import check_matrices
 from .pseudoinverses import pseudoinverse
@@ -67,7 +67,7 @@ def pinv(
     return pseudoinverse(A, *tolerances(A, atol, rtol), of_hermitian=hermitian)
 
 
-@operator(name="pinverse", accepts=Accepts.LAPACK)
+@operator(name="pinverse", accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def pinverse(input: ArrayLike, rcond: RealScalar = 1e-15) -> Array:
     """Pseudoinverse of Moore and Penrose: the older form of `functx.linalg.pinv`.
 

@@ -7,7 +7,16 @@ from typing import Any, overload
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, available, LONG, operator, Promote, UnpromotedArray
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    available,
+    LONG,
+    operator,
+    Promote,
+    UnpromotedArray,
+)
 
 from .matrix_arguments import check_matrices, hermitian as from_lower_half, nan_beside_infinities
 from .tolerances import not_negligible, tolerances
@@ -43,6 +52,7 @@ def matrix_rank(A: ArrayLike, tol: UnpromotedArray | None, hermitian: bool = Fal
     differentiable=False,
     other_signatures=_tol_form,
     synonyms={"input": "A"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def matrix_rank(
     A: ArrayLike,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, Promote, refuse
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote, refuse
 
 from .matrix_arguments import adjoint, check_matrices
 from .singular_value_rules import completed, decomposed, singular_values
@@ -30,7 +30,7 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
-@operator(accepts=Accepts.LAPACK)
+@operator(accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) -> SVDResult:
     r"""Singular value decomposition: $A = U \operatorname{diag}(S) V^H$.
 
@@ -60,7 +60,7 @@ def svd(A: ArrayLike, full_matrices: bool = True, *, driver: str | None = None) 
     return SVDResult(U, S, Vh)
 
 
-@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK)
+@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.LAPACK, autocast_cpu=Autocast.FLOAT32)
 def svdvals(A: ArrayLike, *, driver: str | None = None) -> Array:
     """Singular values of each matrix, descending.
 

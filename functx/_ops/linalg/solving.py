@@ -7,7 +7,7 @@ from typing import Any
 
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote, Requirement
 
 from .linear_systems import inverse, nonsingular, solution
 
@@ -21,7 +21,11 @@ def _nonsingular(*, A: Any, **_: Any) -> Iterator[Requirement]:
 
 
 @operator(
-    promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_nonsingular, checked_on_request=True
+    promote=Promote.SAME,
+    accepts=Accepts.LAPACK,
+    requires=_nonsingular,
+    checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
     """Solution $X$ of the linear system $A X = B$, or of $X A = B$.
@@ -45,7 +49,11 @@ def solve(A: ArrayLike, B: ArrayLike, *, left: bool = True) -> Array:
 
 
 @operator(
-    accepts=Accepts.LAPACK, aliases=("inverse",), requires=_nonsingular, checked_on_request=True
+    accepts=Accepts.LAPACK,
+    aliases=("inverse",),
+    requires=_nonsingular,
+    checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def inv(A: ArrayLike) -> Array:
     """Inverse matrix: $A^{-1} A = I$.

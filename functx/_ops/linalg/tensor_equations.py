@@ -12,6 +12,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayLike,
+    Autocast,
     canonical_dim,
     describe,
     operator,
@@ -37,7 +38,12 @@ def _solution_exists(*, A: Any, B: Any, dims: Any = None, **_: Any) -> Iterator[
         yield nonsingular(_as_matrix(A, B.ndim))
 
 
-@operator(accepts=Accepts.LAPACK, requires=_inverse_exists, checked_on_request=True)
+@operator(
+    accepts=Accepts.LAPACK,
+    requires=_inverse_exists,
+    checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
+)
 def tensorinv(A: ArrayLike, ind: int = 2) -> Array:
     """Inverse of a tensor as a linear map from its last dimensions to its first ones.
 
@@ -68,7 +74,11 @@ def tensorinv(A: ArrayLike, ind: int = 2) -> Array:
 
 
 @operator(
-    promote=Promote.SAME, accepts=Accepts.LAPACK, requires=_solution_exists, checked_on_request=True
+    promote=Promote.SAME,
+    accepts=Accepts.LAPACK,
+    requires=_solution_exists,
+    checked_on_request=True,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def tensorsolve(A: ArrayLike, B: ArrayLike, dims: Sequence[int] | None = None) -> Array:
     """Solution `X` of `functx.tensordot(A, X, X.ndim) == B`.

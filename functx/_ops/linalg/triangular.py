@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, describe, operator, Promote, refuse
+from functx._core import Accepts, ArrayLike, Autocast, describe, operator, Promote, refuse
 
 from .matrix_arguments import check_matrices
 from .triangular_systems import solved, with_common_batch
@@ -53,7 +53,11 @@ class TriangularSolveResult(NamedTuple):
 
 
 @operator(
-    name="triangular_solve", promote=Promote.SAME, accepts=Accepts.LAPACK, synonyms={"b": "input"}
+    name="triangular_solve",
+    promote=Promote.SAME,
+    accepts=Accepts.LAPACK,
+    synonyms={"b": "input"},
+    autocast_cpu=Autocast.FLOAT32,
 )
 def triangular_solve(
     input: ArrayLike,

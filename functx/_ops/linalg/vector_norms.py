@@ -25,8 +25,9 @@ __all__ = ["vector_norm"]
 @operator(
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
-    autocast=Autocast.FLOAT32,
     dtype_may_narrow=False,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def vector_norm(
     x: ArrayLike,

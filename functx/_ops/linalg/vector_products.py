@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from jax import Array
 
-from functx._core import Accepts, ArrayOnly, Autocast, Dim, operator, Promote
+from functx._core import Accepts, ArrayOnly, Dim, operator, Promote
 from functx._ops.products.crossing import cross_product
 
 
 __all__ = ["cross"]
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+@operator(promote=Promote.SAME, accepts=Accepts.NUMBER)
 def cross(input: ArrayOnly, other: ArrayOnly, *, dim: Dim = -1) -> Array:
     """Cross product of vectors of length 3: $y_0 = x_1 z_2 - x_2 z_1$, and so on in a circle.
 

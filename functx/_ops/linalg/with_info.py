@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, operator, Promote, Requirement
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote, Requirement
 
 from .cholesky_factors import cholesky_factor, first_minor_not_positive, positive_definite
 from .linear_systems import inverse, nonsingular, singular_at, solution
@@ -36,7 +36,7 @@ class CholeskyExResult(NamedTuple):
     info: Array
 
 
-@operator(accepts=Accepts.LAPACK, requires=_positive_definite)
+@operator(accepts=Accepts.LAPACK, requires=_positive_definite, autocast_cpu=Autocast.FLOAT32)
 def cholesky_ex(
     A: ArrayLike, *, upper: bool = False, check_errors: bool = False
 ) -> CholeskyExResult:
@@ -68,7 +68,7 @@ class InvExResult(NamedTuple):
     info: Array
 
 
-@operator(accepts=Accepts.LAPACK, requires=_nonsingular)
+@operator(accepts=Accepts.LAPACK, requires=_nonsingular, autocast_cpu=Autocast.FLOAT32)
 def inv_ex(A: ArrayLike, *, check_errors: bool = False) -> InvExResult:
     """Inverse matrix, $A^{-1} A = I$, and the number of the first pivot that is zero.
 

@@ -9,6 +9,7 @@ from jax import Array
 
 from functx._core import (
     ArrayOnly,
+    Autocast,
     available,
     axes_of,
     category,
@@ -63,7 +64,7 @@ def sum(
     return total(filled(input, kept(input, mask), 0), dim, bool(keepdim))
 
 
-@operator(promote=Promote.INT_TO_LONG)
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
 def prod(
     input: ArrayOnly,
     dim: Dims = None,

@@ -9,7 +9,7 @@ from typing import Literal
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, ComputeDtypeScalar, operator, refuse
+from functx._core import Accepts, ArrayLike, Autocast, ComputeDtypeScalar, operator, refuse
 from functx._core.numbers.bitwise_comparison import negative, nonzero
 from functx._ops.quotients import quotient
 from functx._ops.sigmoids import sigmoid, sigmoid_beside_slope
@@ -76,7 +76,7 @@ def _share_by_tanh(x: Array, gate: Gate = sigmoid) -> Array:
     return gate(2 * inner)  # equals (1 + tanh) / 2, whose sum would cancel
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def softplus(
     input: ArrayLike, beta: ComputeDtypeScalar = 1, threshold: ComputeDtypeScalar = 20
 ) -> Array:

@@ -50,10 +50,10 @@ def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
     random=True,
     requires=_options_fit,
     needs_key=_drops,
+    autocast=Autocast.LOWER,
 )
 def scaled_dot_product_attention(
     query: ArrayLike,

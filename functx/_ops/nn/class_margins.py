@@ -12,6 +12,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     as_number,
+    Autocast,
     category,
     describe,
     Index,
@@ -40,7 +41,12 @@ def _class_exists(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement]
         yield Requirement(ok, message, target, IndexError)
 
 
-@operator(accepts=Accepts.FLOATING, promote=Promote.SAME, requires=_class_exists)
+@operator(
+    accepts=Accepts.FLOATING,
+    promote=Promote.SAME,
+    requires=_class_exists,
+    autocast=Autocast.FLOAT32,
+)
 def multi_margin_loss(
     input: ArrayLike,
     target: Index,
@@ -108,7 +114,12 @@ def _labels_exist(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement]
         yield Requirement(ok, message, target)
 
 
-@operator(accepts=Accepts.FLOATING, promote=Promote.SAME, requires=_labels_exist)
+@operator(
+    accepts=Accepts.FLOATING,
+    promote=Promote.SAME,
+    requires=_labels_exist,
+    autocast=Autocast.FLOAT32,
+)
 def multilabel_margin_loss(
     input: ArrayLike,
     target: Index,

@@ -47,9 +47,9 @@ def _targets_exist(
 
 @operator(
     accepts=Accepts.FLOATING,
-    autocast=Autocast.FLOAT32,
     promote=Promote.SAME,
     requires=_targets_exist,
+    autocast=Autocast.FLOAT32,
 )
 def nll_loss(
     input: ArrayLike,
@@ -103,9 +103,9 @@ def _targets_and_options_fit(
 
 @operator(
     accepts=Accepts.FLOATING,
-    autocast=Autocast.FLOAT32,
     promote=Promote.SAME,
     requires=_targets_and_options_fit,
+    autocast=Autocast.FLOAT32,
 )
 def cross_entropy(
     input: ArrayLike,

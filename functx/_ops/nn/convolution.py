@@ -28,7 +28,7 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc"]
 
 
 @operator(
-    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, aliases=("conv1d",)
+    promote=Promote.SAME, accepts=Accepts.NUMBER, aliases=("conv1d",), autocast=Autocast.LOWER
 )
 def conv1d(
     input: ArrayLike,
@@ -68,7 +68,7 @@ def conv1d(
 
 
 @operator(
-    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, aliases=("conv2d",)
+    promote=Promote.SAME, accepts=Accepts.NUMBER, aliases=("conv2d",), autocast=Autocast.LOWER
 )
 def conv2d(
     input: ArrayLike,
@@ -112,7 +112,7 @@ def conv2d(
 
 
 @operator(
-    promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER, aliases=("conv3d",)
+    promote=Promote.SAME, accepts=Accepts.NUMBER, aliases=("conv3d",), autocast=Autocast.LOWER
 )
 def conv3d(
     input: ArrayLike,
@@ -153,7 +153,9 @@ def conv3d(
     return _convolution(3, input, weight, bias, stride, padding, dilation, groups)
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, aliases=("conv_tbc",))
+@operator(
+    promote=Promote.SAME, accepts=Accepts.FLOATING, aliases=("conv_tbc",), autocast=Autocast.LOWER
+)
 def conv_tbc(input: ArrayLike, weight: ArrayLike, bias: ArrayLike, pad: int = 0) -> Array:
     r"""Convolution over time, which is the first dimension:
     $y_{onf} = b_f + \sum_{ci} w_{icf}\, x_{o + i,\,nc}$.

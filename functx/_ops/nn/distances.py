@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayOnly,
+    Autocast,
     canonical_dim,
     operator,
     Promote,
@@ -38,6 +39,8 @@ def _eps_is_not_negative(*, eps: Any, **_: Any) -> Iterator[Requirement]:
     zero_dim_promotes_alike=True,
     requires=_eps_is_not_negative,
     aliases=("cosine_similarity",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def cosine_similarity(x1: ArrayOnly, x2: ArrayOnly, dim: int = 1, eps: Scalar = 1e-8) -> Array:
     r"""Cosine of the angle of vectors along `dim`: $x_1 \cdot x_2 / (|x_1| |x_2|)$.
@@ -70,6 +73,8 @@ def cosine_similarity(x1: ArrayOnly, x2: ArrayOnly, dim: int = 1, eps: Scalar = 
     accepts=Accepts.NUMBER,
     promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
     aliases=("pairwise_distance",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def pairwise_distance(
     x1: ArrayOnly,

@@ -28,7 +28,12 @@ _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.WIDEST)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.FLOAT32,
+)
 def grid_sample(
     input: ArrayLike,
     grid: ArrayLike,
@@ -72,7 +77,11 @@ def grid_sample(
 
 
 @operator(
-    name="grid_sampler", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.WIDEST
+    name="grid_sampler",
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def grid_sampler(
     input: ArrayLike,
@@ -108,7 +117,7 @@ def grid_sampler(
     name="grid_sampler_2d",
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def grid_sampler_2d(
     input: ArrayLike,
@@ -142,7 +151,7 @@ def grid_sampler_2d(
     name="grid_sampler_3d",
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def grid_sampler_3d(
     input: ArrayLike,

@@ -12,7 +12,6 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayOnly,
-    Autocast,
     describe,
     DType,
     Index,
@@ -41,12 +40,7 @@ def _jagged(mat_a: Any, mat_b: Any) -> int:
     return mat_a.shape[0] if mat_a.ndim == 2 else mat_b.shape[-1]
 
 
-@operator(
-    promote=Promote.SAME,
-    accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
-    requires=_ends_fit,
-)
+@operator(promote=Promote.SAME, accepts=Accepts.FLOATING, requires=_ends_fit)
 def grouped_mm(
     mat_a: ArrayOnly,
     mat_b: ArrayOnly,

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Dim, Key, operator, RealScalar
+from functx._core import Accepts, ArrayLike, Autocast, Dim, Key, operator, RealScalar
 
 from .normalized_exponentials import probabilities
 
@@ -14,7 +14,9 @@ from .normalized_exponentials import probabilities
 __all__ = ["gumbel_softmax"]
 
 
-@operator(accepts=Accepts.FLOATING, random=True)
+@operator(
+    accepts=Accepts.FLOATING, random=True, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP
+)
 def gumbel_softmax(
     logits: ArrayLike,
     tau: RealScalar = 1.0,

@@ -16,6 +16,7 @@ from functx._core import (
     Accepts,
     accumulator,
     ArrayLike,
+    Autocast,
     available,
     category,
     describe,
@@ -47,7 +48,12 @@ _FILTERED = {"bilinear", "bicubic", "lanczos"}  # the modes that take `antialias
 _BLOCKY = {"nearest", "nearest-exact", "area"}
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.REAL_NUMBER,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def interpolate(
     input: ArrayLike,
     size: Size | Sequence[Size] | None = None,
@@ -94,7 +100,12 @@ def interpolate(
     )
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.REAL_NUMBER,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def upsample(
     input: ArrayLike,
     size: Size | Sequence[Size] | None = None,
@@ -122,7 +133,12 @@ def upsample(
     return _interpolated(input, size, scale_factor, mode, align_corners)
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.REAL_NUMBER,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def upsample_nearest(
     input: ArrayLike,
     size: Size | Sequence[Size] | None = None,
@@ -147,7 +163,12 @@ def upsample_nearest(
     return _interpolated(input, size, scale_factor, "nearest")
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER)
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.REAL_NUMBER,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def upsample_bilinear(
     input: ArrayLike,
     size: Size | Sequence[Size] | None = None,

@@ -43,8 +43,9 @@ def _probabilities(*, input: Any, target: Any, **_: Any) -> Iterator[Requirement
 @operator(
     accepts=Accepts.FLOATING,
     promote=Promote.SAME,
-    autocast=Autocast.FLOAT32,
     requires=_probabilities,
+    autocast=Autocast.BANNED,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def binary_cross_entropy(
     input: ArrayOnly,
@@ -211,8 +212,9 @@ def _variances(*, var: Any, **_: Any) -> Iterator[Requirement]:
 @operator(
     accepts=Accepts.REAL,
     promote=Promote.INT_TO_FLOAT,
-    autocast=Autocast.FLOAT32,
     requires=_variances,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def gaussian_nll_loss(
     input: ArrayOnly,

@@ -64,8 +64,9 @@ def linear(input: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None) -
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.REAL_NUMBER,
-    autocast=Autocast.WIDEST,
     aliases=("bilinear",),
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
 )
 def bilinear(
     input1: ArrayOnly, input2: ArrayOnly, weight: ArrayOnly, bias: ArrayOnly | None = None

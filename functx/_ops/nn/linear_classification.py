@@ -49,8 +49,8 @@ def _targets_and_options_fit(
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.FLOAT32,
     requires=_targets_and_options_fit,
+    autocast=Autocast.FLOAT32,
 )
 def linear_cross_entropy(
     input: ArrayOnly,

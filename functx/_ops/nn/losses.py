@@ -51,7 +51,7 @@ __all__ = [
 
 
 # The loss and its weight promote by different rules, hence `Promote.NONE`.
-@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, zero_dim_promotes_alike=True)
+@operator(promote=Promote.NONE, zero_dim_promotes_alike=True, autocast=Autocast.FLOAT32)
 def mse_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -86,7 +86,7 @@ def mse_loss(
     return _weighted(difference * difference, dtype, input, weight, reduction)
 
 
-@operator(promote=Promote.NONE, autocast=Autocast.FLOAT32, zero_dim_promotes_alike=True)
+@operator(promote=Promote.NONE, zero_dim_promotes_alike=True, autocast=Autocast.FLOAT32)
 def l1_loss(
     input: ArrayLike,
     target: ArrayLike,
@@ -171,9 +171,9 @@ def _beta_is_not_negative(*, beta: Any, **_: Any) -> Iterator[Requirement]:
 
 @operator(
     accepts=Accepts.REAL,
-    autocast=Autocast.FLOAT32,
     zero_dim_promotes_alike=True,
     requires=_beta_is_not_negative,
+    autocast=Autocast.FLOAT32,
 )
 def smooth_l1_loss(
     input: ArrayLike,
@@ -217,11 +217,7 @@ def _delta_is_positive(*, delta: Any, **_: Any) -> Iterator[Requirement]:
     yield Requirement(positive(delta), "`delta` must be positive, got {got}", delta)
 
 
-@operator(
-    accepts=Accepts.REAL,
-    autocast=Autocast.FLOAT32,
-    requires=_delta_is_positive,
-)
+@operator(accepts=Accepts.REAL, requires=_delta_is_positive, autocast=Autocast.FLOAT32)
 def huber_loss(
     input: ArrayOnly,
     target: ArrayOnly,

@@ -11,6 +11,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     ArrayOnly,
+    Autocast,
     category,
     converted,
     describe,
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)
 def hinge_embedding_loss(
     input: ArrayOnly,
     target: UnpromotedArray,
@@ -72,7 +73,7 @@ def hinge_embedding_loss(
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 
 
-@operator(accepts=Accepts.REAL_NUMBER, promote=Promote.INT_TO_FLOAT)
+@operator(accepts=Accepts.REAL_NUMBER, promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def margin_ranking_loss(
     input1: ArrayOnly,
     input2: ArrayOnly,
@@ -108,7 +109,7 @@ def margin_ranking_loss(
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)
 def soft_margin_loss(
     input: ArrayOnly,
     target: UnpromotedArray,
@@ -142,7 +143,7 @@ def soft_margin_loss(
     return reduced(loss, reduction_of(size_average, reduce, reduction))
 
 
-@operator(accepts=Accepts.REAL)
+@operator(accepts=Accepts.REAL, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def multilabel_soft_margin_loss(
     input: ArrayOnly,
     target: ArrayLike,
@@ -183,7 +184,7 @@ def multilabel_soft_margin_loss(
     return reduced(quotient(total, classes), reduction_of(size_average, reduce, reduction))
 
 
-@operator(accepts=Accepts.REAL_NUMBER, promote=Promote.INT_TO_FLOAT)
+@operator(accepts=Accepts.REAL_NUMBER, promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
 def cosine_embedding_loss(
     input1: ArrayOnly,
     input2: ArrayOnly,

@@ -54,10 +54,10 @@ def _options_fit(*, dropout_p: Any, **_: Any) -> Iterator[Requirement]:
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
     random=True,
     requires=_options_fit,
     needs_key=_drops,
+    autocast=Autocast.LOWER,
 )
 def multi_head_attention_forward(
     query: ArrayOnly,

@@ -14,6 +14,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     ArrayOnly,
+    Autocast,
     available,
     ComputeDtypeScalar,
     describe,
@@ -182,7 +183,9 @@ def leaky_relu(
     return _leaky(input, negative_slope)
 
 
-@operator(accepts=Accepts.FLOATING, promote=Promote.SAME, aliases=("prelu",))
+@operator(
+    accepts=Accepts.FLOATING, promote=Promote.SAME, aliases=("prelu",), autocast=Autocast.LOWER
+)
 def prelu(input: ArrayOnly, weight: ArrayOnly) -> Array:
     """$x$ where it is positive, else $x$ times the weight of its channel, for each element $x$ of
     `input` (He et al., 2015).

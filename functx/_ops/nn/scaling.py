@@ -8,6 +8,7 @@ from jax import Array
 from functx._core import (
     Accepts,
     ArrayLike,
+    Autocast,
     axes_of,
     Dims,
     operator,
@@ -21,7 +22,7 @@ from functx._ops.reductions.power_norms import vector_norm
 __all__ = ["normalize"]
 
 
-@operator(accepts=Accepts.INEXACT)
+@operator(accepts=Accepts.INEXACT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def normalize(
     input: ArrayLike,
     p: float = 2.0,  # static: it chooses how to compute the norm

@@ -42,10 +42,11 @@ def softmax(
 def softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
 @operator(
     accepts=Accepts.ANY,
-    autocast=Autocast.FLOAT32,
     promote=Promote.DEFAULT,
     other_signatures=_dtype_may_come_third,
     aliases=("softmax", "special.softmax"),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def softmax(
     input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
@@ -76,10 +77,11 @@ def log_softmax(
 def log_softmax(input: ArrayLike, dim: Dim, dtype: DType) -> Array: ...
 @operator(
     accepts=Accepts.ANY,
-    autocast=Autocast.FLOAT32,
     promote=Promote.DEFAULT,
     other_signatures=_dtype_may_come_third,
     aliases=("log_softmax", "special.log_softmax"),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def log_softmax(
     input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
@@ -102,7 +104,12 @@ def log_softmax(
     return _along(dim, rounded_first(input, dtype), log_probabilities)
 
 
-@operator(accepts=Accepts.ANY, autocast=Autocast.FLOAT32, promote=Promote.DEFAULT)
+@operator(
+    accepts=Accepts.ANY,
+    promote=Promote.DEFAULT,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def softmin(
     input: ArrayLike, dim: Dim | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Array:

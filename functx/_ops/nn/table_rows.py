@@ -42,8 +42,8 @@ def rows_of_table(
     if sparse:
         refuse(
             "`sparse` gradients do not exist: that of a table is dense",
-            hint="leave it out; of few rows of a large table, take the gradient by the rows, "
-            "rows = functx.index_select(weight, 0, numbers)",
+            hint="leave it out; functx.sparse.row_grad gives the gradient of a table as the rows "
+            "that were looked up",
             error=ValueError,
         )
     if category(index.dtype) != 1:
@@ -57,13 +57,14 @@ def rows_of_table(
                 f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
                 error=IndexError,
             )
-        padding = (jnp.arange(rows) == padding_idx % rows)[:, None]
-        weight = jnp.where(padding, lax.stop_gradient(weight), weight)
     beyond = jnp.where(index < 0, rows, index)
     fill = jnp.nan if category(weight.dtype) >= 2 else 0
     if rows == 0:
         return jnp.full((*index.shape, weight.shape[1]), fill, weight.dtype)
     out = weight.at[beyond].get(mode="fill", fill_value=fill)
+    if padding_idx is not None:
+        padding = (beyond == padding_idx % rows)[..., None]
+        out = jnp.where(padding, lax.stop_gradient(out), out)
     if max_norm is not None:
         if only_stores(weight.dtype):
             refuse_storage(weight.dtype, f"{describe(weight)} and `max_norm`")

@@ -17,6 +17,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayLike,
+    Autocast,
     available,
     category,
     describe,
@@ -123,7 +124,12 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Array: ...
-@operator(accepts=Accepts.FLOATING, requires=_lengths_fit, other_signatures=_padded_targets)
+@operator(
+    accepts=Accepts.FLOATING,
+    requires=_lengths_fit,
+    other_signatures=_padded_targets,
+    autocast_cpu=Autocast.FLOAT32,
+)
 def ctc_loss(
     log_probs: ArrayLike,
     targets: Index,

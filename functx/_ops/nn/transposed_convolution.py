@@ -29,8 +29,8 @@ __all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.NUMBER,
-    autocast=Autocast.LOWER,
     aliases=("conv_transpose1d",),
+    autocast=Autocast.LOWER,
 )
 def conv_transpose1d(
     input: ArrayLike,
@@ -77,8 +77,8 @@ def conv_transpose1d(
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.NUMBER,
-    autocast=Autocast.LOWER,
     aliases=("conv_transpose2d",),
+    autocast=Autocast.LOWER,
 )
 def conv_transpose2d(
     input: ArrayLike,
@@ -129,8 +129,8 @@ def conv_transpose2d(
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.NUMBER,
-    autocast=Autocast.LOWER,
     aliases=("conv_transpose3d",),
+    autocast=Autocast.LOWER,
 )
 def conv_transpose3d(
     input: ArrayLike,

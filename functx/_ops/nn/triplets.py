@@ -12,6 +12,7 @@ from functx._core import (
     Accepts,
     accumulator,
     ArrayOnly,
+    Autocast,
     category,
     converted,
     describe,
@@ -46,6 +47,7 @@ def _positive_margin(*, margin: Any, **_: Any) -> Iterator[Requirement]:
     accepts=Accepts.NUMBER,
     promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
     requires=_positive_margin,
+    autocast=Autocast.FLOAT32,
 )
 def triplet_margin_loss(
     anchor: ArrayOnly,
@@ -150,6 +152,8 @@ def triplet_margin_with_distance_loss(
     promote=Promote.INT_TO_FLOAT_COMPLEX_TO_FLOAT,
     requires=_positive_margin,
     other_signatures=_distances_at_once,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def triplet_margin_with_distance_loss(
     anchor: ArrayOnly,

@@ -262,7 +262,7 @@ def _copysign_tangent(primals: Any, output: Array, tangents: Any) -> Array:
 _copysign = derivative_rules(_with_sign, jvp=_copysign_tangent, name="copysign")
 
 
-@operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST)
+@operator(accepts=Accepts.ANY, autocast=Autocast.WIDEST, autocast_cpu=Autocast.KEEP)
 def addcmul(
     input: ArrayLike, tensor1: ArrayLike, tensor2: ArrayLike, *, value: ComputeDtypeScalar = 1
 ) -> Array:

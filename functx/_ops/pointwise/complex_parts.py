@@ -9,6 +9,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     ArrayOnly,
+    Autocast,
     category,
     complex_of,
     describe,
@@ -38,7 +39,7 @@ def complex(real: ArrayOnly, imag: ArrayOnly) -> Array:
     return lax.complex(*_wide_pair(real=real, imag=imag))
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.REAL)
+@operator(promote=Promote.NONE, accepts=Accepts.REAL, autocast_cpu=Autocast.FLOAT32)
 def polar(abs: ArrayOnly, angle: ArrayOnly) -> Array:
     """Complex numbers of the modulus `abs` and the argument `angle`, in radians.
 
@@ -113,7 +114,12 @@ def _check_complex(input: Array, hint: str) -> None:
         refuse(f"`input` must be complex, got {describe(input)}", hint=hint)
 
 
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, aliases=("view_as_complex_copy",))
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.FLOATING,
+    aliases=("view_as_complex_copy",),
+    autocast_cpu=Autocast.FLOAT32,
+)
 def view_as_complex(input: ArrayOnly) -> Array:
     """Complex numbers from the real and imaginary parts along the last dimension of `input`.
 

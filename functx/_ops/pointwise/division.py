@@ -148,7 +148,7 @@ def fmod(input: ArrayOnly, other: ArrayLike) -> Array:
     return lax.rem(x, y) if category(x.dtype) == 1 else _fmod(x, y)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def reciprocal(input: ArrayLike) -> Array:
     """Reciprocal of each element $x_i$ of `input`: $1 / x_i$.
 
@@ -166,7 +166,9 @@ def _value_fits(*, value: Any, **operands: Any) -> Iterator[Requirement]:
 
 
 # Whether integers are divided shows before they promote, hence `Promote.NONE`.
-@operator(promote=Promote.NONE, requires=_value_fits, autocast=Autocast.WIDEST)
+@operator(
+    promote=Promote.NONE, requires=_value_fits, autocast=Autocast.WIDEST, autocast_cpu=Autocast.KEEP
+)
 def addcdiv(
     input: ArrayOnly, tensor1: ArrayOnly, tensor2: ArrayOnly, *, value: UnpromotedArray = 1
 ) -> Array:

@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def exp(input: ArrayLike) -> Array:
     """Exponential of each element $x_i$ of `input`: $e^{x_i}$.
 
@@ -78,7 +78,12 @@ def exp2(input: ArrayLike) -> Array:
     return exponential_to_2(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.expm1",))
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    aliases=("special.expm1",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def expm1(input: ArrayLike) -> Array:
     """Exponential of each element $x_i$ of `input`, minus one: $e^{x_i} - 1$.
 
@@ -92,7 +97,7 @@ def expm1(input: ArrayLike) -> Array:
     return exponential_less_1(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def log(input: ArrayLike) -> Array:
     r"""Natural logarithm of each element $x_i$ of `input`: $\ln x_i$.
 
@@ -106,7 +111,7 @@ def log(input: ArrayLike) -> Array:
     return logarithm(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def log2(input: ArrayLike) -> Array:
     """Logarithm to base 2 of each element of `input`; exact for powers of 2.
 
@@ -120,7 +125,7 @@ def log2(input: ArrayLike) -> Array:
     return logarithm_to_2(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def log10(input: ArrayLike) -> Array:
     """Logarithm to base 10 of each element of `input`; exact for powers of 10.
 
@@ -134,7 +139,12 @@ def log10(input: ArrayLike) -> Array:
     return logarithm_to_10(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.log1p",))
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    aliases=("special.log1p",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def log1p(input: ArrayLike) -> Array:
     r"""Natural logarithm of one plus each element $x_i$ of `input`: $\ln(1 + x_i)$.
 

@@ -14,7 +14,7 @@ from .exponential_halves import hyperbolic_cosine, hyperbolic_sine
 __all__ = ["acosh", "asinh", "atanh", "cosh", "sinh", "tanh"]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def sinh(input: ArrayLike) -> Array:
     """Hyperbolic sine of each element $x_i$ of `input`, $(e^{x_i} - e^{-x_i}) / 2$.
 
@@ -26,7 +26,7 @@ def sinh(input: ArrayLike) -> Array:
     return hyperbolic_sine(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def cosh(input: ArrayLike) -> Array:
     """Hyperbolic cosine of each element $x_i$ of `input`, $(e^{x_i} + e^{-x_i}) / 2$.
 

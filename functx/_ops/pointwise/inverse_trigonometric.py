@@ -79,7 +79,12 @@ _tangent = derivative_rules(
 )
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("arccos",))
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    aliases=("arccos",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def acos(input: ArrayLike) -> Array:
     r"""Inverse cosine of each element of `input`, in radians in $[0, \pi]$.
 
@@ -95,7 +100,12 @@ def acos(input: ArrayLike) -> Array:
     return arc_cosine(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("arcsin",))
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    aliases=("arcsin",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def asin(input: ArrayLike) -> Array:
     r"""Inverse sine of each element of `input`, in radians in $[-\pi/2, \pi/2]$.
 

@@ -52,7 +52,7 @@ def sqrt(input: ArrayLike) -> Array:
     return square_root(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def rsqrt(input: ArrayLike) -> Array:
     r"""Reciprocal square root of each element $x_i$ of `input`, $1 / \sqrt{x_i}$.
 
@@ -76,7 +76,7 @@ _rsqrt = derivative_rules(
 )
 
 
-@operator(promote=Promote.BOOL_TO_LONG)
+@operator(promote=Promote.BOOL_TO_LONG, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def square(input: ArrayLike) -> Array:
     """Square of each element $x_i$ of `input`, $x_i^2$, without conjugation. Bools give int64.
 
@@ -135,9 +135,10 @@ def _exponent_is_a_power(input: Any, exponent: Any) -> Iterator[Requirement]:
 
 @operator(
     accepts=Accepts.ANY,
-    autocast=Autocast.FLOAT32,
     requires=_exponent_is_a_power,
     needs_array=True,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def pow(input: ArrayLike, exponent: ArrayLike) -> Array:
     r"""Each element $x$ of `input` raised to the power `exponent`: $y = x^e$. $0^0 = 1$.

@@ -67,7 +67,7 @@ def cos(input: ArrayLike) -> Array:
     return cosine(input)
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def tan(input: ArrayLike) -> Array:
     r"""Tangent of each element $x_i$ of `input`, in radians: $\tan x_i$.
 
@@ -82,8 +82,9 @@ def tan(input: ArrayLike) -> Array:
 @operator(
     promote=Promote.INT_TO_FLOAT,
     accepts=Accepts.REAL,
-    autocast=Autocast.WIDEST,
     aliases=("arctan2",),
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
 )
 def atan2(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Angle of the point with the abscissa `other` and the ordinate `input`, in radians.

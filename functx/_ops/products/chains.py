@@ -32,8 +32,8 @@ def chain_matmul(matrices: Sequence[ArrayOnly]) -> Array: ...
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.NUMBER,
-    autocast=Autocast.LOWER,
     other_signatures=listed_form,
+    autocast=Autocast.LOWER,
 )
 def chain_matmul(matrices: ArraysOnly) -> Array:
     r"""Product of `matrices`, $A_1 A_2 \cdots A_n$, in the order with the fewest multiplications.

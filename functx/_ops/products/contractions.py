@@ -75,7 +75,7 @@ def einsum(equation: str, *operands: ArrayLike) -> Array: ...
 def einsum(equation: str, operands: Arrays) -> Array: ...
 @overload
 def einsum(*operands_and_subscripts: ArrayLike | Sequence[int]) -> Array: ...
-@operator(promote=Promote.SAME, autocast=Autocast.LOWER, other_signatures=_einsum_form)
+@operator(promote=Promote.SAME, other_signatures=_einsum_form, autocast=Autocast.LOWER)
 def einsum(equation: str, operands: Arrays) -> Array:
     r"""Sum of products over named subscripts: `"ij,jk->ik"` is $y_{ik} = \sum_j x_{ij} z_{jk}$.
 
@@ -190,7 +190,12 @@ def _split(term: str) -> tuple[str, str, str]:
     return before, dots, after
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.LOWER,
+)
 def tensordot(a: ArrayOnly, b: ArrayOnly, dims: int | Sequence[Sequence[int]] = 2) -> Array:
     """Sums the products of `a` and `b` over paired dimensions.
 

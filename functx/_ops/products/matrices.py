@@ -30,8 +30,8 @@ __all__ = ["bmm", "dot", "matmul", "mm", "mv"]
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.NUMBER,
-    autocast=Autocast.LOWER,
     aliases=("linalg.matmul",),
+    autocast=Autocast.LOWER,
 )
 def matmul(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Matrix product of `input` and `other`: $y_{ij} = \sum_k x_{ik} z_{kj}$, batched.
@@ -95,7 +95,12 @@ def bmm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
     return lax.dot_general(input, mat2, (((2,), (1,)), ((0,), (0,))))
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    autocast_cpu=Autocast.KEEP,
+)
 def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
     r"""Product of the matrix `input` and the vector `vec`: $y_i = \sum_k x_{ik} v_k$.
 
@@ -111,7 +116,12 @@ def mv(input: ArrayOnly, vec: ArrayOnly) -> Array:
     return input @ vec
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
+)
 def dot(input: ArrayOnly, tensor: ArrayOnly) -> Array:
     r"""Product of the vectors `input` and `tensor`, without conjugation: $y = \sum_k x_k z_k$.
 

@@ -60,7 +60,12 @@ def addmm(
     return _combined(input, mat1, mat2, (((1,), (0,)), ((), ())), beta, alpha)
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.LOWER,
+    autocast_cpu=Autocast.KEEP,
+)
 def addmv(
     input: ArrayOnly,
     mat: ArrayOnly,
@@ -151,7 +156,7 @@ def addbmm(
     return _combined(input, batch1, batch2, (((0, 2), (0, 1)), ((), ())), beta, alpha)
 
 
-@operator(zero_dim_promotes_alike=True, autocast=Autocast.LOWER)
+@operator(zero_dim_promotes_alike=True, autocast=Autocast.LOWER, autocast_cpu=Autocast.KEEP)
 def addr(
     input: ArrayOnly,
     vec1: ArrayOnly,

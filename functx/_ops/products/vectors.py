@@ -27,7 +27,12 @@ __all__ = ["cross", "inner", "vdot"]
 
 
 # With a 0-d array, `inner` is a product of elements, which promotes; hence `Promote.NONE`.
-@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, autocast=Autocast.LOWER)
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.LOWER,
+)
 def inner(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Products of the vectors along the last dimensions of `input` and `other`, each with each.
 
@@ -58,7 +63,12 @@ def inner(input: ArrayOnly, other: ArrayOnly) -> Array:
     return lax.dot_general(input, other, (((input.ndim - 1,), (other.ndim - 1,)), ((), ())))
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
+)
 def vdot(input: ArrayOnly, other: ArrayOnly) -> Array:
     r"""Product of the vectors `input`, conjugated, and `other`: $y = \sum_k \bar{x}_k z_k$.
 
@@ -75,7 +85,12 @@ def vdot(input: ArrayOnly, other: ArrayOnly) -> Array:
     return (lax.conj(input) if category(input.dtype) == 3 else input) @ other
 
 
-@operator(promote=Promote.SAME, accepts=Accepts.NUMBER, autocast=Autocast.WIDEST)
+@operator(
+    promote=Promote.SAME,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.WIDEST,
+    autocast_cpu=Autocast.KEEP,
+)
 def cross(input: ArrayOnly, other: ArrayOnly, dim: Dim | None = None) -> Array:
     """Cross product of the vectors `input` and `other` along `dim`.
 

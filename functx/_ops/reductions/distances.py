@@ -33,7 +33,12 @@ __all__ = ["dist", "renorm"]
 _NEVER_ZERO = 1e-7  # PyTorch's number, which keeps a divisor from 0
 
 
-@operator(promote=Promote.COMPLEX_TO_FLOAT, accepts=Accepts.NUMBER, autocast=Autocast.FLOAT32)
+@operator(
+    promote=Promote.COMPLEX_TO_FLOAT,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def dist(
     input: ArrayOnly,
     other: ArrayOnly,
@@ -71,7 +76,12 @@ def _bound_is_positive(*, maxnorm: Any, **_: Any) -> Iterator[Requirement]:
     yield Requirement(ok, "`maxnorm` must not be negative, got {got}", got=maxnorm)
 
 
-@operator(accepts=Accepts.INEXACT, autocast=Autocast.FLOAT32, requires=_bound_is_positive)
+@operator(
+    accepts=Accepts.INEXACT,
+    requires=_bound_is_positive,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def renorm(
     input: ArrayOnly,
     p: float,  # static: it chooses how to compute

@@ -27,7 +27,12 @@ from .scanning import scanned
 __all__ = ["logcumsumexp", "logsumexp"]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, autocast=Autocast.FLOAT32, aliases=("special.logsumexp",))
+@operator(
+    promote=Promote.INT_TO_FLOAT,
+    aliases=("special.logsumexp",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def logsumexp(input: ArrayLike, dim: Dims, keepdim: bool = False) -> Array:
     r"""Logarithm of the sum of the exponentials of `input` over `dim`: $\log \sum_i e^{x_i}$.
 

@@ -12,6 +12,7 @@ from functx._core import (
     Accepts,
     ArrayOnly,
     as_dtype,
+    Autocast,
     category,
     compute_and_result,
     describe,
@@ -32,7 +33,13 @@ __all__ = ["cumulative_trapezoid", "trapezoid"]
 
 
 # Integers are summed as integers, and the result is floating; hence `Promote.NONE`.
-@operator(promote=Promote.NONE, accepts=Accepts.NUMBER, aliases=("trapz",))
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.NUMBER,
+    aliases=("trapz",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def trapezoid(
     y: ArrayOnly, x: ArrayOnly | None = None, *, dx: UnpromotedArray | None = None, dim: Dim = -1
 ) -> Array:
@@ -73,7 +80,12 @@ def trapezoid(
     return _spaced(total, dx).astype(result)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.NUMBER)
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.NUMBER,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def cumulative_trapezoid(
     y: ArrayOnly, x: ArrayOnly | None = None, *, dx: UnpromotedArray | None = None, dim: Dim = -1
 ) -> Array:

@@ -27,8 +27,9 @@ __all__ = ["norm"]
 @operator(
     promote=Promote.COMPLEX_TO_FLOAT,
     accepts=Accepts.INEXACT,
-    autocast=Autocast.FLOAT32,
     dtype_may_narrow=False,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def norm(
     input: ArrayLike,

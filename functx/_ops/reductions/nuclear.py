@@ -12,6 +12,7 @@ from jax import Array, lax
 
 from functx._core import category, known
 from functx._core.rules.custom_derivatives import derivative_rules
+from functx._ops.linalg.full_precision import product
 from functx._ops.linalg.matrix_arguments import nan_beside_infinities
 
 
@@ -48,7 +49,7 @@ def _singular_value_sum(matrix: Array) -> Array:
 
 def _unitary_factor(matrix: Array) -> Array:
     u, _, vh = jnp.linalg.svd(nan_beside_infinities(matrix), full_matrices=False)
-    return u @ vh
+    return product(u, vh)
 
 
 def _lyapunov_solution(a: Array, c: Array) -> Array:
@@ -57,18 +58,18 @@ def _lyapunov_solution(a: Array, c: Array) -> Array:
     sums = values[..., :, None] + values[..., None, :]
     least = jnp.finfo(values.dtype).eps * a.shape[-1] * jnp.max(jnp.abs(values), -1)
     kernel = sums <= least[..., None, None]
-    inside = (_adjoint(vectors) @ c @ vectors) / jnp.where(kernel, 1, sums).astype(c.dtype)
-    return vectors @ jnp.where(kernel, 0, inside) @ _adjoint(vectors)
+    inside = product(_adjoint(vectors), c, vectors) / jnp.where(kernel, 1, sums).astype(c.dtype)
+    return product(vectors, jnp.where(kernel, 0, inside), _adjoint(vectors))
 
 
 def _lyapunov_jvp(primals: tuple, output: Array, tangents: tuple) -> Array:
     (a, _), (da, dc) = primals, tangents
-    return _lyapunov(a, dc - da @ output - output @ da)
+    return _lyapunov(a, dc - product(da, output) - product(output, da))
 
 
 def _lyapunov_vjp(primals: tuple, output: Array, cotangent: Array) -> tuple[Array, Array]:
     y, x = _lyapunov(primals[0], jnp.conj(cotangent)), _adjoint(output)
-    return -jnp.conj(y @ x + x @ y), jnp.conj(y)
+    return -jnp.conj(product(y, x) + product(x, y)), jnp.conj(y)
 
 
 def _inverse_on_range(h: Array) -> Array:
@@ -78,16 +79,16 @@ def _inverse_on_range(h: Array) -> Array:
 
 
 def _inverse_change(inverse: Array, direction: Array) -> Array:
-    return -(inverse @ direction @ inverse)
+    return -product(inverse, direction, inverse)
 
 
 def _polar_change(matrix: Array, polar: Array, direction: Array) -> Array:
     """The derivative of the polar factor along `direction`, a self-adjoint map."""
-    h = _hermitian(_adjoint(polar) @ matrix)
-    inner = _adjoint(polar) @ direction
-    change = polar @ _lyapunov(h, inner - _adjoint(inner))
+    h = _hermitian(product(_adjoint(polar), matrix))
+    inner = product(_adjoint(polar), direction)
+    change = product(polar, _lyapunov(h, inner - _adjoint(inner)))
     if matrix.shape[-2] > matrix.shape[-1]:
-        change += (direction - polar @ inner) @ _inverse(h)
+        change += product(direction - product(polar, inner), _inverse(h))
     return change
 
 

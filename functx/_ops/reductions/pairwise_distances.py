@@ -118,8 +118,9 @@ def squared_cdist(x1: ArrayOnly, x2: ArrayOnly) -> Array:
 @operator(
     promote=Promote.SAME,
     accepts=Accepts.LAPACK_REAL,
-    autocast=Autocast.FLOAT32,
     aliases=("nn.functional.pdist",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
     r"""Distance of each vector in `input` to each vector after it.

@@ -13,6 +13,7 @@ from functx._core import (
     Accepts,
     ArrayOnly,
     as_scalar,
+    Autocast,
     category,
     describe,
     Dim,
@@ -39,7 +40,12 @@ def _probabilities(*, q: Any, **_: Any) -> Iterator[Requirement]:
         yield is_probability(q, "q")
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, requires=_probabilities)
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.LAPACK_REAL,
+    requires=_probabilities,
+    autocast_cpu=Autocast.FLOAT32,
+)
 def quantile(
     input: ArrayOnly,
     q: UnpromotedArray,
@@ -73,7 +79,12 @@ def quantile(
     return _quantile(input, q, dim, keepdim, interpolation, omit=False)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.LAPACK_REAL, requires=_probabilities)
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.LAPACK_REAL,
+    requires=_probabilities,
+    autocast_cpu=Autocast.FLOAT32,
+)
 def nanquantile(
     input: ArrayOnly,
     q: UnpromotedArray,

@@ -50,7 +50,7 @@ class CumminResult(NamedTuple):
     indices: Array
 
 
-@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     r"""Running sum of `input` along `dim`: $y_i = \sum_{j \le i} x_j$.
 
@@ -66,7 +66,7 @@ def cumsum(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     return scanned(running_sum, rounded_first(input, dtype), dim)
 
 
-@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def cumprod(input: ArrayLike, dim: Dim, *, dtype: DType | None = None) -> Array:
     r"""Running product of `input` along `dim`: $y_i = \prod_{j \le i} x_j$.
 

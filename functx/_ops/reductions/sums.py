@@ -32,7 +32,7 @@ from .totals import product, refuse_integers, total
 __all__ = ["count_nonzero", "mean", "nanmean", "nansum", "prod", "sum", "trace"]
 
 
-@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32)
+@operator(promote=Promote.INT_TO_LONG, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def sum(
     input: ArrayLike, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
@@ -147,7 +147,7 @@ def _without_nan(x: Array) -> Array:
     return x if category(x.dtype) < 2 else jnp.where(x == x, x, 0)
 
 
-@operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER)
+@operator(promote=Promote.INT_TO_LONG, accepts=Accepts.NUMBER, autocast_cpu=Autocast.FLOAT32)
 def trace(input: ArrayLike) -> Array:
     r"""Sum of the diagonal of the matrix `input`: $\sum_i x_{ii}$.
 

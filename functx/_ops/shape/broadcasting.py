@@ -13,6 +13,7 @@ from functx._core import (
     ArrayLike,
     ArraysOnly,
     as_dtype,
+    Autocast,
     category,
     describe,
     LONG,
@@ -138,7 +139,12 @@ def broadcast_tensors(tensors: ArraysOnly) -> tuple[Array, ...]:
 def sum_to_size(input: ArrayLike, size: int | Sequence[int]) -> Array: ...
 @overload
 def sum_to_size(input: ArrayLike, size: int, /, *sizes: int) -> Array: ...
-@operator(promote=Promote.NONE, other_signatures=size_after_array)
+@operator(
+    promote=Promote.NONE,
+    other_signatures=size_after_array,
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
+)
 def sum_to_size(input: ArrayLike, size: Shape) -> Array:
     """Sums over leading dimensions, and over those of size 1 in `size`, which undoes `expand`.
 

@@ -29,9 +29,7 @@ __all__ = ["block_diag", "cat", "column_stack", "dstack", "hstack", "stack", "vs
 
 
 @operator(
-    promote=Promote.NO_OPMATH,
-    autocast=Autocast.WIDEST,
-    aliases=("concat", "concatenate"),
+    promote=Promote.NO_OPMATH, aliases=("concat", "concatenate"), autocast_cpu=Autocast.WIDEST
 )
 def cat(tensors: Arrays, dim: int = 0) -> Array:
     """Joins arrays behind one another, along a dimension that they have.
@@ -55,7 +53,7 @@ def cat(tensors: Arrays, dim: int = 0) -> Array:
     return _joined(tensors, dim)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST)
+@operator(promote=Promote.NO_OPMATH, autocast_cpu=Autocast.WIDEST)
 def stack(tensors: Arrays, dim: int = 0) -> Array:
     """Joins arrays of one shape along a new dimension.
 
@@ -78,7 +76,7 @@ def stack(tensors: Arrays, dim: int = 0) -> Array:
     return lax.concatenate([lax.expand_dims(x, [dim]) for x in tensors], dim)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, zero_dim_promotes_alike=True)
+@operator(promote=Promote.NO_OPMATH, zero_dim_promotes_alike=True, autocast_cpu=Autocast.WIDEST)
 def hstack(tensors: Arrays) -> Array:
     """Joins arrays side by side: vectors along dimension 0, all others along dimension 1.
 
@@ -99,9 +97,9 @@ def hstack(tensors: Arrays) -> Array:
 
 @operator(
     promote=Promote.NO_OPMATH,
-    autocast=Autocast.WIDEST,
     zero_dim_promotes_alike=True,
     aliases=("row_stack",),
+    autocast_cpu=Autocast.WIDEST,
 )
 def vstack(tensors: Arrays) -> Array:
     """Joins arrays on top of one another, along dimension 0; a vector counts as a row.
@@ -121,7 +119,7 @@ def vstack(tensors: Arrays) -> Array:
     return _joined([at_least(x, 2) for x in tensors], 0)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, zero_dim_promotes_alike=True)
+@operator(promote=Promote.NO_OPMATH, zero_dim_promotes_alike=True, autocast_cpu=Autocast.WIDEST)
 def dstack(tensors: Arrays) -> Array:
     """Joins arrays behind one another, along dimension 2.
 
@@ -140,7 +138,7 @@ def dstack(tensors: Arrays) -> Array:
     return _joined([at_least(x, 3) for x in tensors], 2)
 
 
-@operator(promote=Promote.NO_OPMATH, autocast=Autocast.WIDEST, zero_dim_promotes_alike=True)
+@operator(promote=Promote.NO_OPMATH, zero_dim_promotes_alike=True, autocast_cpu=Autocast.WIDEST)
 def column_stack(tensors: Arrays) -> Array:
     """Joins arrays side by side, along dimension 1; a vector counts as a column.
 

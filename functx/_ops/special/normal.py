@@ -7,7 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, Promote
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.error_functions import error_slope
 
@@ -81,7 +81,12 @@ def erfc(input: ArrayLike) -> Array:
 
 
 @operator(
-    name="erfinv", promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL, aliases=("special.erfinv",)
+    name="erfinv",
+    promote=Promote.INT_TO_FLOAT,
+    accepts=Accepts.REAL,
+    aliases=("special.erfinv",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def erfinv(input: ArrayLike) -> Array:
     r"""Inverse of the error function of each element $x_i$ of `input`: $\mathrm{erf}(y_i) = x_i$.

@@ -13,7 +13,13 @@ import jax.numpy as jnp
 from functx._core import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from functx._core.numbers.weak_types import strong_tree
-from functx._core.randomness.ambient_generator import drawing, recording, upcoming_draw
+from functx._core.randomness.ambient_generator import (
+    drawing,
+    draws_of,
+    recording,
+    upcoming_draw,
+)
+from functx._core.randomness.generators import advance_all, generators_among
 from functx._transforms.arguments import require_bools, require_callable
 from functx._transforms.concretization import tracing
 from functx._transforms.generics import P, Y
@@ -109,10 +115,12 @@ def checkpoint(
     @ft.wraps(func)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         given, returned = partition((args, kwargs)), list[Partition]()
+        draws = list[tuple[int, ...]]()  # from generators in the arguments
 
         def body(*arrays: Any) -> Any:
             args, kwargs = given.whole(arrays)
             returned.append(partition(strong_tree(tracing("checkpoint", func, *args, **kwargs))))
+            draws.append(draws_of(generators_among((args, kwargs))))
             return returned[-1].arrays
 
         arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given.arrays]
@@ -120,6 +128,7 @@ def checkpoint(
             arrays = recomputing(body)(*arrays)
         else:
             arrays = drawing(recomputing(recording(body)), *arrays)
+        advance_all((args, kwargs), draws[-1])
         return returned[-1].whole(arrays)
 
     return checkpointed

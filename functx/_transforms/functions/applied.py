@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ from jax import Array, core
 
 from functx._core import fail
 from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
+from functx._core.context.user_contexts import autocast_region
 from functx._core.rules.residuals import (
     ActiveInputs,
     ResidualSource,
@@ -32,16 +33,34 @@ from .rules import FunctionRules
 from .trees import flat, is_made_array
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
 def applied(rules: FunctionRules, args: tuple[Any, ...], passed: int) -> Any:
     """The result of the function with these `rules` for `args`."""
     layout, operands = layout_of(rules, args, passed)
     return AppliedFunction(layout).result(operands)
 
 
+def in_region_of_call(method: F) -> F:
+    """`method` of an `AppliedFunction` in the autocast region of the call: it may run later."""
+
+    @ft.wraps(method)
+    def run(self: AppliedFunction, *args: Any) -> Any:
+        __tracebackhide__ = True
+        if autocast_region.value == self.region:
+            return method(self, *args)
+        with autocast_region(self.region):
+            return method(self, *args)
+
+    return run  # pyright: ignore[reportReturnType]
+
+
 class AppliedFunction:
     """One call of a `Function`, whose arguments are laid out as `layout` says."""
 
     def __init__(self, layout: CallLayout) -> None:
+        self.region = autocast_region.value
         self.layout, self.rules, self.name = layout, layout.rules, layout.name
         self.output: OutputLayout | None = None
         self.asks = False
@@ -68,6 +87,7 @@ class AppliedFunction:
         return FunctionContext(Notes(self.name, self.layout.needs(active_inputs)))
 
     @without_grad_mode
+    @in_region_of_call
     def run(self, active_inputs: ActiveInputs, leaves: Leaves) -> Results:
         """Runs `forward`: the outputs, and the other arrays that the rules read."""
         leaves = distinct(leaves)
@@ -86,6 +106,7 @@ class AppliedFunction:
         return outputs, self.note(active_inputs, ctx, leaves, arrays)
 
     @without_grad_mode
+    @in_region_of_call
     def again(self, active_inputs: ActiveInputs, leaves: Leaves, outputs: Leaves) -> Leaves:
         """The other arrays that the rules read, where the outputs are known."""
         if self.rules.setup is None:
@@ -97,6 +118,7 @@ class AppliedFunction:
             self.rules.setup(ctx, self.layout.arguments(leaves), self.output.filled(outputs))
         return self.note(active_inputs, ctx, leaves, outputs)
 
+    @in_region_of_call
     def lanes(self, rule: Callable[..., Any], size: int, dims: BatchDims, leaves: Leaves) -> Leaves:
         """The outputs of all lanes, by the function's own rule."""
         full: list[int | None] = [None] * len(self.layout.static)

@@ -82,8 +82,8 @@ def set_grad_enabled(mode: bool) -> ImmediateRegion:
 
     - `mode`: `True` is `enable_grad`, `False` is `no_grad`.
 
-    The mode is the thread's. Set inside a function that JAX traces, it is set while tracing only,
-    so prefer a `with`.
+    The mode is that of the thread, and of the asyncio task. Set inside a function that JAX traces,
+    it is set while tracing only, so prefer a `with`.
 
     >>> with functx.set_grad_enabled(False):
     ...     functx.is_grad_enabled()

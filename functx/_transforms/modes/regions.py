@@ -22,7 +22,7 @@ _NORMAL = Modes()
 
 
 def current_modes() -> Modes:
-    """The modes of this thread, here."""
+    """The modes of this thread and this task, here."""
     return grad_modes.value or _NORMAL
 
 

@@ -60,6 +60,7 @@ from .applicability import (
     with_sizes,
     with_tails,
 )
+from .autocasting import cast_somewhere, check_autocast
 from .conventions import check_conventions, check_conventions_once
 from .dtypes import check_dtypes
 from .extremal import check_extremal, of_wide_range
@@ -366,6 +367,7 @@ CHECKS: dict[str, Check] = {
             quick_samples=first_whole,
         ),
         Check("tails", check_tails, with_tails, whole_entry, in_single),
+        Check("autocast", check_autocast, cast_somewhere, first_of_sets, some_dtypes, never),
         Check("halves", check_halves, in_a_half, telling, one_half, quick_samples=first_of_sets),
         Check(
             "gradient",

@@ -71,6 +71,8 @@ class JacobianBlock:
             return
         told = f"\nnumerical:\n{n}\nanalytical:\n{a}"
         hint = "rows are elements of the output, columns of the input"
+        if self.point.elsewhere is not None:
+            hint += "; masked=True compares the stored values of sparse inputs alone"
         if slowly is not None:
             slow_a, slow_n = map(self.taken, slowly())
             told += (

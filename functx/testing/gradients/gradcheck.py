@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from functx._core import require_bool
 from functx._core.context.grad_modes import without_grad_mode
 from functx.testing.hiding import of_findings
 
@@ -58,8 +59,9 @@ def gradcheck(
       gives what a loop gives.
     - `check_forward_ad`, `check_backward_ad`: the modes to check.
     - `fast_mode`: random projections of each Jacobian, $v^\top J u$, instead of all its elements.
-    - `masked`: no meaning for dense arrays. Of a sparse array, a tree of data and indices, the
-      data are differentiated, as `masked=True` says.
+    - `masked`: of a sparse input, a `BCOO`: True moves and compares its stored values alone. False
+      or None, the default, moves every element, and one that is not stored must have no influence,
+      since its gradient is zero. It changes nothing for dense arrays.
 
     Complex: derivatives by the real and by the imaginary part of each element. A gradient of a
     complex output is that of its real part, and of its imaginary part; gradients and cotangents
@@ -75,7 +77,6 @@ def gradcheck(
     >>> gradcheck(lambda x: x + jax.lax.stop_gradient(x), jnp.ones(3), raise_exception=False)
     False
     """
-    del masked
     who, forward, reverse = "gradcheck", check_forward_ad, check_backward_ad
     require_one_of(who, check_forward_ad=forward, check_backward_ad=reverse)
     require_option(who, check_batched_grad, reverse, "check_batched_grad", "check_backward_ad")
@@ -93,6 +94,8 @@ def gradcheck(
         forward_ad=forward,
         backward_ad=reverse,
     )
-    point = point_of(who, func, inputs, argnums)
+    if masked is not None:
+        require_bool(who, "masked", masked)
+    point = point_of(who, func, inputs, argnums, masked=bool(masked))
     warn_of_low_precision(point)
     return verdict(raise_exception, lambda: checks.hold(point))

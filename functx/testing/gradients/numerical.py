@@ -72,7 +72,7 @@ def empty_block(output: Any, columns: int, x: Any) -> np.ndarray:
 def _moved(point: Point, j: int, step: np.ndarray) -> ArrayTuple:
     inputs = list(point.inputs)
     inputs[j] = inputs[j] + step
-    outputs, structure = point.evaluated(inputs)
+    outputs, structure = point.moved(inputs)
     if structure != point.structure:
         fail(
             point.who,

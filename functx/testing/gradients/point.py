@@ -15,6 +15,9 @@ from jax import Array
 from functx._core import describe, fail
 from functx._transforms.arguments import kind_of, numbered, require_callable
 from functx._transforms.outputs import require_arrays
+from functx._transforms.sparse_arrays import holds_sparse
+
+from .sparse_inputs import by_all_elements
 
 
 ArrayTuple = tuple[Array, ...]
@@ -27,7 +30,8 @@ class Point:
     """`func` as a function of its differentiated leaves, and `inputs`, their values here.
 
     Calling it with leaves in place of `inputs` gives the leaves of the output; `outputs` are
-    those at `inputs`.
+    those at `inputs`. `elsewhere` is what is evaluated for differences, if that is another function
+    than the one to differentiate.
     """
 
     who: str
@@ -38,6 +42,7 @@ class Point:
     names: tuple[str, ...]
     outputs: ArrayTuple = ()
     structure: Any = None
+    elsewhere: Callable[..., Any] | None = None
 
     @property
     def inputs(self) -> ArrayTuple:
@@ -59,7 +64,15 @@ class Point:
         leaves = list(self.leaves)
         for slot, x in zip(self.slots, inputs, strict=True):
             leaves[slot] = x
-        output = self.func(*self.tree.unflatten(leaves))
+        return self._leaves_of(self.func(*self.tree.unflatten(leaves)))
+
+    def moved(self, inputs: Sequence[Any]) -> tuple[ArrayTuple, Any]:
+        """The leaves of the output at `inputs` for a difference, and its structure."""
+        if self.elsewhere is None:
+            return self.evaluated(inputs)
+        return dataclasses.replace(self, func=self.elsewhere).evaluated(inputs)
+
+    def _leaves_of(self, output: Any) -> tuple[ArrayTuple, Any]:
         outputs, structure = jax.tree.flatten(output)
         if outputs:
             require_arrays(self.who, output)
@@ -94,10 +107,16 @@ def point_of(
     inputs: Any,
     argnums: int | tuple[int, ...] | None = None,
     names: Sequence[str] | None = None,
+    masked: bool = True,
 ) -> Point:
-    """The point `inputs`, a tuple of arguments or a single one, with the output of `func` there."""
+    """The point `inputs`, a tuple of arguments or a single one, with the output of `func` there.
+
+    Of sparse arrays the stored values are inputs, or all elements unless `masked`.
+    """
     require_callable(who, func)
-    args = as_arguments(inputs)
+    args, elsewhere = as_arguments(inputs), None
+    if not masked and holds_sparse(args):
+        func, elsewhere, args = by_all_elements(func, args)
     names = names or numbered("inputs", len(args))
     chosen = _chosen(who, argnums, len(args))
     leaves, slots, paths = [], [], []
@@ -131,7 +150,7 @@ def point_of(
     if structure == jax.tree.structure(None):
         what = "`func` must return arrays, got None"
         fail(who, what, hint="is a `return` missing?", error=TypeError)
-    return dataclasses.replace(point, outputs=outputs, structure=structure)
+    return dataclasses.replace(point, outputs=outputs, structure=structure, elsewhere=elsewhere)
 
 
 def as_arguments(inputs: Any) -> tuple[Any, ...]:

@@ -67,8 +67,8 @@ def gradgradcheck(
     - `check_batched_grad`: whether `vmap` over cotangents must give what a loop gives.
     - `fast_mode`: whether random projections of each Jacobian, $v^\top J u$, are compared instead
       of all its elements.
-    - `gen_non_contig_grad_outputs`, `masked`: no meaning for JAX's arrays, which have no strides
-      and are dense.
+    - `masked`: changes nothing: the stored values of a sparse input, a `BCOO`, are differentiated.
+    - `gen_non_contig_grad_outputs`: no meaning for JAX's arrays, which have no strides.
 
     Errors: `GradcheckError` (a RuntimeError) where the check fails; ValueError if nothing is
     differentiated; AssertionError for options that contradict each other, as `check_undefined_grad`

@@ -25,6 +25,7 @@ from jax.sharding import auto_axes, AxisType, NamedSharding, PartitionSpec
 
 from functx._core import category
 from functx._core.devices.manual_axes import equally_varying
+from functx._core.numbers.product_precision import precision_of_convolutions
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import bilinear_along_curves
 from functx._core.rules.tangent_types import tangent_type
@@ -54,31 +55,41 @@ def spread(kernel: Array, result: Array, geometry: Geometry) -> Array:
     geometry = geometry._replace(output=Part.IMAGE)
     operands = [kernel[None], result[None]]
     if category(result.dtype) < 2 or not has_few_phases(geometry):
-        return by_windows(Part.IMAGE, geometry, *operands)[0]
+        with jax.default_matmul_precision(precision_of_convolutions()):
+            return by_windows(Part.IMAGE, geometry, *operands)[0]
     return _bind(operands, Part.IMAGE, geometry)[0]
 
 
-def _bind(operands: Sequence[Array], wanted: Part, geometry: Geometry, like: Any = None) -> Array:
-    operands = equally_varying(operands)
-    return _correlation.bind(*operands, wanted=wanted, geometry=geometry, like=like)
+def _bind(
+    operands: Sequence[Array],
+    wanted: Part,
+    geometry: Geometry,
+    like: Any = None,
+    precision: Any = "as it is set here",
+) -> Array:
+    if precision == "as it is set here":
+        precision = precision_of_convolutions()
+    options = {"wanted": wanted, "geometry": geometry, "like": like, "precision": precision}
+    return _correlation.bind(*equally_varying(operands), **options)
 
 
 # It takes the two parts that are not `wanted`, in their order. `like` is the type of the result,
-# where the operands' explicit shardings do not tell it.
+# where the operands' explicit shardings do not tell it. `precision` is the setting of JAX's that
+# was in force at the call, and is of its derivatives too.
 _correlation = Primitive("correlation", __name__)
 
 
 @ft.lru_cache(maxsize=1024)
-def _compiled(wanted: Part, geometry: Geometry, like: Any) -> Any:
-    return jax.jit(ft.partial(_correlation.bind, wanted=wanted, geometry=geometry, like=like))
+def _compiled(**options: Any) -> Any:
+    return jax.jit(ft.partial(_correlation.bind, **options))
 
 
-def _run(*operands: Array, wanted: Part, geometry: Geometry, like: Any) -> Array:
-    return _compiled(wanted, geometry, like)(*operands)
+def _run(*operands: Array, **options: Any) -> Array:
+    return _compiled(**options)(*operands)
 
 
 @ft.lru_cache(maxsize=1024)
-def _type(*operands: Any, wanted: Part, geometry: Geometry, like: Any) -> Any:
+def _type(*operands: Any, wanted: Part, geometry: Geometry, like: Any, precision: Any) -> Any:
     if like is not None:
         return like
     lanes, axes = operands[0].shape[0], operands[0].sharding.spec[0]
@@ -102,19 +113,25 @@ def _jvp(
     wanted: Part,
     geometry: Geometry,
     like: Any,
+    precision: Any,
 ) -> tuple[Array, Any]:
-    out = _bind(operands, wanted, geometry, like)
+    out = _bind(operands, wanted, geometry, like, precision)
     terms = []
     for i, dot in enumerate(dots):
         if type(dot) is not ad.Zero:
             moved = [*operands]
             moved[i] = dot
-            terms.append(_bind(moved, wanted, geometry, like))
+            terms.append(_bind(moved, wanted, geometry, like, precision))
     return out, ft.reduce(jnp.add, terms) if terms else ad.Zero(tangent_type(out))
 
 
 def _transpose(
-    cotangent: Any, *operands: Any, wanted: Part, geometry: Geometry, like: Any
+    cotangent: Any,
+    *operands: Any,
+    wanted: Part,
+    geometry: Geometry,
+    like: Any,
+    precision: Any,
 ) -> list[Any]:
     unknown = [ad.is_undefined_primal(x) for x in operands]
     if type(cotangent) is ad.Zero:
@@ -125,7 +142,7 @@ def _transpose(
     given = {wanted: cotangent, parts[known]: operands[known]}
     aval = operands[1 - known].aval
     like = aval.strip_weak_type() if _sharded_explicitly(aval) else None
-    out = _bind([given[part] for part in sorted(given)], asked, geometry, like)
+    out = _bind([given[part] for part in sorted(given)], asked, geometry, like, precision)
     return [out if u else None for u in unknown]
 
 
@@ -136,19 +153,20 @@ def _batch(
     wanted: Part,
     geometry: Geometry,
     like: Any,
+    precision: Any,
 ) -> tuple[Array, int]:
     moved = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
     if None not in dims:
         lanes = moved[0].shape[:2]
         flat = [x.reshape(math.prod(lanes), *x.shape[2:]) for x in moved]
-        out = _bind(flat, wanted, geometry)
+        out = _bind(flat, wanted, geometry, precision=precision)
         return out.reshape(*lanes, *out.shape[1:]), 0
     own = 0 if dims[1] is None else 1
     part = _given_beside(wanted)[own]
     (index,) = {*_INDICES[part]} & {*_INDICES[wanted]}
     size = moved[own].shape[0]
     moved[own] = _with_lanes_in(moved[own], part, index, geometry.groups)
-    out = _bind(moved, wanted, geometry)
+    out = _bind(moved, wanted, geometry, precision=precision)
     return _lanes_of(out, size, wanted, index, geometry.groups), 0
 
 
@@ -187,13 +205,14 @@ def _lanes_of(x: Array, size: int, part: Part, index: str, groups: int) -> Array
 
 
 def _lowered(program: Any) -> Any:
-    def run(*operands: Array, wanted: Part, geometry: Geometry, like: Any) -> Array:
+    def run(*operands: Array, wanted: Part, geometry: Geometry, like: Any, precision: Any) -> Array:
         types = [jax.typeof(x) for x in operands]
         compute: Any = ft.partial(program, wanted, geometry)
         if any(map(_sharded_explicitly, types)):  # XLA shards the steps in between
-            out = _type(*types, wanted=wanted, geometry=geometry, like=like)
+            out = _type(*types, wanted=wanted, geometry=geometry, like=like, precision=None)
             compute = auto_axes(compute, out_sharding=out.sharding)
-        return compute(*operands)
+        with jax.default_matmul_precision(precision):
+            return compute(*operands)
 
     return mlir.lower_fun(run, multiple_results=False)
 

@@ -27,8 +27,9 @@ __all__ = ["group_norm"]
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.FLOAT32,
     aliases=("group_norm",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def group_norm(
     input: ArrayLike,

@@ -27,8 +27,9 @@ __all__ = ["layer_norm", "rms_norm"]
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.FLOAT32,
     aliases=("layer_norm",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def layer_norm(
     input: ArrayLike,
@@ -60,8 +61,9 @@ def layer_norm(
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.INEXACT,
-    autocast=Autocast.FLOAT32,
     aliases=("rms_norm",),
+    autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def rms_norm(
     input: ArrayLike,

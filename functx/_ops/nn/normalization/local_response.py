@@ -6,7 +6,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, describe, known, operator, Promote, refuse, Scalar
+from functx._core import (
+    Accepts,
+    ArrayLike,
+    Autocast,
+    describe,
+    known,
+    operator,
+    Promote,
+    refuse,
+    Scalar,
+)
 from functx._ops.pointwise.power_slopes import raised
 from functx._ops.quotients import quotient
 
@@ -14,7 +24,7 @@ from functx._ops.quotients import quotient
 __all__ = ["local_response_norm"]
 
 
-@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL_NUMBER)
+@operator(promote=Promote.INT_TO_FLOAT, accepts=Accepts.REAL_NUMBER, autocast=Autocast.FLOAT32)
 def local_response_norm(
     input: ArrayLike,
     size: int,

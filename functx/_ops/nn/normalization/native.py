@@ -42,6 +42,7 @@ class NormResult(NamedTuple):
     promote=Promote.NONE,
     accepts=Accepts.FLOATING,
     autocast=Autocast.FLOAT32,
+    autocast_cpu=Autocast.KEEP,
 )
 def native_layer_norm(
     input: ArrayLike,
@@ -76,12 +77,7 @@ def native_layer_norm(
     return _narrowed(out, mean, rstd, input, weight, bias)
 
 
-@operator(
-    name="native_group_norm",
-    promote=Promote.NONE,
-    accepts=Accepts.FLOATING,
-    autocast=Autocast.FLOAT32,
-)
+@operator(name="native_group_norm", promote=Promote.NONE, accepts=Accepts.FLOATING)
 def native_group_norm(
     input: ArrayLike,
     weight: UnpromotedArray | None,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, describe, operator, refuse, Size
+from functx._core import Accepts, ArrayLike, Autocast, describe, operator, refuse, Size
 from functx._ops.nn.resampling import averaged
 
 from .asked_sizes import asked_sizes
@@ -53,7 +53,7 @@ def adaptive_avg_pool2d(input: ArrayLike, output_size: Size | Sequence[Size | No
     return _means(2, input, output_size)
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast_cpu=Autocast.FLOAT32)
 def adaptive_avg_pool3d(input: ArrayLike, output_size: Size | Sequence[Size | None]) -> Array:
     r"""The means of `output_size` windows, which cover the input: window $i$ of $m$ covers
     $[\lfloor i n / m \rfloor, \lceil (i + 1) n / m \rceil)$ of $n$ elements along each dimension.

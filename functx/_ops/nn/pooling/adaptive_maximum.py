@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, Promote, Size
+from functx._core import Accepts, ArrayLike, Autocast, operator, Promote, Size
 from functx._ops.nn.taps import adaptive_windows, numbers_of
 
 from .asked_sizes import asked_sizes
@@ -103,7 +103,7 @@ def adaptive_max_pool3d(
 def adaptive_max_pool3d(
     input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: Literal[True]
 ) -> MaxPoolResult: ...
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING)
+@operator(promote=Promote.NO_OPMATH, accepts=Accepts.FLOATING, autocast_cpu=Autocast.FLOAT32)
 def adaptive_max_pool3d(
     input: ArrayLike, output_size: Size | Sequence[Size | None], return_indices: bool = False
 ) -> Any:

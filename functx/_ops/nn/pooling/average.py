@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, available, category, LONG, operator, refuse
+from functx._core import Accepts, ArrayLike, Autocast, available, category, LONG, operator, refuse
 from functx._ops.quotients import quotient
 
 from .placement import placed, Windows
@@ -87,7 +87,7 @@ def avg_pool2d(
     return _means(input, windows, count_include_pad, divisor_override)
 
 
-@operator(accepts=Accepts.REAL_NUMBER)
+@operator(accepts=Accepts.REAL_NUMBER, autocast_cpu=Autocast.FLOAT32)
 def avg_pool3d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],

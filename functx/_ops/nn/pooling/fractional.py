@@ -16,6 +16,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     as_number,
+    Autocast,
     decided,
     describe,
     is_probability,
@@ -75,6 +76,7 @@ def fractional_max_pool2d(
     requires=_in_unit_interval,
     random=True,
     needs_key=_draws,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def fractional_max_pool2d(
     input: ArrayLike,
@@ -147,6 +149,7 @@ def fractional_max_pool3d(
     requires=_in_unit_interval,
     random=True,
     needs_key=_draws,
+    autocast_cpu=Autocast.FLOAT32,
 )
 def fractional_max_pool3d(
     input: ArrayLike,

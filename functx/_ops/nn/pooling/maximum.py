@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from functx._core import Accepts, ArrayLike, as_number, known, operator, Promote
+from functx._core import Accepts, ArrayLike, as_number, Autocast, known, operator, Promote
 
 from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
 from .placement import placed, Windows
@@ -164,7 +164,12 @@ def max_pool3d(
     *,
     return_indices: Literal[True],
 ) -> MaxPoolResult: ...
-@operator(promote=Promote.NO_OPMATH, accepts=Accepts.REAL_NUMBER, aliases=("max_pool3d",))
+@operator(
+    promote=Promote.NO_OPMATH,
+    accepts=Accepts.REAL_NUMBER,
+    aliases=("max_pool3d",),
+    autocast_cpu=Autocast.FLOAT32,
+)
 def max_pool3d(
     input: ArrayLike,
     kernel_size: int | Sequence[int],

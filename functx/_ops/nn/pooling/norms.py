@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, operator, refuse
+from functx._core import Accepts, ArrayLike, Autocast, operator, refuse
 from functx._core.numbers.bitwise_comparison import nonzero
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._core.rules.singular_points import zero_at_singular
@@ -23,7 +23,7 @@ from .totals import elements, sums
 __all__ = ["lp_pool1d", "lp_pool2d", "lp_pool3d"]
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def lp_pool1d(
     input: ArrayLike,
     norm_type: float,  # static: it chooses how to compute
@@ -54,7 +54,7 @@ def lp_pool1d(
     return _norms(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32, autocast_cpu=Autocast.KEEP)
 def lp_pool2d(
     input: ArrayLike,
     norm_type: float,  # static: it chooses how to compute
@@ -88,7 +88,7 @@ def lp_pool2d(
     return _norms(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-@operator(accepts=Accepts.FLOATING)
+@operator(accepts=Accepts.FLOATING, autocast=Autocast.FLOAT32)
 def lp_pool3d(
     input: ArrayLike,
     norm_type: float,  # static: it chooses how to compute

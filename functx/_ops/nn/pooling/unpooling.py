@@ -14,6 +14,7 @@ from functx._core import (
     Accepts,
     ArrayLike,
     as_number,
+    Autocast,
     decided,
     describe,
     Index,
@@ -54,7 +55,12 @@ def _inside(n: int) -> Any:
     return requires
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_inside(1))
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    requires=_inside(1),
+    autocast_cpu=Autocast.FLOAT32,
+)
 def max_unpool1d(
     input: ArrayLike,
     indices: Index,
@@ -88,7 +94,12 @@ def max_unpool1d(
     return _put_back(1, input, indices, kernel_size, stride, padding, output_size)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_inside(2))
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    requires=_inside(2),
+    autocast_cpu=Autocast.FLOAT32,
+)
 def max_unpool2d(
     input: ArrayLike,
     indices: Index,
@@ -124,7 +135,12 @@ def max_unpool2d(
     return _put_back(2, input, indices, kernel_size, stride, padding, output_size)
 
 
-@operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_inside(3))
+@operator(
+    promote=Promote.NONE,
+    accepts=Accepts.FLOATING,
+    requires=_inside(3),
+    autocast_cpu=Autocast.FLOAT32,
+)
 def max_unpool3d(
     input: ArrayLike,
     indices: Index,

@@ -31,7 +31,13 @@ class LSTMCellResult(NamedTuple):
     c: Array
 
 
-@operator(name="lstm_cell", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.LOWER)
+@operator(
+    name="lstm_cell",
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.LOWER,
+    autocast_cpu=Autocast.KEEP,
+)
 def lstm_cell(
     input: ArrayOnly,
     hx: ArraysOnly,
@@ -63,7 +69,13 @@ def lstm_cell(
     return LSTMCellResult(*_step("lstm", input, tuple(hx), w_ih, w_hh, b_ih, b_hh))
 
 
-@operator(name="gru_cell", promote=Promote.SAME, accepts=Accepts.FLOATING, autocast=Autocast.LOWER)
+@operator(
+    name="gru_cell",
+    promote=Promote.SAME,
+    accepts=Accepts.FLOATING,
+    autocast=Autocast.LOWER,
+    autocast_cpu=Autocast.KEEP,
+)
 def gru_cell(
     input: ArrayOnly,
     hx: ArrayOnly,

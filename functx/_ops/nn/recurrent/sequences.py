@@ -73,12 +73,13 @@ def lstm(
     name="lstm",
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
     random=True,
     needs_key=drops,
     requires=options_fit,
     other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
+    autocast=Autocast.LOWER,
+    autocast_cpu=Autocast.KEEP,
 )
 def lstm(
     input: ArrayOnly,
@@ -161,12 +162,13 @@ def gru(
     name="gru",
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
     random=True,
     needs_key=drops,
     requires=options_fit,
     other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
+    autocast=Autocast.LOWER,
+    autocast_cpu=Autocast.KEEP,
 )
 def gru(
     input: ArrayOnly,
@@ -245,12 +247,12 @@ def rnn_tanh(
     name="rnn_tanh",
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
     random=True,
     needs_key=drops,
     requires=options_fit,
     other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
+    autocast=Autocast.LOWER,
 )
 def rnn_tanh(
     input: ArrayOnly,
@@ -330,12 +332,12 @@ def rnn_relu(
     name="rnn_relu",
     promote=Promote.SAME,
     accepts=Accepts.FLOATING,
-    autocast=Autocast.LOWER,
     random=True,
     needs_key=drops,
     requires=options_fit,
     other_signatures=sizes_may_come_second,
     synonyms={"data": "input"},
+    autocast=Autocast.LOWER,
 )
 def rnn_relu(
     input: ArrayOnly,

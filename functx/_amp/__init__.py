@@ -1,0 +1,1 @@
+"""Mixed precision: autocast regions, their rewrite of programs, and the scaling of losses."""

@@ -1,0 +1,1 @@
+"""Sparse arrays of `jax.experimental.sparse`, and gradients of tables by their rows."""

@@ -1,0 +1,269 @@
+"""Products with sparse matrices: values, derivatives in both modes, and what is refused."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental.sparse import BCOO, BCSR
+
+import functx
+from functx import sparse
+from functx.testing import gradcheck, gradgradcheck
+
+
+random = np.random.default_rng(0)
+
+
+def dense(*shape, dtype="float64"):
+    x = random.normal(size=shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * random.normal(size=shape)
+    if np.dtype(dtype).kind == "i":
+        x = np.round(3 * x)
+    return jnp.asarray(x.astype(dtype))
+
+
+def plain(dtype="float64"):
+    """Unsorted indices, and a row without a value."""
+    indices = jnp.asarray([[3, 1], [0, 2], [3, 0], [0, 0]])
+    return BCOO((dense(4, dtype=dtype), indices), shape=(4, 3))
+
+
+def twice(dtype="float64"):
+    """Indices that occur twice."""
+    indices = jnp.asarray([[3, 1], [0, 2], [3, 1], [0, 0], [0, 2]])
+    return BCOO((dense(5, dtype=dtype), indices), shape=(4, 3))
+
+
+def padded(dtype="float64"):
+    """Padding, whose values are not numbers."""
+    data = jnp.asarray([1, np.nan, 2, np.inf], dtype)
+    indices = jnp.asarray([[0, 2], [4, 3], [3, 1], [4, 3]])
+    return BCOO((data, indices), shape=(4, 3))
+
+
+def empty(dtype="float64"):
+    return BCOO((jnp.zeros(0, dtype), jnp.zeros((0, 2), int)), shape=(4, 3))
+
+
+def no_rows(dtype="float64"):
+    return BCOO((jnp.zeros(0, dtype), jnp.zeros((0, 2), int)), shape=(0, 3))
+
+
+MATRICES = [plain, twice, padded, empty, no_rows]
+every_matrix = pytest.mark.parametrize("make", MATRICES)
+
+
+def close(got, expected):
+    np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-12, atol=1e-12)
+
+
+def todense(x):
+    """By a loop, without padding."""
+    out = np.zeros(x.shape, x.dtype)
+    for value, at in zip(np.asarray(x.data), np.asarray(x.indices), strict=True):
+        if all(i < n for i, n in zip(at, x.shape, strict=False)):
+            out[tuple(at)] += value
+    return jnp.asarray(out)
+
+
+@every_matrix
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_product_is_that_of_the_dense_matrix(make, dtype):
+    a = make(dtype)
+    b, c = dense(3, 2, dtype=dtype), dense(2, a.shape[0], dtype=dtype)
+    close(sparse.mm(a, b), todense(a) @ b)
+    close(sparse.mm(c, a), c @ todense(a))
+    close(sparse.mv(a, b[:, 0]), todense(a) @ b[:, 0])
+    close(functx.jit(sparse.mm)(a, b), todense(a) @ b)
+    m = dense(a.shape[0], 2, dtype=dtype)
+    got = sparse.addmm(m, a, b, beta=2, alpha=jnp.asarray(0.5))
+    close(got, m * jnp.asarray(2, dtype) + jnp.asarray(0.5, dtype) * (todense(a) @ b))
+
+
+def test_integers_have_products():
+    a, b = plain("int32"), dense(3, 2, dtype="int32")
+    got = sparse.mm(a, b)
+    assert got.dtype == "int32"
+    close(got, todense(a) @ b)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_are_added_in_single_precision(dtype):
+    ones = BCOO(
+        (jnp.ones(4097, dtype), jnp.stack([jnp.zeros(4097, int), jnp.arange(4097)], -1)),
+        shape=(1, 4097),
+    )
+    got = sparse.mm(ones, jnp.ones((4097, 1), dtype))
+    assert got.dtype == dtype and got[0, 0] == jnp.asarray(4097, dtype)
+
+
+@every_matrix
+def test_product_of_two_sparse_matrices(make):
+    a = make()
+    for b in (plain().T, twice().T, padded().T):
+        got = sparse.mm(a, b)
+        close(todense(got), todense(a) @ todense(b))
+        assert got.indices_sorted and got.unique_indices
+        close(functx.jit(sparse.mm)(a, b).todense(), todense(a) @ todense(b))
+
+
+def test_product_of_two_sparse_matrices_keeps_infinities_apart():
+    a = BCOO((jnp.asarray([1.0, 2.0]), jnp.asarray([[0, 0], [1, 0]])), shape=(2, 2))
+    b = BCOO((jnp.asarray([3.0, np.inf]), jnp.asarray([[0, 0], [1, 1]])), shape=(2, 2))
+    gradient = functx.grad(lambda a: sparse.mm(a, b).todense().sum())(a)
+    close(gradient.data, [3, 3])
+
+
+def test_derivatives_hold_against_differences():
+    a, b = twice(), dense(3, 2)
+    reversed = lambda a, b: sparse.mm(b.T, a.T)
+    both = lambda a, b: sparse.mm(a, sparse.to_sparse(b, nse=6)).todense()
+    for f in map(functx.jit, (sparse.mm, reversed, both)):
+        assert gradcheck(f, (a, b), check_forward_ad=True, fast_mode=True, masked=True)
+        assert gradgradcheck(f, (a, b), check_fwd_over_rev=True, fast_mode=True)
+    a, b = plain("complex128"), dense(3, 2, dtype="complex128")
+    options = {"check_forward_ad": True, "fast_mode": True, "masked": True}
+    assert gradcheck(functx.jit(sparse.mm), (a, b), **options)
+
+
+def test_gradient_has_the_indices_of_the_matrix():
+    a, b = twice(), dense(3, 2)
+    loss = lambda a, b: (sparse.mm(a, b) ** 2).sum()
+    for grad in (functx.grad(loss, argnums=(0, 1)), functx.jit(functx.grad(loss, argnums=(0, 1)))):
+        of_a, of_b = grad(a, b)
+        assert isinstance(of_a, BCOO) and of_a.shape == a.shape
+        expected_a, expected_b = jax.grad(lambda a, b: ((a @ b) ** 2).sum(), (0, 1))(todense(a), b)
+        close(of_a.indices, a.indices)
+        close(of_a.data, expected_a[a.indices[:, 0], a.indices[:, 1]])
+        close(of_b, expected_b)
+
+
+def test_padding_has_no_gradient():
+    a, b = padded(), dense(3, 2)
+    of_a, of_b = functx.grad(lambda a, b: (sparse.mm(a, b) ** 2).sum(), argnums=(0, 1))(a, b)
+    close(of_a.data[jnp.asarray([1, 3])], [0, 0])
+    assert bool(jnp.isfinite(of_a.data).all() & jnp.isfinite(of_b).all())
+
+
+@pytest.mark.parametrize("make", [plain, twice, padded, empty])
+@pytest.mark.parametrize("reduce", ["mean", "amax", "amin"])
+def test_reductions_of_the_products_of_a_row(make, reduce):
+    a, b = make(), dense(3, 2)
+    expected = np.zeros((4, 2))
+    for row in range(4):
+        terms = [
+            np.asarray(value * b[j])
+            for value, (i, j) in zip(a.data, np.asarray(a.indices), strict=True)
+            if i == row
+        ]
+        if terms:
+            expected[row] = {"mean": np.mean, "amax": np.max, "amin": np.min}[reduce](terms, 0)
+    close(sparse.mm(a, b, reduce), expected)
+    if make in (plain, twice):
+        f = functx.jit(lambda a, b: sparse.mm(a, b, reduce))
+        assert gradcheck(f, (a, b), check_forward_ad=True, fast_mode=True, masked=True)
+
+
+def test_reductions_of_integers():
+    a, b = plain("int32"), dense(3, 2, dtype="int32")
+    terms = np.asarray(a.data[:, None] * b[a.indices[:, 1]])
+    expected = np.stack([terms[[1, 3]].max(0), [0, 0], [0, 0], terms[[0, 2]].max(0)])
+    close(sparse.mm(a, b, "amax"), expected)
+
+
+@every_matrix
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_sampled_product(make, dtype):
+    x = make(dtype)
+    a, b = dense(x.shape[0], 5, dtype=dtype), dense(5, 3, dtype=dtype)
+    stored = np.zeros(x.shape, dtype)
+    for at in np.asarray(x.indices):
+        if at[0] < x.shape[0]:
+            stored[tuple(at)] = 1
+    got = sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0)
+    close(got.indices, x.indices)
+    half, two = jnp.asarray(0.5, dtype), jnp.asarray(2, dtype)
+    close(todense(got), two * (a @ b) * stored + half * todense(x))
+
+
+@pytest.mark.parametrize("make", [plain, twice])
+def test_derivatives_of_the_sampled_product(make):
+    f = lambda x, a, b: sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0).todense()
+    f, args = functx.jit(f), (make(), dense(4, 5), dense(5, 3))
+    assert gradcheck(f, args, check_forward_ad=True, fast_mode=True, masked=True)
+    assert gradgradcheck(f, args, fast_mode=True)
+
+
+def test_a_batch_is_mapped():
+    batch = BCOO.fromdense(dense(2, 4, 3), n_batch=1)
+    b = dense(3, 2)
+    close(functx.vmap(sparse.mm, in_dims=(0, None))(batch, b), batch.todense() @ b)
+    close(functx.vmap(sparse.mm, in_dims=(None, 0))(plain(), dense(5, 3, 2)).shape, (5, 4, 2))
+    f = functx.grad(lambda a: (sparse.mm(a, b) ** 2).sum())
+    got = functx.vmap(f)(batch)
+    assert isinstance(got, BCOO) and got.n_batch == 1
+    close(got.todense(), jax.vmap(jax.grad(lambda a: ((a @ b) ** 2).sum()))(batch.todense()))
+
+
+def test_no_dense_matrix_is_made():
+    """Of the product and of both gradients."""
+    n = 1000
+    a = BCOO((jnp.ones(5), jnp.asarray([[i, 7 * i] for i in range(5)])), shape=(n, n))
+    loss = lambda a, b: (sparse.mm(a, b) ** 2).sum()
+    text = functx.jit(functx.grad(loss, argnums=(0, 1))).lower(a, jnp.ones((n, 2))).as_text()
+    assert f"{n}x2xf64" in text and f"{n}x{n}x" not in text
+
+
+REFUSALS = [
+    (sparse.mm, (dense(2, 3), dense(3, 2)), TypeError, "`mat1` must be a BCOO, got f64"),
+    (sparse.mm, (plain(), 3.0), TypeError, "`mat2` must be an array, got 3.0"),
+    (sparse.mm, (plain(), dense(3)), ValueError, "`mat2` must have 2 dimensions"),
+    (sparse.mm, (plain(), dense(4, 2)), RuntimeError, r"`mat2` must have the shape \[3, 2\]"),
+    (sparse.mm, (plain(), dense(3, 2, dtype="float32")), TypeError, "must have one dtype"),
+    (sparse.mm, (plain(), dense(3, 2), "max"), ValueError, "`reduce` must be 'sum', 'mean'"),
+    (sparse.mm, (plain(), plain().T, "mean"), ValueError, "unless `mat1` is sparse"),
+    (sparse.mm, (plain("complex128"), dense(3, 2, dtype="complex128"), "amax"), TypeError, "real"),
+    (
+        sparse.mm,
+        (BCOO.fromdense(jnp.ones((2, 2, 2)), n_batch=1), dense(2, 2)),
+        ValueError,
+        r"n_batch=1 and n_dense=0\n  hint: functx.vmap\(functx.sparse.mm\)",
+    ),
+    (
+        sparse.mm,
+        (BCOO.fromdense(jnp.ones((2, 2)), n_dense=1), dense(2, 2)),
+        ValueError,
+        r"hint: mat1.update_layout\(n_dense=0\)",
+    ),
+    (
+        sparse.mm,
+        (BCSR.fromdense(jnp.ones((2, 2))), dense(2, 2)),
+        TypeError,
+        r"got BCSR\[2, 2\]|must be a BCOO",
+    ),
+    (sparse.mv, (plain(), dense(3, 1)), ValueError, "`vec` must have 1 dimensions"),
+    (sparse.mv, (plain(), dense(4)), RuntimeError, r"`vec` must have the shape \[3\]"),
+    (sparse.addmm, (dense(3, 2), plain(), dense(3, 2)), RuntimeError, "`mat` must broadcast"),
+    (sparse.sampled_addmm, (plain(), dense(4, 2), dense(3, 3)), RuntimeError, "`mat2` must have"),
+    (sparse.sampled_addmm, (plain(), dense(3, 2), dense(2, 3)), RuntimeError, "`input` must have"),
+    (
+        sparse.sampled_addmm,
+        (plain("int32"), dense(4, 2, dtype="int32"), dense(2, 3, dtype="int32")),
+        TypeError,
+        "`input` must be floating or complex",
+    ),
+]
+
+
+@pytest.mark.parametrize("function, args, error, message", REFUSALS)
+def test_refuses(function, args, error, message):
+    with pytest.raises(error, match=message) as caught:
+        function(*args)
+    assert str(caught.value).startswith("sparse.")
+
+
+@pytest.mark.parametrize("product", [functx.matmul, functx.mm])
+def test_dense_products_refuse_sparse_arrays_with_the_remedy(product):
+    with pytest.raises(TypeError, match=r"got BCOO.*\n  hint: functx.sparse.mm"):
+        product(plain(), dense(3, 2))
