@@ -124,7 +124,7 @@ def origin_of(op_name: str, opcode: str = "", *, of_functx: bool = True) -> Kern
     if not chain and operator:  # an operator that is a program of its own
         chain = ("transpose", "jvp") if rule else tuple(t for t in inside if t == "jvp")[:1]
     return KernelOrigin(
-        operator or _PRODUCTS.get(opcode) or _primitive(steps[-1]),
+        operator or _PRODUCTS.get(opcode) or _primitive(steps, opcode),
         tuple(scopes),
         tuple(functions),
         chain,
@@ -136,8 +136,14 @@ def _is_scope(name: str) -> bool:
     return bool(name) and not _STRUCTURE.fullmatch(name) and not name.startswith(_RULE)
 
 
-def _primitive(step: _PathStep) -> str:
-    """The name of what is no operator: the primitive of `jax.lax`, or a compiled function."""
-    if step.called:
-        return f"jit({step.name})"
-    return f"lax.{step.name}" if step.name and not step.transforms else UNNAMED
+def _primitive(steps: list[_PathStep], opcode: str) -> str:
+    """The name of what is no operator: a primitive of `jax.lax`, or a compiled function.
+
+    A path of one step is the name of an argument, on a copy that XLA makes of it.
+    """
+    last = steps[-1]
+    if last.called:
+        return f"jit({last.name})"
+    if len(steps) == 1:
+        return f"xla.{opcode}" if opcode else UNNAMED
+    return f"lax.{last.name}" if last.name and not last.transforms else UNNAMED

@@ -307,13 +307,14 @@ class profile:
         reading = self._reading
         rest = max(0.0, reading.seconds - reading.kernel_seconds - reading.compile_seconds)
         shown = self.by_operator()
+        some = reading.devices
         lines = [
             f"{shown_seconds(reading.seconds)} in the region, kernels ran for "
             f"{shown_seconds(reading.kernel_seconds)}"
             f" ({100 * reading.kernel_seconds / reading.seconds:.1f} %) on "
-            f"{', '.join(reading.devices)}.",
-            f"Not in the tables: {shown_seconds(reading.compile_seconds)} of compilation, "
-            f"{shown_seconds(rest)} of dispatch, Python, waiting.",
+            f"{', '.join(some) if len(some) <= 2 else f'{len(some)} devices'}.",
+            f"Not in the tables: compilation {shown_seconds(reading.compile_seconds)}, "
+            f"dispatch, Python and waiting {shown_seconds(rest)}.",
             "",
             str(shown[:15]),
         ]

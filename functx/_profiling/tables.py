@@ -103,11 +103,13 @@ def _line(name: str, *cells: str) -> str:
 
 
 def shown_seconds(seconds: float) -> str:
-    """A time with its unit, in at most eight characters."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if abs(seconds) >= size:
-            return f"{seconds / size:.2f} {unit}"
-    return f"{seconds / 1e-6:.1f} us"
+    """A time with its unit, in at most eight characters up to ten thousand seconds."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        number = seconds / size
+        if abs(number) >= 0.99995 or unit == "us":
+            digits = 1 if unit == "us" or abs(number) >= 99.995 else 2
+            return f"{number:.{digits}f} {unit}"
+    return ""
 
 
 class _Sums:

@@ -71,6 +71,23 @@ def test_the_name_reaches_the_program_and_ends_with_the_region():
     assert not has("a_b _c_/jit(cos)") and not has("pushed/jit(tanh)")
 
 
+def test_a_region_may_be_entered_inside_itself():
+    def do():
+        region = profiler.record_function("again")
+        with region, region:
+            pass
+
+    def function(x):
+        region = profiler.record_function("again")
+        with region, region:
+            x = functx.sin(x)
+        return functx.cos(x)
+
+    assert ranges_of(do) == {"again": 2}
+    has = scopes_of(function)
+    assert has("again/again/jit(sin)") and not has("again/jit(cos)")
+
+
 def test_names_change_no_result_and_compile_no_operator_again(caplog):
     functx.sin(X)
     with jax.log_compiles(), profiler.record_function("region"):

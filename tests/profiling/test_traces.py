@@ -257,6 +257,12 @@ def test_what_a_path_says(path, name, chain, scopes, batched):
     assert origin.batched == batched
 
 
+def test_a_copy_of_an_argument_goes_by_what_xla_does():
+    assert origin_of("args[0]", "copy").name == "xla.copy"
+    assert origin_of("", "copy").name == "xla.copy"
+    assert origin_of("jit(f)/transpose", "dot").name == "lax.dot_general"
+
+
 @pytest.mark.parametrize(
     "chain, reverses, phase",
     [
