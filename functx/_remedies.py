@@ -28,7 +28,7 @@ REMEDIES = {
     "complex32": _NO_COMPLEX32,
     "cond": "jax.lax.cond, or functx.where on arrays",
     "contiguous": "arrays have no strides; the array itself does",
-    "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays",
+    "cuda": "jax.devices('gpu') lists devices, jax.device_put moves arrays; functx.memory counts",
     "custom_gradient": "functx.Function, whose methods are forward, setup_context and backward",
     "custom_jvp": "functx.Function, whose methods are forward, setup_context and jvp",
     "custom_vjp": "functx.Function, whose methods are forward, setup_context and backward",

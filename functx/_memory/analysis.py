@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
+from jax import core
 from jax.interpreters.partial_eval import dce_jaxpr
 
-from functx._aot.graphs.signature import is_spec
+from functx._aot.graphs.signature import is_spec, spec_of
 from functx._core import describe
 from functx._core.context.grad_modes import without_grad_mode
 from functx._core.jax_compat import ClosedJaxpr
@@ -108,10 +109,12 @@ def _compiled(
     func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], call: RecordedCall
 ) -> CompiledMemory:
     """The compiler's figures."""
+    traced = lambda x: spec_of(x) if isinstance(x, core.Tracer) else x
+    args, kwargs = jax.tree.map(traced, (tuple(args), dict(kwargs)))
     if hasattr(func, "lower"):  # compiled by its user, with donations and shardings
         lowered: Any = getattr(func, "lower")(*args, **kwargs)  # noqa: B009
     else:
-        lowered = jax.jit(call.body).lower(upcoming_draw(), *call.given.arrays)
+        lowered = jax.jit(call.body).lower(upcoming_draw(), *map(traced, call.given.arrays))
     found: Any = lowered.compile().memory_analysis()
     return CompiledMemory(
         jax.default_backend(),

@@ -38,7 +38,7 @@ def fused(values: Sequence[Value]) -> set[Value]:
         if _is_fused(value):
             found.add(value)
             for source in value.sources:
-                source.inherited |= {*value.reads, *value.inherited}
+                source.inherited = max(source.inherited, value.last)
     return found
 
 

@@ -48,7 +48,7 @@ class Value:
     - `like`: a variable of its type; `bytes`: what it takes.
     - `primitive`: JAX's primitive that makes it, "" of an input, `"carry"` of a loop's.
     - `made`: the step in which it is made; `reads`: the steps that read it, and what they run.
-    - `inherited`: the steps that read it to compute a value that is never in memory.
+    - `inherited`: the last step that reads it to compute a value that is never in memory.
     - `sources`: the values that it is computed from.
     - `depth`: in how many loops and branches it is.
     - `returned`: whether the whole program returns it; `donated`: whether a call may overwrite it.
@@ -62,14 +62,14 @@ class Value:
     depth: int
     sources: Sequence[Value] = ()
     reads: dict[int, str] = dataclasses.field(default_factory=dict)
-    inherited: set[int] = dataclasses.field(default_factory=set)
+    inherited: int = -1
     returned: bool = False
     donated: bool = False
 
     @property
     def last(self) -> int:
         """The last step in which it is alive."""
-        return max((self.made, *self.reads, *self.inherited))
+        return max((self.made, self.inherited, *self.reads))
 
 
 class Recorder:

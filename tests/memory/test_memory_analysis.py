@@ -270,12 +270,13 @@ def test_inside_of_jit_and_vmap_it_sees_what_they_trace():
     seen = []
 
     def f(x):
-        seen.append(analyze(square, x).peak_bytes)
+        seen.append(analyze(square, x, compiled=True))
         return x
 
     jax.jit(f)(jnp.ones((10, 10), "float32"))
     jax.vmap(f)(jnp.ones((7, 10, 10), "float32"))
-    assert seen == [800, 800]
+    assert [report.peak_bytes for report in seen] == [800, 800]
+    assert [report.compiled.total_bytes for report in seen] == [800, 800]
 
 
 def test_symbolic_sizes_count():
