@@ -145,8 +145,9 @@ REMEDIES = {
 _BY_FAMILY = {
     r"(hspmm|dsmm|hsmm|spmm|smm$)": "functx.sparse.mm multiplies sparse matrices",
     r"s+p?addmm": "functx.sparse.addmm, functx.sparse.sampled_addmm",
-    r"(sparse_|to_sparse|resize_as_sparse_|ccol_|col_ind|crow_|row_ind|indices_copy|values_copy)": "sparse "
-    "arrays are jax.experimental.sparse.BCOO; functx.sparse makes them and multiplies them",
+    r"(sparse_|to_sparse|resize_as_sparse_|ccol_|col_ind|crow_|row_ind|indices_copy"
+    r"|values_copy)": "sparse arrays are jax.experimental.sparse.BCOO; functx.sparse makes and "
+    "multiplies them",
     r"(quantize|dequantize|quantized|empty_quantized|fake_quant|fused_moving_avg|int_repr"
     r"|q_per_|q_scale|q_zero|fbgemm_)": "quantized numbers are out of scope; AQT has them for JAX",
     r"(cudnn|miopen|mkldnn)_": "XLA chooses the library; the operator without the prefix",
