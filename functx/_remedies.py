@@ -139,8 +139,11 @@ REMEDIES = {
     "zero_": "arrays are immutable: functx.zeros_like(x)",
 }
 _BY_FAMILY = {
-    r"(sparse_|to_sparse|resize_as_sparse_|hsmm|hspmm|dsmm|spmm|smm$|s+p?addmm|ccol_|col_ind|crow_|row_ind|indices_copy"
-    r"|values_copy)": "sparse arrays are out of scope; jax.experimental.sparse has them",
+    r"(hspmm|dsmm|hsmm|spmm|smm$)": "functx.sparse.mm multiplies sparse matrices",
+    r"s+p?addmm": "functx.sparse.addmm, functx.sparse.sampled_addmm",
+    r"(sparse_|to_sparse|resize_as_sparse_|ccol_|col_ind|crow_|row_ind|indices_copy"
+    r"|values_copy)": "sparse arrays are jax.experimental.sparse.BCOO; functx.sparse makes and "
+    "multiplies them",
     r"(quantize|dequantize|quantized|empty_quantized|fake_quant|fused_moving_avg|int_repr"
     r"|q_per_|q_scale|q_zero|fbgemm_)": "quantized numbers are out of scope; AQT has them for JAX",
     r"(cudnn|miopen|mkldnn)_": "XLA chooses the library; the operator without the prefix",

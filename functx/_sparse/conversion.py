@@ -185,8 +185,9 @@ def coalesce(input: Any, *, nse: int | None = None) -> BCOO:
     `functx.debug.checked` raises.
     Source: `torch.Tensor.coalesce`, which counts the values.
 
-    >>> data, indices = jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([[1], [1]])
-    >>> x = functx.sparse.coalesce(jax.experimental.sparse.BCOO((data, indices), shape=(3,)), nse=1)
+    >>> from jax.experimental.sparse import BCOO
+    >>> data, indices = jnp.asarray([1.0, 2.0], "float32"), jnp.asarray([[1], [1]], "int32")
+    >>> x = functx.sparse.coalesce(BCOO((data, indices), shape=(3,)), nse=1)
     >>> x.data, x.indices
     (Array([3.], dtype=float32), Array([[1]], dtype=int32))
     """

@@ -34,9 +34,8 @@ def apply_rows(table: Any, updates: Any) -> Array:
     another shape, ValueError for batch dimensions.
     Source: `torch.optim.SGD` with sparse gradients; `optax.apply_updates` with dense ones.
 
-    >>> rows = jax.experimental.sparse.BCOO(
-    ...     (jnp.ones((2, 1), "float32"), jnp.asarray([[2], [2]])), shape=(3, 1)
-    ... )
+    >>> from jax.experimental.sparse import BCOO
+    >>> rows = BCOO((jnp.ones((2, 1), "float32"), jnp.asarray([[2], [2]])), shape=(3, 1))
     >>> functx.sparse.apply_rows(jnp.zeros((3, 1), "float32"), rows).tolist()
     [[0.0], [0.0], [2.0]]
     """
@@ -70,9 +69,9 @@ def lazy_update(update: Callable[..., Any], rows: Any, state: Any, table: Any) -
     Source: `torch.optim.SparseAdam`.
 
     >>> momentum = lambda gradient, state, _: (-(gradient + state), gradient + state)
-    >>> table = jnp.zeros((3, 1), "float32")
+    >>> table, state = jnp.zeros((3, 1), "float32"), jnp.ones((3, 1), "float32")
     >>> rows = functx.sparse.row_grad(lambda table: table[jnp.asarray([2, 2])].sum())(table)
-    >>> updates, state = functx.sparse.lazy_update(momentum, rows, jnp.ones((3, 1)), table)
+    >>> updates, state = functx.sparse.lazy_update(momentum, rows, state, table)
     >>> functx.sparse.apply_rows(table, updates).tolist(), state.tolist()
     ([[0.0], [0.0], [-3.0]], [[1.0], [1.0], [3.0]])
     """
