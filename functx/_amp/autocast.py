@@ -67,7 +67,7 @@ def autocast(
     GPUs, `nn.functional.binary_cross_entropy`, raises RuntimeError. From `torch.amp.autocast`,
     which takes the device first.
 
-    >>> x, w = jnp.ones((2, 3)), jnp.ones((3, 4))
+    >>> x, w = jnp.ones((2, 3), "float32"), jnp.ones((3, 4), "float32")
     >>> with functx.amp.autocast(jnp.bfloat16):
     ...     y = functx.matmul(x, w)
     >>> y.dtype, functx.matmul(x, w).dtype

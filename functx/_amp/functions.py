@@ -52,7 +52,7 @@ def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
     ...     def backward(ctx, grad):
     ...         a, b = ctx.saved_tensors
     ...         return functx.mm(grad, b.T), functx.mm(a.T, grad)
-    >>> a, b = jnp.ones((2, 3)), jnp.ones((3, 2))
+    >>> a, b = jnp.ones((2, 3), "float32"), jnp.ones((3, 2), "float32")
     >>> with functx.amp.autocast(jnp.bfloat16):
     ...     y, pull = functx.vjp(Product.apply, a, b)
     >>> y.dtype, pull(y)[0].dtype

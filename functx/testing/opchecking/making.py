@@ -61,6 +61,7 @@ _OF_DECLARATIONS: tuple[str, ...] = (
     "weak_derivatives",
     "keys",
     "lanes",
+    "autocast",
 )
 FIRST = ("call", "repeat")
 PROBES = ("forward", "reverse")
