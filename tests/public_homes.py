@@ -3,6 +3,7 @@
 import functx
 import functx.aot
 import functx.autograd
+import functx.backends
 import functx.checkpointing
 import functx.debug
 import functx.func
@@ -18,6 +19,7 @@ FACADES = [
     functx.autograd.forward_ad,
     functx.autograd.functional,
     functx.autograd.graph,
+    functx.backends,
     functx.checkpointing,
     functx.debug,
     functx.func,
