@@ -4,6 +4,7 @@ import functx
 import functx.amp
 import functx.aot
 import functx.autograd
+import functx.backends
 import functx.checkpointing
 import functx.debug
 import functx.func
@@ -23,6 +24,7 @@ FACADES = [
     functx.autograd.forward_ad,
     functx.autograd.functional,
     functx.autograd.graph,
+    functx.backends,
     functx.checkpointing,
     functx.debug,
     functx.func,

@@ -34,7 +34,7 @@ def default_settings():
     with (
         functx.x64(False),
         jax.numpy_dtype_promotion("standard"),
-        jax.default_matmul_precision("default"),
+        jax.default_matmul_precision(None),
     ):
         yield
     jax.config.update("jax_traceback_filtering", filtering)

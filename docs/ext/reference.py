@@ -67,6 +67,7 @@ _INTRODUCTIONS = {
         "# functx.autograd\n\nWhat PyTorch has under `torch.autograd`, under the same names. See "
         "[](../../concepts/autograd.md). `Function`, `no_grad` and others are those of `functx`.\n"
     ),
+    "backends": "# functx.backends\n\nSee [](../../concepts/precision.md).\n",
     "random": "# functx.random\n\nSee [](../../concepts/randomness.md).\n",
     "debug": (
         "# functx.debug\n\nSee [](../../concepts/anomalies.md) and [](../../concepts/errors.md).\n"

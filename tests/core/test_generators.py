@@ -316,3 +316,51 @@ def test_grad_draws_from_a_generator_outside():
     slope = functx.grad(lambda x: functx.sum(x * functx.rand(4, generator=generator)))
     assert (slope(jnp.ones(4, "float32")) == numbers(seeded())[0]).all()
     assert generator.get_offset() == 1
+
+
+DISTRIBUTIONS = {
+    "bernoulli": lambda x: functx.bernoulli(x),
+    "cauchy": lambda x: functx.cauchy(x),
+    "dropout": lambda x: functx.nn.functional.dropout(x, 0.5),
+    "exponential": lambda x: functx.exponential(x),
+    "geometric": lambda x: functx.geometric(x, 0.3),
+    "log_normal": lambda x: functx.log_normal(x),
+    "normal": lambda x: functx.normal(x, x),
+    "poisson": lambda x: functx.poisson(10 * x),
+    "rand": lambda x: functx.rand(8),
+    "randint": lambda x: functx.randint(100, (8,)),
+    "randn": lambda x: functx.randn(8),
+    "rrelu": lambda x: functx.nn.functional.rrelu(-x, training=True),
+    "uniform": lambda x: functx.uniform(x),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_compiled_and_eager_calls_in_turn_go_on_with_one_stream(name):
+    draw, x = DISTRIBUTIONS[name], jnp.full(8, 0.5, "float32")
+    compiled = functx.jit(draw)
+    functx.manual_seed(6)
+    want = [draw(x) for _ in range(6)]
+    functx.manual_seed(6)
+    got = [f(x) for f in (compiled, compiled, draw, draw, compiled, compiled)]
+    np.testing.assert_allclose(np.stack(got), np.stack(want), rtol=1e-6)
+    assert len({tuple(np.asarray(one).tolist()) for one in got}) > 1
+
+
+def test_positions_without_weight_are_never_drawn():
+    weights = jnp.asarray([0, 0.1, 0, 0.7, 0.2, 0, 0], "float32")
+    drawn = functx.multinomial(weights, 1000, replacement=True, generator=seeded())
+    assert set(drawn.tolist()) == {1, 3, 4}
+    rows = jnp.tile(jnp.asarray([0, 1], "float32"), (3421, 1))
+    assert (functx.multinomial(rows, 1, generator=seeded()) == 1).all()
+    small = functx.clamp(functx.randn(1000, generator=seeded()), min=0) * jnp.float32(3e-5)
+    drawn = functx.multinomial(small, 1000000, replacement=True, generator=seeded())
+    assert (small[drawn] > 0).all()
+
+
+@pytest.mark.parametrize("weights", [[1, -1, 1], [1, np.inf, 1], [1, -np.inf, 1], [1, 1, np.nan]])
+def test_what_is_no_distribution_is_refused(weights):
+    generator = seeded()
+    with pytest.raises(RuntimeError, match="multinomial: `input` must be finite and not negative"):
+        functx.multinomial(jnp.asarray(weights, "float32"), 2, generator=generator)
+    assert generator.get_offset() == 0
