@@ -20,6 +20,7 @@ REMEDIES = {
     "Variable": "arrays are plain jax.Array's; functx.grad differentiates functions",
     "anomaly_mode": "functx.debug.detect_anomaly(f), around the function that is in doubt",
     "associative_scan": _LOOP,
+    "assert_async": "checkify.check of jax.experimental, in a function under functx.debug.checked",
     "backward": "functx.grad differentiates functions",
     "chalf": _NO_COMPLEX32,
     "choose_qparams_optimized": "quantized numbers are out of scope; AQT has them for JAX",

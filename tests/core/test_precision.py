@@ -15,6 +15,7 @@ import pytest
 import functx
 import functx.nn.functional as F
 from functx._arrays import determinism
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing import op_db
 
 
@@ -138,6 +139,16 @@ def test_the_gradient_is_in_the_precision_of_the_call():
         run = jax.extend.core.jaxpr_as_fun(program)
         back = lambda *ys, run=run: jax.vjp(run, *ys)[1]([jnp.ones_like(y) for y in run(*ys)])
         assert precisions(back, *xs) == {"high"}
+
+
+def test_rules_run_in_the_precision_of_the_call():
+    tangent = lambda primals, output, tangents: tangents[0] @ primals[0]
+    ruled = derivative_rules(lambda x: x, jvp=tangent)
+    with functx.float32_matmul_precision("high"):
+        program = jax.make_jaxpr(ruled)(A)
+    run = lambda x: jax.extend.core.jaxpr_as_fun(program)(x)[0]
+    assert precisions(lambda x: jax.jvp(run, (x,), (x,)), A) == {"high"}
+    assert precisions(jax.grad(lambda x: run(x).sum()), A) == {"high"}
 
 
 def test_threads_have_their_own_region():
