@@ -38,7 +38,7 @@ def twice(dtype="float64"):
 def padded(dtype="float64"):
     """Padding, whose values are not numbers."""
     data = jnp.asarray([1, np.nan, 2, np.inf], dtype)
-    indices = jnp.asarray([[0, 2], [4, 3], [3, 1], [4, 3]])
+    indices = jnp.asarray([[0, 2], [0, 3], [3, 1], [4, 3]])
     return BCOO((data, indices), shape=(4, 3))
 
 
@@ -155,7 +155,7 @@ def test_reductions_of_the_products_of_a_row(make, reduce):
         terms = [
             np.asarray(value * b[j])
             for value, (i, j) in zip(a.data, np.asarray(a.indices), strict=True)
-            if i == row
+            if i == row and j < 3
         ]
         if terms:
             expected[row] = {"mean": np.mean, "amax": np.max, "amin": np.min}[reduce](terms, 0)
@@ -179,7 +179,7 @@ def test_sampled_product(make, dtype):
     a, b = dense(x.shape[0], 5, dtype=dtype), dense(5, 3, dtype=dtype)
     stored = np.zeros(x.shape, dtype)
     for at in np.asarray(x.indices):
-        if at[0] < x.shape[0]:
+        if at[0] < x.shape[0] and at[1] < x.shape[1]:
             stored[tuple(at)] = 1
     got = sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0)
     close(got.indices, x.indices)
