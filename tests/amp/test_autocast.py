@@ -59,9 +59,10 @@ def test_a_dtype_that_is_asked_for_wins():
             functx.cumsum(HALF, 0, dtype="float16"),
             functx.softmax(HALF, 0, dtype="float64"),
             functx.linalg.vector_norm(HALF, dtype="float64"),
+            functx.linalg.vector_norm(HALF, dtype="float16"),  # of float32 it would be refused
             functx.sum(HALF, dtype=None),
         ]
-    assert dtypes(*got) == ["float16", "float16", "float64", "float64", "float32"]
+    assert dtypes(*got) == ["float16", "float16", "float64", "float64", "float16", "float32"]
 
 
 def test_mixtures_become_the_widest():

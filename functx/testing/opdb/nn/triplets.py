@@ -8,7 +8,7 @@ import numpy as np
 import functx.nn.functional as F
 from functx._core import category, real_of, refuse
 from functx.testing.make import Make
-from functx.testing.opinfo import Convention, Departure, Gap, OpInfo, Refusal, Sample
+from functx.testing.opinfo import Convention, Departure, OpInfo, Refusal, Sample
 from functx.testing.samples import call
 from functx.testing.tolerances import SUMS
 
@@ -182,13 +182,6 @@ OPS = [
         np_distance_triplet,
         distance_refusals,
         tolerances=(SUMS,),
-        gaps=(
-            Gap(
-                "autocast",
-                "the operators of a distance that is a function are cast one by one",
-                dtypes=HALVES,
-            ),
-        ),
         conventions=distance_conventions,
         departures=(
             Departure(
