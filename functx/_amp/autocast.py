@@ -54,8 +54,8 @@ def autocast(
 
     Arguments of the function and its parameters keep their dtypes, and so do their gradients: the
     backward pass of an operator computes in the dtypes of its forward pass. A region is part of
-    the key of every `jax.jit`, is seen by every transform that is called in it, and is the
-    thread's.
+    the key of every `jax.jit`, is seen by every transform that is called in it, and is that
+    of the thread and of the asyncio task.
 
     A region sees operators alone. The transform `autocast(func)`, which is also what decorates a
     function, sees plain `jax.numpy` in it too: it records `func` as `jax.jit` does, casts what

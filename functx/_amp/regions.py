@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
-import threading
 from typing import Any
 
 import jax
@@ -44,18 +44,15 @@ class RegionRequest:
         return around if inherits else AutocastRegion(default_lower(self.device), device)
 
 
-class ThreadsRegions(threading.local):
-    """The contexts that a thread has entered and not left, the innermost last."""
-
-    def __init__(self) -> None:
-        self.entered: list[Any] = []
-
-
-_regions = ThreadsRegions()
+# The contexts that were entered and not left, the innermost last: those of this thread and task.
+_entered: contextvars.ContextVar[tuple[Any, ...]] = contextvars.ContextVar("entered", default=())
 
 
 class AutocastContext:
-    """A region of autocast: the body of a `with`, which may be entered again and from threads."""
+    """A region of autocast: the body of a `with`, which may be entered again.
+
+    Threads and asyncio tasks may enter one at the same time.
+    """
 
     def __init__(self, request: RegionRequest) -> None:
         self.request = request
@@ -63,10 +60,12 @@ class AutocastContext:
     def __enter__(self) -> None:
         context = autocast_region(self.request.region())
         context.__enter__()
-        _regions.entered.append(context)
+        _entered.set((*_entered.get(), context))
 
     def __exit__(self, *exception: Any) -> None:
-        _regions.entered.pop().__exit__(*exception)
+        *around, context = _entered.get()
+        _entered.set(tuple(around))
+        context.__exit__(*exception)
 
 
 def device_kind(who: str, device: Any) -> AutocastDevice:

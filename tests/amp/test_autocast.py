@@ -1,5 +1,6 @@
 """Autocast regions: what operators compute in, and who sees a region."""
 
+import asyncio
 import threading
 
 import jax
@@ -159,6 +160,26 @@ def test_a_region_is_part_of_every_compiled_programs_key():
     with autocast("float16"):
         assert scanned().dtype == "float16"
     assert scanned().dtype == "float32"
+
+
+def test_a_region_is_the_tasks():
+    async def in_region(region, steps):
+        seen = []
+        with region:
+            for _ in range(steps):
+                await asyncio.sleep(0)
+                seen.append((is_autocast_enabled(), get_autocast_dtype()))
+        return seen, is_autocast_enabled()
+
+    async def both():
+        shared = autocast(jnp.bfloat16)
+        tasks = in_region(shared, 2), in_region(shared, 4), in_region(autocast(jnp.float16), 3)
+        return await asyncio.gather(*tasks)
+
+    first, second, other = asyncio.run(both())
+    lower = (True, jnp.dtype(jnp.bfloat16))
+    assert first == ([lower] * 2, False) and second == ([lower] * 4, False)
+    assert other == ([(True, jnp.dtype(jnp.float16))] * 3, False)
 
 
 def test_a_region_is_the_threads():
