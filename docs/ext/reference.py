@@ -28,6 +28,8 @@ from functx.testing import differences, opinfo, samples, tail, tolerances
 
 
 _DATA = {
+    "functx.backends.cuda": "Products of matrices on GPUs: `matmul` has PyTorch's attributes.",
+    "functx.backends.cudnn": "Convolutions: PyTorch's attributes, and `flags`, a region.",
     "functx.testing.op_db": "All entries of the database: a list of `OpInfo`.",
     "functx.testing.CHECKS": "The checks by name; see the table below.",
     "functx.testing.PROPERTIES": "What `assert_properties` asserts, by name.",
