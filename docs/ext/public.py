@@ -14,7 +14,7 @@ import functx
 _ROOT = Path(functx.__file__).parent
 _NOT_FOR_USERS = {"annotations"}
 # What they have from functx is described there.
-_FROM_FUNCTX = ("functx.autograd", "functx.checkpointing", "functx.func")
+_FROM_FUNCTX = ("functx.autograd", "functx.checkpointing", "functx.func", "functx.random")
 
 
 def facades() -> list[str]:

@@ -157,6 +157,8 @@ def _page(name: str, value: Any) -> str:
         if facade in _INTRODUCTIONS:
             return facade
     _, folder, *rest = f"{getattr(value, '__module__', '')}..".split(".", 2)
+    if folder == "_core" and rest[0].startswith("randomness."):
+        return "random"
     if folder != "_transforms":
         return "settings"
     return "rules_and_modes" if "." in rest[0].rstrip(".") else "transforms"
