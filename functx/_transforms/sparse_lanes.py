@@ -31,15 +31,16 @@ class SparseLanes:
         kwargs: dict[str, Any],
     ):
         self._func, self._out_dims, self._outputs = func, out_dims, None
+        self.args, self.kwargs = args, kwargs
         layout = SparseLayout.of((args, kwargs))
-        self._inputs = layout
-        kw_dims = {name: kw_in_dims.get(name) for name in kwargs}
         leaves = layout.structure.flatten_up_to((args, kwargs))
-        dims = [None] * len(leaves)
-        if any(map(is_sparse, leaves)):
-            one_each, one_of_kwargs = layout.structure.unflatten([0] * len(leaves))
-            dims = broadcast_dims("in_dims", in_dims, one_each, "the arguments")
-            dims += broadcast_dims("kw_in_dims", kw_dims, one_of_kwargs, "keyword arguments")
+        self._inputs = layout if any(map(is_sparse, leaves)) else None
+        if self._inputs is None:  # arguments of other kinds are for `vmap` alone to look at
+            return
+        kw_dims = {name: kw_in_dims.get(name) for name in kwargs}
+        one_each, one_of_kwargs = layout.structure.unflatten([0] * len(leaves))
+        dims = broadcast_dims("in_dims", in_dims, one_each, "the arguments")
+        dims += broadcast_dims("kw_in_dims", kw_dims, one_of_kwargs, "keyword arguments")
         self._lanes = [
             _Lane.of(x, dim) if is_sparse(x) and dim is not None else None
             for x, dim in zip(leaves, dims, strict=True)
@@ -52,11 +53,13 @@ class SparseLanes:
 
     def func(self, *args: Any, **kwargs: Any) -> Any:
         """One lane: the function of the call, with pairs of arrays for sparse arrays."""
-        parts = self._inputs.structure.flatten_up_to((args, kwargs))
-        leaves = [
-            x if lane is None else lane.array(x) for x, lane in zip(parts, self._lanes, strict=True)
-        ]
-        args, kwargs = self._inputs.structure.unflatten(leaves)
+        if self._inputs is not None:
+            parts = self._inputs.structure.flatten_up_to((args, kwargs))
+            leaves = [
+                x if lane is None else lane.array(x)
+                for x, lane in zip(parts, self._lanes, strict=True)
+            ]
+            args, kwargs = self._inputs.structure.unflatten(leaves)
         output = self._func(*args, **kwargs)
         leaves, structure = jax.tree.flatten(output, is_leaf=is_sparse)
         if not any(map(is_sparse, leaves)):

@@ -108,29 +108,26 @@ def vmap(
 
     @ft.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        if sparse_module() is None:
-            return dense(func, args, kwargs)
-        lanes = SparseLanes(func, in_dims, kw_in_dims or {}, out_dims, args, kwargs)
-        return lanes.whole(dense(lanes.func, lanes.args, lanes.kwargs))
-
-    def dense(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        call = _MappedCall(
-            func, in_dims, out_dims, randomness, kw_in_dims or {}, axis, args, kwargs
-        )
+        lanes, f = None, func
+        if sparse_module() is not None:
+            lanes = SparseLanes(func, in_dims, kw_in_dims or {}, out_dims, args, kwargs)
+            f, args, kwargs = lanes.func, lanes.args, lanes.kwargs
+        call = _MappedCall(f, in_dims, out_dims, randomness, kw_in_dims or {}, axis, args, kwargs)
         if chunk_size is None:
             output = call.over(call.xs)
-            if not call.put_by:
-                return output
-            leaves, structure = jax.tree.flatten(output)
-            return structure.unflatten(call.restored(leaves))
-        lane = without_dims(call.xs, call.x_dims)
-        names = axis.names(call.size)
-        lanes = resolved_chunk_size(chunk_size, max_bytes, call.lane, lane, names)
-        if axis.name is not None and lanes is not None and lanes < call.size:
-            call.apart(lanes, lane)
-        shards = lane_shards("vmap", call.xs, call.x_dims, lanes)
-        leaves = over_chunks(call.leaves_over, call.xs, call.x_dims, lanes, shards)
-        return call.output_structure.unflatten(call.restored(leaves))
+            if call.put_by:
+                leaves, structure = jax.tree.flatten(output)
+                output = structure.unflatten(call.restored(leaves))
+        else:
+            lane = without_dims(call.xs, call.x_dims)
+            names = axis.names(call.size)
+            most = resolved_chunk_size(chunk_size, max_bytes, call.lane, lane, names)
+            if axis.name is not None and most is not None and most < call.size:
+                call.apart(most, lane)
+            shards = lane_shards("vmap", call.xs, call.x_dims, most)
+            leaves = over_chunks(call.leaves_over, call.xs, call.x_dims, most, shards)
+            output = call.output_structure.unflatten(call.restored(leaves))
+        return output if lanes is None else lanes.whole(output)
 
     return mapped
 
