@@ -360,6 +360,18 @@ def test_results_are_read_after_the_region():
         p.__enter__()
 
 
+def test_an_array_that_failed_elsewhere_raises_at_its_owners():
+    @jax.jit
+    def too_large(x):
+        long = functx.expand_copy(x[0, :1], (2**23,))
+        return functx.sum(functx.matmul(functx.outer(long, long), long))
+
+    failed = too_large(X)
+    assert profiled(F.gelu, X).by_operator().named("nn.functional.gelu")
+    with pytest.raises(jax.errors.JaxRuntimeError):
+        failed.block_until_ready()
+
+
 def test_a_region_in_which_nothing_ran_says_so():
     with profile() as p:
         math.sqrt(2)
