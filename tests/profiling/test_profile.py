@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import programs
 import pytest
-from jax.experimental.compilation_cache import compilation_cache
+from compiling import compiling_anew
 
 import functx
 from functx._profiling import flames
@@ -32,14 +32,9 @@ def line(word):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiling_anew():
-    """A program from the cache has the names and lines of the one that was compiled first."""
-    before = jax.config.jax_enable_compilation_cache
-    jax.config.update("jax_enable_compilation_cache", False)
-    compilation_cache.reset_cache()  # it looks at the setting once
-    yield
-    jax.config.update("jax_enable_compilation_cache", before)
-    compilation_cache.reset_cache()
+def anew():
+    with compiling_anew():
+        yield
 
 
 def profiled(function, *args, times=1):
