@@ -160,7 +160,14 @@ def jacrev(
            [0., 1.]], dtype=float32)
     """
     return reverse_jacobian(
-        "jacrev", func, argnums, has_aux, chunk_size, max_bytes, as_real, require_reverse_pairs
+        "jacrev",
+        func,
+        argnums,
+        has_aux,
+        chunk_size,
+        max_bytes,
+        require_reverse_pairs,
+        as_real=as_real,
     )
 
 
@@ -285,7 +292,7 @@ def jacfwd(
            [0., 4.]], dtype=float32)
     """
     return forward_jacobian(
-        "jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real
+        "jacfwd", func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real=as_real
     )
 
 
@@ -373,8 +380,8 @@ def hessian(
            [ 0., 12.]], dtype=float32)
     """
     rows = reverse_jacobian(
-        "hessian", func, argnums, has_aux, None, None, as_real, require_holomorphic_pairs
+        "hessian", func, argnums, has_aux, None, None, require_holomorphic_pairs, as_real=as_real
     )
     return forward_jacobian(
-        "hessian", rows, argnums, has_aux, None, chunk_size, max_bytes, as_real, judged=True
+        "hessian", rows, argnums, has_aux, None, chunk_size, max_bytes, as_real=as_real, judged=True
     )

@@ -35,10 +35,11 @@ from .holomorphy import (
 from .jacobian_columns import Column
 from .outputs import checking, require_differentiable_output, signed
 from .residuals.packing import packed
-from .sparse_jacobians import of_sparse_arrays
+from .sparse_jacobians import for_sparse_arrays
 from .tangents import leaf_types, LeafType
 
 
+@for_sparse_arrays
 def reverse_jacobian(
     who: str,
     func: Callable[..., Any],
@@ -46,27 +47,11 @@ def reverse_jacobian(
     has_aux: bool,
     chunk_size: int | str | None,
     max_bytes: int | None,
-    as_real: bool,
     require_pairs: Callable[..., None],
+    *,
+    as_real: bool,
 ) -> Callable[..., Any]:
     """`jacrev` for `who`; `require_pairs` says which dtypes of inputs and outputs it takes."""
-
-    def dense(func: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
-        return _by_rows(who, func, argnums, has_aux, chunk_size, max_bytes, as_real, require_pairs)
-
-    return of_sparse_arrays(who, dense, func, argnums, has_aux, as_real)
-
-
-def _by_rows(
-    who: str,
-    func: Callable[..., Any],
-    argnums: Argnums,
-    has_aux: bool,
-    chunk_size: int | str | None,
-    max_bytes: int | None,
-    as_real: bool,
-    require_pairs: Callable[..., None],
-) -> Callable[..., Any]:
     require_callable(who, func)
     require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)
@@ -109,6 +94,7 @@ def _by_rows(
     return jacobian
 
 
+@for_sparse_arrays
 def forward_jacobian(
     who: str,
     func: Callable[..., Any],
@@ -117,31 +103,11 @@ def forward_jacobian(
     randomness: Randomness | None,
     chunk_size: int | str | None,
     max_bytes: int | None,
-    as_real: bool,
     *,
+    as_real: bool,
     judged: bool = False,
 ) -> Callable[..., Any]:
     """`jacfwd` for `who`; `judged` says that holomorphy has been looked at."""
-
-    def dense(func: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
-        return _by_columns(
-            who, func, argnums, has_aux, randomness, chunk_size, max_bytes, as_real, judged
-        )
-
-    return of_sparse_arrays(who, dense, func, argnums, has_aux, as_real)
-
-
-def _by_columns(
-    who: str,
-    func: Callable[..., Any],
-    argnums: Argnums,
-    has_aux: bool,
-    randomness: Randomness | None,
-    chunk_size: int | str | None,
-    max_bytes: int | None,
-    as_real: bool,
-    judged: bool,
-) -> Callable[..., Any]:
     require_callable(who, func)
     require_bools(who, has_aux=has_aux, as_real=as_real)
     require_chunk_size(who, chunk_size, max_bytes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax.numpy as jnp
 
@@ -15,48 +15,60 @@ from .outputs import split_aux
 from .sparse_arrays import holds_sparse, show, sparse_module, SparseLayout
 
 
-def of_sparse_arrays(
-    who: str,
-    dense: Callable[[Callable[..., Any], Argnums, bool], Callable[..., Any]],
-    func: Callable[..., Any],
-    argnums: Argnums,
-    has_aux: bool,
-    as_real: bool,
-) -> Callable[..., Any]:
-    """`dense(func, argnums, has_aux)`, which makes Jacobians of functions of dense arrays, for
-    arguments and outputs that may be sparse.
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def for_sparse_arrays(make: F) -> F:
+    """`make(who, func, argnums, has_aux, ...)`, which makes a Jacobian of a function of dense
+    arrays, for arguments and outputs that may be sparse.
     """
-    of_dense = dense(func, argnums, has_aux)
 
-    @ft.wraps(func)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        if not holds_sparse((args, kwargs)):
-            return of_dense(*args, **kwargs)
-        picked = pick(who, func, checked_argnums(who, argnums), args, kwargs)
-        if not holds_sparse(picked.values):
-            return of_dense(*args, **kwargs)
-        if as_real:
-            fail(
-                who,
-                "`as_real` is for dense arguments",
-                hint="differentiate a function of the stored values, array.data",
-                error=ValueError,
-            )
-        layout = SparseLayout.of(picked.values)
+    @ft.wraps(make)
+    def made(
+        who: str,
+        func: Callable[..., Any],
+        argnums: Argnums,
+        has_aux: bool,
+        *options: Any,
+        as_real: bool,
+        **named: Any,
+    ) -> Callable[..., Any]:
+        def dense(func: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+            return make(who, func, argnums, has_aux, *options, as_real=as_real, **named)
 
-        def function(*values: Any) -> Any:
-            output = picked.function(*layout.joined(values))
-            output, aux = split_aux(who, output) if has_aux else (output, None)
-            found = SparseLayout.of(output)
-            return found.values(output), (found, aux)
+        for_func = dense(func, argnums, has_aux)
 
-        which = tuple(range(len(picked.values)))
-        values = layout.values(picked.values)
-        jac, (found, aux) = dense(function, which, True)(*values)
-        jac = _joined(who, jac, found, layout, isinstance(argnums, tuple))
-        return (jac, aux) if has_aux else jac
+        @ft.wraps(func)
+        def jacobian(*args: Any, **kwargs: Any) -> Any:
+            if not holds_sparse((args, kwargs)):
+                return for_func(*args, **kwargs)
+            picked = pick(who, func, checked_argnums(who, argnums), args, kwargs)
+            if not holds_sparse(picked.values):
+                return for_func(*args, **kwargs)
+            if as_real:
+                fail(
+                    who,
+                    "`as_real` is for dense arguments",
+                    hint="differentiate a function of the stored values, array.data",
+                    error=ValueError,
+                )
+            layout = SparseLayout.of(picked.values)
 
-    return jacobian
+            def function(*values: Any) -> Any:
+                output = picked.function(*layout.joined(values))
+                output, aux = split_aux(who, output) if has_aux else (output, None)
+                found = SparseLayout.of(output)
+                return found.values(output), (found, aux)
+
+            which = tuple(range(len(picked.values)))
+            values = layout.values(picked.values)
+            jac, (found, aux) = dense(function, which, True)(*values)
+            jac = _joined(who, jac, found, layout, isinstance(argnums, tuple))
+            return (jac, aux) if has_aux else jac
+
+        return jacobian
+
+    return made  # pyright: ignore[reportReturnType]
 
 
 def _joined(who: str, jac: Any, outputs: SparseLayout, inputs: SparseLayout, several: bool) -> Any:
