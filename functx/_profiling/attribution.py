@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import functools as ft
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,9 +19,11 @@ from .traces import KernelRun
 
 __all__ = ["KernelShare", "covered", "own_seconds", "place_of", "shares_of", "users_frames"]
 
-# Whose frames are no lines of the user's.
+# Whose frames are no lines of the user's: of this installation, and of another one, whose files a
+# program from JAX's cache on disk names.
 _LIBRARIES = tuple(f"{path}/" for path in (Path(__file__).parents[1], Path(jax.__file__).parent))
-_OPERATORS = tuple(f"{Path(__file__).parents[1] / room}/" for room in ("_core/operators", "_ops"))
+_ROOMS = re.compile(r"[/\\](functx[/\\]_|jax[/\\]_src[/\\])")
+_OPERATORS = re.compile(r"[/\\]functx[/\\](_core[/\\]operators|_ops)[/\\]")
 _NO_PROGRAM = "(no program)"
 
 
@@ -81,7 +84,7 @@ def _reverses(program: HloProgram) -> set[tuple[str, ...]]:
 
 
 def _of_functx(frames: tuple[SourceFrame, ...]) -> bool:
-    return not frames or any(frame.file.startswith(_OPERATORS) for frame in frames)
+    return not frames or any(_OPERATORS.search(frame.file) for frame in frames)
 
 
 def own_seconds(kernels: list[KernelRun], programs: Mapping[int, HloProgram]) -> list[float]:
@@ -126,7 +129,8 @@ def users_frames(frames: tuple[SourceFrame, ...]) -> tuple[SourceFrame, ...]:
     """
     found = []
     for frame in frames:
-        if frame.file and not frame.file.startswith((*_LIBRARIES, "<frozen")):
+        library = frame.file.startswith((*_LIBRARIES, "<frozen")) or _ROOMS.search(frame.file)
+        if frame.file and not library:
             found.append(frame)
             if frame.function == "<module>":
                 break

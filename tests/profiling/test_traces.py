@@ -46,14 +46,14 @@ def instruction(name, opcode, own, op_name="", operands=(), called=(), shape=(4,
     )
 
 
-def program(*computations, name="jit_step"):
+def program(*computations, name="jit_step", functx_at=Path(functx.__file__).parent):
     """An `HloProto` of computations, each its number and instructions.
 
     Its stacks: 1 is a line of the user's, 2 an operator called there.
     """
     frames = message(
         (1, "/home/user/train.py"),
-        (1, f"{Path(functx.__file__).parent}/_core/operators/call.py"),
+        (1, f"{functx_at}/_core/operators/call.py"),
         (2, "loss"),
         (3, message((1, 1), (2, 1), (3, 12), (4, 5))),
         (3, message((1, 2), (2, 1), (3, 99), (4, 5))),
@@ -211,15 +211,21 @@ def test_a_loops_own_time_is_without_what_runs_inside_on_any_thread():
     assert seconds == pytest.approx({"while": 6.0, "add": 8.0})
 
 
-def test_a_function_of_jaxs_is_no_operator_of_functx():
+@pytest.mark.parametrize("functx_at", [Path(functx.__file__).parent, "/elsewhere/functx"])
+def test_a_function_of_jaxs_is_no_operator_of_functx(functx_at):
+    """A program from the cache on disk may have been compiled by another installation."""
     path = "jit(f)/jit(sin)/sin"
     instructions = [
         instruction("theirs", "sine", 1, path, frame=1),
         instruction("ours", "sine", 2, path, frame=2),
     ]
-    programs = read(program((1, instructions)))
-    names = {n: shares_of([run(n, 0, 1.0)], programs)[0].origin.name for n in ("theirs", "ours")}
-    assert names == {"theirs": "lax.sin", "ours": "sin"}
+    programs = read(program((1, instructions), functx_at=functx_at))
+    shares = {n: shares_of([run(n, 0, 1.0)], programs)[0] for n in ("theirs", "ours")}
+    assert {n: share.origin.name for n, share in shares.items()} == {
+        "theirs": "lax.sin",
+        "ours": "sin",
+    }
+    assert [frame.line for frame in shares["ours"].frames] == [12]
 
 
 def test_spans_that_overlap_are_covered_once():
