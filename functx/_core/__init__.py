@@ -104,6 +104,7 @@ from .shapes.dimensions import (
     canonical_dims as canonical_dims,
     canonical_shape as canonical_shape,
 )
+from .shapes.positions import position_dtype as position_dtype
 from .shapes.symbolic_sizes import (
     as_number as as_number,
     as_scalar as as_scalar,
