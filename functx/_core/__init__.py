@@ -42,6 +42,7 @@ from .numbers.dtypes import (
     refuse_storage as refuse_storage,
 )
 from .numbers.min_max import min_max as min_max
+from .numbers.positions import position_dtype as position_dtype
 from .numbers.promotion import (
     compute_and_result as compute_and_result,
     joined as joined,
@@ -97,6 +98,7 @@ from .operators.value_requirements import (
     Requirement as Requirement,
     value_fits as value_fits,
 )
+from .randomness.generators import Generator as Generator
 from .shapes.dimensions import (
     axes_of as axes_of,
     broadcasts_to as broadcasts_to,
@@ -104,7 +106,6 @@ from .shapes.dimensions import (
     canonical_dims as canonical_dims,
     canonical_shape as canonical_shape,
 )
-from .shapes.positions import position_dtype as position_dtype
 from .shapes.symbolic_sizes import (
     as_number as as_number,
     as_scalar as as_scalar,

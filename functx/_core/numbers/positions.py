@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from functx._core.errors import refuse
-from functx._core.numbers.dtypes import available, LONG
+from functx._core.shapes.symbolic_sizes import decided, Size
 
-from .symbolic_sizes import decided, Size
+from .dtypes import available, LONG
 
 
 _SHORT = np.dtype("int32")
@@ -18,7 +18,7 @@ def position_dtype(size: Size) -> np.dtype:
 
     A symbolic size takes the widest integers that there are.
 
-    >>> from functx._core.shapes.positions import position_dtype
+    >>> from functx._core.numbers.positions import position_dtype
     >>> position_dtype(3)
     dtype('int32')
     """
