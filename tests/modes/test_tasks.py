@@ -13,6 +13,7 @@ import pytest
 
 import functx
 from functx._core.context.user_contexts import grad_modes, UserContext
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 ONE = jnp.float32(1)
@@ -103,11 +104,25 @@ def test_precisions_of_products_do_not_swap(unset, pair):
 
 def test_rules_of_calls_in_other_precisions_keep_theirs(unset):
     x = jnp.ones((2, 2), "float32")
+    rule = lambda primals, output, tangents: functx.mm(tangents[0], primals[1])
+    ruled = derivative_rules(lambda x, y: x, jvp=rule)
     with functx.float32_matmul_precision("medium"):
-        program = jax.extend.core.jaxpr_as_fun(jax.make_jaxpr(functx.mm)(x, x))
+        program = jax.extend.core.jaxpr_as_fun(jax.make_jaxpr(ruled)(x, x))
     slopes = jax.grad(lambda x, y: program(x, y)[0].sum())
     seen = unequal(("high", "medium"), lambda: product(slopes))
     assert seen == [["DEFAULT"] * 4] * 2
+
+
+def test_a_precision_left_in_another_thread_leaves_that_one_alone(unset):
+    region = functx.float32_matmul_precision("high")
+    thread = threading.Thread(target=region.__enter__)
+    thread.start()
+    thread.join()
+    with functx.float32_matmul_precision("medium"):
+        with jax.default_matmul_precision("highest"):
+            region.__exit__(None, None, None)
+            assert product(jnp.matmul) == product() == "HIGHEST"
+        assert product() == "DEFAULT"
 
 
 def test_programs_have_the_precision_of_their_task(unset):

@@ -88,10 +88,8 @@ def products_in(precision: str) -> Iterator[None]:
 
 
 def _leave(entered: object, around: object | None, setting: Any) -> None:
-    """Undoes what a region did to JAX's setting, unless one entered later, or elsewhere, has it."""
-    was_last = _open.last() is entered
-    _open.precisions.pop(entered, None)
-    if not was_last:
+    """Undoes what a region did to JAX's setting, which then is of the last one still open."""
+    if _open.precisions.pop(entered, None) is None:  # entered in another thread
         return
     if _open.last() is around:
         setting.__exit__(None, None, None)
