@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import jax
 
 from functx._core.errors import describe, fail
-from functx._core.numbers.product_precision import chosen_precision, SETTING
+from functx._core.numbers.product_precision import chosen_precision, products_in, SETTING
 
 
 MatmulPrecision: TypeAlias = Literal["highest", "high", "medium"]
@@ -64,11 +64,15 @@ def set_float32_matmul_precision(precision: MatmulPrecision) -> None:
 
 
 def float32_matmul_precision(precision: MatmulPrecision) -> AbstractContextManager[None]:
-    """A region with another precision of products of float32 matrices, for the current thread.
+    """A region with another precision of products of float32 matrices.
 
     - `precision`: "highest", "high" or "medium", as `set_float32_matmul_precision` takes them.
 
-    It is `jax.default_matmul_precision`, which takes the names of single algorithms, too.
+    Operators heed the region of their own thread and asyncio task. Plain `jax.numpy`, such as
+    `x @ y`, obeys JAX's setting, which the region sets, too, and which tasks of one thread share:
+    where several are in regions and await inside, it is that of the region entered last. Use
+    `functx.matmul` there. `jax.default_matmul_precision` inside of the region goes before it, and
+    takes the names of single algorithms, too.
 
     Errors: ValueError for another word.
 
@@ -76,7 +80,7 @@ def float32_matmul_precision(precision: MatmulPrecision) -> AbstractContextManag
     ...     functx.get_float32_matmul_precision()
     'medium'
     """
-    return jax.default_matmul_precision(_in_jax("float32_matmul_precision", precision))
+    return products_in(_in_jax("float32_matmul_precision", precision))
 
 
 def _in_jax(who: str, precision: Any) -> Any:

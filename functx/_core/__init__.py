@@ -42,6 +42,7 @@ from .numbers.dtypes import (
     refuse_storage as refuse_storage,
 )
 from .numbers.min_max import min_max as min_max
+from .numbers.positions import position_dtype as position_dtype
 from .numbers.promotion import (
     compute_and_result as compute_and_result,
     joined as joined,
@@ -97,6 +98,7 @@ from .operators.value_requirements import (
     Requirement as Requirement,
     value_fits as value_fits,
 )
+from .randomness.generators import Generator as Generator
 from .shapes.dimensions import (
     axes_of as axes_of,
     broadcasts_to as broadcasts_to,

@@ -44,7 +44,8 @@ def list_operators(pattern: str | None, console: Console) -> None:
 
 def short_signature(spec: OpSpec) -> str:
     """The parameters without annotations: `(input, dim=None, *, dtype=None)`."""
-    public = [p for p in spec.signature.parameters.values() if not p.name.startswith("_")]
+    every = inspect.signature(spec.rule).parameters.values()
+    public = [p for p in every if not p.name.startswith("_")]
     plain = [p.replace(annotation=p.empty) for p in public]
     return str(inspect.Signature(plain))
 
@@ -57,7 +58,7 @@ class _Bare(str):
 
 def full_signature(spec: OpSpec) -> str:
     """The parameters and the result with their annotations."""
-    signature = spec.signature
+    signature = inspect.signature(spec.rule)
     named = [p.replace(annotation=_Bare(p.annotation)) for p in signature.parameters.values()]
     shown = inspect.Signature(named)
     return f"{shown} -> {signature.return_annotation}"

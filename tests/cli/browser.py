@@ -45,6 +45,15 @@ def chromium():
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
+def said(details):
+    """What was thrown, in words: of errors their description, of what else a promise rejects with
+    its value; a rejection may come without any of the two.
+    """
+    thrown = details.get("exception", {})
+    value = thrown.get("value", thrown.get("unserializableValue"))
+    return thrown.get("description") or f"{details['text']} {json.dumps(value)}"
+
+
 class Browser:
     """One page of a browser; `with Browser(folder) as page: page.open(path)`."""
 
@@ -107,7 +116,7 @@ class Browser:
         one, _, self._read = self._read.partition(b"\0")
         message = json.loads(one)
         if message.get("method") == "Runtime.exceptionThrown":
-            self.errors.append(message["params"]["exceptionDetails"]["exception"]["description"])
+            self.errors.append(said(message["params"]["exceptionDetails"]))
         return message
 
     def open(self, path):
@@ -121,7 +130,7 @@ class Browser:
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
         if "exceptionDetails" in found:
-            raise RuntimeError(found["exceptionDetails"]["exception"]["description"])
+            raise RuntimeError(said(found["exceptionDetails"]))
         return found["result"].get("value")
 
     def press(self, *keys, ctrl=False):

@@ -1,5 +1,6 @@
 """`functx.Generator` as an object: seeds, states, what it draws and where, and `generator=`."""
 
+import inspect
 import pickle
 
 import jax
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import functx
+from functx._core import OPERATORS, REGISTRY
 from functx.testing import op_db
 
 
@@ -56,13 +58,38 @@ def test_a_generator_is_apart_from_the_ambient_one():
 
 
 def test_what_is_no_generator_is_refused():
-    with pytest.raises(TypeError, match="rand: `key` must be a PRNG key, got 3(?s:.*)generator="):
-        functx.rand(2, generator=3)
-    with pytest.raises(TypeError, match="rand: `key` is given twice, once as `generator`"):
+    for wrong, words in ((0, "0"), ("abc", "'abc'"), (jax.random.key(0), "key<fry>"), ([1], "")):
+        what = f"^rand: `generator` must be a functx.Generator, got {words}(?s:.*); key= takes"
+        with pytest.raises(TypeError, match=what):
+            functx.rand(2, generator=wrong)
+    with pytest.raises(TypeError, match="^rand: `key` must be a PRNG key, got 3(?s:.*)generator="):
+        functx.rand(2, key=3)
+    with pytest.raises(
+        TypeError, match="attention: `generator` must be .*\n.* rng_key= takes a PRNG"
+    ):
+        attention = functx.nn.functional.scaled_dot_product_attention
+        attention(*[jnp.ones((1, 2, 2))] * 3, dropout_p=0.5, generator=1)
+    with pytest.raises(TypeError, match="^rand: `key` and `generator` are both given"):
         functx.rand(2, generator=seeded(), key=jax.random.key(0))
     with pytest.raises(TypeError, match="sin: `generator` does not exist here"):
         functx.sin(jnp.ones(2), generator=seeded())
     assert functx.rand(2, generator=None).shape == (2,)
+
+
+def test_one_of_key_and_generator_may_be_none():
+    key = jax.random.key(0)
+    assert (functx.rand(2, key=key, generator=None) == functx.rand(2, key=key)).all()
+    x = functx.rand(2, generator=seeded(3))
+    assert (functx.rand(2, key=None, generator=seeded(3)) == x).all()
+
+
+def test_signatures_say_so():
+    for name, spec in REGISTRY.items():
+        parameter = inspect.signature(OPERATORS[name]).parameters.get("generator")
+        assert (parameter is not None) == spec.random, name
+        if parameter is not None:
+            assert parameter.kind is parameter.KEYWORD_ONLY and parameter.default is None, name
+            assert parameter.annotation == "Generator | None", name
 
 
 def test_made_as_in_pytorch():

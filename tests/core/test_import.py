@@ -33,6 +33,20 @@ def test_import_changes_nothing_and_needs_no_extra():
     assert not costly & set(seen["of_jax"])
 
 
+FIRST_USE = """
+import sys
+import functx
+functx.sin(functx.ones(2))
+heavy = "matplotlib", "optax", "scipy.stats", "torch", "triton", "jax._src.pallas"
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+def test_the_first_operator_brings_nothing_heavy():
+    done = subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
 LATER = """
 import sys
 import functx

@@ -142,3 +142,29 @@ def test_what_computes_in_single_precision_is_checked_in_it():
         Narrow.factor = 1.1
         with pytest.raises(GradcheckError, match="`backward` is wrong"):
             check_function(Narrow, X.astype("float32"))
+
+
+@pytest.mark.parametrize("error, found", [(0.01, False), (0.05, True)])
+def test_of_a_cast_inside_only_rough_errors_are_seen(error, found):
+    class Cast(functx.Function):
+        @staticmethod
+        def forward(x):
+            return jnp.square(x.astype("float32")).astype(x.dtype)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return (1 + error) * 2 * x * grad_output
+
+    x = jnp.arange(1, 4, dtype="float32")
+    if found:
+        with pytest.raises(GradcheckError, match="`backward` is wrong"):
+            check_function(Cast, x)
+    else:
+        check_function(Cast, x)
+        with pytest.raises(GradcheckError, match="`backward` is wrong"):
+            check_function(Cast, x, rtol=5e-3, atol=1e-3)

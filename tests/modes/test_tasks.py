@@ -2,14 +2,18 @@
 
 import asyncio
 import contextvars
+import itertools as it
+import re
 import threading
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import pytest
 
 import functx
 from functx._core.context.user_contexts import grad_modes, UserContext
+from functx._core.rules.custom_derivatives import derivative_rules
 
 
 ONE = jnp.float32(1)
@@ -61,6 +65,98 @@ def test_the_default_dtype_is_that_of_the_task():
     tasks = (in_region(region(dtype), look) for dtype in ("float64", "bfloat16"))
     wide, narrow = asyncio.run(both(*tasks))
     assert wide == ["float64"] * 3 + ["float32"] and narrow == ["bfloat16"] * 3 + ["float32"]
+
+
+def product(f=functx.mm):
+    x = jax.ShapeDtypeStruct((2, 2), "float32")
+    text = jax.jit(lambda x: f(x, x)).trace(x).lower(lowering_platforms=("cuda",)).as_text()
+    return re.findall("HIGHEST|HIGH|DEFAULT", text)[0]
+
+
+def unequal(precisions, look):
+    """What tasks in regions of these precisions see in turn."""
+    region = lambda precision: lambda: functx.float32_matmul_precision(precision)
+    return asyncio.run(both(*[in_region(region(p), look) for p in precisions]))
+
+
+@pytest.fixture
+def unset():
+    before = jax.config.jax_default_matmul_precision
+    jax.config.update("jax_default_matmul_precision", None)
+    yield
+    assert jax.config.jax_default_matmul_precision is None
+    jax.config.update("jax_default_matmul_precision", before)
+
+
+PRECISIONS = {"high": "HIGH", "medium": "DEFAULT", "highest": "HIGHEST"}
+
+
+@pytest.mark.parametrize("pair", [*it.permutations(PRECISIONS, 2)])
+def test_precisions_of_products_do_not_swap(unset, pair):
+    names = unequal(pair, functx.get_float32_matmul_precision)
+    assert names == [[precision] * 3 + ["highest"] for precision in pair]
+    assert unequal(pair, product) == [[PRECISIONS[p]] * 3 + ["HIGHEST"] for p in pair]
+    slopes = jax.grad(lambda x, y: functx.mm(x, y).sum())
+    seen = unequal(pair, lambda: product(slopes))
+    assert seen == [[PRECISIONS[p]] * 3 + ["HIGHEST"] for p in pair]
+    assert functx.get_float32_matmul_precision() == "highest"
+
+
+def test_rules_of_calls_in_other_precisions_keep_theirs(unset):
+    x = jnp.ones((2, 2), "float32")
+    rule = lambda primals, output, tangents: functx.mm(tangents[0], primals[1])
+    ruled = derivative_rules(lambda x, y: x, jvp=rule)
+    with functx.float32_matmul_precision("medium"):
+        program = jax.extend.core.jaxpr_as_fun(jax.make_jaxpr(ruled)(x, x))
+    slopes = jax.grad(lambda x, y: program(x, y)[0].sum())
+    seen = unequal(("high", "medium"), lambda: product(slopes))
+    assert seen == [["DEFAULT"] * 4] * 2
+
+
+def test_a_precision_left_in_another_thread_leaves_that_one_alone(unset):
+    region = functx.float32_matmul_precision("high")
+    thread = threading.Thread(target=region.__enter__)
+    thread.start()
+    thread.join()
+    with functx.float32_matmul_precision("medium"):
+        with jax.default_matmul_precision("highest"):
+            region.__exit__(None, None, None)
+            assert product(jnp.matmul) == product() == "HIGHEST"
+        assert product() == "DEFAULT"
+
+
+def test_programs_have_the_precision_of_their_task(unset):
+    traced = []
+
+    @jax.jit
+    def program(x):
+        traced.append(functx.get_float32_matmul_precision())
+        return functx.mm(x, x)
+
+    x = jnp.ones((2, 2))
+    run = lambda: (program(x), len(traced))[1]
+    unequal(("high", "medium"), run)
+    before = len(traced)
+    assert set(traced) == {"high", "medium", "highest"}
+    unequal(("high", "medium"), run)
+    assert len(traced) == before, "nothing is compiled twice"
+
+
+def test_plain_jax_follows_the_region_entered_last(unset):
+    with functx.float32_matmul_precision("high"):
+        assert product(jnp.matmul) == "HIGH"
+        with functx.float32_matmul_precision("highest"):
+            assert product(jnp.matmul) == "HIGHEST"
+        assert product(jnp.matmul) == "HIGH"
+        with jax.default_matmul_precision("bfloat16"):
+            assert product(jnp.matmul) == product() == "DEFAULT"
+            with functx.float32_matmul_precision("high"):
+                assert product() == "HIGH"
+            assert product() == "DEFAULT"
+        assert product() == "HIGH"
+    assert product(jnp.matmul) == "DEFAULT" and product() == "HIGHEST"
+    unequal(("high", "medium"), lambda: None)
+    assert product(jnp.matmul) == "DEFAULT", "nothing is left behind"
 
 
 def test_a_setter_without_a_region_is_of_the_task():

@@ -35,6 +35,12 @@ functx.sum(x, dim="x")  # wrong
 functx.sum(x, keepdim="yes")  # wrong
 functx.flip(x, "a")  # wrong
 functx.randn(2, 3.5)  # wrong
+functx.rand(3, generator="abc")  # wrong
+functx.rand((3,), generator=0)  # wrong
+functx.normal(0.0, 1.0, (3,), generator=[])  # wrong
+functx.bernoulli(x, generator=functx)  # wrong
+functx.nn.functional.dropout(x, generator="abc")  # wrong
+functx.sin(x, generator=functx.Generator())  # wrong
 functx.max(x).values  # wrong
 functx.nn.functional.gelu(x, approximate="none", extra=1)  # wrong
 functx.softplus(x)  # wrong

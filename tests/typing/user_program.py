@@ -178,6 +178,20 @@ def operators(x: Array) -> None:
     print(F.softmax(x, dim=-1), F.pad(x, (1, 1)), F.one_hot(indices, 5), functx.special.expit(x))
 
 
+def draws(x: Array, generator: functx.Generator, none: functx.Generator | None = None) -> None:
+    """Generators are taken by all that draws."""
+    assert_type(functx.rand(3, generator=generator), Array)
+    assert_type(functx.rand((3, 2), generator=none), Array)
+    print(functx.randn(2, 3, generator=generator), functx.randint(9, (2,), generator=generator))
+    print(functx.normal(0.0, 1.0, (3,), generator=generator), functx.normal(x, generator=generator))
+    print(functx.rand_like(x, generator=generator), functx.randperm(5, generator=generator))
+    print(functx.bernoulli(functx.sigmoid(x), generator=generator))
+    print(functx.multinomial(functx.square(x), 2, generator=generator))
+    print(F.dropout(x, 0.5, generator=generator), F.gumbel_softmax(x, generator=generator))
+    print(F.fractional_max_pool2d(x[None], 2, 1, generator=generator).shape)
+    print(functx.svd_lowrank(x, 2, generator=generator).S)
+
+
 class Cube(Function):
     """A function with rules of its own."""
 
@@ -217,6 +231,7 @@ def main() -> None:
     transforms(parameters, x, target)
     operators(x)
     uniques(x)
+    draws(x, functx.Generator().manual_seed(0))
     inputs(x, np.ones((5, 4), np.float32))
     print(functx.vjp(Cube.apply, x, has_aux=False)[0], Cube.apply(x=x, scale=2.0))
     print(functx.testing.gradcheck(energy, x[:2, :2], eps=1e-2, atol=1e-2, rtol=1e-2))

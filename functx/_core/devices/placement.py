@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from functx._core.errors import describe, foreign_hint, refuse
 
 _WANTED = "'cpu', 'gpu', 'cuda:0', a jax.Device or a Sharding"
 _PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
+_NAME = re.compile(f"({'|'.join(_PLATFORMS)})(?::([0-9]{{1,9}}))?")
 
 
 def as_device(device: Any) -> Any:
@@ -38,15 +40,16 @@ def find_device(name: str) -> Any:
 
     Raises `RuntimeError` if this process has none, naming those it has.
     """
-    platform, _, index = name.partition(":")
-    if platform not in _PLATFORMS or not (index or "0").isdigit():
+    found = _NAME.fullmatch(name)
+    if found is None:
         refuse(f"`device` must be {_WANTED}, got {name!r}", error=ValueError)
+    platform, index = found.groups()
     try:
         devices = jax.devices(_PLATFORMS[platform])
     except RuntimeError:
         devices = []
     at = int(index or 0)
     if at >= len(devices):
-        here = ", ".join(sorted({str(device) for device in jax.devices()}))
+        here = ", ".join(sorted({str(device) for device in (*jax.devices(), *devices)}))
         refuse(f"`device` {name!r} is not there; JAX has {here}")
     return devices[at]

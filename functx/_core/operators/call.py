@@ -51,6 +51,7 @@ from functx._core.context.user_contexts import checking_results
 from functx._core.devices.placement import as_device, place
 from functx._core.errors import OfCaller, Refused
 from functx._core.jax_compat import staging_trace
+from functx._core.numbers.vast_floats import refuse_vast
 from functx._core.numbers.weak_types import (
     caller_among,
     found_among,
@@ -224,9 +225,14 @@ def _judged(spec: OpSpec, plain: OperatorFunction) -> OperatorFunction:
     being recorded there are no values, except those of constants.
     """
     judging = compiled(spec, ft.partial(trace_operator, spec, judged=True))
-    glance = None if spec.parameters.numbers_to_fit else getattr(spec.requires, "glance", None)
+    numbers = spec.parameters.numbers_to_fit
+    glance = None if numbers else getattr(spec.requires, "glance", None)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
+        if numbers and not jax.config.read("jax_enable_x64"):
+            given = spec.parameters.bound(args, kwargs)
+            for name in numbers:
+                refuse_vast(name, given.get(name))
         if staging_trace() is not None:
             out = plain(*args, **kwargs)
             if not spec.checked_on_request:

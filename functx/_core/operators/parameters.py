@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools as ft
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import jax
@@ -16,6 +16,7 @@ from functx._core.errors import describe, foreign_hint, refuse, Refused
 from functx._core.foreign_keywords import OF_OPERATORS
 from functx._core.numbers.dtypes import is_numeric
 from functx._core.numbers.wide_integers import refuse_wide
+from functx._core.randomness.generators import Generator
 
 from .roles import Role, role_of, RoleKind
 
@@ -44,9 +45,12 @@ class Parameters:
         self, who: str, rule: Callable[..., Any], synonyms: Mapping[str, str], needs_array: bool
     ):
         self.who = who
-        self.signature = inspect.signature(rule)
-        each = self.signature.parameters.values()
-        self.roles = {p.name: role_of(who, p.name, p.annotation) for p in each}
+        self._written = inspect.signature(rule)
+        roles = {p.name: role_of(who, p.name, p.annotation) for p in self._parameters()}
+        self.roles = {n: role for n, role in roles.items() if role.kind is not RoleKind.GENERATOR}
+        each = [p for p in self._parameters() if p.name in self.roles]
+        # As the rule is called: a generator has given its key by then.
+        self.signature = self._written.replace(parameters=each)
         self.synonyms = {
             theirs: ours
             for theirs, ours in (_NUMPY_NAMES | dict(synonyms)).items()
@@ -87,6 +91,9 @@ class Parameters:
     def _listed(self) -> bool:
         return any(role.several and not role.traced for role in self.roles.values())
 
+    def _parameters(self) -> Iterable[inspect.Parameter]:
+        return self._written.parameters.values()
+
     def _named(self, chosen: Callable[[Any], bool]) -> tuple[str, ...]:
         return tuple(name for name, role in self.roles.items() if chosen(role))
 
@@ -96,14 +103,33 @@ class Parameters:
         return self._listed or bool(self._arrays_only) or self._needs_array
 
     def renamed(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """`kwargs` under the declared names: `dim` for NumPy's `axis`."""
+        """`kwargs` under the declared names: `dim` for NumPy's `axis`, a generator as the key."""
         out = {}
-        for name, value in kwargs.items():
+        for name, value in self._with_key(kwargs).items():
             ours = self.synonyms.get(name, name)
             if ours in out or (ours != name and ours in kwargs):
                 refuse(f"`{ours}` is given twice, once as `{name}`", error=TypeError)
             out[ours] = value
         return out
+
+    def _with_key(self, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`kwargs` with a generator in the place of the key."""
+        key = self.synonyms.get("generator")
+        if key is None or "generator" not in kwargs:
+            return kwargs
+        others = {name: value for name, value in kwargs.items() if name != "generator"}
+        generator = kwargs["generator"]
+        if generator is None:
+            return others
+        if not isinstance(generator, Generator):
+            refuse(
+                f"`generator` must be a functx.Generator, got {describe(generator)}",
+                hint=f"functx.Generator().manual_seed(0) is one; {key}= takes a PRNG key",
+                error=TypeError,
+            )
+        if others.get(key) is not None:
+            refuse(f"`{key}` and `generator` are both given", error=TypeError)
+        return others | {key: generator}
 
     def settled(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -176,9 +202,9 @@ class Parameters:
             refuse(str(error), hint=hint, error=TypeError)
 
     def _plain_signature(self) -> str:
-        each = [p.replace(annotation=p.empty) for p in self.signature.parameters.values()]
+        each = [p.replace(annotation=p.empty) for p in self._parameters()]
         nothing = inspect.Signature.empty
-        return str(self.signature.replace(parameters=each, return_annotation=nothing))
+        return str(self._written.replace(parameters=each, return_annotation=nothing))
 
     def check_kinds(self, given: Mapping[str, Any]) -> None:
         """Refuses arguments that are no arrays, or no sequences of arrays, where these are due."""

@@ -87,7 +87,8 @@ RealArrayDtypeScalar: TypeAlias = ArrayLike
 # A scalar of the arrays' own kind, which their dtype must hold: no float beside integers, no bool
 # beside numbers.
 SameKindScalar: TypeAlias = ArrayLike
-# A PRNG key. Left out, it is drawn from the ambient generator.
+# A PRNG key. Left out, it is drawn from `generator`, by default the ambient one. The parameter
+# `generator: Generator | None = None` stands beside it for callers; no rule ever receives one.
 Key: TypeAlias = Any
 # Static. They reach the declared function as non-negative ints (a tuple for `Dims`, or None).
 Dim: TypeAlias = int
@@ -105,6 +106,7 @@ class RoleKind(enum.Enum):
     UNPROMOTED = enum.auto()  # traced; has a dtype of its own
     SCALAR = enum.auto()  # traced; a number in the dtype of computation
     KEY = enum.auto()  # traced; randomness
+    GENERATOR = enum.auto()  # where the key is drawn from, before the operator's program runs
     DIM = enum.auto()
     DIMS = enum.auto()
     SHAPE = enum.auto()
@@ -127,6 +129,7 @@ _WORDS = {
     RoleKind.UNPROMOTED: "an array",
     RoleKind.SCALAR: "a number or a 0-d array",
     RoleKind.KEY: "a PRNG key",
+    RoleKind.GENERATOR: "a functx.Generator",
     RoleKind.DIM: "an int",
     RoleKind.DIMS: "an int or a sequence of ints",
     RoleKind.SHAPE: "an int or a sequence of ints",
@@ -186,6 +189,7 @@ _ROLES = {
     "RealArrayDtypeScalar": Role(RoleKind.SCALAR, fits=Fits.ARRAYS, real=True),
     "SameKindScalar": Role(RoleKind.SCALAR, fits=Fits.ARRAYS, bool_counts=False),
     "Key": Role(RoleKind.KEY, optional=True),
+    "Generator": Role(RoleKind.GENERATOR),
     "Dim": Role(RoleKind.DIM),
     "Dims": Role(RoleKind.DIMS, optional=True, several=True),
     "Shape": Role(RoleKind.SHAPE, several=True),

@@ -26,7 +26,7 @@ from functx._core.context.grad_modes import apply_grad_mode, without_grad_mode
 from functx._core.context.user_contexts import showing_singular
 from functx._core.devices.manual_axes import equally_varying
 from functx._core.errors import describe, fail
-from functx._core.numbers.product_precision import chosen_precision
+from functx._core.numbers.product_precision import by_jax_alone, chosen_precision
 from functx._core.numbers.weak_types import strong
 
 from .function_primitives import function_call, RuledCall
@@ -145,7 +145,7 @@ class _OperatorRules:
             (given[i] if i in given else jnp.zeros_like(x)) if inexact(x) else None
             for i, x in enumerate(primals or self.in_types)
         ]
-        with showing_singular(self.showing), jax.default_matmul_precision(self.precision):
+        with showing_singular(self.showing), by_jax_alone(self.precision):
             got = self.jvp(
                 *self._looked_at(primals, outputs),
                 jax.tree.unflatten(self.tree, filled),
@@ -170,7 +170,7 @@ class _OperatorRules:
         given = iter(cotangents)
         filled = [next(given) if inexact(y) else None for y in outputs or self.out_types]
         trees = self.tree.children()
-        with showing_singular(self.showing), jax.default_matmul_precision(self.precision):
+        with showing_singular(self.showing), by_jax_alone(self.precision):
             got = self.vjp(
                 *self._looked_at(primals, outputs),
                 jax.tree.unflatten(self.out_tree, filled),

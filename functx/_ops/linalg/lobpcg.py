@@ -14,6 +14,7 @@ from functx._core import (
     ArrayOnly,
     broadcasts_to,
     describe,
+    Generator,
     Key,
     operator,
     Promote,
@@ -66,6 +67,7 @@ def lobpcg(
     ortho_bparams: None = None,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> LOBPCGResult:
     r"""The k largest or smallest eigenvalues, with vectors: $A x = \lambda B x$, $x^H B x = 1$.
 
@@ -85,6 +87,7 @@ def lobpcg(
     - `largest`: False for the smallest eigenvalues.
     - `method`: PyTorch's names, `"ortho"` and `"basic"`; the basis is orthonormal in both.
     - `key`: a PRNG key for the start; None draws one from the ambient generator.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
     - `tracker`, `ortho_iparams`, `ortho_fparams`, `ortho_bparams`: None.
 
     Shapes: `A`, `B` and `iK: [..., m, m]`, `X: [..., m, n]` give `[..., k]`, from the outermost

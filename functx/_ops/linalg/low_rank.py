@@ -14,6 +14,7 @@ from functx._core import (
     ArrayOnly,
     broadcasts_to,
     describe,
+    Generator,
     Key,
     operator,
     Promote,
@@ -45,6 +46,7 @@ def svd_lowrank(
     M: ArrayOnly | None = None,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> LowRankSVD:
     r"""The largest singular values and their vectors: $A - M \approx U \operatorname{diag}(S) V^H$.
 
@@ -57,6 +59,7 @@ def svd_lowrank(
     - `niter`: how many steps; more are nearer where singular values decay slowly. None is 2.
     - `M`: an array that is subtracted from `A`, to whose shape it broadcasts; None is 0.
     - `key`: a PRNG key for the random combinations; None draws one from the ambient generator.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `A: [..., m, n]` and k = min(q, m, n) give `[..., m, k]`, `[..., k]` descending and
     `[..., n, k]`.
@@ -86,7 +89,13 @@ def svd_lowrank(
 
 @operator(name="pca_lowrank", accepts=Accepts.LAPACK, random=True)
 def pca_lowrank(
-    A: ArrayLike, q: int | None = None, center: bool = True, niter: int = 2, *, key: Key = None
+    A: ArrayLike,
+    q: int | None = None,
+    center: bool = True,
+    niter: int = 2,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> LowRankSVD:
     r"""Principal components: the largest singular values of samples, in rows, less their mean.
 
@@ -98,6 +107,7 @@ def pca_lowrank(
     - `center`: whether the mean of the samples is subtracted.
     - `niter`: how many steps; more are nearer where singular values decay slowly.
     - `key`: a PRNG key for the random combinations; None draws one from the ambient generator.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `A: [..., m, n]` gives `[..., m, q]`, `[..., q]` descending and `[..., n, q]`.
     Dtypes: `S` is real.

@@ -19,6 +19,7 @@ from functx._core import (
     broadcasts_to,
     category,
     describe,
+    Generator,
     is_probability,
     Key,
     known,
@@ -66,6 +67,7 @@ def scaled_dot_product_attention(
     scale: Scalar | None = None,
     enable_gqa: bool = False,
     rng_key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     r"""Attention: $y = \mathrm{softmax}(s\, Q K^\top + M)\, V$ (Vaswani et al., 2017).
 
@@ -83,6 +85,7 @@ def scaled_dot_product_attention(
       which there are fewer.
     - `rng_key`: the JAX PRNG key of the dropout, since PyTorch calls an array `key`; if left out,
       the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `rng_key`.
 
     Dtypes: `query`, `key` and `value` have one dtype. A mask of numbers has it too, or is float32
     beside float16 and bfloat16, whose sums and softmax are computed in float32.

@@ -17,6 +17,7 @@ from functx._core import (
     ComputeDtypeScalar,
     converted,
     describe,
+    Generator,
     is_probability,
     Key,
     operator,
@@ -62,6 +63,7 @@ def dropout(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Zeroes each element with probability `p` and multiplies the others by $1 / (1 - p)$.
 
@@ -70,6 +72,7 @@ def dropout(
     - `training`: if false, the result is the input as it is.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: ValueError for a `p` outside of [0, 1], TypeError for dtypes that are not floating or
     complex.
@@ -89,6 +92,7 @@ def dropout1d(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """`dropout` of whole channels: each is zeroed with probability `p`, or multiplied by
     $1 / (1 - p)$.
@@ -99,6 +103,7 @@ def dropout1d(
     - `training`: if false, the result is the input as it is.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: RuntimeError for another number of dimensions, ValueError for a `p` outside of [0, 1],
     TypeError for dtypes that are not floating or complex.
@@ -129,6 +134,7 @@ def dropout2d(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """`dropout` of whole channels: each is zeroed with probability `p`, or multiplied by
     $1 / (1 - p)$.
@@ -140,6 +146,7 @@ def dropout2d(
     - `training`: if false, the result is the input as it is.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: RuntimeError for fewer than 2 dimensions, ValueError for a `p` outside of [0, 1],
     TypeError for dtypes that are not floating or complex.
@@ -161,6 +168,7 @@ def dropout3d(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """`dropout` of whole channels: each is zeroed with probability `p`, or multiplied by
     $1 / (1 - p)$.
@@ -172,6 +180,7 @@ def dropout3d(
     - `training`: if false, the result is the input as it is.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: RuntimeError for fewer than 2 dimensions, ValueError for a `p` outside of [0, 1],
     TypeError for dtypes that are not floating or complex.
@@ -201,6 +210,7 @@ def alpha_dropout(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     r"""Dropout that keeps a mean of 0 and a variance of 1, for `selu` (Klambauer et al., 2017).
 
@@ -213,6 +223,7 @@ def alpha_dropout(
     - `training`: if false, as by default, the result is the input as it is.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: ValueError for a `p` outside of [0, 1], TypeError for dtypes that are not floating.
 
@@ -237,6 +248,7 @@ def feature_alpha_dropout(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """`alpha_dropout` of whole channels: all elements of a channel become the least value of `selu`
     with probability `p`, and mean and variance are restored (Klambauer et al., 2017).
@@ -247,6 +259,7 @@ def feature_alpha_dropout(
     - `training`: if false, as by default, the result is the input as it is.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Dtypes: any without `training`, floating with it.
     Errors: RuntimeError for fewer than 2 dimensions, ValueError for a `p` outside of [0, 1],

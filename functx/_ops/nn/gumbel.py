@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core import Accepts, ArrayLike, Autocast, Dim, Key, operator, RealScalar
+from functx._core import Accepts, ArrayLike, Autocast, Dim, Generator, Key, operator, RealScalar
 
 from .normalized_exponentials import probabilities
 
@@ -25,6 +25,7 @@ def gumbel_softmax(
     dim: Dim = -1,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     r"""$\mathrm{softmax}((x + g) / \tau)$ with Gumbel noise $g$: nearly a draw of one category
     (Jang et al., 2017).
@@ -37,6 +38,7 @@ def gumbel_softmax(
     - `eps` has no effect, as in PyTorch.
     - `dim`: the dimension along which the categories lie.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: IndexError for a `dim` that does not exist, TypeError for dtypes that are not floating.
 

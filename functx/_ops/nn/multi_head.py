@@ -17,6 +17,7 @@ from functx._core import (
     Autocast,
     category,
     describe,
+    Generator,
     is_probability,
     Key,
     operator,
@@ -87,6 +88,7 @@ def multi_head_attention_forward(
     is_causal: bool = False,
     *,
     rng_key: Key = None,
+    generator: Generator | None = None,
 ) -> MultiHeadAttentionResult:
     """Attention of several heads to projections of `query`, `key` and `value`, and a projection of
     the result (Vaswani et al., 2017): what `torch.nn.MultiheadAttention` computes.
@@ -116,6 +118,7 @@ def multi_head_attention_forward(
     - `is_causal`: says that `attn_mask`, which it needs, is causal.
     - `rng_key`: the JAX PRNG key of the dropout; if left out, the ambient generator gives one
       (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `rng_key`.
 
     A row without any position that takes part has weights of 0 and gives 0 before the last
     projection, and its gradient is 0. In PyTorch it is NaN where the weights are asked for, and so

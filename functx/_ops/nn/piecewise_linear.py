@@ -18,6 +18,7 @@ from functx._core import (
     available,
     ComputeDtypeScalar,
     describe,
+    Generator,
     Key,
     operator,
     Promote,
@@ -236,6 +237,7 @@ def rrelu(
     inplace: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """$x$ where it is positive, else $x$ times a random slope, for each element $x$ of `input` (Xu
     et al., 2015).
@@ -245,6 +247,7 @@ def rrelu(
       every slope is the mean of the bounds.
     - `inplace` has no effect: arrays are immutable.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Gradients: the derivative at 0 is the slope.
     Errors: RuntimeError for bounds that are not finite or not in order.

@@ -20,6 +20,7 @@ from functx._core import (
     describe,
     Device,
     DType,
+    Generator,
     is_number,
     Key,
     operator,
@@ -45,6 +46,7 @@ def rand(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
 def rand(
@@ -53,10 +55,16 @@ def rand(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @operator(accepts=Accepts.INEXACT, other_signatures=size_form, random=True, differentiable=False)
 def rand(
-    size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+    size: Shape,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Uniform random numbers from [0, 1): 0 may occur, 1 does not, in any dtype.
 
@@ -67,6 +75,7 @@ def rand(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `size`. Errors: TypeError for another `dtype`, RuntimeError for a negative size.
 
@@ -79,7 +88,12 @@ def rand(
 
 @operator(promote=Promote.NONE, random=True, differentiable=False)
 def rand_like(
-    input: ArrayOnly, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+    input: ArrayOnly,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Uniform random numbers from [0, 1) in the shape of `input`: 0 may occur, 1 does not.
 
@@ -89,6 +103,7 @@ def rand_like(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: TypeError for another dtype.
 
@@ -106,6 +121,7 @@ def randn(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
 def randn(
@@ -114,10 +130,16 @@ def randn(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @operator(accepts=Accepts.INEXACT, other_signatures=size_form, random=True, differentiable=False)
 def randn(
-    size: Shape, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+    size: Shape,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Normal random numbers of mean 0 and variance 1.
 
@@ -128,6 +150,7 @@ def randn(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `size`. Errors: TypeError for another `dtype`, RuntimeError for a negative size.
 
@@ -139,7 +162,12 @@ def randn(
 
 @operator(promote=Promote.NONE, random=True, differentiable=False)
 def randn_like(
-    input: ArrayOnly, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+    input: ArrayOnly,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Normal random numbers of mean 0 and variance 1 in the shape of `input`.
 
@@ -149,6 +177,7 @@ def randn_like(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: TypeError for another dtype.
 
@@ -211,9 +240,17 @@ def normal(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
-def normal(input: UnpromotedArray, mean: float, std: float, *, key: Key = None) -> Array: ...
+def normal(
+    input: UnpromotedArray,
+    mean: float,
+    std: float,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
+) -> Array: ...
 @operator(
     promote=Promote.NONE,
     accepts=Accepts.INEXACT,
@@ -230,6 +267,7 @@ def normal(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Normal random numbers with a mean and a standard deviation for each element.
 
@@ -242,6 +280,7 @@ def normal(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     No derivative reaches `mean` and `std`, as in PyTorch; `mean + std * randn(...)` has one.
 

@@ -15,6 +15,7 @@ from functx._core import (
     ArrayOnly,
     available,
     category,
+    Generator,
     highest,
     Key,
     operator,
@@ -44,13 +45,16 @@ def _is_inside(*, p: Any, **_: Any) -> Iterator[Requirement]:
     random=True,
     differentiable=False,
 )
-def geometric(input: ArrayOnly, p: UnpromotedArray, *, key: Key = None) -> Array:
+def geometric(
+    input: ArrayOnly, p: UnpromotedArray, *, key: Key = None, generator: Generator | None = None
+) -> Array:
     """The number of trials until a first success, at random: $P(k) = p (1 - p)^{k - 1}$.
 
     This is PyTorch's `input.geometric_(p)`; the values of `input` do not matter.
 
     - `p`: the chance of success in each trial, a number or a 0-d array.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes and dtypes: those of `input`, integer or floating. Counts that an integer dtype does not
     hold are its greatest (PyTorch wraps them).
@@ -86,7 +90,7 @@ def _is_rate(*, input: Any, **_: Any) -> Iterator[Requirement]:
     random=True,
     differentiable=False,
 )
-def poisson(input: ArrayOnly, *, key: Key = None) -> Array:
+def poisson(input: ArrayOnly, *, key: Key = None, generator: Generator | None = None) -> Array:
     r"""Poisson random numbers with the rates `input`.
 
     Their probabilities are $P(k) = \lambda^k e^{-\lambda} / k!$ for a rate $\lambda$. An infinite
@@ -94,6 +98,7 @@ def poisson(input: ArrayOnly, *, key: Key = None) -> Array:
     reaches the rates.
 
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes and dtypes: those of `input`, floating.
     Errors: RuntimeError for negative rates and NaN.
@@ -111,7 +116,9 @@ def poisson(input: ArrayOnly, *, key: Key = None) -> Array:
     random=True,
     differentiable=False,
 )
-def binomial(count: ArrayOnly, prob: ArrayOnly, *, key: Key = None) -> Array:
+def binomial(
+    count: ArrayOnly, prob: ArrayOnly, *, key: Key = None, generator: Generator | None = None
+) -> Array:
     r"""The number of successes in `count` trials, at random.
 
     The probabilities are $P(k) = \binom{n}{k} p^k (1 - p)^{n - k}$.
@@ -121,6 +128,7 @@ def binomial(count: ArrayOnly, prob: ArrayOnly, *, key: Key = None) -> Array:
     - `prob`: the chance of success in each trial, $p$. Chances below 0 count as 0, chances above 1
       as 1.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     NaN gives NaN.
 

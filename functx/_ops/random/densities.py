@@ -16,6 +16,7 @@ from functx._core import (
     ArrayOnly,
     available,
     category,
+    Generator,
     Key,
     operator,
     Promote,
@@ -66,7 +67,12 @@ def _is_interval(*, input: Any, from_: Any, to: Any, **_: Any) -> Iterator[Requi
     synonyms={"from": "from_"},
 )
 def uniform(
-    input: ArrayOnly, from_: UnpromotedArray = 0.0, to: UnpromotedArray = 1.0, *, key: Key = None
+    input: ArrayOnly,
+    from_: UnpromotedArray = 0.0,
+    to: UnpromotedArray = 1.0,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Uniform random numbers from [from, to) in the shape of `input`.
 
@@ -76,6 +82,7 @@ def uniform(
       itself does not occur, in any dtype, unless it equals `from_` (PyTorch rounds some numbers up
       to it).
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     The parts of complex numbers are drawn independently.
 
@@ -115,13 +122,20 @@ _rounded = derivative_rules(
 @operator(
     promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("lambd"), random=True
 )
-def exponential(input: ArrayOnly, lambd: UnpromotedArray = 1.0, *, key: Key = None) -> Array:
+def exponential(
+    input: ArrayOnly,
+    lambd: UnpromotedArray = 1.0,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
+) -> Array:
     r"""Exponential random numbers, of density $\lambda e^{-\lambda x}$, in the shape of `input`.
 
     This is PyTorch's `input.exponential_(lambd)`.
 
     - `lambd`: $\lambda$, positive, a number or a 0-d array; 1 by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes and dtypes: those of `input`, floating. 0 does not occur, unless $x$ is too small for the
     dtype.
@@ -146,6 +160,7 @@ def cauchy(
     sigma: UnpromotedArray = 1.0,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     r"""Cauchy random numbers, of density $\sigma / (\pi (\sigma^2 + (x - m)^2))$.
 
@@ -156,6 +171,7 @@ def cauchy(
     - `sigma`: $\sigma$, half the distance of the quartiles, positive, a number or a 0-d array; 1 by
       default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes and dtypes: those of `input`, floating. Numbers that float16 does not hold are infinite.
     Derivatives: those of $m + \sigma \tan(\pi (u - \frac12))$ for fixed $u$; none in the values of
@@ -178,7 +194,12 @@ def cauchy(
 
 @operator(promote=Promote.NONE, accepts=Accepts.FLOATING, requires=_is_positive("std"), random=True)
 def log_normal(
-    input: ArrayOnly, mean: UnpromotedArray = 1.0, std: UnpromotedArray = 2.0, *, key: Key = None
+    input: ArrayOnly,
+    mean: UnpromotedArray = 1.0,
+    std: UnpromotedArray = 2.0,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     r"""Random numbers with normal logarithms, $e^{\mu + \sigma z}$, in the shape of `input`.
 
@@ -188,6 +209,7 @@ def log_normal(
     - `std`: $\sigma$, the standard deviation of the logarithms, positive, a number or a 0-d array;
       2 by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes and dtypes: those of `input`, floating.
     Derivatives: those of the formula for fixed $z$; none in the values of `input`.

@@ -21,6 +21,7 @@ from functx._core import (
     describe,
     Device,
     DType,
+    Generator,
     highest,
     is_probability,
     Key,
@@ -64,6 +65,7 @@ def randint(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
 def randint(
@@ -74,6 +76,7 @@ def randint(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @operator(
     accepts=Accepts.REAL_NUMBER, other_signatures=_randint_form, random=True, differentiable=False
@@ -86,6 +89,7 @@ def randint(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Uniform random integers from [low, high). `randint(high, size)` starts at 0.
 
@@ -95,6 +99,7 @@ def randint(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `size`.
     Errors: RuntimeError for an empty range and for one that the dtype does not hold, TypeError for
@@ -150,6 +155,7 @@ def randint_like(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
 def randint_like(
@@ -160,6 +166,7 @@ def randint_like(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @operator(
     promote=Promote.NONE, other_signatures=_randint_like_form, random=True, differentiable=False
@@ -172,6 +179,7 @@ def randint_like(
     dtype: DType | None = None,
     device: Device | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Uniform random integers from [low, high) in the shape of `input`.
 
@@ -182,6 +190,7 @@ def randint_like(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: RuntimeError for an empty range and for one that the dtype does not hold, TypeError for
     complex dtypes.
@@ -194,7 +203,12 @@ def randint_like(
 
 @operator(accepts=Accepts.REAL_NUMBER, random=True, differentiable=False)
 def randperm(
-    n: int, *, dtype: DType | None = None, device: Device | None = None, key: Key = None
+    n: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """The integers from 0 to `n` - 1 in random order; all orders have the same chance.
 
@@ -204,6 +218,7 @@ def randperm(
     - `device`: where the result lives, such as `"cuda:0"`, a `jax.Device` or a sharding; JAX
       decides by default.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `[n]`.
     Errors: RuntimeError for an `n` that is too large for the dtype, TypeError for bool and complex
@@ -237,13 +252,18 @@ def _are_probabilities(*, input: Any, p: Any, **_: Any) -> Iterator[Requirement]
     differentiable=False,
 )
 def bernoulli(
-    input: UnpromotedArray, p: UnpromotedArray | None = None, *, key: Key = None
+    input: UnpromotedArray,
+    p: UnpromotedArray | None = None,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """1 at random, with the probabilities `input` or with the one probability `p`, and 0 otherwise.
 
     - `input`: probabilities in [0, 1]; beside `p`, an array whose values do not matter.
     - `p`: a probability, a number or a 0-d array; by default `input` holds the probabilities.
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes and dtypes: those of `input`, which is floating unless `p` is given.
     Errors: RuntimeError for numbers outside of [0, 1], TypeError for other dtypes.
@@ -279,7 +299,12 @@ def _is_distribution(*, input: Any, **_: Any) -> Iterator[Requirement]:
     differentiable=False,
 )
 def multinomial(
-    input: UnpromotedArray, num_samples: int, replacement: bool = False, *, key: Key = None
+    input: UnpromotedArray,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    key: Key = None,
+    generator: Generator | None = None,
 ) -> Array:
     """Random positions, drawn with the weights `input`, which need not add up to 1.
 
@@ -289,6 +314,7 @@ def multinomial(
       and stand in the order drawn; where fewer have a positive weight than are asked for, positions
       of weight zero come last (PyTorch refuses to draw them).
     - `key`: a JAX PRNG key; without it, the ambient generator is drawn from.
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Shapes: `[n] -> [num_samples]`, `[m, n] -> [m, num_samples]`. Dtypes: int64.
     Errors: RuntimeError for weights that are negative, not finite, or all zero, and for more

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple, overload
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from functx._core import (
@@ -21,6 +20,7 @@ from functx._core import (
     LONG,
     lowest,
     operator,
+    position_dtype,
     Promote,
     refuse,
 )
@@ -148,8 +148,9 @@ def kthvalue(input: ArrayOnly, k: int, dim: Dim = -1, keepdim: bool = False) -> 
 
     def position(x: Array, dim: int) -> Array:
         keys = ordered_bits(lax.stop_gradient(x))
-        rank = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
-        return position_of_rank(keys, rank + np.int32(k - 1), dim)
+        kind = position_dtype(keys.shape[dim])
+        rank = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), k - 1, kind)
+        return position_of_rank(keys, rank, dim)
 
     return KthvalueResult(*_along(input, dim, keepdim, position))
 

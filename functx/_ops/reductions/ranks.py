@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from functx._core import (
     bit_length,
     category,
     known,
+    position_dtype,
 )
 from functx._core.numbers.bitwise_comparison import greatest_key, ordered_bits
 
@@ -24,23 +26,24 @@ def position_of_rank(keys: Array, rank: Array, dim: int) -> Array:
     """The position along `dim` of the element that a stable sort puts at `rank`.
 
     Shapes: `rank` and the result have the shape of `keys`, with size 1 along `dim`. Dtypes: `keys`
-    are integers, `rank` is int32.
+    are integers, `rank` is of the dtype that counts them.
 
     Bisection finds, bit by bit, the greatest number that at most `rank` keys are less than, and
     then the position among the keys that equal it.
     """
     keys = jnp.moveaxis(keys, dim, 0)  # so that whole rows are counted
+    at = places(keys, 0)
+    count = ft.partial(jnp.sum, axis=0, dtype=at.dtype)
     rank = jnp.squeeze(rank, dim)
     ends = np.iinfo(keys.dtype)
     least = jnp.full_like(rank, ends.min, keys.dtype)
-    value = _greatest(lambda bound: _count(keys < bound) <= rank, least, 8 * keys.dtype.itemsize)
+    value = _greatest(lambda bound: count(keys < bound) <= rank, least, 8 * keys.dtype.itemsize)
     equal = keys == value
-    rank = rank - _count(keys < value)
-    at = places(keys, 0)
+    rank = rank - count(keys < value)
     n = keys.shape[0]
     bits = max(1, (n - 1).bit_length()) if known(n) else jnp.maximum(bit_length(n - 1), 1)
     first = jnp.zeros_like(rank, at.dtype)
-    place = _greatest(lambda bound: _count(equal & (at < bound)) <= rank, first, bits)
+    place = _greatest(lambda bound: count(equal & (at < bound)) <= rank, first, bits)
     return jnp.expand_dims(place, dim)
 
 
@@ -54,18 +57,19 @@ def position_of_nanmedian(x: Array, dim: int, kept: Array | None = None) -> Arra
     count, nans = count_nan(keys, x.dtype, dim)
     left = count - nans
     if kept is not None and category(x.dtype) < 2:
-        left = jnp.sum(kept, dim, dtype=np.int32, keepdims=True)
+        left = jnp.sum(kept, dim, dtype=left.dtype, keepdims=True)
     return position_of_rank(keys, jnp.maximum(left - 1, 0) // 2, dim)
 
 
 def count_nan(keys: Array, dtype: np.dtype, dim: int) -> tuple[Array, Array]:
-    """The number of elements along `dim`, and the number of NaN among them, as int32."""
-    none = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, "int32")
-    count = none + as_scalar(keys.shape[dim], np.int32)
+    """The number of elements along `dim`, and the number of NaN among them."""
+    kind = position_dtype(keys.shape[dim])
+    none = jnp.full_like(lax.slice_in_dim(keys, 0, 1, axis=dim), 0, kind)
+    count = none + as_scalar(keys.shape[dim], kind)
     if category(dtype) < 2:
         return count, none
     nan = keys == greatest_key(keys.dtype)
-    return count, jnp.sum(nan, dim, dtype=np.int32, keepdims=True)
+    return count, jnp.sum(nan, dim, dtype=kind, keepdims=True)
 
 
 def _greatest(holds: Callable[[Array], Array], least: Array, bits: Any) -> Array:
@@ -80,7 +84,3 @@ def _greatest(holds: Callable[[Array], Array], least: Array, bits: Any) -> Array
         return jnp.where(holds(bound), bound, found)
 
     return lax.fori_loop(0, bits, body, least)
-
-
-def _count(hit: Array) -> Array:
-    return jnp.sum(hit, 0, dtype=np.int32)

@@ -6,10 +6,9 @@ import functools as ft
 from collections.abc import Callable
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
-from functx._core import available, category, decided, LONG
+from functx._core import available, category, LONG, position_dtype
 from functx._core.numbers.bitwise_comparison import same
 from functx._core.rules.custom_derivatives import derivative_rules
 
@@ -80,5 +79,4 @@ def taken(input: Array, index: Array, dim: int) -> Array:
 
 def places(x: Array, dim: int) -> Array:
     """The position of each element along `dim`, in 32 bits if they hold it."""
-    short = decided(lambda: x.shape[dim] <= np.iinfo(np.int32).max, otherwise=False)
-    return lax.broadcasted_iota(np.dtype("int32") if short else available(LONG), x.shape, dim)
+    return lax.broadcasted_iota(position_dtype(x.shape[dim]), x.shape, dim)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import available, decided, LONG, platform_dependent
+from functx._core import decided, platform_dependent, position_dtype
 from functx._core.numbers.bitwise_comparison import ordered_bits
 
 
@@ -29,9 +29,7 @@ def stable_order(x: Array, dim: int, *, descending: bool = False) -> Array:
 
 
 def _beside_positions(keys: Array, dim: int) -> Array:
-    short = decided(lambda: keys.shape[dim] <= _LONGEST, otherwise=False)
-    dtype = np.dtype("int32") if short else available(LONG)
-    positions = lax.broadcasted_iota(dtype, keys.shape, dim)
+    positions = lax.broadcasted_iota(position_dtype(keys.shape[dim]), keys.shape, dim)
     return lax.sort((keys, positions), dimension=dim, num_keys=1, is_stable=True)[1]
 
 

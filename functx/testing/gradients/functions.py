@@ -51,6 +51,9 @@ def check_function(
     precision too, with 1e-4, 1e-5 and 1e-3, also with 64 bit off; not if the function does not
     compute in it, nor if `eps`, `atol` or `rtol` is given.
 
+    A function that casts to float32 or less inside is judged at the rough tolerances alone: a rule
+    of it that is 1 % off passes. Check it without the cast, or give `rtol`.
+
     Raises `GradcheckError` (a `RuntimeError`) that says which rule is wrong, for which input and
     which output. Rules are linear in cotangents and tangents or wrong; of second derivatives
     `gradgradcheck` judges.

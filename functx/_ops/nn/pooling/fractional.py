@@ -19,6 +19,7 @@ from functx._core import (
     Autocast,
     decided,
     describe,
+    Generator,
     is_probability,
     Key,
     known,
@@ -58,6 +59,7 @@ def fractional_max_pool2d(
     _random_samples: ArrayLike | None = None,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
 def fractional_max_pool2d(
@@ -69,6 +71,7 @@ def fractional_max_pool2d(
     return_indices: Literal[True],
     _random_samples: ArrayLike | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> MaxPoolResult: ...
 @operator(
     promote=Promote.SAME,
@@ -87,6 +90,7 @@ def fractional_max_pool2d(
     _random_samples: ArrayLike | None = None,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Any:
     r"""The greatest element of each window, where the windows lie at random (Graham, 2014).
 
@@ -105,6 +109,7 @@ def fractional_max_pool2d(
     - `_random_samples`: $u$ instead of drawn numbers, `[N, C, 2]` from [0, 1], for the columns
       first. It has no derivative.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: RuntimeError for shapes that do not fit, for windows that need more elements than there
     are and for `_random_samples` outside of [0, 1]; ValueError if neither `output_size` nor
@@ -131,6 +136,7 @@ def fractional_max_pool3d(
     _random_samples: ArrayLike | None = None,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Array: ...
 @overload
 def fractional_max_pool3d(
@@ -142,6 +148,7 @@ def fractional_max_pool3d(
     return_indices: Literal[True],
     _random_samples: ArrayLike | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> MaxPoolResult: ...
 @operator(
     promote=Promote.SAME,
@@ -160,6 +167,7 @@ def fractional_max_pool3d(
     _random_samples: ArrayLike | None = None,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> Any:
     r"""The greatest element of each window, where the windows lie at random (Graham, 2014).
 
@@ -178,6 +186,7 @@ def fractional_max_pool3d(
     - `_random_samples`: $u$ instead of drawn numbers, `[N, C, 3]` from [0, 1], for the dimensions
       in their order. It has no derivative.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Errors: RuntimeError for shapes that do not fit, for windows that need more elements than there
     are and for `_random_samples` outside of [0, 1]; ValueError if neither `output_size` nor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -13,6 +13,13 @@ from functx._ops.nn.dropped import may_drop
 
 from .layers import Network, over_sequence, unpacked
 from .steps import State
+
+
+class RNNResult(NamedTuple):
+    """The last layer's hidden states, and the last hidden states of each layer."""
+
+    output: Array
+    h_n: Array
 
 
 def drops(*, dropout: Any, train: bool, num_layers: int, **_: Any) -> bool:

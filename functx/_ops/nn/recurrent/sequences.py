@@ -11,6 +11,7 @@ from functx._core import (
     ArrayOnly,
     ArraysOnly,
     Autocast,
+    Generator,
     Index,
     Key,
     operator,
@@ -20,7 +21,7 @@ from functx._core import (
 )
 
 from .layers import Network
-from .runs import drops, options_fit, ran, sizes_may_come_second
+from .runs import drops, options_fit, ran, RNNResult, sizes_may_come_second
 
 
 __all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
@@ -32,13 +33,6 @@ class LSTMResult(NamedTuple):
     output: Array
     h_n: Array
     c_n: Array
-
-
-class RNNResult(NamedTuple):
-    """The last layer's hidden states, and the last hidden states of each layer."""
-
-    output: Array
-    h_n: Array
 
 
 @overload
@@ -54,6 +48,7 @@ def lstm(
     batch_first: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> LSTMResult: ...
 @overload
 def lstm(
@@ -68,6 +63,7 @@ def lstm(
     bidirectional: bool,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> LSTMResult: ...
 @operator(
     name="lstm",
@@ -94,6 +90,7 @@ def lstm(
     *,
     batch_sizes: Index | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> LSTMResult:
     """LSTM over sequences: `lstm_cell` step by step (Hochreiter and Schmidhuber, 1997).
 
@@ -113,6 +110,7 @@ def lstm(
       packed sequences: the first step of all, then the second of those that have one, and so on.
       The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
     Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
@@ -143,6 +141,7 @@ def gru(
     batch_first: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult: ...
 @overload
 def gru(
@@ -157,6 +156,7 @@ def gru(
     bidirectional: bool,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult: ...
 @operator(
     name="gru",
@@ -183,6 +183,7 @@ def gru(
     *,
     batch_sizes: Index | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult:
     """GRU over sequences: `gru_cell` step by step (Cho et al., 2014).
 
@@ -201,6 +202,7 @@ def gru(
       packed sequences: the first step of all, then the second of those that have one, and so on.
       The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
     Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
@@ -228,6 +230,7 @@ def rnn_tanh(
     batch_first: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult: ...
 @overload
 def rnn_tanh(
@@ -242,6 +245,7 @@ def rnn_tanh(
     bidirectional: bool,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult: ...
 @operator(
     name="rnn_tanh",
@@ -267,6 +271,7 @@ def rnn_tanh(
     *,
     batch_sizes: Index | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult:
     """Elman's network over sequences: `rnn_tanh_cell` step by step, in several layers (Elman,
     1990).
@@ -286,6 +291,7 @@ def rnn_tanh(
       packed sequences: the first step of all, then the second of those that have one, and so on.
       The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
     Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum
@@ -313,6 +319,7 @@ def rnn_relu(
     batch_first: bool = False,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult: ...
 @overload
 def rnn_relu(
@@ -327,6 +334,7 @@ def rnn_relu(
     bidirectional: bool,
     *,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult: ...
 @operator(
     name="rnn_relu",
@@ -352,6 +360,7 @@ def rnn_relu(
     *,
     batch_sizes: Index | None = None,
     key: Key = None,
+    generator: Generator | None = None,
 ) -> RNNResult:
     """Elman's network with rectifiers over sequences: `rnn_relu_cell` step by step.
 
@@ -370,6 +379,7 @@ def rnn_relu(
       packed sequences: the first step of all, then the second of those that have one, and so on.
       The output is `[R, D H]`. As in PyTorch it may come second. `batch_first` is then ignored.
     - `key`: a JAX PRNG key; if left out, the ambient generator gives one (`functx.random.scope`).
+    - `generator`: a `functx.Generator` to draw from, in place of `key`.
 
     Dtypes: one floating dtype for all but `batch_sizes`; float16 and bfloat16 use float32 inside.
     Errors: RuntimeError for shapes that do not fit, and for `batch_sizes` that increase, do not sum

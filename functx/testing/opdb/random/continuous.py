@@ -28,7 +28,7 @@ def size_refusals(make: Make) -> Iterator[Refusal]:
     yield Refusal(call((2, -1)), r"`size` must not be negative, got \[2, -1\]")
     yield Refusal(call(2, dtype="int32"), r"`dtype` must be floating or complex", TypeError)
     yield Refusal(call(2, key=0), r"`key` must be a PRNG key, got", TypeError)
-    yield Refusal(call(2, generator=0), r"`key` must be a PRNG key, got 0", TypeError)
+    yield Refusal(call(2, generator=0), "`generator` must be a functx.Generator, got 0", TypeError)
 
 
 def shape_and_dtype(*size, dtype="float32", device=None, **named):

@@ -34,7 +34,9 @@ def bad_parameters(op: str) -> Callable[[Make], Iterator[Refusal]]:
         yield Refusal(call(x, **{op: 1j}), words, TypeError)
         yield Refusal(call(jnp.ones(2, "int32")), "expected floating arrays", TypeError)
         yield Refusal(call(1.0), "`input` must be an array", TypeError)
-        yield Refusal(call(x, generator=0), "`key` must be a PRNG key, got 0", TypeError)
+        yield Refusal(
+            call(x, generator=0), "`generator` must be a functx.Generator, got 0", TypeError
+        )
 
     return refusals
 
