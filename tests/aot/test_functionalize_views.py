@@ -92,6 +92,7 @@ def test_derivatives_go_through_views(name):
 
     x = jnp.linspace(-1, 1, 24).reshape(2, 3, 4)
     y = jnp.asarray(1.5)
+
     @compiled
     def derivatives(x, y):
         tangent = functx.jvp(functionalize(f), (x, y), (jnp.cos(x), jnp.asarray(0.3)))[1]

@@ -219,7 +219,7 @@ def test_policies_by_name():
     assert again.saved_bytes < min_cut_partition(joint).saved_bytes
     by_function = min_cut_partition(joint, recompute=lambda name: name == "dot_general")
     assert by_function.saved == again.saved
-    cotangents, want = by_vjp(function, args)
+    cotangents, want, _ = by_vjp("perceptron")
     for got, x in zip(halves_of(again, args, cotangents)[1], want, strict=True):
         np.testing.assert_allclose(got, x, rtol=1e-4, atol=1e-6)
 

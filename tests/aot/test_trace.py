@@ -47,15 +47,17 @@ def test_a_graph_is_called_like_its_function(level):
         functx.grad,
         lambda f: lambda p: functx.jvp(f, (p,), (p,))[1],
         functx.hessian,
-        lambda f: lambda p: functx.vmap(functx.grad(f))(
-            jax.tree.map(lambda p: jnp.stack([p, -p]), p)
+        lambda f: (
+            lambda p: functx.vmap(functx.grad(f))(jax.tree.map(lambda p: jnp.stack([p, -p]), p))
         ),
         lambda f: functx.jacfwd(functx.grad(f)),
     ],
 )
 def test_a_graph_is_transformed_like_its_function(transform):
     function = lambda p: network(p, X)["loss"]
-    got, want = (compiled(transform(f))(PARAMETERS) for f in (trace(function, PARAMETERS), function))
+    got, want = (
+        compiled(transform(f))(PARAMETERS) for f in (trace(function, PARAMETERS), function)
+    )
     close(got, want, rtol=1e-4)
 
 

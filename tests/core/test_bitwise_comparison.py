@@ -68,8 +68,15 @@ def test_signs(dtype):
     assert is_same(jax.jit(bitwise.negative)(x), wide < 0)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 5, 8, 63, 64, 67, 200])
+@pytest.mark.parametrize(
+    "n, dtype",
+    [
+        # Sizes matter to how elements are paired, which is the same for every dtype.
+        pytest.param(n, dtype, marks=[] if dtype == "float32" or n in (8, 67) else pytest.mark.full)
+        for n in (1, 5, 8, 63, 64, 67, 200)
+        for dtype in DTYPES
+    ],
+)
 def test_extremes_of_many(n, dtype):
     rng = np.random.default_rng(n)
     x = rng.choice(values(dtype), (n, n))
