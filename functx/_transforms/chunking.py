@@ -177,7 +177,7 @@ class _Cut:
     def chunk(self, start: int, stop: int) -> list[jax.Array]:
         """The lanes of each shard from `start` to `stop`."""
         return [
-            self.closed(lax.slice_in_dim(x, start, stop, axis=inside), dim)
+            self.closed(_sliced(x, start, stop, inside), dim)
             for x, inside, dim in zip(self.xs, self.insides, self.dims, strict=True)
         ]
 
@@ -201,6 +201,13 @@ class _Cut:
             for y, dim in zip(parts, out_dims, strict=True)
         ]
         return [joined], out_dims
+
+
+def _sliced(x: jax.Array, start: int, stop: int, axis: int) -> jax.Array:
+    """`x[start:stop]` along `axis`; of arrays at hand, one program cuts out every chunk."""
+    if isinstance(x, core.Tracer):
+        return lax.slice_in_dim(x, start, stop, axis=axis)
+    return lax.dynamic_slice_in_dim(x, start, stop - start, axis)
 
 
 def _stacked(x: jax.Array, dim: int, whole: int, each: int) -> jax.Array:

@@ -1,5 +1,7 @@
 """Models ahead of time: graphs, partitions, compiled passes and exports of what people train."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 import functx
 from functx import aot
+from functx.testing.checks.programs import compiled
 
 
 F = functx.nn.functional
@@ -75,26 +78,42 @@ def close(got, want):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-6)
 
 
+def product(f):
+    """With the Hessian, of the parameters with themselves."""
+    return lambda p, x: functx.hvp(lambda p: f(p, x), (p,), (p,))[1]
+
+
+def together(*functions):
+    """What each gives, by one program: that of all their operators one by one costs far more."""
+    return compiled(lambda p, x: [f(p, x) for f in functions])
+
+
+@ft.cache
+def wanted(name):
+    """A model's value, gradient, and Hessian times the parameters."""
+    model, parameters, x = MODELS[name]
+    return together(model, functx.grad(model), product(model))(parameters, x)
+
+
 @pytest.mark.parametrize("name", MODELS)
 class TestModels:
     def test_a_graph(self, name):
         model, parameters, x = MODELS[name]
         graph = aot.trace(model, parameters, x)
-        close(graph(parameters, x), model(parameters, x))
-        close(functx.grad(graph)(parameters, x), functx.grad(model)(parameters, x))
-        close(graph.code.function()(*jax.tree.leaves((parameters, x))), [model(parameters, x)])
+        by_code = lambda *args: graph.code.function()(*jax.tree.leaves(args))
+        value, gradient, _ = wanted(name)
+        got = together(graph, functx.grad(graph), by_code)(parameters, x)
+        close(got, [value, gradient, [value]])
 
     @pytest.mark.parametrize("divide", [aot.default_partition, aot.min_cut_partition])
     def test_compiled_passes(self, name, divide):
         model, parameters, x = MODELS[name]
-        compiled = aot.aot_module(model, partition_fn=divide)
-        close(functx.grad(compiled)(parameters, x), functx.grad(model)(parameters, x))
-        second = lambda f: functx.hvp(lambda p: f(p, x), (parameters,), (parameters,))[1]
-        close(second(compiled), second(model))
+        passes = aot.aot_module(model, partition_fn=divide)
+        _, gradient, second = wanted(name)
+        close(functx.grad(passes)(parameters, x), gradient)
+        close(together(product(passes))(parameters, x), [second])
 
     def test_exported_with_its_gradients(self, name):
         model, parameters, x = MODELS[name]
         program = aot.export_module(model, parameters, x, gradients=True)
-        value, gradients = program(parameters, x)
-        close(value, model(parameters, x))
-        close(gradients, functx.grad(model)(parameters, x))
+        close(program(parameters, x), wanted(name)[:2])

@@ -57,7 +57,16 @@ WINDOWS = {
 }
 
 
-@pytest.mark.parametrize("default", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "default",
+    [
+        "bfloat16",
+        "float64",
+        # float16 goes the way of bfloat16, and all other tests have float32.
+        pytest.param("float16", marks=pytest.mark.full),
+        pytest.param("float32", marks=pytest.mark.full),
+    ],
+)
 @pytest.mark.parametrize("name", MADE)
 def test_what_has_it(name, default):
     with functx.default_dtype(default):

@@ -171,22 +171,29 @@ def test_a_value_without_gradient_inside_gets_none():
         np.testing.assert_allclose(functx.grad(loss)(POINT), np.sin(POINT))
 
 
-@pytest.mark.parametrize("policy", [None, ["nn.functional.dropout"], ["matmul"]])
-def test_random_numbers_are_the_same_again(policy):
-    def f(x):
-        return (
-            functx.nn.functional.dropout(functx.sin(x), 0.5).sum()
-            + functx.rand((), dtype=functx.float64) * x[0]
-        )
+def dropping(x):
+    return (
+        functx.nn.functional.dropout(functx.sin(x), 0.5).sum()
+        + functx.rand((), dtype=functx.float64) * x[0]
+    )
 
+
+def drawn_by(f):
+    """Of a generator that goes on: eager results, those of a program, and the next number."""
+    functx.manual_seed(3)
     x = jnp.linspace(0, 1, 32)
-    results = []
-    for g in (f, functx.checkpoint(f, policy=policy)):
-        functx.manual_seed(3)
-        results.append(
-            [functx.grad_and_value(g)(x), functx.jit(functx.grad(g))(x), functx.rand(())]
-        )
-    jax.tree.map(ft.partial(np.testing.assert_allclose, rtol=1e-12), *results)
+    return functx.grad_and_value(f)(x), functx.jit(functx.grad(f))(x), functx.rand(())
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return drawn_by(dropping)
+
+
+@pytest.mark.parametrize("policy", [None, ["nn.functional.dropout"], ["matmul"]])
+def test_random_numbers_are_the_same_again(policy, drawn):
+    got = drawn_by(functx.checkpoint(dropping, policy=policy))
+    jax.tree.map(ft.partial(np.testing.assert_allclose, rtol=1e-12), got, drawn)
 
 
 def test_random_numbers_of_keys_scopes_and_lanes():

@@ -68,13 +68,23 @@ def test_signs(dtype):
     assert is_same(jax.jit(bitwise.negative)(x), wide < 0)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 5, 8, 63, 64, 67, 200])
+@pytest.mark.parametrize(
+    "n, dtype",
+    [
+        # Sizes matter to how elements are paired, which is the same for every dtype.
+        pytest.param(n, dtype, marks=[] if dtype == "float32" or n in (8, 67) else pytest.mark.full)
+        for n in (1, 5, 8, 63, 64, 67, 200)
+        for dtype in DTYPES
+    ],
+)
 def test_extremes_of_many(n, dtype):
     rng = np.random.default_rng(n)
     x = rng.choice(values(dtype), (n, n))
     x[: n // 2] = rng.choice(values(dtype)[[0, 1, 2, 3, 8, 9, 10, 11]], (n // 2, n))  # no NaN
-    wide, axes = x.astype(np.float64), (0, 1, (0, 1), ())
+    axes = 0, 1, (0, 1), ()
+    alone = rng.choice(values(dtype)[[0, 1, 2, 8, 9, 10]], (n, n))  # one extreme in each lane
+    np.fill_diagonal(alone, 1)
+    alone[range(n), np.roll(range(n), 1)] = -1
 
     def extremes(x):
         along = [(bitwise.greatest(x, axis), bitwise.least(x, axis)) for axis in axes]
@@ -84,10 +94,13 @@ def test_extremes_of_many(n, dtype):
         )
         return along, [lane(x) for lane in lanes]
 
-    along, [greatest, least] = jax.jit(extremes)(x)
-    for axis, got in zip(axes, along, strict=True):
-        assert is_same(got[0], wide.max(axis)) and is_same(got[1], wide.min(axis)), axis
-    assert is_same(greatest, wide.max(0)) and is_same(least, wide.min(1))
+    program = jax.jit(extremes)
+    for given in (x, alone):
+        along, [greatest, least] = program(given)
+        wide = given.astype(np.float64)
+        for axis, got in zip(axes, along, strict=True):
+            assert is_same(got[0], wide.max(axis)) and is_same(got[1], wide.min(axis)), axis
+        assert is_same(greatest, wide.max(0)) and is_same(least, wide.min(1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -12,6 +12,7 @@ from jax.experimental.jet import jet, jet_rules
 
 import functx
 from functx._core.primitives.by_reference import Primitive
+from functx.testing.checks.programs import compiled
 
 
 F = functx.nn.functional
@@ -19,17 +20,17 @@ X = jnp.asarray([0.5, 0.25, 1.5])
 CURVE = [X, jnp.asarray([1.0, -0.5, 0.25]), jnp.asarray([0.5, 2.0, -1.0]), jnp.asarray([1.0, 0, 2])]
 
 
-def nested(f, order=3):
+def nested(f, curve, order=3):
     """The derivatives of `f` along the curve, of a polynomial."""
-    at = lambda t: f(CURVE[0] + t * (CURVE[1] + t / 2 * (CURVE[2] + t / 3 * CURVE[3])))
+    at = lambda t: f(curve[0] + t * (curve[1] + t / 2 * (curve[2] + t / 3 * curve[3])))
     values = [at]
     for _ in range(order):
         values.append(lambda t, g=values[-1]: jax.jvp(g, (t,), (jnp.ones_like(t),))[1])
     return [g(jnp.zeros(())) for g in values]
 
 
-def along(f, order=3):
-    y, terms = jet(f, (CURVE[0],), (CURVE[1 : order + 1],))
+def along(f, curve, order=3):
+    y, terms = jet(f, (curve[0],), (curve[1 : order + 1],))
     return [y, *terms]
 
 
@@ -81,7 +82,8 @@ FUNCTIONS = {
 @pytest.mark.parametrize("what", FUNCTIONS)
 def test_jet_gives_what_nested_forward_mode_does(what):
     f = FUNCTIONS[what]
-    for got, want in zip(along(f), nested(f), strict=True):
+    by_both = compiled(lambda *curve: (along(f, curve), nested(f, curve)))
+    for got, want in zip(*by_both(*CURVE), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
 
 
@@ -89,10 +91,16 @@ def test_jet_is_mapped_compiled_and_differentiated():
     f = lambda x: functx.lgamma(functx.tan(x))
     third = lambda x: jet(f, (x,), (([jnp.ones_like(x)] + 2 * [jnp.zeros_like(x)]),))[1][2]
     derivative = jax.grad(jax.grad(jax.grad(f)))
-    want = jax.vmap(derivative)(X)
-    for got in (jax.jit(third)(X), functx.vmap(third)(X)):
+
+    @compiled
+    def every(x):
+        values = jax.jit(third)(x), functx.vmap(third)(x), jax.vmap(derivative)(x)
+        return values, functx.grad(third)(x[0]), jax.grad(derivative)(x[0])
+
+    (jitted, mapped, want), slope, next_derivative = every(X)
+    for got in (jitted, mapped):
         np.testing.assert_allclose(got, want, rtol=1e-12)
-    np.testing.assert_allclose(functx.grad(third)(X[0]), jax.grad(derivative)(X[0]), rtol=1e-12)
+    np.testing.assert_allclose(slope, next_derivative, rtol=1e-12)
 
 
 def test_a_coefficient_that_is_not_finite_spoils_none_before_it():

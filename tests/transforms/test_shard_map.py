@@ -7,6 +7,7 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import functx
+from functx.testing.checks.programs import compiled
 
 
 X = jnp.asarray([3.0, 1.0, 2.0], "float32")
@@ -46,14 +47,17 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("jitted", [False, True])
+# JAX then compiles each operation by itself; what functx traces is the same.
+WITHOUT_JIT = ("grad", "linearize", "vmap in chunks", "searchsorted in what varies")
+
+
+@pytest.mark.parametrize(
+    "name, jitted", [(name, True) for name in PROGRAMS] + [(name, False) for name in WITHOUT_JIT]
+)
 def test_inside_shard_map(name, jitted):
     mesh = jax.make_mesh((1,), ("i",), axis_types=(AxisType.Auto,))
     spec = PartitionSpec("i")
     leading = lambda x: jax.tree.map(lambda y: y[None], PROGRAMS[name](x))
     mapped = jax.shard_map(leading, mesh=mesh, in_specs=spec, out_specs=spec)
-    got = (jax.jit(mapped) if jitted else mapped)(X)
-    jax.tree.map(
-        lambda a, b: np.testing.assert_allclose(a[0], b, rtol=1e-6), got, PROGRAMS[name](X)
-    )
+    got, want = (compiled(mapped) if jitted else mapped)(X), compiled(PROGRAMS[name])(X)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a[0], b, rtol=1e-6), got, want)

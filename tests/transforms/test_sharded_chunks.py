@@ -1,5 +1,7 @@
 """Chunks of lanes that several devices hold: each computes its own, and results stay there."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import functx
+from functx.testing.checks.programs import compiled
 
 
 pytestmark = pytest.mark.skipif(len(jax.devices()) < 8, reason="lanes are split over eight devices")
@@ -27,6 +30,11 @@ def f(x):
     return jnp.sin(x) * 2, x.sum(), jnp.ones(2)
 
 
+@ft.cache
+def wanted():
+    return compiled(functx.vmap(f))(X)
+
+
 def split(x):
     """The parts that devices hold, of each dimension."""
     return [n // m for n, m in zip(x.shape, x.sharding.shard_shape(x.shape), strict=True)]
@@ -38,27 +46,32 @@ def same(got, want):
     )
 
 
-@jits
-@pytest.mark.parametrize("chunk_size", [8, 20])
+SPLIT = [
+    ((8,), ("a",), 8),
+    ((2, 4), ("a",), 2),
+    ((2, 4), ("b",), 4),
+    ((2, 4), (("b", "a"),), 8),
+    ((8,), (), 1),
+]
+
+
 @pytest.mark.parametrize(
-    "shape, spec, parts",
+    "shape, spec, parts, chunk_size, jit",
     [
-        ((8,), ("a",), 8),
-        ((2, 4), ("a",), 2),
-        ((2, 4), ("b",), 4),
-        ((2, 4), (("b", "a"),), 8),
-        ((8,), (), 1),
+        *((*case, n, jax.jit) for case in SPLIT for n in (8, 20)),
+        # Each operation is a program of its own here: 8 and 20 by turns.
+        *((*case, 8 + 12 * (i % 2), lambda f: f) for i, case in enumerate(SPLIT)),
     ],
 )
 def test_results_are_split_as_arguments_are(chunk_size, shape, spec, parts, jit):
     x = on_mesh(X, spec, shape)
     got = jit(functx.vmap(f, chunk_size=chunk_size))(x)
-    same(got, functx.vmap(f)(X))
+    same(got, wanted())
     assert split(got[0]) == [parts, 1] and split(got[1]) == [parts]
     turned = jit(functx.vmap(f, 1, (-1, 0, 0), chunk_size=chunk_size))(
         on_mesh(X.T, (None, *spec), shape)
     )
-    same(turned[0], functx.vmap(f)(X)[0].T)
+    same(turned[0], wanted()[0].T)
     assert split(turned[0]) == [1, parts]
 
 
@@ -101,7 +114,7 @@ def test_derivatives_are_split_as_arguments_are(jit):
         return (functx.vmap(lambda x: jnp.sin(x).prod(), **options)(x) ** 2).sum()
 
     got = jit(functx.grad(lambda x: loss(x, chunk_size=16)))(on_mesh(X, ("a",)))
-    np.testing.assert_allclose(got, functx.grad(loss)(X), rtol=1e-12)
+    np.testing.assert_allclose(got, compiled(functx.grad(loss))(X), rtol=1e-12)
     assert split(got) == [8, 1]
 
 
@@ -131,13 +144,13 @@ def test_lanes_that_devices_cannot_share_alike(size, jit):
 def test_fewer_lanes_at_once_than_devices_are_warned_of(jit):
     x = on_mesh(X, ("a",))
     with pytest.warns(UserWarning, match=r"^vmap: chunk_size=4 is less than the 8 devices") as told:
-        same(jit(functx.vmap(f, chunk_size=4))(x), functx.vmap(f)(X))
+        same(jit(functx.vmap(f, chunk_size=4))(x), wanted())
     assert told[0].filename == __file__ or jit is jax.jit
 
 
 def test_one_device_is_not_warned_of():
-    same(functx.vmap(f, chunk_size=4)(X), functx.vmap(f)(X))
-    same(functx.vmap(f, chunk_size=4)(on_mesh(X, ())), functx.vmap(f)(X))
+    same(functx.vmap(f, chunk_size=4)(X), wanted())
+    same(functx.vmap(f, chunk_size=4)(on_mesh(X, ())), wanted())
     half = jax.device_put(X, jax.devices()[1])
     got = functx.vmap(f, chunk_size=4)(half)
     assert got[0].devices() == half.devices()
