@@ -27,6 +27,7 @@ from .outputs import checking, require_scalar
 from .residuals.packing import packed
 from .sparse_arrays import holds_sparse, of_values, SparseLayout
 from .tangents import LeafType
+from .tape import eager_vjp
 from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 
@@ -58,7 +59,7 @@ def gradients_of(
             picked, whole = apart_from_integers(picked)
         function, values, paths = picked
         loss = on_trial(checking(who, function, has_aux, require_scalar), func)
-        value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
+        value, pull, *aux = eager_vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), LeafType.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
         gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1

@@ -37,6 +37,7 @@ from .outputs import checking, require_differentiable_output, signed
 from .residuals.packing import packed
 from .sparse_jacobians import for_sparse_arrays
 from .tangents import leaf_types, LeafType
+from .tape import eager_vjp
 
 
 @for_sparse_arrays
@@ -61,7 +62,7 @@ def reverse_jacobian(
     @outside_grad_mode
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths, any_complex = prepared(args, kwargs)
-        output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
+        output, pull, *aux = eager_vjp(function, *values, has_aux=has_aux)
         require_pairs(who, values, paths, output)
         pull = packed(pull)
         outputs, output_structure = leaf_types(output)

@@ -22,6 +22,7 @@ from .residuals.single_use import Once
 from .sparse_arrays import holds_sparse, of_values, SparseLayout
 from .sparse_products import SparsePullback
 from .tangents import leaf_types, LeafType, matched
+from .tape import eager_vjp
 from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 
@@ -123,7 +124,7 @@ def vjp(
         func, primals = of_values(func, layout), layout.values(primals)
     primals, any_complex = differentiable("vjp", primals, paths)
     function = on_trial(checking("vjp", func, has_aux, require_arrays), func)
-    output, pull, *aux = outside_grad_mode(jax.vjp)(function, *primals, has_aux=has_aux)
+    output, pull, *aux = outside_grad_mode(eager_vjp)(function, *primals, has_aux=has_aux)
     types, structure = leaf_types(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
     vjp_fn = Pullback(packed(pull), types, structure, any_complex, axes, paths, unused)
