@@ -15,7 +15,7 @@ import contextvars
 import dataclasses
 import functools as ft
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +34,7 @@ from functx._core.jax_compat import (
     trace_of,
 )
 from functx._core.primitives.by_reference import Primitive
+from functx._core.primitives.taylor_mode import along_curves
 
 from .residuals.hooks import hooks_here
 from .tangents import LeafType
@@ -70,11 +71,14 @@ def _needs_jax(primals: Any) -> bool:
 
 
 def _has_place(x: Any) -> bool:
-    return isinstance(x, jax.Array) and (not isinstance(x, Tracer) or type(x) is Moving)
+    if isinstance(x, jax.Array):
+        return not isinstance(x, Tracer) or type(x) is Moving
+    return isinstance(x, np.ndarray) and x.dtype != jax.dtypes.float0
 
 
 def _on_tape(function: Callable[..., Any], primals: Any, has_aux: bool) -> Any:
     leaves, structure = jax.tree.flatten(primals)
+    leaves = [jnp.asarray(x) if isinstance(x, np.ndarray) else x for x in leaves]
     tape = Tape(current_trace())
     inputs = [tape.moving(x) if jnp.issubdtype(x.dtype, jnp.inexact) else x for x in leaves]
     try:
@@ -106,11 +110,12 @@ class Step(NamedTuple):
 
 
 @jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class TapePullback:
     """What comes of a tape: cotangents of the output in, cotangents of the primals out."""
 
-    residuals: tuple[Any, ...]
+    kept: tuple[Any, ...]
+    residuals: tuple[tuple[int, ...], ...] = dataclasses.field(metadata={"static": True})
     steps: tuple[Step, ...] = dataclasses.field(metadata={"static": True})
     inputs: tuple[int | None, ...] = dataclasses.field(metadata={"static": True})
     input_structure: Any = dataclasses.field(metadata={"static": True})
@@ -126,7 +131,7 @@ class TapePullback:
         for step, residuals in zip(reversed(self.steps), reversed(self.residuals), strict=True):
             own = [sums.pop(number, None) for number in step.outputs]
             if any(x is not None for x in own):
-                _collect(sums, step.inputs, step.pull(residuals, own))
+                _collect(sums, step.inputs, step.pull([self.kept[i] for i in residuals], own))
         found = [
             sums[number] if number in sums else _no_cotangent(number, type_)
             for number, type_ in zip(self.inputs, self.input_types, strict=True)
@@ -196,8 +201,9 @@ class Tape(DifferentiatingTrace):
             process = lambda values: primitive.bind(*values, **params)
             results = self.processed(process, tracers, primitive.multiple_results)
         else:
+            values = list(map(self.value_of, tracers))
             with set_current_trace(self.parent_trace):
-                results = self.noted(numbers, *run(*map(self.value_of, tracers)))
+                results = self.noted(numbers, values, run(*values))
         return results if primitive.multiple_results else results[0]
 
     def process_function(self, process: Callable[[Any], Any], tracers: Any) -> list[Any]:
@@ -214,44 +220,67 @@ class Tape(DifferentiatingTrace):
                 results = process(values)
                 return results if multiple_results else [results]
             moves = tuple([number is not None for number in numbers])
-            return self.noted(numbers, *_with_residuals(process, multiple_results, moves, values))
+            outcome = _with_residuals(process, multiple_results, moves, values)
+            return self.noted(numbers, values, outcome)
 
     def noted(
-        self, numbers: tuple[int | None, ...], moved: Any, others: Any, residuals: Any, rule: Rule
+        self, numbers: tuple[int | None, ...], arguments: Sequence[Any], outcome: Outcome
     ) -> list[Any]:
         """The results of a call, in order; those that move are written down."""
-        results, rest = [self.moving(y) for y in moved], iter(others)
+        rule, results = outcome.rule, [self.moving(y) for y in outcome.moving]
         if results:
             inputs = tuple([number for number in numbers if number is not None])
             self.steps.append(Step(rule.pull, inputs, tuple([y.number for y in results])))
-            self.residuals.append(residuals)
-        moving = iter(results)
-        return [next(moving) if moves else next(rest) for moves in rule.moves]
+            known = {"arguments": arguments, **outcome._asdict()}
+            self.residuals.append([known[among][position] for among, position in rule.places])
+        moving, others = iter(results), iter(outcome.others)
+        return [next(moving if moves else others) for moves in rule.moves]
 
-    def needed_by(self, numbers: Sequence[int | None]) -> tuple[Any, Any]:
-        """The residuals and the steps on which values with these numbers depend."""
-        needed, kept = set(numbers), []
-        for i in reversed(range(len(self.steps))):
-            if not needed.isdisjoint(self.steps[i].outputs):
-                needed.update(self.steps[i].inputs)
-                kept.append(i)
-        kept.reverse()
-        return tuple([self.residuals[i] for i in kept]), tuple([self.steps[i] for i in kept])
+    def needed_by(self, numbers: Sequence[int | None]) -> tuple[Any, Any, Any]:
+        """Of the steps on which values with these numbers depend: residuals, each array once,
+        which of them each step takes, and the steps."""
+        needed, steps = set(numbers), []
+        for step, residuals in zip(reversed(self.steps), reversed(self.residuals), strict=True):
+            if not needed.isdisjoint(step.outputs):
+                needed.update(step.inputs)
+                steps.append((step, residuals))
+        steps.reverse()
+        kept = {id(x): x for _, residuals in steps for x in residuals}
+        positions = {i: position for position, i in enumerate(kept)}
+        places = tuple([tuple([positions[id(x)] for x in residuals]) for _, residuals in steps])
+        return tuple(kept.values()), places, tuple([step for step, _ in steps])
 
     def stage_value(self, value: Any) -> Any:
         return value
 
 
+class Place(NamedTuple):
+    """Where a residual of a call is found: among its arguments, its results, or beside them."""
+
+    among: Literal["arguments", "moving", "others", "beside"]
+    position: int
+
+
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rule:
-    """Which results of a call move, and how cotangents of those are pulled back.
+    """Which results of a call move, what is kept of it, and how cotangents are pulled back.
 
     `pull(residuals, cotangents)` takes and returns None where there is no cotangent.
     """
 
     moves: tuple[bool, ...]
+    places: tuple[Place, ...]
     pull: Callable[[Any, Any], Sequence[Any]]
+
+
+class Outcome(NamedTuple):
+    """What running a call gives: results that move and others, residuals that are neither."""
+
+    moving: list[Any]
+    others: list[Any]
+    beside: list[Any]
+    rule: Rule
 
 
 def _compiled(
@@ -274,10 +303,11 @@ def _program(
     process = lambda values: primitive.bind(*values, **dict(params))
     name = dict(params).get("name", primitive.name)
 
-    def forward(*values: Any) -> Any:
-        *results, rule = _with_residuals(process, primitive.multiple_results, moves, values)
-        rule.pull.__name__ = f"{name}_pullback"
-        return *results, Rule(rule.moves, jax.jit(rule.pull))
+    def forward(*values: Any) -> Outcome:
+        outcome = _with_residuals(process, primitive.multiple_results, moves, values)
+        pull = outcome.rule.pull
+        pull.__name__ = f"{name}_pullback"
+        return outcome._replace(rule=dataclasses.replace(outcome.rule, pull=jax.jit(pull)))
 
     forward.__name__ = f"{name}_with_residuals"
     return jax.jit(forward)
@@ -288,13 +318,13 @@ def _with_residuals(
     multiple_results: bool,
     moves: tuple[bool, ...],
     values: Sequence[Any],
-) -> tuple[list[Any], list[Any], list[Any], Rule]:
-    """Of a call: results that move, other results, residuals, and what to do with them."""
+) -> Outcome:
+    """Runs a call, some of whose arguments move."""
     moving_results: tuple[bool, ...] = ()
 
     def of_moving(*moving: Any) -> tuple[list[Any], list[Any]]:
         nonlocal moving_results
-        watched = iter([_watch.bind(x, number=i) for i, x in enumerate(moving)])
+        watched = iter([watch.bind(x, number=i) for i, x in enumerate(moving)])
         arguments = [next(watched) if m else v for m, v in zip(moves, values, strict=True)]
         results = process(arguments)
         results = list(results) if multiple_results else [results]
@@ -311,10 +341,13 @@ def _with_residuals(
     results, pull, others = jax.vjp(of_moving, *moving, has_aux=True)
     types = [jax.typeof(y).to_tangent_aval() for y in results]
     residuals, structure = jax.tree.flatten(pull)
+    beside: list[Any] = []
+    known = {"arguments": values, "moving": results, "others": others, "beside": beside}
+    places = tuple([_place(x, known) for x in residuals])
 
     def pulled(residuals: Any, cotangents: Any) -> list[Any]:
         full = [
-            ad.instantiate_zeros(ad.Zero(type_)) if x is None else x
+            ad.Zero(type_) if x is None else x
             for x, type_ in zip(cotangents, types, strict=True)
         ]
         reached: set[int] = set()
@@ -325,13 +358,28 @@ def _with_residuals(
             _reached.reset(token)
         return [x if i in reached else None for i, x in enumerate(found)]
 
-    return results, others, residuals, Rule(moving_results, pulled)
+    return Outcome(results, others, beside, Rule(moving_results, places, pulled))
 
 
-# The identity, which notes that a cotangent has come: that of an argument which none reaches is
-# None, not zeros, which times infinity would be NaN further back.
+def _place(residual: Any, known: dict[Any, Sequence[Any]]) -> Place:
+    """Where a residual is found; one that is nowhere else is put beside."""
+    for among, values in known.items():
+        for position, value in enumerate(values):
+            if value is residual:
+                return Place(among, position)
+    known["beside"].append(residual)
+    return Place("beside", len(known["beside"]) - 1)
+
+
+# The identity of cotangents, which notes that one has come: that of an argument which none reaches
+# is None, not zeros, which times infinity would be NaN further back.
 _reached: contextvars.ContextVar[set[int]] = contextvars.ContextVar("reached")
-_watch = Primitive("functx_watch", __name__)
+watch = Primitive("functx_watch", __name__)
+
+
+def _watch_jvp(primals: Any, tangents: Any, *, number: int) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    return x, t if type(t) is ad.Zero else watch.bind(t, number=number)
 
 
 def _watch_transposed(cotangent: Any, x: Any, *, number: int) -> list[Any]:
@@ -340,8 +388,10 @@ def _watch_transposed(cotangent: Any, x: Any, *, number: int) -> list[Any]:
     return [cotangent]
 
 
-_watch.def_impl(lambda x, *, number: x)
-_watch.def_abstract_eval(lambda x, *, number: x)
-ad.deflinear2(_watch, _watch_transposed)
-batching.defvectorized(_watch)
-mlir.register_lowering(_watch, lambda ctx, x, *, number: [x])
+watch.def_impl(lambda x, *, number: x)
+watch.def_abstract_eval(lambda x, *, number: x)
+ad.primitive_jvps[watch] = _watch_jvp
+ad.primitive_transposes[watch] = _watch_transposed
+batching.defvectorized(watch)
+mlir.register_lowering(watch, lambda ctx, x, *, number: [x])
+along_curves(watch)
