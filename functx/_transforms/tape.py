@@ -346,14 +346,15 @@ def _with_residuals(
     places = tuple([_place(x, known) for x in residuals])
 
     def pulled(residuals: Any, cotangents: Any) -> list[Any]:
-        full = [
-            ad.Zero(type_) if x is None else x
-            for x, type_ in zip(cotangents, types, strict=True)
+        zeros = [
+            ad.Zero(type_) if x is None else x for x, type_ in zip(cotangents, types, strict=True)
         ]
         reached: set[int] = set()
         token = _reached.set(reached)
         try:
-            found = structure.unflatten(residuals)(full)
+            found = structure.unflatten(residuals)(zeros)
+        except AttributeError:  # some rules of JAX's expect arrays
+            found = structure.unflatten(residuals)(list(map(ad.instantiate_zeros, zeros)))
         finally:
             _reached.reset(token)
         return [x if i in reached else None for i, x in enumerate(found)]
