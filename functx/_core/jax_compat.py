@@ -50,7 +50,7 @@ else:
 
 __all__ = [
     "ClosedJaxpr",
-    "DifferentiatingTrace",
+    "EagerTrace",
     "Jaxpr",
     "JaxprEqn",
     "Literal",
@@ -69,6 +69,7 @@ __all__ = [
     "jaxprs_in_params",
     "jit_p",
     "known_zeros",
+    "one_lane",
     "no_axis_name",  # what JAX calls the axis of a map that names none
     "recorded",
     "recorded_for",
@@ -83,13 +84,15 @@ __all__ = [
 ]
 
 
-class DifferentiatingTrace(core.Trace):
-    """The base of a trace of ours that differentiates what runs in it, call by call.
+class EagerTrace(core.Trace):
+    """The base of a trace of ours that transforms what runs in it, call by call.
 
     JAX's classes of traces are closed to others. What such a trace is asked to process is a
     primitive or one of JAX's calls with functions among their arguments, and of those a subclass
     sees the arguments and how to process them in another trace, the one that is current then.
     """
+
+    differentiates = True
 
     def __init__(self, parent: Any) -> None:
         super().__init__()
@@ -132,7 +135,10 @@ class DifferentiatingTrace(core.Trace):
         return self.process_function(process, tracers)
 
 
-_DIFFERENTIATING = (JVPTrace, LinearizeTrace, JetTrace, DifferentiatingTrace)
+def _differentiates(trace: Any) -> bool:
+    if isinstance(trace, EagerTrace):
+        return trace.differentiates
+    return isinstance(trace, (JVPTrace, LinearizeTrace, JetTrace))
 
 
 def is_eager(trace: Any) -> bool:
@@ -147,6 +153,11 @@ def compiled_alone(primitive: Any) -> bool:
     """
     implementation = getattr(primitive, "impl", None)
     return primitive is jit_p or getattr(implementation, "func", None) is apply_primitive
+
+
+def one_lane(aval: Any) -> Any:
+    """The abstract value of one lane of lanes that lead; `jax.extend` would import too much."""
+    return core.mapped_aval(aval.shape[0], 0, aval)
 
 
 def is_reference(aval: Any) -> bool:
@@ -185,7 +196,7 @@ def running_in(trace: Any) -> str:
     """What the transform behind a trace is called: `scan`, `vmap`, `grad`, or eager code."""
     if trace is eval_trace:
         return "eager code"
-    return recorded_for(trace) or ("grad" if isinstance(trace, _DIFFERENTIATING) else "vmap")
+    return recorded_for(trace) or ("grad" if _differentiates(trace) else "vmap")
 
 
 def single_lane_trace() -> Any:
@@ -195,7 +206,7 @@ def single_lane_trace() -> Any:
     together. A number made inside is the same for all of them.
     """
     trace = trace_ctx.trace
-    while isinstance(trace, _DIFFERENTIATING):
+    while _differentiates(trace):
         trace = trace.parent_trace
     return None if trace is eval_trace else trace
 
@@ -203,7 +214,7 @@ def single_lane_trace() -> Any:
 def differentiating() -> bool:
     """Whether a function that is being differentiated is running, as far as its traces tell."""
     trace = trace_ctx.trace
-    while trace is not None and not isinstance(trace, _DIFFERENTIATING):
+    while trace is not None and not _differentiates(trace):
         trace = getattr(trace, "parent_trace", None)
     return trace is not None
 

@@ -21,13 +21,13 @@ from .arguments import (
     require_callable,
 )
 from .conjugation import conjugate
+from .eager import eager_vjp
 from .integers import apart_from_integers
 from .numbers import array_of_program
 from .outputs import checking, require_scalar
 from .residuals.packing import packed
 from .sparse_arrays import holds_sparse, of_values, SparseLayout
 from .tangents import LeafType
-from .tape import eager_vjp
 from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 

@@ -14,6 +14,7 @@ from functx._core.devices.manual_axes import varying_axes, varying_over
 
 from .arguments import differentiable, numbered, require_bools, require_callable
 from .conjugation import conjugate, conjugate_leaf
+from .eager import eager_vjp
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
@@ -22,7 +23,6 @@ from .residuals.single_use import Once
 from .sparse_arrays import holds_sparse, of_values, SparseLayout
 from .sparse_products import SparsePullback
 from .tangents import leaf_types, LeafType, matched
-from .tape import eager_vjp
 from .trials import on_trial
 from .unused import pulled, require_unused, Unused
 

@@ -20,9 +20,9 @@ from functx._transforms.arguments import (
     require_bools,
 )
 from functx._transforms.conjugation import conjugate, conjugate_leaf
+from functx._transforms.eager import eager_vjp
 from functx._transforms.outputs import checking, require_arrays
 from functx._transforms.residuals.packing import packed
-from functx._transforms.tape import eager_vjp
 from functx._transforms.unused import Recorded, unused_path
 
 
