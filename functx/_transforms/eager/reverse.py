@@ -159,15 +159,18 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
     places = tuple([_place(x, known) for x in residuals])
 
     def pulled(residuals: Any, cotangents: Any) -> list[Any]:
-        zeros = [
-            ad.Zero(type_) if x is None else x for x, type_ in zip(cotangents, types, strict=True)
-        ]
+        pairs = zip(cotangents, types, strict=True)
+        given = [ad.Zero(type_) if x is None else x for x, type_ in pairs]
+        pull = structure.unflatten(residuals)
         reached: set[int] = set()
         token = _reached.set(reached)
         try:
-            found = structure.unflatten(residuals)(zeros)
-        except AttributeError:  # some rules of JAX's expect arrays
-            found = structure.unflatten(residuals)(list(map(ad.instantiate_zeros, zeros)))
+            found = pull(given)
+        except Exception:
+            if all(x is not None for x in cotangents):
+                raise
+            # Of JAX's rules some expect arrays in place of symbolic zeros.
+            found = pull(list(map(ad.instantiate_zeros, given)))
         finally:
             _reached.reset(token)
         return [x if i in reached else None for i, x in enumerate(found)]
