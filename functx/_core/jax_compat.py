@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TYPE_CHECKING
 
 import jax.numpy as jnp
@@ -13,7 +13,9 @@ import numpy as np
 from jax import lax
 from jax._src import core, pjit  # noqa: TID251
 from jax._src.core import eval_trace, NamedAxisEffect, no_axis_name, trace_ctx  # noqa: TID251
+from jax._src.dispatch import apply_primitive  # noqa: TID251
 from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
+from jax._src.state.types import AbstractRef  # noqa: TID251
 from jax._src.util import weakref_cache_key_types  # noqa: TID251
 
 # Public functions start the backends that they are asked about.
@@ -48,6 +50,7 @@ else:
 
 __all__ = [
     "ClosedJaxpr",
+    "EagerTrace",
     "Jaxpr",
     "JaxprEqn",
     "Literal",
@@ -55,14 +58,18 @@ __all__ = [
     "TraceTag",
     "Var",
     "backends_are_initialized",
+    "compiled_alone",
     "current_trace",
     "differentiating",
     "hold_weakly",
+    "is_eager",
     "is_named_axis_effect",
+    "is_reference",
     "jaxpr_as_fun",
     "jaxprs_in_params",
     "jit_p",
     "known_zeros",
+    "one_lane",
     "no_axis_name",  # what JAX calls the axis of a map that names none
     "recorded",
     "recorded_for",
@@ -77,7 +84,85 @@ __all__ = [
 ]
 
 
-_DIFFERENTIATING = (JVPTrace, LinearizeTrace, JetTrace)
+class EagerTrace(core.Trace):
+    """The base of a trace of ours that transforms what runs in it, call by call.
+
+    JAX's classes of traces are closed to others. What such a trace is asked to process is a
+    primitive or one of JAX's calls with functions among their arguments, and of those a subclass
+    sees the arguments and how to process them in another trace, the one that is current then.
+    """
+
+    differentiates = True
+
+    def __init__(self, parent: Any) -> None:
+        super().__init__()
+        self.parent_trace = parent
+
+    def process_function(self, process: Callable[[Any], Any], tracers: Any) -> Any:
+        """The results of `process(values)`, for values in place of `tracers`."""
+        raise NotImplementedError
+
+    def process_call(self, primitive: Any, f: Any, tracers: Any, params: Any, /) -> Any:
+        def process(values: Any) -> Any:
+            with take_current_trace() as trace:
+                return trace.process_call(primitive, f, values, params)
+
+        return self.process_function(process, tracers)
+
+    def process_custom_jvp_call(
+        self, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
+    ) -> Any:
+        def process(values: Any) -> Any:
+            with take_current_trace() as trace:
+                return trace.process_custom_jvp_call(primitive, fun, jvp, values, **params)
+
+        return self.process_function(process, tracers)
+
+    def process_custom_vjp_call(
+        self, primitive: Any, fun: Any, fwd: Any, bwd: Any, tracers: Any, /, **params: Any
+    ) -> Any:
+        def process(values: Any) -> Any:
+            with take_current_trace() as trace:
+                return trace.process_custom_vjp_call(primitive, fun, fwd, bwd, values, **params)
+
+        return self.process_function(process, tracers)
+
+    def process_shard_map(self, primitive: Any, f: Any, tracers: Any, /, **params: Any) -> Any:
+        def process(values: Any) -> Any:
+            with take_current_trace() as trace:
+                return trace.process_shard_map(primitive, f, values, **params)
+
+        return self.process_function(process, tracers)
+
+
+def _differentiates(trace: Any) -> bool:
+    if isinstance(trace, EagerTrace):
+        return trace.differentiates
+    return isinstance(trace, (JVPTrace, LinearizeTrace, JetTrace))
+
+
+def is_eager(trace: Any) -> bool:
+    """Whether what is called in `trace` runs at once, outside of all of JAX's transforms."""
+    return trace is eval_trace
+
+
+def compiled_alone(primitive: Any) -> bool:
+    """Whether JAX compiles eager calls of a primitive, one program for each set of parameters.
+
+    Others run their parts one by one, and their parameters may hold functions made at each call.
+    """
+    implementation = getattr(primitive, "impl", None)
+    return primitive is jit_p or getattr(implementation, "func", None) is apply_primitive
+
+
+def one_lane(aval: Any) -> Any:
+    """The abstract value of one lane of lanes that lead; `jax.extend` would import too much."""
+    return core.mapped_aval(aval.shape[0], 0, aval)
+
+
+def is_reference(aval: Any) -> bool:
+    """Whether an abstract value is that of a mutable array (`jax.new_ref`)."""
+    return isinstance(aval, AbstractRef)
 
 
 def staging_trace() -> Any:
@@ -111,7 +196,7 @@ def running_in(trace: Any) -> str:
     """What the transform behind a trace is called: `scan`, `vmap`, `grad`, or eager code."""
     if trace is eval_trace:
         return "eager code"
-    return recorded_for(trace) or ("grad" if isinstance(trace, _DIFFERENTIATING) else "vmap")
+    return recorded_for(trace) or ("grad" if _differentiates(trace) else "vmap")
 
 
 def single_lane_trace() -> Any:
@@ -121,7 +206,7 @@ def single_lane_trace() -> Any:
     together. A number made inside is the same for all of them.
     """
     trace = trace_ctx.trace
-    while isinstance(trace, _DIFFERENTIATING):
+    while _differentiates(trace):
         trace = trace.parent_trace
     return None if trace is eval_trace else trace
 
@@ -129,7 +214,7 @@ def single_lane_trace() -> Any:
 def differentiating() -> bool:
     """Whether a function that is being differentiated is running, as far as its traces tell."""
     trace = trace_ctx.trace
-    while trace is not None and not isinstance(trace, _DIFFERENTIATING):
+    while trace is not None and not _differentiates(trace):
         trace = getattr(trace, "parent_trace", None)
     return trace is not None
 

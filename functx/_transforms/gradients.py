@@ -21,6 +21,7 @@ from .arguments import (
     require_callable,
 )
 from .conjugation import conjugate
+from .eager import eager_vjp
 from .integers import apart_from_integers
 from .numbers import array_of_program
 from .outputs import checking, require_scalar
@@ -58,7 +59,7 @@ def gradients_of(
             picked, whole = apart_from_integers(picked)
         function, values, paths = picked
         loss = on_trial(checking(who, function, has_aux, require_scalar), func)
-        value, pull, *aux = jax.vjp(loss, *values, has_aux=has_aux)
+        value, pull, *aux = eager_vjp(loss, *values, has_aux=has_aux)
         one = np.ones((), LeafType.of(value).dtype)
         gradients = pulled(who, packed(pull), varying_like(one, value), unused, paths)
         gradients = jax.tree.map(array_of_program, gradients)  # it may be that NumPy's 1

@@ -26,6 +26,7 @@ from .arguments import (
 from .basis import over_basis, split
 from .chunking import require_chunk_size, resolved_chunk_size
 from .conjugation import conjugate_leaf
+from .eager import eager_vjp, eager_vmap
 from .holomorphy import (
     as_real_function,
     holomorphic_columns,
@@ -61,7 +62,7 @@ def reverse_jacobian(
     @outside_grad_mode
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         function, values, paths, any_complex = prepared(args, kwargs)
-        output, pull, *aux = jax.vjp(function, *values, has_aux=has_aux)
+        output, pull, *aux = eager_vjp(function, *values, has_aux=has_aux)
         require_pairs(who, values, paths, output)
         pull = packed(pull)
         outputs, output_structure = leaf_types(output)
@@ -75,7 +76,8 @@ def reverse_jacobian(
             return jax.tree.leaves(pull(output_structure.unflatten(cotangents)))
 
         def rows(basis: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
-            return jax.vmap(row)(*basis), [0] * len(inputs)
+            by_jax = lambda: jax.vmap(row)(*basis)
+            return eager_vmap(row, basis, [0] * len(basis), 0, by_jax), [0] * len(inputs)
 
         lanes = resolved_chunk_size(chunk_size, max_bytes, row, _lane(outputs))
         stacked = over_basis(rows, outputs, lanes)

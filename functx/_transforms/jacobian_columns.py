@@ -9,6 +9,7 @@ import jax
 
 from functx._core.randomness.ambient_generator import LaneStream
 
+from .eager import eager_jvp, eager_vmap
 from .outputs import signed
 from .tangents import leaf_types, LeafType
 
@@ -40,7 +41,7 @@ class Column:
     def __call__(self, *tangents: Any) -> tuple[list[Any], list[Any]]:
         *vectors, lane = tangents if self.per_lane else (*tangents, None)
         with self.stream.enter(lane):
-            output, tangent, *aux = jax.jvp(
+            output, tangent, *aux = eager_jvp(
                 self.function,
                 self.values,
                 self.structure.unflatten(vectors),
@@ -56,7 +57,8 @@ class Column:
         """The columns of `xs`, last in each leaf."""
         aux_dim = 0 if self.per_lane else None
         lane = signed(lambda *tangents: self(*tangents))
-        columns, aux = jax.vmap(lane, out_axes=(-1, aux_dim))(*xs)
+        by_jax = lambda: jax.vmap(lane, out_axes=(-1, aux_dim))(*xs)
+        columns, aux = eager_vmap(lane, xs, [0] * len(xs), (-1, aux_dim), by_jax)
         dims: list[int | None] = [y.ndim - 1 for y in columns]
         dims += [aux_dim] * len(aux)
         return [*columns, *aux], dims

@@ -18,6 +18,7 @@ from .arguments import (
     require_bools,
     require_callable,
 )
+from .eager import eager_jvp
 from .generics import Aux, Y
 from .outputs import checking, path_of_output, require_arrays
 from .programs.dependence import depending_outputs
@@ -90,7 +91,7 @@ def jvp(
     primals, tangents = checked_tangents("jvp", primals, tangents)
     function = checking("jvp", func, has_aux, require_arrays)
     if not strict:
-        output, tangent, *aux = outside_grad_mode(jax.jvp)(
+        output, tangent, *aux = outside_grad_mode(eager_jvp)(
             function, primals, tangents, has_aux=has_aux
         )
         return (output, _like(output, tangent), *aux)

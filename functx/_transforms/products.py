@@ -13,6 +13,7 @@ from functx._core.devices.manual_axes import varying_like
 
 from .arguments import differentiable, numbered
 from .conjugation import conjugate
+from .eager import eager_jvp
 from .generics import Aux, X, Y
 from .gradients import gradients_of
 from .outputs import signed
@@ -61,7 +62,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     gradient, values, directions, joined = _checked(
         "hvp", "tangents", func, primals, tangents, has_aux
     )
-    _, product, (value, aux) = outside_grad_mode(jax.jvp)(
+    _, product, (value, aux) = outside_grad_mode(eager_jvp)(
         gradient, values, directions, has_aux=True
     )
     product = joined(product)

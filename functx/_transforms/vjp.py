@@ -14,6 +14,7 @@ from functx._core.devices.manual_axes import varying_axes, varying_over
 
 from .arguments import differentiable, numbered, require_bools, require_callable
 from .conjugation import conjugate, conjugate_leaf
+from .eager import eager_vjp
 from .generics import Aux, Y
 from .outputs import checking, require_arrays
 from .programs.recording import HoldsProgram
@@ -123,7 +124,7 @@ def vjp(
         func, primals = of_values(func, layout), layout.values(primals)
     primals, any_complex = differentiable("vjp", primals, paths)
     function = on_trial(checking("vjp", func, has_aux, require_arrays), func)
-    output, pull, *aux = outside_grad_mode(jax.vjp)(function, *primals, has_aux=has_aux)
+    output, pull, *aux = outside_grad_mode(eager_vjp)(function, *primals, has_aux=has_aux)
     types, structure = leaf_types(output)
     axes = tuple([varying_axes(y) for y in jax.tree.leaves(output)])
     vjp_fn = Pullback(packed(pull), types, structure, any_complex, axes, paths, unused)

@@ -25,6 +25,7 @@ from .dims import (
     require_dims,
     without_dims,
 )
+from .eager import eager_vmap
 from .generics import P, Y
 from .named_axes import alone, Axis, require_axis
 from .numbers import as_arrays
@@ -218,7 +219,11 @@ class _MappedCall:
         """The outputs for the lanes of `xs`, stacked."""
         name, spmd_name = self.axis.name, self.axis.spmd_name
         if type(self.out_dims) is int:
-            return _mapper(tuple(self.x_dims), self.out_dims, name, spmd_name)(self, *xs)
+            mapper = _mapper(tuple(self.x_dims), self.out_dims, name, spmd_name)
+            if name is not None or spmd_name is not None:
+                return mapper(self, *xs)
+            lane = ft.partial(_lane, self)
+            return eager_vmap(lane, xs, self.x_dims, self.out_dims, lambda: mapper(self, *xs))
         run = jax.vmap(
             _lane,
             in_axes=(None, *self.x_dims),

@@ -20,6 +20,7 @@ from functx._transforms.arguments import (
     require_bools,
 )
 from functx._transforms.conjugation import conjugate, conjugate_leaf
+from functx._transforms.eager import eager_vjp
 from functx._transforms.outputs import checking, require_arrays
 from functx._transforms.residuals.packing import packed
 from functx._transforms.unused import Recorded, unused_path
@@ -72,7 +73,7 @@ def grad(
     paths = numbered("inputs", len(values))
     values, any_complex = differentiable(_WHO, values, paths)
     function = checking(_WHO, outputs, has_aux, require_arrays)
-    output, pull, *aux = outside_grad_mode(jax.vjp)(function, *values, has_aux=has_aux)
+    output, pull, *aux = outside_grad_mode(eager_vjp)(function, *values, has_aux=has_aux)
     leaves, structure = jax.tree.flatten(output)
     roots = [i for i, y in enumerate(leaves) if kind_of(y) in ("real", "complex")]
     if len(roots) < len(leaves):

@@ -1,0 +1,166 @@
+"""What eager transforms share: the trace that a function runs in, and the programs of its calls."""
+
+from __future__ import annotations
+
+import functools as ft
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from functx._core.jax_compat import (
+    compiled_alone,
+    current_trace,
+    EagerTrace,
+    is_eager,
+    is_reference,
+    Primitive,
+    set_current_trace,
+    trace_of,
+)
+
+
+class MutableArrays(Exception):
+    """Raised where a function puts a value that takes part into a mutable array."""
+
+
+#: Calls a primitive, or one of JAX's calls of functions, with these arguments.
+Process: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Part(Tracer):
+    """A value that takes part in a transform: its values, and what the transform knows of it."""
+
+    __slots__ = ("known", "value")
+
+    def __init__(self, trace: Layer, aval: Any, value: Any, known: Any) -> None:
+        super().__init__(trace, aval)
+        self.value, self.known = value, known
+
+    def full_lower(self) -> Any:
+        return self
+
+    def to_concrete_value(self) -> Any:
+        if not self._trace.differentiates:
+            return None
+        return self.value.to_concrete_value() if isinstance(self.value, Tracer) else self.value
+
+    def _short_repr(self) -> str:
+        return f"{self._trace.shown}({self.value})"
+
+
+class Layer(EagerTrace):
+    """The trace of a function that an eager transform runs."""
+
+    #: Transforms a call: `rule(process, takes_part, values, *known)`, the last of those that do.
+    rule: ClassVar[Callable[..., Any]]
+    shown: ClassVar[str]
+
+    def takes_part(self, x: Any) -> bool:
+        """Whether `x` is a value of this transform."""
+        return type(x) is Part and trace_of(x) is self
+
+    def value_of(self, x: Any) -> Any:
+        """What `x` is to the trace outside of this one."""
+        return x.value if self.takes_part(x) else x
+
+    @abstractmethod
+    def arguments(self, tracers: Sequence[Any], values: list[Any]) -> tuple[Any, ...]:
+        """What the rule takes beside the process and which arguments take part."""
+
+    @abstractmethod
+    def noted(self, tracers: Sequence[Any], values: list[Any], outcome: Any) -> list[Any]:
+        """The results of a call, from what the rule returned."""
+
+    def process_primitive(self, primitive: Primitive, tracers: Any, params: Any, /) -> Any:
+        def process(values: Sequence[Any]) -> Sequence[Any]:
+            results = primitive.bind(*values, **params)
+            return results if primitive.multiple_results else [results]
+
+        run = None
+        if compiled_alone(primitive) and any(map(self.takes_part, tracers)):
+            try:
+                which = tuple(map(self.takes_part, tracers))
+                run = _program(type(self).rule, primitive, tuple(params.items()), which)
+            except TypeError:  # a parameter that is not hashable
+                pass
+        results = self.process_function(process, tracers, run)
+        return results if primitive.multiple_results else results[0]
+
+    def process_function(
+        self, process: Process, tracers: Sequence[Any], run: Callable[..., Any] | None = None
+    ) -> Any:
+        values = list(map(self.value_of, tracers))
+        which = tuple(map(self.takes_part, tracers))
+        with set_current_trace(self.parent_trace):
+            if not any(which):
+                return process(values)
+            run = run or ft.partial(type(self).rule, process, which)
+            return self.noted(tracers, values, run(*self.arguments(tracers, values)))
+
+    def stage_value(self, value: Any) -> Any:
+        return value
+
+
+@ft.lru_cache(maxsize=4096)
+def _program(
+    rule: Callable[..., Any],
+    primitive: Primitive,
+    params: tuple[tuple[str, Any], ...],
+    which: tuple[bool, ...],
+) -> Callable[..., Any]:
+    given = dict(params)
+
+    def process(values: Sequence[Any]) -> Sequence[Any]:
+        results = primitive.bind(*values, **given)
+        return results if primitive.multiple_results else [results]
+
+    def run(*args: Any) -> Any:
+        return rule(process, which, *args)
+
+    run.__name__ = given.get("name", primitive.name)
+    return jax.jit(run)
+
+
+def split(
+    process: Process, arguments: Sequence[Any]
+) -> tuple[tuple[bool, ...], list[Any], list[Any]]:
+    """The results of a call in JAX's current trace: which belong to it, those, and the others."""
+    results = process(arguments)
+    if any(is_reference(jax.typeof(x)) for x in (*arguments, *results)):
+        raise MutableArrays
+    trace = current_trace()
+    own = tuple([trace_of(y) is trace for y in results])
+    return (
+        own,
+        [y for y, mine in zip(results, own, strict=True) if mine],
+        [y for y, mine in zip(results, own, strict=True) if not mine],
+    )
+
+
+def joined(which: Sequence[bool], own: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """What `split` has put apart, in order."""
+    mine, rest = iter(own), iter(others)
+    return [next(mine if taken else rest) for taken in which]
+
+
+def needs_jax(values: Any) -> bool:
+    """Whether a transform of functions of `values` must be JAX's own here."""
+    trace, config = current_trace(), jax.config
+    return (
+        not (is_eager(trace) or isinstance(trace, Layer))
+        or config.jax_disable_jit  # pyright: ignore[reportAttributeAccessIssue]
+        or config.jax_debug_nans
+        or config.jax_debug_infs
+        or config.jax_check_tracer_leaks
+        or not all(map(_has_place, jax.tree.leaves(values)))
+    )
+
+
+def _has_place(x: Any) -> bool:
+    if isinstance(x, jax.Array):
+        return not isinstance(x, Tracer) or type(x) is Part
+    return isinstance(x, np.ndarray) and x.dtype != jax.dtypes.float0
