@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax._src import core, pjit  # noqa: TID251
+from jax._src import core, pjit, source_info_util  # noqa: TID251
 from jax._src.core import eval_trace, NamedAxisEffect, no_axis_name, trace_ctx  # noqa: TID251
 from jax._src.dispatch import apply_primitive  # noqa: TID251
 from jax._src.interpreters.ad import JVPTrace, LinearizeTrace  # noqa: TID251
@@ -57,6 +58,7 @@ __all__ = [
     "Primitive",
     "TraceTag",
     "Var",
+    "at_line",
     "backends_are_initialized",
     "compiled_alone",
     "current_trace",
@@ -69,8 +71,9 @@ __all__ = [
     "jaxprs_in_params",
     "jit_p",
     "known_zeros",
-    "one_lane",
+    "line_here",
     "no_axis_name",  # what JAX calls the axis of a map that names none
+    "one_lane",
     "recorded",
     "recorded_for",
     "recording_alone",
@@ -144,6 +147,16 @@ def _differentiates(trace: Any) -> bool:
 def is_eager(trace: Any) -> bool:
     """Whether what is called in `trace` runs at once, outside of all of JAX's transforms."""
     return trace is eval_trace
+
+
+def line_here() -> Any:
+    """Where the code that runs now was called from, for `at_line`."""
+    return source_info_util.current().traceback
+
+
+def at_line(line: Any) -> AbstractContextManager[None]:
+    """A region in which what is recorded comes from `line`; JAX opens it to nobody publicly."""
+    return source_info_util.user_context(line)
 
 
 def compiled_alone(primitive: Any) -> bool:

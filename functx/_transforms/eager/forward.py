@@ -11,7 +11,7 @@ import numpy as np
 
 from functx._core.jax_compat import current_trace, set_current_trace
 
-from .layers import joined, Layer, MutableArrays, needs_jax, Part, Process, split
+from .layers import joined, Layer, LayerValue, MutableArrays, needs_jax, Process, split
 from .statics import Static
 
 
@@ -40,7 +40,7 @@ def _with_duals(function: Callable[..., Any], primals: Any, tangents: Any, has_a
     return (*pair, jax.tree.map(duals.value_of, aux)) if has_aux else pair
 
 
-class Outcome(NamedTuple):
+class CallWithTangents(NamedTuple):
     """What running a call gives: results that move, their tangents, other results."""
 
     moving: list[Any]
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 def with_tangents(
     process: Process, which: tuple[bool, ...], values: Sequence[Any], tangents: Sequence[Any]
-) -> Outcome:
+) -> CallWithTangents:
     """Runs a call of which some arguments move along `tangents`."""
     moves: tuple[bool, ...] = ()
 
@@ -64,7 +64,7 @@ def with_tangents(
 
     moving = [x for m, x in zip(which, values, strict=True) if m]
     results, changes, others = jax.jvp(of_moving, moving, list(tangents), has_aux=True)
-    return Outcome(results, changes, others, Static(moves))
+    return CallWithTangents(results, changes, others, Static(moves))
 
 
 class Duals(Layer):
@@ -72,9 +72,9 @@ class Duals(Layer):
 
     rule, shown, differentiates = staticmethod(with_tangents), "JVPTracer", True
 
-    def part(self, value: Any, tangent: Any) -> Part:
+    def part(self, value: Any, tangent: Any) -> LayerValue:
         """A value that moves along `tangent`."""
-        return Part(self, jax.typeof(value), value, tangent)
+        return LayerValue(self, jax.typeof(value), value, tangent)
 
     def tangent_of(self, x: Any) -> Any:
         """The tangent of a value, zeros of one that does not move."""
@@ -87,6 +87,8 @@ class Duals(Layer):
     def arguments(self, tracers: Sequence[Any], values: list[Any]) -> tuple[Any, ...]:
         return values, [x.known for x in tracers if self.takes_part(x)]
 
-    def noted(self, tracers: Sequence[Any], values: list[Any], outcome: Outcome) -> list[Any]:
+    def noted(
+        self, tracers: Sequence[Any], values: list[Any], outcome: CallWithTangents
+    ) -> list[Any]:
         results = list(map(self.part, outcome.moving, outcome.tangents))
         return joined(outcome.moves.value, results, outcome.others)

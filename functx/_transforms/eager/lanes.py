@@ -11,7 +11,7 @@ import numpy as np
 
 from functx._core.jax_compat import current_trace, one_lane, set_current_trace
 
-from .layers import joined, Layer, MutableArrays, needs_jax, Part, Process, split
+from .layers import joined, Layer, LayerValue, MutableArrays, needs_jax, Process, split
 from .statics import Static
 
 
@@ -47,7 +47,7 @@ def _over_lanes(
     return jax.tree.map(of_tree, out_dims, output, is_leaf=lambda dim: dim is None)
 
 
-class Outcome(NamedTuple):
+class CallOverLanes(NamedTuple):
     """What running a call gives: results that differ by lane, and others."""
 
     mapped: list[Any]
@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
     differs: Static[tuple[bool, ...]]
 
 
-def over_lanes(process: Process, which: tuple[bool, ...], values: Sequence[Any]) -> Outcome:
+def over_lanes(process: Process, which: tuple[bool, ...], values: Sequence[Any]) -> CallOverLanes:
     """Runs a call for all lanes, of which some arguments have one value each."""
     differs: tuple[bool, ...] = ()
     others: list[Any] = []
@@ -68,7 +68,7 @@ def over_lanes(process: Process, which: tuple[bool, ...], values: Sequence[Any])
         return results
 
     mapped = jax.vmap(of_lane)(*[x for m, x in zip(which, values, strict=True) if m])
-    return Outcome(mapped, others, Static(differs))
+    return CallOverLanes(mapped, others, Static(differs))
 
 
 class Lanes(Layer):
@@ -76,9 +76,9 @@ class Lanes(Layer):
 
     rule, shown, differentiates = staticmethod(over_lanes), "BatchTracer", False
 
-    def part(self, value: Any) -> Part:
+    def part(self, value: Any) -> LayerValue:
         """A value that differs by lane."""
-        return Part(self, one_lane(jax.typeof(value)), value, None)
+        return LayerValue(self, one_lane(jax.typeof(value)), value, None)
 
     def stacked(self, y: Any, dim: int | None, size: int) -> Any:
         """A result of the function, its lanes along `dim`."""
@@ -97,5 +97,5 @@ class Lanes(Layer):
     def arguments(self, tracers: Sequence[Any], values: list[Any]) -> tuple[Any, ...]:
         return (values,)
 
-    def noted(self, tracers: Sequence[Any], values: list[Any], outcome: Outcome) -> list[Any]:
+    def noted(self, tracers: Sequence[Any], values: list[Any], outcome: CallOverLanes) -> list[Any]:
         return joined(outcome.differs.value, list(map(self.part, outcome.mapped)), outcome.others)

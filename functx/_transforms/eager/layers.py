@@ -31,7 +31,7 @@ class MutableArrays(Exception):
 Process: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
 
 
-class Part(Tracer):
+class LayerValue(Tracer):
     """A value that takes part in a transform: its values, and what the transform knows of it."""
 
     __slots__ = ("known", "value")
@@ -61,7 +61,7 @@ class Layer(EagerTrace):
 
     def takes_part(self, x: Any) -> bool:
         """Whether `x` is a value of this transform."""
-        return type(x) is Part and trace_of(x) is self
+        return type(x) is LayerValue and trace_of(x) is self
 
     def value_of(self, x: Any) -> Any:
         """What `x` is to the trace outside of this one."""
@@ -162,5 +162,5 @@ def needs_jax(values: Any) -> bool:
 
 def _has_place(x: Any) -> bool:
     if isinstance(x, jax.Array):
-        return not isinstance(x, Tracer) or type(x) is Part
+        return not isinstance(x, Tracer) or type(x) is LayerValue
     return isinstance(x, np.ndarray) and x.dtype != jax.dtypes.float0

@@ -14,13 +14,19 @@ from jax import lax
 from jax.core import Tracer
 from jax.interpreters import ad, batching, mlir
 
-from functx._core.jax_compat import current_trace, set_current_trace
+from functx._core.jax_compat import (
+    at_line,
+    current_trace,
+    is_eager,
+    line_here,
+    set_current_trace,
+)
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
 from functx._transforms.residuals.hooks import hooks_here
 from functx._transforms.tangents import LeafType
 
-from .layers import joined, Layer, MutableArrays, needs_jax, Part, Process, split
+from .layers import joined, Layer, LayerValue, MutableArrays, needs_jax, Process, split
 
 
 def eager_vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -58,12 +64,24 @@ def _on_tape(function: Callable[..., Any], primals: Any, has_aux: bool) -> Any:
     return (output, pull, jax.tree.map(tape.value_of, aux)) if has_aux else (output, pull)
 
 
-class Step(NamedTuple):
-    """How to pull the cotangents of one call back, and the numbers of what they belong to."""
+@dataclasses.dataclass(frozen=True)
+class TapeStep:
+    """How to pull the cotangents of one call back, and the numbers of what they belong to.
+
+    `line` is where the call was: where a pullback is recorded, its parts come from there.
+    """
 
     pull: Callable[[Any, Any], Sequence[Any]]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    line: Any = dataclasses.field(compare=False)
+
+    def pulled(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+        """The cotangents of the inputs, None where there is none."""
+        if is_eager(current_trace()):
+            return self.pull(residuals, cotangents)
+        with at_line(self.line):
+            return self.pull(residuals, cotangents)
 
 
 @jax.tree_util.register_dataclass
@@ -73,7 +91,7 @@ class TapePullback:
 
     kept: tuple[Any, ...]
     residuals: tuple[tuple[int, ...], ...] = dataclasses.field(metadata={"static": True})
-    steps: tuple[Step, ...] = dataclasses.field(metadata={"static": True})
+    steps: tuple[TapeStep, ...] = dataclasses.field(metadata={"static": True})
     inputs: tuple[int | None, ...] = dataclasses.field(metadata={"static": True})
     input_structure: Any = dataclasses.field(metadata={"static": True})
     input_types: tuple[LeafType, ...] = dataclasses.field(metadata={"static": True})
@@ -87,7 +105,7 @@ class TapePullback:
         for step, residuals in zip(reversed(self.steps), reversed(self.residuals), strict=True):
             own = [sums.pop(number, None) for number in step.outputs]
             if any(x is not None for x in own):
-                _collect(sums, step.inputs, step.pull([self.kept[i] for i in residuals], own))
+                _collect(sums, step.inputs, step.pulled([self.kept[i] for i in residuals], own))
         found = [
             sums[number] if number in sums else _no_cotangent(number, type_)
             for number, type_ in zip(self.inputs, self.input_types, strict=True)
@@ -110,7 +128,7 @@ def _no_cotangent(number: int | None, type_: LeafType) -> Any:
     return jnp.zeros(type_.shape, type_.dtype)
 
 
-class Place(NamedTuple):
+class ResidualPlace(NamedTuple):
     """Where a residual of a call is found: among its arguments, its results, or beside them."""
 
     among: Literal["arguments", "moving", "others", "beside"]
@@ -119,27 +137,27 @@ class Place(NamedTuple):
 
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True, eq=False)
-class Rule:
+class CallRule:
     """Which results of a call move, what is kept of it, and how cotangents are pulled back.
 
     `pull(residuals, cotangents)` takes and returns None where there is no cotangent.
     """
 
     moves: tuple[bool, ...]
-    places: tuple[Place, ...]
+    places: tuple[ResidualPlace, ...]
     pull: Callable[[Any, Any], Sequence[Any]]
 
 
-class Outcome(NamedTuple):
+class CallOnTape(NamedTuple):
     """What running a call gives: results that move and others, residuals that are neither."""
 
     moving: list[Any]
     others: list[Any]
     beside: list[Any]
-    rule: Rule
+    rule: CallRule
 
 
-def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[Any]) -> Outcome:
+def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[Any]) -> CallOnTape:
     """Runs a call of which some arguments move, and finds how to pull cotangents back."""
     moves: tuple[bool, ...] = ()
 
@@ -176,20 +194,20 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
         return [x if i in reached else None for i, x in enumerate(found)]
 
     # What is compiled has tracers here, and its pullback is compiled too.
-    traced = any(isinstance(x, Tracer) and not isinstance(x, Part) for x in (*results, *moving))
-    return Outcome(
-        results, others, beside, Rule(moves, places, jax.jit(pulled) if traced else pulled)
-    )
+    tracers = [x for x in (*results, *moving) if isinstance(x, Tracer)]
+    compiled = any(not isinstance(x, LayerValue) for x in tracers)
+    rule = CallRule(moves, places, jax.jit(pulled) if compiled else pulled)
+    return CallOnTape(results, others, beside, rule)
 
 
-def _place(residual: Any, known: dict[Any, Sequence[Any]]) -> Place:
+def _place(residual: Any, known: dict[Any, Sequence[Any]]) -> ResidualPlace:
     """Where a residual is found; one that is nowhere else is put beside."""
     for among, values in known.items():
         for position, value in enumerate(values):
             if value is residual:
-                return Place(among, position)
+                return ResidualPlace(among, position)
     known["beside"].append(residual)
-    return Place("beside", len(known["beside"]) - 1)
+    return ResidualPlace("beside", len(known["beside"]) - 1)
 
 
 class Tape(Layer):
@@ -199,14 +217,14 @@ class Tape(Layer):
 
     def __init__(self, parent: Any) -> None:
         super().__init__(parent)
-        self.steps: list[Step] = []
+        self.steps: list[TapeStep] = []
         self.residuals: list[Any] = []
         self.count = 0
 
-    def part(self, value: Any) -> Part:
+    def part(self, value: Any) -> LayerValue:
         """A value that moves, with the next number."""
         self.count += 1
-        return Part(self, jax.typeof(value), value, self.count)
+        return LayerValue(self, jax.typeof(value), value, self.count)
 
     def number_of(self, x: Any) -> int | None:
         """The number of a value that moves, None of any other."""
@@ -215,11 +233,12 @@ class Tape(Layer):
     def arguments(self, tracers: Sequence[Any], values: list[Any]) -> tuple[Any, ...]:
         return (values,)
 
-    def noted(self, tracers: Sequence[Any], values: list[Any], outcome: Outcome) -> list[Any]:
+    def noted(self, tracers: Sequence[Any], values: list[Any], outcome: CallOnTape) -> list[Any]:
         results = list(map(self.part, outcome.moving))
         if results:
             inputs = tuple([x.known for x in tracers if self.takes_part(x)])
-            self.steps.append(Step(outcome.rule.pull, inputs, tuple([y.known for y in results])))
+            outputs = tuple([y.known for y in results])
+            self.steps.append(TapeStep(outcome.rule.pull, inputs, outputs, line_here()))
             known = {"arguments": values, **outcome._asdict()}
             self.residuals.append([known[among][i] for among, i in outcome.rule.places])
         return joined(outcome.rule.moves, results, outcome.others)
