@@ -149,10 +149,11 @@ def joined(which: Sequence[bool], own: Sequence[Any], others: Sequence[Any]) -> 
 
 def needs_jax(values: Any) -> bool:
     """Whether a transform of functions of `values` must be JAX's own here."""
-    trace, config = current_trace(), jax.config
+    trace = current_trace()
+    config: Any = jax.config
     return (
         not (is_eager(trace) or isinstance(trace, Layer))
-        or config.jax_disable_jit  # pyright: ignore[reportAttributeAccessIssue]
+        or config.jax_disable_jit
         or config.jax_debug_nans
         or config.jax_debug_infs
         or config.jax_check_tracer_leaks

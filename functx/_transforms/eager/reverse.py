@@ -174,7 +174,7 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
     residuals, structure = jax.tree.flatten(pull)
     beside: list[Any] = []
     known = {"arguments": values, "moving": results, "others": others, "beside": beside}
-    places = tuple([_place(x, known) for x in residuals])
+    places = tuple([_place(x, known, beside) for x in residuals])
 
     def pulled(residuals: Any, cotangents: Any) -> list[Any]:
         pairs = zip(cotangents, types, strict=True)
@@ -200,14 +200,14 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
     return CallOnTape(results, others, beside, rule)
 
 
-def _place(residual: Any, known: dict[Any, Sequence[Any]]) -> ResidualPlace:
+def _place(residual: Any, known: dict[Any, Sequence[Any]], beside: list[Any]) -> ResidualPlace:
     """Where a residual is found; one that is nowhere else is put beside."""
     for among, values in known.items():
         for position, value in enumerate(values):
             if value is residual:
                 return ResidualPlace(among, position)
-    known["beside"].append(residual)
-    return ResidualPlace("beside", len(known["beside"]) - 1)
+    beside.append(residual)
+    return ResidualPlace("beside", len(beside) - 1)
 
 
 class Tape(Layer):
