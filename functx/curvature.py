@@ -1,0 +1,10 @@
+"""Curvature: Laplacians, derivatives of any order, diagonals, Gauss-Newton and Fisher matrices."""
+
+from ._curvature.laplacian import (
+    forward_laplacian as forward_laplacian,
+    laplacian as laplacian,
+)
+from ._names import equip as _equip
+
+
+_equip(__name__)
