@@ -1,5 +1,6 @@
 """Curvature: Laplacians, derivatives of any order, diagonals, Gauss-Newton and Fisher matrices."""
 
+from ._curvature.jet import jet as jet, mixed_partial as mixed_partial
 from ._curvature.laplacian import (
     forward_laplacian as forward_laplacian,
     laplacian as laplacian,
