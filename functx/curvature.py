@@ -1,5 +1,9 @@
 """Curvature: Laplacians, derivatives of any order, diagonals, Gauss-Newton and Fisher matrices."""
 
+from ._curvature.diagonals import (
+    hessian_diagonal as hessian_diagonal,
+    jacobian_diagonal as jacobian_diagonal,
+)
 from ._curvature.jet import jet as jet, mixed_partial as mixed_partial
 from ._curvature.laplacian import (
     forward_laplacian as forward_laplacian,

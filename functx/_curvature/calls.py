@@ -47,6 +47,12 @@ class RecordedCall(NamedTuple):
         structure = self.program.outputs.structure
         return structure.children()[0] if self.has_aux else structure
 
+    def by_output(self, blocks: Sequence[Sequence[Any]], argnums: Argnums) -> Any:
+        """A block for each leaf of the output and of the arguments, as `functx.jacfwd` nests them."""
+        trees = [self.structure.unflatten(of_output) for of_output in blocks]
+        trees = trees if isinstance(argnums, tuple) else [x for (x,) in trees]
+        return self.output_structure.unflatten(trees)
+
 
 def recorded_call(
     who: str,

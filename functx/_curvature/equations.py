@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from functx._core.jax_compat import JaxprEqn
+from functx._core.jax_compat import JaxprEqn, Literal, Var
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._core.rules.tangent_types import inexact
 from functx._transforms.programs.interpreting import bind
@@ -25,9 +25,7 @@ LINEAR = frozenset(
     """.split()
 )
 # Linear but for kinks, where their derivatives are constant by convention.
-PIECEWISE_LINEAR = frozenset(
-    "clamp cummax cummin max min reduce_max reduce_min sort top_k".split()
-)
+PIECEWISE_LINEAR = frozenset("clamp cummax cummin max min reduce_max reduce_min sort top_k".split())
 # Linear in each of two operands.
 BILINEAR = frozenset({"conv_general_dilated", "dot_general", "mul"})
 # Linear in the operand with this number, where the others do not move.
@@ -53,7 +51,9 @@ class Active:
     """
 
     def __init__(self, eqn: JaxprEqn, values: Sequence[Any], moves: Sequence[bool]) -> None:
-        self.eqn, self.values = eqn, values
+        # Each operand is a variable of its own, also where an equation reads one twice.
+        atoms: list[Any] = [x if isinstance(x, Literal) else Var(x.aval) for x in eqn.invars]
+        self.eqn, self.values = eqn.replace(invars=atoms), values
         self.slots = [i for i, moving in enumerate(moves) if moving]
         self.xs = tuple(values[i] for i in self.slots)
 
@@ -77,9 +77,15 @@ class Active:
             return True
         if name == "abs":
             return not jnp.iscomplexobj(self.xs[0])
-        return len(self.slots) == 1 and (
-            name in BILINEAR or LINEAR_IN.get(name) == self.slots[0]
-        )
+        return len(self.slots) == 1 and (name in BILINEAR or LINEAR_IN.get(name) == self.slots[0])
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether it is a real function of each element of one real operand."""
+        reals = [jnp.isrealobj(x) for x in self.xs] + [
+            jnp.issubdtype(y.aval.dtype, jnp.floating) for y in self.eqn.outvars
+        ]
+        return self.eqn.primitive.name in ELEMENTWISE and len(self.slots) == 1 and all(reals)
 
 
 def is_active_result(x: Any) -> bool:
@@ -116,5 +122,3 @@ def differentiable_bind(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]
 
     results = derivative_rules(run, vjp=pull, name="custom_vjp")(*operands)
     return [None if dropped(x) else y for x, y in zip(eqn.outvars, results, strict=True)]
-
-

@@ -115,10 +115,7 @@ def _along(
     values = [*map(visitor.value, found)]
     # What is no number, a key of the aux, has no derivative to multiply.
     by_order = [
-        [
-            y.terms[k] * factors[k] if visitor.moves(y) else _still(y)
-            for y in found
-        ]
+        [y.terms[k] * factors[k] if visitor.moves(y) else _still(y) for y in found]
         for k in range(order)
     ]
     return program.output(values), [program.output(arrays) for arrays in by_order]

@@ -122,17 +122,16 @@ def forward_laplacian(
         call = recorded_call("forward_laplacian", func, argnums, has_aux, args, kwargs)
         found = _propagated(call, *options, with_jacobian=True)
         by_input = split(found.rows, call.types, axis=0)
-        trees = [
-            call.structure.unflatten(
+        jacobian = call.by_output(
+            [
                 [
                     jnp.moveaxis(rows[o], 0, -1).reshape(*rows[o].shape[1:], *x.shape)
                     for x, rows in zip(call.types, by_input, strict=True)
                 ]
-            )
-            for o in range(call.count)
-        ]
-        trees = trees if isinstance(argnums, tuple) else [x for (x,) in trees]
-        jacobian = call.output_structure.unflatten(trees)
+                for o in range(call.count)
+            ],
+            argnums,
+        )
         result = ForwardLaplacian(found.value, jacobian, found.laplacian)
         return (result, found.aux) if has_aux else result
 

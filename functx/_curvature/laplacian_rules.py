@@ -49,8 +49,12 @@ class LaplacianVisitor(Propagation[Curved]):
             along = lambda *xs: jax.jvp(active.run, xs, vs, has_aux=True)[1]
             return jax.jvp(along, active.xs, vs)
 
-        if active.is_linear:
+        if _is_plain_dot(active) and len(rows) == 1:
+            moved = [_multiplied(active, *rows)]
+        elif active.is_linear:
             moved = jax.vmap(push)(rows)
+        elif active.is_pointwise:
+            return [_bent(active, *curved)]
         elif active.eqn.primitive.name in BILINEAR:
             moved = jax.vmap(push)(rows)
             tangents = [lax.add(tangents[0], 2 * _contracted(active, *rows))]
@@ -61,10 +65,19 @@ class LaplacianVisitor(Propagation[Curved]):
         return active.merged(map(Curved, values, moved, tangents), still)
 
 
+def _bent(active: Active, x: Curved) -> Curved:
+    """A function of each element, by its first and second derivatives: they have no rows."""
+    function = lambda x: active.run(x)[0][0]
+    slope_at = lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))
+    (value, slope), (_, second) = jax.jvp(slope_at, active.xs, (jnp.ones_like(x.value),))
+    squares = jnp.sum(lax.square(x.rows), 0, dtype=x.rows.dtype)
+    return Curved(value, slope * x.rows, slope * x.bend + second * squares)
+
+
 def _contracted(active: Active, left: Any, right: Any) -> Any:
     """The sum, over the rows, of the products of two operands' rows."""
     params = active.eqn.params
-    if active.eqn.primitive.name != "dot_general" or params.get("out_sharding") is not None:
+    if not _is_plain_dot(active):
         products = jax.vmap(lambda *xs: active.run(*xs)[0][0])(left, right)
         return jnp.sum(products, 0, dtype=products.dtype)
     contracted, batch = params["dimension_numbers"]
@@ -76,3 +89,42 @@ def _contracted(active: Active, left: Any, right: Any) -> Any:
         precision=params["precision"],
         preferred_element_type=params["preferred_element_type"],
     )
+
+
+def _is_plain_dot(active: Active) -> bool:
+    """Whether the equation multiplies arrays, and does not say how the product is sharded."""
+    eqn = active.eqn
+    return eqn.primitive.name == "dot_general" and eqn.params.get("out_sharding") is None
+
+
+def _multiplied(active: Active, rows: Any) -> Any:
+    """The products of one operand's rows and the other operand, which does not move.
+
+    The rows come first: to sum what is along a last dimension, CPUs take several times longer.
+    """
+    params, [slot] = active.eqn.params, active.slots
+    contracted, batch = params["dimension_numbers"]
+    other = active.values[1 - slot]
+    behind = lambda dims: tuple(d + 1 for d in dims)
+    product = lax.dot_general(
+        rows,
+        other,
+        (
+            (behind(contracted[slot]), contracted[1 - slot]),
+            (behind(batch[slot]), batch[1 - slot]),
+        ),
+        precision=params["precision"] if slot == 0 else _swapped(params["precision"]),
+        preferred_element_type=params["preferred_element_type"],
+    )
+    shared = len(batch[0])  # the dimensions of the product: these, the rows, free ones of each
+    free = rows.ndim - 1 - shared - len(contracted[slot])
+    product = jnp.moveaxis(product, shared, 0)
+    if slot == 0:
+        return product
+    first, second = range(1 + shared, 1 + shared + free), range(1 + shared + free, product.ndim)
+    return lax.transpose(product, (*range(1 + shared), *second, *first))
+
+
+def _swapped(precision: Any) -> Any:
+    """The precision of a product whose operands change places."""
+    return precision[::-1] if isinstance(precision, tuple) else precision

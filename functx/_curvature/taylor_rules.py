@@ -66,7 +66,9 @@ class TaylorVisitor(Propagation[Series]):
             values, found, still = jax.jvp(active.run, active.xs, terms, has_aux=True)
             moved.append(found)
         each = zip(*moved, strict=True)
-        return active.merged([Series(y, terms) for y, terms in zip(values, each, strict=True)], still)
+        return active.merged(
+            [Series(y, terms) for y, terms in zip(values, each, strict=True)], still
+        )
 
     def _by_slope(self, active: Active, curves: Sequence[Series]) -> Sequence[Any]:
         """The results by their derivatives along the curves, series of an order lower by one."""

@@ -1,4 +1,4 @@
-"""Taylor mode: derivatives along curves by JAX's `jet`, against those by nested forward mode."""
+"""Taylor mode: derivatives along curves by `jet`, against those by nested forward mode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental.jet import jet
 
-import functx
+import functx.curvature
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx.testing.opinfo import OpInfo, Sample
 
@@ -25,17 +25,40 @@ Curve = Callable[[jax.Array], Any]
 ORDER = 3
 
 
+# Of a function, a point and the derivatives of a curve through it: of each output the value and the
+# derivatives along the curve.
+AlongCurve = Callable[[Callable[..., Any], ArrayList, list[ArrayList]], Any]
+
+
 def check_jet(info: OpInfo, sample: Sample) -> CheckSteps:
-    """Derivatives along curves by `jet`, to third order, are those of nested `jvp`."""
-    case = differentiable_case(_ruled(info), sample)
+    """Derivatives along curves by JAX's `jet`, to third order, are those of nested `jvp`."""
+
+    def by_jet(f: Callable[..., Any], xs: ArrayList, series: list[ArrayList]) -> Any:
+        values, terms = jet(f, tuple(xs), [list(terms) for terms in zip(*series, strict=True)])
+        return [[y, *dys] for y, dys in zip(values, terms, strict=True)]
+
+    return (yield from _check("jet", _ruled(info), sample, by_jet))
+
+
+def check_taylor(info: OpInfo, sample: Sample) -> CheckSteps:
+    """Derivatives along curves by functx's `jet`, to third order, are those of nested `jvp`."""
+
+    def by_jet(f: Callable[..., Any], xs: ArrayList, series: list[ArrayList]) -> Any:
+        output, derivatives = functx.curvature.jet(f, tuple(xs), [*map(tuple, series)])
+        return [list(dys) for dys in zip(output, *derivatives, strict=True)]
+
+    return (yield from _check("taylor", info, sample, by_jet))
+
+
+def _check(what: str, info: OpInfo, sample: Sample, along_curve: AlongCurve) -> CheckSteps:
+    case = differentiable_case(info, sample)
     if case is None:
         return False
     f, xs = case.f, case.xs
     series = [random_like(xs, seed=40 + k) for k in range(ORDER)]
 
     def by_jet(xs: ArrayList, series: list[ArrayList]) -> Any:
-        values, terms = jet(f, tuple(xs), [list(terms) for terms in zip(*series, strict=True)])
-        return [[y, *dys] for y, dys in zip(values, terms, strict=True)]
+        return along_curve(f, xs, series)
 
     def by_jvp(xs: ArrayList, series: list[ArrayList]) -> Any:
         along: Curve = lambda t: f(*(_curve(t, c) for c in zip(xs, *series, strict=True)))
@@ -55,7 +78,7 @@ def check_jet(info: OpInfo, sample: Sample) -> CheckSteps:
     apart = zip(jax.tree.leaves(want), jax.tree.leaves(other), strict=True)
     scale = max(moved(x, y, x.dtype) for x, y in apart)
     close = dataclasses.replace(DERIVATIVES, scale=scale)
-    assert_close(got, want, what=f"jet({case.what})", close=close)
+    assert_close(got, want, what=f"{what}({case.what})", close=close)
 
 
 def _ruled(info: OpInfo) -> OpInfo:
