@@ -48,7 +48,7 @@ class RecordedCall(NamedTuple):
         return structure.children()[0] if self.has_aux else structure
 
     def by_output(self, blocks: Sequence[Sequence[Any]], argnums: Argnums) -> Any:
-        """A block for each leaf of the output and of the arguments, as `functx.jacfwd` nests them."""
+        """A block for each leaf of the output and of the arguments, nested as by `jacfwd`."""
         trees = [self.structure.unflatten(of_output) for of_output in blocks]
         trees = trees if isinstance(argnums, tuple) else [x for (x,) in trees]
         return self.output_structure.unflatten(trees)

@@ -16,6 +16,7 @@ from functx._transforms.basis import over_basis, split
 from functx._transforms.chunking import resolved_chunk_size
 from functx._transforms.outputs import signed
 from functx._transforms.programs.interpreting import bind, interpret
+from functx._transforms.programs.walking import type_of
 from functx._transforms.tangents import leaf_types
 
 from .calls import recorded_call, RecordedCall, require_options
@@ -173,7 +174,7 @@ def _by_columns(
     @signed
     def lane(*tangents: Any) -> tuple[list[Any], Any]:
         moved, found = column(tangents)
-        return [jnp.sum(y * v.astype(y.dtype)) for y, v in zip(moved, tangents)], found
+        return [jnp.sum(y * v.astype(y.dtype)) for y, v in zip(moved, tangents, strict=True)], found
 
     def run(basis: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
         entries, found = jax.vmap(lane, out_axes=(0, None))(*basis)
@@ -182,7 +183,7 @@ def _by_columns(
     types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in call.types]
     stacked = over_basis(run, call.types, resolved_chunk_size(chunk_size, max_bytes, lane, types))
     by_leaf = split(stacked[: call.count], call.types, axis=0)
-    entries = [ys[i].reshape(x.shape) for i, (x, ys) in enumerate(zip(call.types, by_leaf))]
+    entries = [by_leaf[i][i].reshape(x.shape) for i, x in enumerate(call.types)]
     return entries, stacked[call.count :]
 
 
@@ -190,7 +191,7 @@ def _require_alike(who: str, call: RecordedCall) -> None:
     """Refuses an output that is no tree like the argument, with the same shapes."""
     (given,) = call.values
     inputs, structure = leaf_types(given)
-    outputs = [x.aval for x in call.program.jaxpr.outvars[: call.count]]
+    outputs = [type_of(x) for x in call.program.jaxpr.outvars[: call.count]]
     shapes, wanted = [tuple(x.shape) for x in outputs], [tuple(x.shape) for x in inputs]
     if call.output_structure != structure or shapes != wanted:
         fail(

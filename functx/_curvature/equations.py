@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -12,16 +12,16 @@ from functx._core.jax_compat import JaxprEqn, Literal, Var
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._core.rules.tangent_types import inexact
 from functx._transforms.programs.interpreting import bind
-from functx._transforms.programs.walking import dropped
+from functx._transforms.programs.walking import dropped, type_of
 
 
 # Linear in all operands that have tangents, taken together.
 LINEAR = frozenset(
     """
-    add add_any all_gather all_to_all broadcast_in_dim complex concatenate conj convert_element_type
-    copy copy_p cumsum dynamic_slice dynamic_update_slice expand_dims fft gather imag neg
-    optimization_barrier pad ppermute psum real reduce_precision reduce_sum reduce_window_sum reshape
-    rev scatter scatter-add select_n slice split squeeze stack sub tile transpose unstack
+    add add_any all_gather all_to_all broadcast_in_dim complex concatenate conj copy copy_p
+    convert_element_type cumsum dynamic_slice dynamic_update_slice expand_dims fft gather imag neg
+    optimization_barrier pad ppermute psum real reduce_precision reduce_sum reduce_window_sum rev
+    reshape scatter scatter-add select_n slice split squeeze stack sub tile transpose unstack
     """.split()
 )
 # Linear but for kinks, where their derivatives are constant by convention.
@@ -35,9 +35,9 @@ CONSTANT = frozenset({"ceil", "floor", "round", "sign", "stop_gradient"})
 # Each element of the result is a function of the operands' elements in its place.
 ELEMENTWISE = frozenset(
     """
-    abs acos acosh add add_any asin asinh atan atan2 atanh cbrt conj convert_element_type copy copy_p
-    cos cosh digamma div erf erf_inv erfc exp exp2 expm1 imag integer_pow lgamma log log1p logistic
-    max min mul neg nextafter optimization_barrier pow real reduce_precision rem rsqrt select_n sin
+    abs acos acosh add add_any asin asinh atan atan2 atanh cbrt conj convert_element_type copy
+    copy_p cos cosh digamma div erf erf_inv erfc exp exp2 expm1 imag integer_pow lgamma log log1p
+    logistic max min mul neg optimization_barrier pow real reduce_precision rem rsqrt select_n sin
     sinh sqrt square sub tan tanh
     """.split()
 )
@@ -83,14 +83,14 @@ class Active:
     def is_pointwise(self) -> bool:
         """Whether it is a real function of each element of one real operand."""
         reals = [jnp.isrealobj(x) for x in self.xs] + [
-            jnp.issubdtype(y.aval.dtype, jnp.floating) for y in self.eqn.outvars
+            jnp.issubdtype(type_of(y).dtype, jnp.floating) for y in self.eqn.outvars
         ]
         return self.eqn.primitive.name in ELEMENTWISE and len(self.slots) == 1 and all(reals)
 
 
 def is_active_result(x: Any) -> bool:
     """Whether a result of an equation is read and has tangents."""
-    return not dropped(x) and inexact(x.aval)
+    return not dropped(x) and inexact(type_of(x))
 
 
 def has_tangents(x: Any) -> bool:

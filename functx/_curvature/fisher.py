@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 
 from functx._core import describe, explain_unknown_keywords, fail
 from functx._transforms.arguments import Argnums
@@ -150,7 +149,8 @@ def _named(name: Any, reduction: str) -> OutputProduct:
         if not isinstance(output, jax.Array):
             fail(
                 "fisher",
-                f"with likelihood={name!r}, `func` must return one array, got {type(output).__name__}",
+                f"with likelihood={name!r}, `func` must return one array, "
+                f"got a {type(output).__name__}",
                 hint="a function as `likelihood` takes any tree",
                 error=ValueError,
             )

@@ -66,8 +66,10 @@ def jet(
     another structure or shape.
 
     >>> x, one, zero = jnp.float32(2), jnp.float32(1), jnp.float32(0)
-    >>> functx.curvature.jet(lambda x: x**3, (x,), [(one,), (zero,), (zero,)])
-    (Array(8., dtype=float32), [Array(12., dtype=float32), Array(12., dtype=float32), Array(6., dtype=float32)])
+    >>> line = [(one,), (zero,), (zero,)]
+    >>> output, derivatives = functx.curvature.jet(lambda x: x**3, (x,), line)
+    >>> [float(derivative) for derivative in derivatives]
+    [12.0, 12.0, 6.0]
     """
     require_callable("jet", func)
     require_bools("jet", has_aux=has_aux)

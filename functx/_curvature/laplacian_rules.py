@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .curved_values import Curved
-from .equations import Active, BILINEAR
+from .curved_values import Curved, Index
+from .dependence_indices import arranged
+from .equations import Active, BILINEAR, is_active_result
 from .propagation import Propagation
 
 
@@ -32,13 +33,17 @@ class LaplacianVisitor(Propagation[Curved]):
     def lifted(self, x: Any) -> Curved:
         return Curved(x, jnp.zeros((self.count, *x.shape), x.dtype), jnp.zeros_like(x))
 
+    def closed(self, x: Curved) -> Curved:
+        return x.dense(self.count)
+
     def stepwise(self, x: Curved) -> Curved:
         return Curved(x.value, jnp.swapaxes(x.rows, 0, 1), x.bend)
 
     unstepped = stepwise
 
     def derive(self, active: Active, operands: list[Any]) -> Sequence[Any]:
-        curved = [operands[i] for i in active.slots]
+        curved, indices = arranged(active, [operands[i] for i in active.slots], self.count)
+        indices = [None] * len(active.eqn.outvars) if indices is None else indices
         rows, bends = tuple(x.rows for x in curved), tuple(x.bend for x in curved)
         values, tangents, still = jax.jvp(active.run, active.xs, bends, has_aux=True)
 
@@ -54,7 +59,7 @@ class LaplacianVisitor(Propagation[Curved]):
         elif active.is_linear:
             moved = jax.vmap(push)(rows)
         elif active.is_pointwise:
-            return [_bent(active, *curved)]
+            return [_bent(active, curved[0], indices[0])]
         elif active.eqn.primitive.name in BILINEAR:
             moved = jax.vmap(push)(rows)
             tangents = [lax.add(tangents[0], 2 * _contracted(active, *rows))]
@@ -62,16 +67,21 @@ class LaplacianVisitor(Propagation[Curved]):
             moved, seconds = jax.vmap(push_twice)(rows)
             sums = [jnp.sum(y, 0, dtype=y.dtype) for y in seconds]
             tangents = [lax.add(t, y) for t, y in zip(tangents, sums, strict=True)]
-        return active.merged(map(Curved, values, moved, tangents), still)
+        index = (
+            of_one
+            for of_one, y in zip(indices, active.eqn.outvars, strict=True)
+            if is_active_result(y)
+        )
+        return active.merged([*map(Curved, values, moved, tangents, index)], still)
 
 
-def _bent(active: Active, x: Curved) -> Curved:
+def _bent(active: Active, x: Curved, index: Index | None) -> Curved:
     """A function of each element, by its first and second derivatives: they have no rows."""
     function = lambda x: active.run(x)[0][0]
     slope_at = lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))
     (value, slope), (_, second) = jax.jvp(slope_at, active.xs, (jnp.ones_like(x.value),))
     squares = jnp.sum(lax.square(x.rows), 0, dtype=x.rows.dtype)
-    return Curved(value, slope * x.rows, slope * x.bend + second * squares)
+    return Curved(value, slope * x.rows, slope * x.bend + second * squares, index)
 
 
 def _contracted(active: Active, left: Any, right: Any) -> Any:

@@ -11,7 +11,7 @@ from jax.interpreters import partial_eval
 
 from functx._core.jax_compat import Jaxpr, JaxprEqn
 from functx._transforms.programs.dependence import reads
-from functx._transforms.programs.walking import CALLS, opened, own_programs
+from functx._transforms.programs.walking import CALLS, opened, own_programs, type_of
 
 from .equations import ELEMENTWISE
 
@@ -48,6 +48,6 @@ def _moved_by(eqn: JaxprEqn, marks: Sequence[bool]) -> list[bool] | None:
         inner = opened(eqn.params["jaxpr"])[0]
     if inner is not None:
         return _moved(inner, marks)
-    moving = [x.aval.shape for x, marked in zip(eqn.invars, marks, strict=True) if marked]
-    alike = all(shape == y.aval.shape for y in eqn.outvars for shape in moving)
+    moving = [type_of(x).shape for x, marked in zip(eqn.invars, marks, strict=True) if marked]
+    alike = all(shape == type_of(y).shape for y in eqn.outvars for shape in moving)
     return [True] * len(eqn.outvars) if alike and eqn.primitive.name in ELEMENTWISE else None

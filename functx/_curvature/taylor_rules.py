@@ -77,7 +77,9 @@ class TaylorVisitor(Propagation[Series]):
         push = lambda xs, vs: jax.jvp(active.run, xs, vs, has_aux=True)
         if self.order == 1:
             values, dots, still = push(points, slopes)
-            return active.merged([Series(y, (dot,)) for y, dot in zip(values, dots)], still)
+            return active.merged(
+                [Series(y, (dot,)) for y, dot in zip(values, dots, strict=True)], still
+            )
         program, shape = jax.make_jaxpr(push, return_shape=True)(active.xs, active.xs)
         lower = TaylorVisitor(self.order - 1)
         found = interpret(program, [*points, *slopes], lower)
@@ -108,7 +110,7 @@ def _quotient(x: Coefficients, y: Coefficients) -> Coefficients:
 def _by_own_slope(
     function: Callable[[Any], Any], slope: Callable[[Coefficients], Any]
 ) -> Recurrence:
-    """Of $z = f(x)$ with $z' = s(z) x'$, where `slope` gives the last coefficient of $s$ by $z$'s."""
+    """Of $z = f(x)$ with $z' = s(z) x'$; `slope` gives the last coefficient of $s$ by $z$'s."""
 
     def recurrence(x: Coefficients, params: dict[str, Any]) -> Coefficients:
         z, slopes = [function(x[0])], []
