@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools as ft
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -151,30 +152,31 @@ def _propagated(
 ) -> _Found:
     leaves = call.structure.flatten_up_to(call.values)
 
-    def run(basis: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
-        count = basis[0].shape[0]
+    def through(inputs: list[Curved], count: Any) -> tuple[list[Any], list[int | None]]:
         visitor = LaplacianVisitor(count)
-        if isinstance(count, int) and count == sum(x.size for x in leaves):
-            inputs = of_inputs(leaves)
-        else:
-            inputs = [Curved(x, v, jnp.zeros_like(x)) for x, v in zip(leaves, basis, strict=True)]
         arrays = interpret(call.program, inputs, visitor)
-        outputs = [
-            visitor.carried(y, x)
-            for y, x in zip(arrays[: call.count], call.program.jaxpr.outvars, strict=False)
-        ]
-        rows = [y.rows for y in outputs] if with_jacobian else []
-        bends = [y.bend[None] for y in outputs]
+        outputs = [*zip(arrays, call.program.jaxpr.outvars, strict=True)][: call.count]
+        rows = [visitor.carried(y, x).rows for y, x in outputs] if with_jacobian else []
+        bends = [visitor.bend(y, x)[None] for y, x in outputs]
         values = [*map(visitor.value, arrays)]
         dims = [*[0] * (len(rows) + len(bends)), *[None] * len(values)]
         return [*rows, *bends, *values], dims
+
+    def run(basis: Sequence[jax.Array]) -> tuple[list[Any], list[int | None]]:
+        inputs = [Curved(x, v, jnp.zeros_like(x)) for x, v in zip(leaves, basis, strict=True)]
+        return through(inputs, basis[0].shape[0])
 
     @signed
     def lane(*tangents: Any) -> list[Any]:
         return run([x[None] for x in tangents])[0]
 
     types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in call.types]
-    found = over_basis(run, call.types, resolved_chunk_size(chunk_size, max_bytes, lane, types))
+    lanes = resolved_chunk_size(chunk_size, max_bytes, lane, types)
+    size = sum(math.prod(x.shape) for x in types)
+    if isinstance(size, int) and (lanes is None or lanes >= size):  # it may be symbolic
+        found = through(of_inputs(leaves), size)[0]
+    else:
+        found = over_basis(run, call.types, lanes)
     rows = found[: call.count] if with_jacobian else []
     bends = [jnp.sum(y, 0, dtype=y.dtype) for y in found[len(rows) :][: call.count]]
     values = found[len(rows) + call.count :]

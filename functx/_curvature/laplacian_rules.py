@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from functx._transforms.programs.walking import type_of
+
 from .curved_values import Curved, Index
 from .dependence_indices import arranged
 from .equations import Active, BILINEAR, is_active_result
@@ -35,6 +37,10 @@ class LaplacianVisitor(Propagation[Curved]):
 
     def closed(self, x: Curved) -> Curved:
         return x.dense(self.count)
+
+    def bend(self, x: Any, atom: Any) -> Any:
+        """The Laplacian of a result, as which the program has `atom`."""
+        return x.bend if self.moves(x) else jnp.zeros(type_of(atom).shape, type_of(atom).dtype)
 
     def stepwise(self, x: Curved) -> Curved:
         return Curved(x.value, jnp.swapaxes(x.rows, 0, 1), x.bend)
