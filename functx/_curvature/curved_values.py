@@ -60,11 +60,12 @@ class Curved:
         if self.index is None:
             return self
         shape = (count, *(1,) * self.rows.ndim)
-        return self._chosen(lax.broadcasted_iota(np.int32, shape, 0) == self.index.numbers, None)
+        inputs = lax.broadcasted_iota(np.int32, shape, 0)
+        return self._chosen(inputs == self.index.numbers[None], None)
 
     def _chosen(self, same: Any, index: Index | None) -> Curved:
         zero = jnp.zeros((), self.rows.dtype)
-        rows = jnp.sum(jnp.where(same, self.rows, zero), 1, dtype=self.rows.dtype)
+        rows = jnp.sum(jnp.where(same, self.rows[None], zero), 1, dtype=self.rows.dtype)
         return Curved(self.value, rows, self.bend, index)
 
 

@@ -130,7 +130,8 @@ class CurvatureMatrix:
 
     def damped(self, damping: Any) -> CurvatureMatrix:
         """The same matrix with another `damping`."""
-        return dataclasses.replace(self, damping=checked_damping(self.made_by, damping))
+        damping = checked_damping(self.made_by, damping)
+        return dataclasses.replace(self, damping=_as_parameters(damping, self.types))
 
     def _entry(self, *direction: Any) -> list[Any]:
         moved = self.push(*self.structure.unflatten(direction))
@@ -186,6 +187,7 @@ def curvature_matrix(
     output, push = outside_grad_mode(jax.linearize)(function, *values)
     types, structure = leaf_types(values)
     in_tuple = isinstance(argnums, tuple)
+    damping = _as_parameters(damping, types)
     return CurvatureMatrix(push, output, damping, middle, types, structure, in_tuple, who)
 
 
@@ -200,6 +202,11 @@ def checked_damping(who: str, damping: Any) -> Any:
     if kind_of(damping) not in ("real", "integer") or np.ndim(damping) != 0:
         fail(who, f"`damping` must be a real number, got {describe(damping)}", error=TypeError)
     return damping
+
+
+def _as_parameters(damping: Any, types: Sequence[LeafType]) -> jax.Array:
+    """The damping in the dtype of the parameters, so that maps and `jit` keep its digits."""
+    return jnp.asarray(damping, jnp.result_type(*(x.dtype for x in types)))
 
 
 def _require_real_output(who: str, output: Any) -> None:

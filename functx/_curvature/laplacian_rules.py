@@ -87,7 +87,7 @@ def _bent(active: Active, x: Curved, index: Index | None) -> Curved:
     slope_at = lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))
     (value, slope), (_, second) = jax.jvp(slope_at, active.xs, (jnp.ones_like(x.value),))
     squares = jnp.sum(lax.square(x.rows), 0, dtype=x.rows.dtype)
-    return Curved(value, slope * x.rows, slope * x.bend + second * squares, index)
+    return Curved(value, slope[None] * x.rows, slope * x.bend + second * squares, index)
 
 
 def _contracted(active: Active, left: Any, right: Any) -> Any:

@@ -26,11 +26,6 @@ class Series:
         """The series to a lower order, of order 0 its value."""
         return Series(self.value, self.terms[:order]) if order else self.value
 
-    def slope(self) -> Any:
-        """The derivative of the curve, whose order is lower by one."""
-        first, *others = (k * x for k, x in enumerate(self.terms, 1))
-        return Series(first, tuple(others)) if others else first
-
 
 Coefficients: TypeAlias = list[Any]
 Product: TypeAlias = Callable[[Any, Any], Any]

@@ -2,8 +2,10 @@
 
 The recurrences are those of Griewank and Walther, "Evaluating Derivatives" (2008), section 13.2:
 of order K they cost some K**2 operations. Any other equation moves by $y' = Df(x)[x']$: the program
-of its derivative is run on series whose order is lower by one. Where this program has one equation
-without a recurrence, that costs a polynomial in K, where nested forward mode costs 2**K.
+of its derivative is run on series whose order is lower by one. Such programs lie inside each other.
+What they compute of the same coefficients is computed once, so that the cost is a power of K for
+functions such as a sigmoid or a quotient. Where derivatives are of ever new functions, as those of a
+power are, it grows as that of nested forward mode does, with 2**K or more.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from jax import lax
 from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.function_primitives import function_tangent, tangent_run
 from functx._transforms.programs.interpreting import interpret
+from functx._transforms.programs.nested import can_rebind
 
 from .equations import Active, BILINEAR
+from .memory import Memory
 from .propagation import Propagation
 from .series import Coefficients, convolved, integrated, Series, total
 
@@ -31,8 +35,15 @@ class TaylorVisitor(Propagation[Series]):
 
     moving = Series
 
-    def __init__(self, order: int) -> None:
-        self.order = order
+    def __init__(self, order: int, memory: Memory | None = None) -> None:
+        self.order, self.memory = order, memory
+
+    def __call__(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+        if self.memory is None or can_rebind(eqn):
+            return super().__call__(eqn, operands)
+        return self.memory.results(
+            eqn, operands, lambda: super(TaylorVisitor, self).__call__(eqn, operands)
+        )
 
     def lifted(self, x: Any) -> Series:
         return Series(x, (jnp.zeros_like(x),) * self.order)
@@ -72,8 +83,9 @@ class TaylorVisitor(Propagation[Series]):
 
     def _by_slope(self, active: Active, curves: Sequence[Series]) -> Sequence[Any]:
         """The results by their derivatives along the curves, series of an order lower by one."""
+        memory = self.memory or Memory()
         points = tuple(curve.truncated(self.order - 1) for curve in curves)
-        slopes = tuple(curve.slope() for curve in curves)
+        slopes = tuple(memory.slope(curve) for curve in curves)
         push = lambda xs, vs: jax.jvp(active.run, xs, vs, has_aux=True)
         if self.order == 1:
             values, dots, still = push(points, slopes)
@@ -81,7 +93,7 @@ class TaylorVisitor(Propagation[Series]):
                 [Series(y, (dot,)) for y, dot in zip(values, dots, strict=True)], still
             )
         program, shape = jax.make_jaxpr(push, return_shape=True)(active.xs, active.xs)
-        lower = TaylorVisitor(self.order - 1)
+        lower = TaylorVisitor(self.order - 1, memory)
         found = interpret(program, [*points, *slopes], lower)
         values, dots, still = jax.tree.structure(shape).unflatten(found)
         results = []
