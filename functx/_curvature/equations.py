@@ -82,10 +82,14 @@ class Active:
     @property
     def is_pointwise(self) -> bool:
         """Whether it is a real function of each element of one real operand."""
-        reals = [jnp.isrealobj(x) for x in self.xs] + [
-            jnp.issubdtype(type_of(y).dtype, jnp.floating) for y in self.eqn.outvars
-        ]
-        return self.eqn.primitive.name in ELEMENTWISE and len(self.slots) == 1 and all(reals)
+        name, results = self.eqn.primitive.name, [*map(type_of, self.eqn.outvars)]
+        return (
+            name in ELEMENTWISE
+            and len(self.slots) == 1
+            and jnp.isrealobj(self.xs[0])
+            and all(jnp.issubdtype(y.dtype, jnp.floating) for y in results)
+            and all(y.shape == self.xs[0].shape for y in results)  # numbers stand beside arrays
+        )
 
 
 def is_active_result(x: Any) -> bool:

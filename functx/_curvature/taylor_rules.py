@@ -4,8 +4,8 @@ The recurrences are those of Griewank and Walther, "Evaluating Derivatives" (200
 of order K they cost some K**2 operations. Any other equation moves by $y' = Df(x)[x']$: the program
 of its derivative is run on series whose order is lower by one. Such programs lie inside each other.
 What they compute of the same coefficients is computed once, so that the cost is a power of K for
-functions such as a sigmoid or a quotient. Where derivatives are of ever new functions, as those of a
-power are, it grows as that of nested forward mode does, with 2**K or more.
+functions such as a sigmoid or a quotient. Where derivatives are of ever new functions, as those of
+a power are, it grows with 2**K or more, as that of nested forward mode does.
 """
 
 from __future__ import annotations

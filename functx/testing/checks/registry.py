@@ -357,9 +357,16 @@ CHECKS: dict[str, Check] = {
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
         Check("graph", graphs.check_graph, declared, first_of_sets, in_one_dtype, never),
         _deep("partition", graphs.check_partition, never),
-        _deep("taylor", curves.check_taylor, never),
-        _deep("laplacian", curvature.check_laplacian, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
+        Check("taylor", curves.check_taylor, declared_in_double, first_of_sets, double, never),
+        Check(
+            "laplacian",
+            curvature.check_laplacian,
+            declared_in_double,
+            first_of_sets,
+            double,
+            never,
+        ),
         Check(
             "extremal",
             check_extremal,
