@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 
-class Index:
+class RowIndex:
     """By which inputs the rows of a Jacobian are derivatives, of each element.
 
     - `numbers`: int32 `[rows, *shape]`: the number of an input, no two of one element alike, or -1
@@ -23,7 +23,7 @@ class Index:
         self.numbers = numbers
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Index) and np.array_equal(self.numbers, other.numbers)
+        return isinstance(other, RowIndex) and np.array_equal(self.numbers, other.numbers)
 
     def __hash__(self) -> int:
         return hash((self.numbers.shape, self.numbers.tobytes()))
@@ -44,9 +44,9 @@ class Curved:
     value: Any
     rows: Any
     bend: Any
-    index: Index | None = dataclasses.field(default=None, metadata={"static": True})
+    index: RowIndex | None = dataclasses.field(default=None, metadata={"static": True})
 
-    def over(self, index: Index) -> Curved:
+    def over(self, index: RowIndex) -> Curved:
         """The same with other rows, among which those of each element are."""
         assert self.index is not None
         if self.index == index:
@@ -63,7 +63,7 @@ class Curved:
         inputs = lax.broadcasted_iota(np.int32, shape, 0)
         return self._chosen(inputs == self.index.numbers[None], None)
 
-    def _chosen(self, same: Any, index: Index | None) -> Curved:
+    def _chosen(self, same: Any, index: RowIndex | None) -> Curved:
         zero = jnp.zeros((), self.rows.dtype)
         rows = jnp.sum(jnp.where(same, self.rows[None], zero), 1, dtype=self.rows.dtype)
         return Curved(self.value, rows, self.bend, index)
@@ -74,6 +74,6 @@ def of_inputs(leaves: Sequence[Any]) -> list[Curved]:
     inputs, start = [], 0
     for x in leaves:
         numbers = np.arange(start, start + x.size, dtype=np.int32).reshape(1, *x.shape)
-        inputs.append(Curved(x, jnp.ones_like(x)[None], jnp.zeros_like(x), Index(numbers)))
+        inputs.append(Curved(x, jnp.ones_like(x)[None], jnp.zeros_like(x), RowIndex(numbers)))
         start += x.size
     return inputs

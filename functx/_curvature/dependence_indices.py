@@ -16,7 +16,7 @@ from functx._core.jax_compat import JaxprEqn
 from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.walking import type_of
 
-from .curved_values import Curved, Index
+from .curved_values import Curved, RowIndex
 from .equations import Active, ELEMENTWISE
 
 
@@ -25,7 +25,7 @@ _MOVING = frozenset(
     "broadcast_in_dim expand_dims reshape rev slice split squeeze transpose".split()
 )
 
-Arranged: TypeAlias = tuple[list[Curved], list[Index] | None]
+Arranged: TypeAlias = tuple[list[Curved], list[RowIndex] | None]
 
 
 def arranged(active: Active, curved: Sequence[Curved], count: int) -> Arranged:
@@ -61,7 +61,7 @@ def _moving(active: Active, curved: Sequence[Curved], count: int) -> Arranged | 
     [x], [slot] = curved, active.slots
     numbers = _numbers(x)
     each = [_moved(active.eqn, slot, active.values, row) for row in numbers]
-    return [x], [Index(np.stack(rows)) for rows in zip(*each, strict=True)]
+    return [x], [RowIndex(np.stack(rows)) for rows in zip(*each, strict=True)]
 
 
 def _moved(eqn: JaxprEqn, slot: int, values: Sequence[Any], row: np.ndarray) -> list[np.ndarray]:
@@ -77,14 +77,14 @@ def _concatenated(active: Active, curved: Sequence[Curved], count: int) -> Arran
     for x in curved:
         numbers = _numbers(x)
         missing = np.full((most - numbers.shape[0], *numbers.shape[1:]), -1, np.int32)
-        padded.append(x.over(Index(np.concatenate([numbers, missing]))))
+        padded.append(x.over(RowIndex(np.concatenate([numbers, missing]))))
     given = dict(zip(active.slots, padded, strict=True))
     parts = [
         _numbers(given[i]) if i in given else np.full((most, *np.shape(y)), -1, np.int32)
         for i, y in enumerate(active.values)
     ]
     numbers = np.concatenate(parts, 1 + active.eqn.params["dimension"])
-    return padded, [Index(numbers)]
+    return padded, [RowIndex(numbers)]
 
 
 def _summed(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
@@ -127,10 +127,10 @@ def _contracted(
     full = np.broadcast_to(
         np.expand_dims(joint.numbers, along), (joint.numbers.shape[0], *numbers.shape[1:])
     )
-    return [x.over(Index(full))], [Index(placed(joint.numbers))]
+    return [x.over(RowIndex(full))], [RowIndex(placed(joint.numbers))]
 
 
-def _joint(numbers: Sequence[np.ndarray], count: int) -> Index | None:
+def _joint(numbers: Sequence[np.ndarray], count: int) -> RowIndex | None:
     """Rows for all that any of them has rows for, unless that is half of all inputs or more."""
     stacked = np.sort(np.concatenate(numbers), 0)
     new = np.concatenate([stacked[:1] >= 0, stacked[1:] != stacked[:-1]]) & (stacked >= 0)
@@ -141,7 +141,7 @@ def _joint(numbers: Sequence[np.ndarray], count: int) -> Index | None:
     joint = np.full((size, *stacked.shape[1:]), -1, np.int32)
     at = np.nonzero(new)
     joint[(slots[at], *at[1:])] = stacked[at]
-    return Index(joint)
+    return RowIndex(joint)
 
 
 def _numbers(x: Curved) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools as ft
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from functx._core import describe, fail
 from functx._core.context.grad_modes import outside_grad_mode
@@ -43,7 +45,16 @@ class CurvatureMatrix:
     $J^\top$. The linear approximation of the function is kept, so that a product does not evaluate
     it again. It is a pytree, so that it may enter and leave `jax.jit` and `functx.vmap`.
 
-    - `damping`: $\lambda$, a number.
+    - `push`: the product of $J$ with trees of the parameters.
+    - `output`: the output of the function at the parameters.
+    - `damping`: $\lambda$, an array without dimensions.
+    - `middle`: a function of the output and a direction there, the product of $M$ with it.
+    - `types`: the shape and the dtype of each leaf of the parameters, and `structure` their tree.
+    - `in_tuple`: whether vectors are tuples, of the parameters that a tuple of `argnums` names.
+    - `made_by`: the function that returned the matrix, which errors name.
+
+    Two more are computed:
+
     - `shape`: `(n, n)`, for n elements of all parameters together.
     - `T`: the transpose, which is the matrix itself.
 
@@ -138,7 +149,7 @@ class CurvatureMatrix:
         products = zip(
             jax.tree.leaves(moved), jax.tree.leaves(self.middle(self.output, moved)), strict=True
         )
-        return [sum((jnp.sum(x * y) for x, y in products), jnp.zeros(()))]
+        return [ft.reduce(lax.add, [jnp.sum(x * y) for x, y in products])]
 
     def _product(self, leaves: Sequence[Any]) -> list[Any]:
         moved = self.push(*self.structure.unflatten(leaves))

@@ -18,7 +18,7 @@ from jax import lax
 
 from functx._transforms.programs.walking import type_of
 
-from .curved_values import Curved, Index
+from .curved_values import Curved, RowIndex
 from .dependence_indices import arranged
 from .equations import Active, BILINEAR, is_active_result
 from .propagation import Propagation
@@ -81,7 +81,7 @@ class LaplacianVisitor(Propagation[Curved]):
         return active.merged([*map(Curved, values, moved, tangents, index)], still)
 
 
-def _bent(active: Active, x: Curved, index: Index | None) -> Curved:
+def _bent(active: Active, x: Curved, index: RowIndex | None) -> Curved:
     """A function of each element, by its first and second derivatives: they have no rows."""
     function = lambda x: active.run(x)[0][0]
     slope_at = lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))

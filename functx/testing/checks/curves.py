@@ -1,4 +1,4 @@
-"""Taylor mode: derivatives along curves by `jet`, against those by nested forward mode."""
+"""Derivatives along curves by `jet`, and Laplacians, against those by nested forward mode."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from .programs import CheckProgram, CheckSteps
 Curve = Callable[[jax.Array], Any]
 
 ORDER = 3
+DIRECTIONS = 3
 
 
 # Of a function, a point and the derivatives of a curve through it: of each output the value and the
@@ -102,3 +103,50 @@ def _curve(t: jax.Array, coefficients: tuple[Any, ...]) -> jax.Array:
 
 def _slope(along: Curve) -> Curve:
     return lambda t: functx.jvp(along, (t,), (jnp.ones_like(t),))[1]
+
+
+def check_laplacian(info: OpInfo, sample: Sample) -> CheckSteps:
+    """The Laplacian along random directions is the sum of second derivatives by nested `jvp`."""
+    case = differentiable_case(info, sample)
+    if case is None:
+        return False
+    ways = [random_like(case.xs, seed=60 + i) for i in range(DIRECTIONS)]
+    slow, rng = CheckProgram(_by_second_derivatives(case.f)), np.random.default_rng(67)
+    [got, want, other] = yield [
+        CheckProgram(_by_laplacian(case.f))(case.xs, ways),
+        slow(case.xs, ways),
+        slow([beside(x, rng) for x in case.xs], ways),
+    ]
+    # What an ulp of the arguments moves, rounding does too.
+    scale = max(moved(x, y, x.dtype) for x, y in zip(want, other, strict=True))
+    close = dataclasses.replace(DERIVATIVES, scale=scale)
+    assert_close(got, want, what=f"laplacian of {case.what}", close=close)
+
+
+def _in_plane(f: Callable[..., Any], xs: ArrayList, ways: list[ArrayList], at: jax.Array) -> Any:
+    """`f` in the plane through `xs` that the `ways` span, so that products of inputs bend it."""
+    moved = []
+    for x, *steps in zip(xs, *ways, strict=True):
+        moved.append(sum((at[i].astype(v.dtype) * v for i, v in enumerate(steps)), x))
+    return f(*moved)
+
+
+def _by_laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
+    def run(xs: ArrayList, ways: list[ArrayList]) -> Any:
+        along = lambda at: _in_plane(f, xs, ways, at)
+        return list(functx.curvature.laplacian(along)(jnp.zeros(DIRECTIONS)))
+
+    return run
+
+
+def _by_second_derivatives(f: Callable[..., Any]) -> Callable[..., Any]:
+    def run(xs: ArrayList, ways: list[ArrayList]) -> Any:
+        def second(direction: jax.Array) -> Any:
+            along = lambda at: _in_plane(f, xs, ways, at)
+            first = lambda at: jax.jvp(along, (at,), (direction,))[1]
+            return jax.jvp(first, (jnp.zeros(DIRECTIONS),), (direction,))[1]
+
+        each = [second(direction) for direction in jnp.eye(DIRECTIONS)]
+        return [sum(ys) for ys in zip(*each, strict=True)]
+
+    return run

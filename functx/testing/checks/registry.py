@@ -12,7 +12,6 @@ from functx.testing.opinfo import OpInfo, Sample
 from . import (
     batching,
     composition,
-    curvature,
     curves,
     distributions,
     forward,
@@ -360,12 +359,7 @@ CHECKS: dict[str, Check] = {
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
         Check("taylor", curves.check_taylor, declared_in_double, first_of_sets, double, never),
         Check(
-            "laplacian",
-            curvature.check_laplacian,
-            declared_in_double,
-            first_of_sets,
-            double,
-            never,
+            "laplacian", curves.check_laplacian, declared_in_double, first_of_sets, double, never
         ),
         Check(
             "extremal",
