@@ -21,7 +21,7 @@ from functx._transforms.tangents import leaf_types
 
 from .calls import recorded_call, RecordedCall, require_options
 from .pointwise import acts_on_elements
-from .series import Series
+from .series import TaylorSeries
 from .taylor_rules import TaylorVisitor
 
 
@@ -72,7 +72,8 @@ def hessian_diagonal(
         def lane(*tangents: Any) -> tuple[list[Any], list[Any]]:
             visitor = TaylorVisitor(2)
             lines = [
-                Series(x, (v, jnp.zeros_like(v))) for x, v in zip(leaves, tangents, strict=True)
+                TaylorSeries(x, (v, jnp.zeros_like(v)))
+                for x, v in zip(leaves, tangents, strict=True)
             ]
             found = interpret(call.program, lines, visitor)
             outvars = call.program.jaxpr.outvars[: call.count]

@@ -25,7 +25,7 @@ from functx._transforms.programs.interpreting import bind, interpret
 from functx._transforms.programs.recording import record, RecordedProgram
 from functx._transforms.tangents import matched
 
-from .series import Series
+from .series import TaylorSeries
 from .taylor_rules import TaylorVisitor
 
 
@@ -109,7 +109,7 @@ def _along(
         return program.output(interpret(program, leaves, bind)), []
     factors = [math.factorial(k) for k in range(1, order + 1)]
     inputs = [
-        Series(x, tuple(c / n for c, n in zip(curve, factors, strict=True)))
+        TaylorSeries(x, tuple(c / n for c, n in zip(curve, factors, strict=True)))
         for x, *curve in zip(leaves, *terms, strict=True)
     ]
     visitor = TaylorVisitor(order)

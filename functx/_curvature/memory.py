@@ -17,7 +17,7 @@ from jax import core
 
 from functx._core.jax_compat import current_trace, JaxprEqn, Literal
 
-from .series import Series
+from .series import TaylorSeries
 
 
 class Memory:
@@ -38,7 +38,7 @@ class Memory:
         trace = current_trace()  # what a loop or a branch computes has no meaning outside of it
         params = tuple((name, meaning(x)) for name, x in sorted(eqn.params.items()))
         head = id(trace), eqn.primitive, params
-        order = max((len(x.terms) for x in operands if isinstance(x, Series)), default=0)
+        order = max((len(x.terms) for x in operands if isinstance(x, TaylorSeries)), default=0)
         names = [
             (head, *(_name(*pair, k) for pair in zip(eqn.invars, operands, strict=True)))
             for k in range(order, -1, -1)
@@ -53,10 +53,10 @@ class Memory:
         self._alive += [trace, eqn, *operands]
         return results
 
-    def slope(self, curve: Series) -> Any:
+    def slope(self, curve: TaylorSeries) -> Any:
         """The derivative of a curve, whose order is lower by one: of order 0 a value."""
         first, *others = (self._multiple(k, x) for k, x in enumerate(curve.terms, 1))
-        return Series(first, tuple(others)) if others else first
+        return TaylorSeries(first, tuple(others)) if others else first
 
     def _multiple(self, k: int, x: Any) -> Any:
         if (k, id(x)) not in self._slopes:
@@ -99,13 +99,13 @@ def _name(atom: Any, x: Any, order: int) -> Hashable:
     """What an operand is, to an order."""
     if isinstance(atom, Literal):
         return repr(atom.val), str(atom.aval)
-    if isinstance(x, Series):
+    if isinstance(x, TaylorSeries):
         return tuple(map(id, x.coefficients[: order + 1]))
     return id(x)
 
 
 def _continued(lower: Any, y: Any) -> Any:
     """The series `y`, as far as they go with the coefficients of `lower`."""
-    if not isinstance(lower, Series) or not isinstance(y, Series):
+    if not isinstance(lower, TaylorSeries) or not isinstance(y, TaylorSeries):
         return y
-    return Series(lower.value, (*lower.terms, *y.terms[len(lower.terms) :]))
+    return TaylorSeries(lower.value, (*lower.terms, *y.terms[len(lower.terms) :]))

@@ -12,7 +12,7 @@ from jax import lax
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
-class Series:
+class TaylorSeries:
     """A curve $x(t) = c_0 + c_1 t + ... + c_K t^K$: `value` is $c_0$, `terms` are the others."""
 
     value: Any
@@ -24,7 +24,7 @@ class Series:
 
     def truncated(self, order: int) -> Any:
         """The series to a lower order, of order 0 its value."""
-        return Series(self.value, self.terms[:order]) if order else self.value
+        return TaylorSeries(self.value, self.terms[:order]) if order else self.value
 
 
 Coefficients: TypeAlias = list[Any]

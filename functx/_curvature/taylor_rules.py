@@ -27,13 +27,13 @@ from functx._transforms.programs.nested import can_rebind
 from .equations import Active, BILINEAR
 from .memory import Memory
 from .propagation import Propagation
-from .series import Coefficients, convolved, integrated, Series, total
+from .series import Coefficients, convolved, integrated, TaylorSeries, total
 
 
-class TaylorVisitor(Propagation[Series]):
+class TaylorVisitor(Propagation[TaylorSeries]):
     """Taylor series of a program, to a given order."""
 
-    moving = Series
+    moving = TaylorSeries
 
     def __init__(self, order: int, memory: Memory | None = None) -> None:
         self.order, self.memory = order, memory
@@ -45,8 +45,8 @@ class TaylorVisitor(Propagation[Series]):
             eqn, operands, lambda: super(TaylorVisitor, self).__call__(eqn, operands)
         )
 
-    def lifted(self, x: Any) -> Series:
-        return Series(x, (jnp.zeros_like(x),) * self.order)
+    def lifted(self, x: Any) -> TaylorSeries:
+        return TaylorSeries(x, (jnp.zeros_like(x),) * self.order)
 
     def equation(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         if eqn.primitive is function_tangent:  # it means what its rule computes
@@ -69,7 +69,7 @@ class TaylorVisitor(Propagation[Series]):
             return [_series(RECURRENCES[name](xs[0], active.eqn.params))]
         return self._by_slope(active, curves)
 
-    def _linear(self, active: Active, curves: Sequence[Series]) -> Sequence[Any]:
+    def _linear(self, active: Active, curves: Sequence[TaylorSeries]) -> Sequence[Any]:
         moved: list[list[Any]] = []
         values: Sequence[Any] = ()
         still: Sequence[Any] = ()
@@ -78,10 +78,10 @@ class TaylorVisitor(Propagation[Series]):
             moved.append(found)
         each = zip(*moved, strict=True)
         return active.merged(
-            [Series(y, terms) for y, terms in zip(values, each, strict=True)], still
+            [TaylorSeries(y, terms) for y, terms in zip(values, each, strict=True)], still
         )
 
-    def _by_slope(self, active: Active, curves: Sequence[Series]) -> Sequence[Any]:
+    def _by_slope(self, active: Active, curves: Sequence[TaylorSeries]) -> Sequence[Any]:
         """The results by their derivatives along the curves, series of an order lower by one."""
         memory = self.memory or Memory()
         points = tuple(curve.truncated(self.order - 1) for curve in curves)
@@ -90,7 +90,7 @@ class TaylorVisitor(Propagation[Series]):
         if self.order == 1:
             values, dots, still = push(points, slopes)
             return active.merged(
-                [Series(y, (dot,)) for y, dot in zip(values, dots, strict=True)], still
+                [TaylorSeries(y, (dot,)) for y, dot in zip(values, dots, strict=True)], still
             )
         program, shape = jax.make_jaxpr(push, return_shape=True)(active.xs, active.xs)
         lower = TaylorVisitor(self.order - 1, memory)
@@ -100,13 +100,13 @@ class TaylorVisitor(Propagation[Series]):
         for y, dot in zip(values, dots, strict=True):
             dot = dot if lower.moves(dot) else lower.lifted(dot)
             terms = (x / k for k, x in enumerate(dot.coefficients, 1))
-            results.append(Series(lower.value(y), tuple(terms)))
+            results.append(TaylorSeries(lower.value(y), tuple(terms)))
         return active.merged(results, [*map(lower.value, still)])
 
 
-def _series(coefficients: Coefficients) -> Series:
+def _series(coefficients: Coefficients) -> TaylorSeries:
     value, *terms = coefficients
-    return Series(value, tuple(terms))
+    return TaylorSeries(value, tuple(terms))
 
 
 Recurrence = Callable[[Coefficients, dict[str, Any]], Coefficients]
