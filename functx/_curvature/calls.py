@@ -22,7 +22,7 @@ from functx._transforms.programs.recording import record, RecordedProgram
 from functx._transforms.tangents import leaf_types, LeafType
 
 
-class RecordedCall(NamedTuple):
+class DifferentiatedCall(NamedTuple):
     """A call as a program of the leaves of its differentiated arguments.
 
     - `program`: it returns the leaves of the output, then those of the aux that are arrays.
@@ -61,7 +61,7 @@ def recorded_call(
     has_aux: bool,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> RecordedCall:
+) -> DifferentiatedCall:
     """The call `func(*args, **kwargs)`, whose arguments `argnums` must be real."""
     which = checked_argnums(who, argnums)
     function, values, paths = pick(who, func, which, args, kwargs)
@@ -72,7 +72,7 @@ def recorded_call(
     types, structure = leaf_types(values)
     outputs = program.outputs.structure
     count = (outputs.children()[0] if has_aux else outputs).num_leaves
-    return RecordedCall(program, values, types, structure, count, has_aux)
+    return DifferentiatedCall(program, values, types, structure, count, has_aux)
 
 
 def require_real(who: str, values: tuple[Any, ...], paths: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.walking import type_of
 
 from .curved_values import Curved, RowIndex
-from .equations import Active, ELEMENTWISE
+from .equations import ActiveEquation, ELEMENTWISE
 
 
 # Move or repeat the elements of one operand.
@@ -28,7 +28,7 @@ _MOVING = frozenset(
 Arranged: TypeAlias = tuple[list[Curved], list[RowIndex] | None]
 
 
-def arranged(active: Active, curved: Sequence[Curved], count: int) -> Arranged:
+def arranged(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged:
     """The operands with rows that fit together, and the indices of the results.
 
     Without these, there is a row for each of the `count` inputs.
@@ -40,11 +40,11 @@ def arranged(active: Active, curved: Sequence[Curved], count: int) -> Arranged:
     return [x.dense(count) for x in curved], None
 
 
-def _unknown(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
+def _unknown(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
     return None
 
 
-def _elementwise(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
+def _elementwise(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
     outputs = active.eqn.outvars
     shapes = {tuple(type_of(x).shape) for x in outputs} | {x.value.shape for x in curved}
     if len(shapes) != 1:
@@ -57,7 +57,7 @@ def _elementwise(active: Active, curved: Sequence[Curved], count: int) -> Arrang
     return [x.over(joint) for x in curved], [joint] * len(outputs)
 
 
-def _moving(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
+def _moving(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
     [x], [slot] = curved, active.slots
     numbers = _numbers(x)
     each = [_moved(active.eqn, slot, active.values, row) for row in numbers]
@@ -71,7 +71,7 @@ def _moved(eqn: JaxprEqn, slot: int, values: Sequence[Any], row: np.ndarray) -> 
         return [np.asarray(y) for y in bind(eqn, operands)]
 
 
-def _concatenated(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
+def _concatenated(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
     most = max(_numbers(x).shape[0] for x in curved)
     padded = []
     for x in curved:
@@ -87,12 +87,12 @@ def _concatenated(active: Active, curved: Sequence[Curved], count: int) -> Arran
     return padded, [RowIndex(numbers)]
 
 
-def _summed(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
+def _summed(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
     axes = tuple(active.eqn.params["axes"])
     return _contracted(curved[0], axes, count, lambda numbers: numbers)
 
 
-def _product(active: Active, curved: Sequence[Curved], count: int) -> Arranged | None:
+def _product(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
     if len(active.slots) != 1:
         return None
     [x], [slot] = curved, active.slots
@@ -149,7 +149,7 @@ def _numbers(x: Curved) -> np.ndarray:
     return x.index.numbers
 
 
-_FINDING: dict[str, Callable[[Active, Sequence[Curved], int], Arranged | None]] = {
+_FINDING: dict[str, Callable[[ActiveEquation, Sequence[Curved], int], Arranged | None]] = {
     **dict.fromkeys(ELEMENTWISE, _elementwise),
     **dict.fromkeys(_MOVING, _moving),
     "concatenate": _concatenated,

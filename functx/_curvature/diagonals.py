@@ -19,7 +19,7 @@ from functx._transforms.programs.interpreting import bind, interpret
 from functx._transforms.programs.walking import type_of
 from functx._transforms.tangents import leaf_types
 
-from .calls import recorded_call, RecordedCall, require_options
+from .calls import DifferentiatedCall, recorded_call, require_options
 from .pointwise import acts_on_elements
 from .series import TaylorSeries
 from .taylor_rules import TaylorVisitor
@@ -165,7 +165,7 @@ def jacobian_diagonal(
 
 
 def _by_columns(
-    call: RecordedCall,
+    call: DifferentiatedCall,
     column: Callable[[Sequence[Any]], tuple[list[Any], Any]],
     chunk_size: int | str | None,
     max_bytes: int | None,
@@ -188,7 +188,7 @@ def _by_columns(
     return entries, stacked[call.count :]
 
 
-def _require_alike(who: str, call: RecordedCall) -> None:
+def _require_alike(who: str, call: DifferentiatedCall) -> None:
     """Refuses an output that is no tree like the argument, with the same shapes."""
     (given,) = call.values
     inputs, structure = leaf_types(given)

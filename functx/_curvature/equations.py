@@ -43,7 +43,7 @@ ELEMENTWISE = frozenset(
 )
 
 
-class Active:
+class ActiveEquation:
     """An equation as a function of those of its operands that move and have tangents.
 
     `run(*xs)` returns the results that have tangents, and the others. `slots` are the numbers of

@@ -18,7 +18,7 @@ from functx._transforms.chunking import resolved_chunk_size
 from functx._transforms.outputs import signed
 from functx._transforms.programs.interpreting import interpret
 
-from .calls import recorded_call, RecordedCall, require_options
+from .calls import DifferentiatedCall, recorded_call, require_options
 from .curved_values import Curved, of_inputs
 from .laplacian_rules import LaplacianVisitor
 
@@ -140,7 +140,7 @@ def forward_laplacian(
     return function
 
 
-class _Found(NamedTuple):
+class _Propagated(NamedTuple):
     value: Any
     rows: list[Any]
     laplacian: Any
@@ -148,8 +148,11 @@ class _Found(NamedTuple):
 
 
 def _propagated(
-    call: RecordedCall, chunk_size: int | str | None, max_bytes: int | None, with_jacobian: bool
-) -> _Found:
+    call: DifferentiatedCall,
+    chunk_size: int | str | None,
+    max_bytes: int | None,
+    with_jacobian: bool,
+) -> _Propagated:
     leaves = call.structure.flatten_up_to(call.values)
 
     def through(inputs: list[Curved], count: Any) -> tuple[list[Any], list[int | None]]:
@@ -182,4 +185,4 @@ def _propagated(
     values = found[len(rows) + call.count :]
     whole = call.program.output(values)
     value, aux = whole if call.has_aux else (whole, None)
-    return _Found(value, rows, call.output([*bends, *values[call.count :]]), aux)
+    return _Propagated(value, rows, call.output([*bends, *values[call.count :]]), aux)

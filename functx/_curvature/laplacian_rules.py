@@ -20,7 +20,7 @@ from functx._transforms.programs.walking import type_of
 
 from .curved_values import Curved, RowIndex
 from .dependence_indices import arranged
-from .equations import Active, BILINEAR, is_active_result
+from .equations import ActiveEquation, BILINEAR, is_active_result
 from .propagation import Propagation
 
 
@@ -47,7 +47,7 @@ class LaplacianVisitor(Propagation[Curved]):
 
     unstepped = stepwise
 
-    def derive(self, active: Active, operands: list[Any]) -> Sequence[Any]:
+    def derive(self, active: ActiveEquation, operands: list[Any]) -> Sequence[Any]:
         curved, indices = arranged(active, [operands[i] for i in active.slots], self.count)
         indices = [None] * len(active.eqn.outvars) if indices is None else indices
         rows, bends = tuple(x.rows for x in curved), tuple(x.bend for x in curved)
@@ -81,7 +81,7 @@ class LaplacianVisitor(Propagation[Curved]):
         return active.merged([*map(Curved, values, moved, tangents, index)], still)
 
 
-def _bent(active: Active, x: Curved, index: RowIndex | None) -> Curved:
+def _bent(active: ActiveEquation, x: Curved, index: RowIndex | None) -> Curved:
     """A function of each element, by its first and second derivatives: they have no rows."""
     function = lambda x: active.run(x)[0][0]
     slope_at = lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))
@@ -90,7 +90,7 @@ def _bent(active: Active, x: Curved, index: RowIndex | None) -> Curved:
     return Curved(value, slope[None] * x.rows, slope * x.bend + second * squares, index)
 
 
-def _contracted(active: Active, left: Any, right: Any) -> Any:
+def _contracted(active: ActiveEquation, left: Any, right: Any) -> Any:
     """The sum, over the rows, of the products of two operands' rows."""
     params = active.eqn.params
     if not _is_plain_dot(active):
@@ -107,13 +107,13 @@ def _contracted(active: Active, left: Any, right: Any) -> Any:
     )
 
 
-def _is_plain_dot(active: Active) -> bool:
+def _is_plain_dot(active: ActiveEquation) -> bool:
     """Whether the equation multiplies arrays, and does not say how the product is sharded."""
     eqn = active.eqn
     return eqn.primitive.name == "dot_general" and eqn.params.get("out_sharding") is None
 
 
-def _multiplied(active: Active, rows: Any) -> Any:
+def _multiplied(active: ActiveEquation, rows: Any) -> Any:
     """The products of one operand's rows and the other operand, which does not move.
 
     The rows come first: to sum what is along a last dimension, CPUs take several times longer.

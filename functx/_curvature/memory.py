@@ -20,7 +20,7 @@ from functx._core.jax_compat import current_trace, JaxprEqn, Literal
 from .series import TaylorSeries
 
 
-class Memory:
+class SeriesMemory:
     """The results of equations, by what they compute of which coefficients."""
 
     def __init__(self) -> None:

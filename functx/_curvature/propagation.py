@@ -18,7 +18,7 @@ from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx._transforms.programs.nested import rebind
 from functx._transforms.programs.walking import CALLS, CHECKPOINTS, opened, type_of
 
-from .equations import Active, is_constant
+from .equations import ActiveEquation, is_constant
 
 
 M = TypeVar("M")
@@ -49,7 +49,7 @@ class Propagation(Visitor, Generic[M]):
     def unstepped(self, x: M) -> M:
         return x
 
-    def derive(self, active: Active, operands: list[Any]) -> Sequence[Any]:
+    def derive(self, active: ActiveEquation, operands: list[Any]) -> Sequence[Any]:
         raise NotImplementedError
 
     def moves(self, x: Any) -> bool:
@@ -72,7 +72,7 @@ class Propagation(Visitor, Generic[M]):
 
     def equation(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         moves = [*map(self.moves, operands)]
-        return self.derive(Active(eqn, [*map(self.value, operands)], moves), operands)
+        return self.derive(ActiveEquation(eqn, [*map(self.value, operands)], moves), operands)
 
     def nested(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         name = eqn.primitive.name

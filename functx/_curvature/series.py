@@ -28,7 +28,7 @@ class TaylorSeries:
 
 
 Coefficients: TypeAlias = list[Any]
-Product: TypeAlias = Callable[[Any, Any], Any]
+SeriesProduct: TypeAlias = Callable[[Any, Any], Any]
 
 
 def total(terms: Sequence[Any]) -> Any:
@@ -39,7 +39,7 @@ def total(terms: Sequence[Any]) -> Any:
     return first
 
 
-def convolved(product: Product, x: Coefficients, y: Coefficients) -> Coefficients:
+def convolved(product: SeriesProduct, x: Coefficients, y: Coefficients) -> Coefficients:
     """The series of a product: $z_k = \\sum_j x_j y_{k-j}$ (Griewank and Walther, table 13.1)."""
     return [total([product(x[j], y[k - j]) for j in range(k + 1)]) for k in range(len(x))]
 

@@ -24,8 +24,8 @@ from functx._core.rules.function_primitives import function_tangent, tangent_run
 from functx._transforms.programs.interpreting import interpret
 from functx._transforms.programs.nested import can_rebind
 
-from .equations import Active, BILINEAR
-from .memory import Memory
+from .equations import ActiveEquation, BILINEAR
+from .memory import SeriesMemory
 from .propagation import Propagation
 from .series import Coefficients, convolved, integrated, TaylorSeries, total
 
@@ -35,7 +35,7 @@ class TaylorVisitor(Propagation[TaylorSeries]):
 
     moving = TaylorSeries
 
-    def __init__(self, order: int, memory: Memory | None = None) -> None:
+    def __init__(self, order: int, memory: SeriesMemory | None = None) -> None:
         self.order, self.memory = order, memory
 
     def __call__(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
@@ -54,7 +54,7 @@ class TaylorVisitor(Propagation[TaylorSeries]):
             return interpret(jax.make_jaxpr(run)(*map(self.value, operands)), operands, self)
         return super().equation(eqn, operands)
 
-    def derive(self, active: Active, operands: list[Any]) -> Sequence[Any]:
+    def derive(self, active: ActiveEquation, operands: list[Any]) -> Sequence[Any]:
         name, curves = active.eqn.primitive.name, [operands[i] for i in active.slots]
         if active.is_linear:
             return self._linear(active, curves)
@@ -69,7 +69,7 @@ class TaylorVisitor(Propagation[TaylorSeries]):
             return [_series(RECURRENCES[name](xs[0], active.eqn.params))]
         return self._by_slope(active, curves)
 
-    def _linear(self, active: Active, curves: Sequence[TaylorSeries]) -> Sequence[Any]:
+    def _linear(self, active: ActiveEquation, curves: Sequence[TaylorSeries]) -> Sequence[Any]:
         moved: list[list[Any]] = []
         values: Sequence[Any] = ()
         still: Sequence[Any] = ()
@@ -81,9 +81,9 @@ class TaylorVisitor(Propagation[TaylorSeries]):
             [TaylorSeries(y, terms) for y, terms in zip(values, each, strict=True)], still
         )
 
-    def _by_slope(self, active: Active, curves: Sequence[TaylorSeries]) -> Sequence[Any]:
+    def _by_slope(self, active: ActiveEquation, curves: Sequence[TaylorSeries]) -> Sequence[Any]:
         """The results by their derivatives along the curves, series of an order lower by one."""
-        memory = self.memory or Memory()
+        memory = self.memory or SeriesMemory()
         points = tuple(curve.truncated(self.order - 1) for curve in curves)
         slopes = tuple(memory.slope(curve) for curve in curves)
         push = lambda xs, vs: jax.jvp(active.run, xs, vs, has_aux=True)
