@@ -13,11 +13,13 @@ import jax
 import numpy as np
 
 from functx._core.jax_compat import JaxprEqn
+from functx._core.rules.function_primitives import function_call
 from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.walking import type_of
 
 from .curved_values import Curved, RowIndex
 from .equations import ActiveEquation, ELEMENTWISE
+from .pointwise import is_elementwise
 
 
 # Move or repeat the elements of one operand.
@@ -45,16 +47,14 @@ def _unknown(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Ar
 
 
 def _elementwise(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
-    outputs = active.eqn.outvars
-    shapes = {tuple(type_of(x).shape) for x in outputs} | {x.value.shape for x in curved}
-    if len(shapes) != 1:
+    if not is_elementwise(active):
         return None
     joint = curved[0].index
     if any(x.index != joint for x in curved):
         joint = _joint([_numbers(x) for x in curved], count)
     if joint is None:
         return None
-    return [x.over(joint) for x in curved], [joint] * len(outputs)
+    return [x.over(joint) for x in curved], [joint] * len(active.eqn.outvars)
 
 
 def _moving(active: ActiveEquation, curved: Sequence[Curved], count: int) -> Arranged | None:
@@ -150,7 +150,7 @@ def _numbers(x: Curved) -> np.ndarray:
 
 
 _FINDING: dict[str, Callable[[ActiveEquation, Sequence[Curved], int], Arranged | None]] = {
-    **dict.fromkeys(ELEMENTWISE, _elementwise),
+    **dict.fromkeys((*ELEMENTWISE, function_call.name), _elementwise),
     **dict.fromkeys(_MOVING, _moving),
     "concatenate": _concatenated,
     "reduce_sum": _summed,

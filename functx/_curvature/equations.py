@@ -79,18 +79,6 @@ class ActiveEquation:
             return not jnp.iscomplexobj(self.xs[0])
         return len(self.slots) == 1 and (name in BILINEAR or LINEAR_IN.get(name) == self.slots[0])
 
-    @property
-    def is_pointwise(self) -> bool:
-        """Whether it is a real function of each element of one real operand."""
-        name, results = self.eqn.primitive.name, [*map(type_of, self.eqn.outvars)]
-        return (
-            name in ELEMENTWISE
-            and len(self.slots) == 1
-            and jnp.isrealobj(self.xs[0])
-            and all(jnp.issubdtype(y.dtype, jnp.floating) for y in results)
-            and all(y.shape == self.xs[0].shape for y in results)  # numbers stand beside arrays
-        )
-
 
 def is_active_result(x: Any) -> bool:
     """Whether a result of an equation is read and has tangents."""

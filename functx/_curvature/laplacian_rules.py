@@ -21,6 +21,7 @@ from functx._transforms.programs.walking import type_of
 from .curved_values import Curved, RowIndex
 from .dependence_indices import arranged
 from .equations import ActiveEquation, BILINEAR, is_active_result
+from .pointwise import is_real_function_of_elements
 from .propagation import Propagation
 
 
@@ -64,7 +65,7 @@ class LaplacianVisitor(Propagation[Curved]):
             moved = [_multiplied(active, *rows)]
         elif active.is_linear:
             moved = jax.vmap(push)(rows)
-        elif active.is_pointwise:
+        elif len(indices) == 1 and is_real_function_of_elements(active):
             return [_bent(active, curved[0], indices[0])]
         elif active.eqn.primitive.name in BILINEAR:
             moved = jax.vmap(push)(rows)

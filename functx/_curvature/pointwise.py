@@ -1,4 +1,4 @@
-"""Whether a function of arrays acts on each element alone, as its derivative's program shows."""
+"""Which functions and equations act on each element alone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import jax.numpy as jnp
 from jax.interpreters import partial_eval
 
 from functx._core.jax_compat import Jaxpr, JaxprEqn
+from functx._core.rules.function_primitives import function_call
 from functx._transforms.programs.dependence import reads
 from functx._transforms.programs.walking import CALLS, opened, own_programs, type_of
 
-from .equations import ELEMENTWISE
+from .equations import ActiveEquation, ELEMENTWISE
 
 
 def acts_on_elements(function: Callable[..., Any], values: Sequence[Any]) -> bool:
@@ -27,6 +28,34 @@ def acts_on_elements(function: Callable[..., Any], values: Sequence[Any]) -> boo
     jaxpr = opened(jax.make_jaxpr(push)(*values))[0]
     read, used = partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))
     return _moved(read, [True] * sum(used)) is not None
+
+
+def is_elementwise(active: ActiveEquation) -> bool:
+    """Whether each element of a result moves with the elements in its place alone.
+
+    Of a function with own rules, its rules say so.
+    """
+    eqn = active.eqn
+    shapes = {tuple(x.shape) for x in [*active.xs, *map(type_of, eqn.outvars)]}
+    if len(shapes) != 1:  # numbers stand beside arrays
+        return False
+    if eqn.primitive is function_call:
+        return acts_on_elements(lambda *xs: active.run(*xs)[0], active.xs)
+    return eqn.primitive.name in ELEMENTWISE
+
+
+def is_real_function_of_elements(active: ActiveEquation) -> bool:
+    """Whether it makes real numbers of the elements of one real operand, each alone.
+
+    Not by own rules: at singular points they may look at the direction.
+    """
+    return (
+        active.eqn.primitive is not function_call
+        and len(active.slots) == 1
+        and jnp.isrealobj(active.xs[0])
+        and all(jnp.issubdtype(type_of(y).dtype, jnp.floating) for y in active.eqn.outvars)
+        and is_elementwise(active)
+    )
 
 
 def _moved(jaxpr: Jaxpr, marks: Sequence[bool]) -> list[bool] | None:

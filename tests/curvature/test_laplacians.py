@@ -143,8 +143,9 @@ def sizes(f, *args):
     return [int(np.prod(x.aval.shape)) for e in jax.make_jaxpr(f)(*args).eqns for x in e.outvars]
 
 
-def test_rows_of_separate_particles_are_three():
-    energy = lambda r: jnp.tanh(r @ FEATURES).sum(1)
+@pytest.mark.parametrize("bent", [jnp.tanh, functx.tanh, F.gelu])
+def test_rows_of_separate_particles_are_three(bent):
+    energy = lambda r: bent(r @ FEATURES).sum(1)
     many = jnp.ones((50, 3))
     largest = max(sizes(lambda r: laplacian(energy)(r), many))
     assert largest <= 3 * 50 * 7 * 3, "rows for the 150 inputs would be 52500 numbers"
