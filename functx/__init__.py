@@ -630,6 +630,7 @@ if _typing.TYPE_CHECKING:
     from . import (
         aot as aot,
         checkpointing as checkpointing,
+        curvature as curvature,
         func as func,
         implicit as implicit,
         residuals as residuals,

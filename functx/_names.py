@@ -41,6 +41,7 @@ TOOLS = (
     "aot",
     "backends",
     "checkpointing",
+    "curvature",
     "func",
     "implicit",
     "memory",

@@ -6,6 +6,7 @@ import functx.aot
 import functx.autograd
 import functx.backends
 import functx.checkpointing
+import functx.curvature
 import functx.debug
 import functx.func
 import functx.implicit
@@ -26,6 +27,7 @@ FACADES = [
     functx.autograd.graph,
     functx.backends,
     functx.checkpointing,
+    functx.curvature,
     functx.debug,
     functx.func,
     functx.implicit,

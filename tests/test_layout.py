@@ -27,6 +27,7 @@ FLOORS = [
     "_memory",
     "_profiling",
     "_sparse",
+    "_curvature",
     "(facade)",
     "testing",
     "cli",

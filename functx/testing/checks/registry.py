@@ -357,6 +357,10 @@ CHECKS: dict[str, Check] = {
         Check("graph", graphs.check_graph, declared, first_of_sets, in_one_dtype, never),
         _deep("partition", graphs.check_partition, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
+        Check("taylor", curves.check_taylor, declared_in_double, first_of_sets, double, never),
+        Check(
+            "laplacian", curves.check_laplacian, declared_in_double, first_of_sets, double, never
+        ),
         Check(
             "extremal",
             check_extremal,

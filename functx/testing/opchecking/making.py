@@ -37,6 +37,8 @@ _ON_REQUEST = (
     "extremal",
     "limits",
     "jet",
+    "taylor",
+    "laplacian",
     "graph",
     "partition",
     "symbolic",
