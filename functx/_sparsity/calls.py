@@ -11,6 +11,7 @@ import jax
 
 from functx._core import describe, fail
 from functx._transforms.arguments import (
+    Argnums,
     checked_argnums,
     differentiable,
     kind_of,
@@ -30,22 +31,30 @@ Kind: TypeAlias = Literal["jacobian", "hessian"]
 
 @dataclasses.dataclass(frozen=True)
 class DerivativeOf:
-    """Whose derivative is wanted: a function of the arguments that `which` names."""
+    """Whose derivative is wanted: a function of the arguments that `argnums` names."""
 
     who: str
     func: Callable[..., Any]
-    which: tuple[int | str, ...]
+    argnums: Argnums
     kind: Kind
 
     @classmethod
     def checked(cls, who: str, func: Any, argnums: Any, kind: Kind) -> DerivativeOf:
         """The same, refused where no call could make sense of it."""
+        who = f"sparsity.{who}"
         require_callable(who, func)
-        return cls(who, func, checked_argnums(who, argnums), kind)
+        checked_argnums(who, argnums)
+        return cls(who, func, argnums, kind)
+
+    @property
+    def several(self) -> bool:
+        """Whether the arguments are a tuple, and so the derivatives."""
+        return isinstance(self.argnums, tuple)
 
     def at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """A call of the function, or rather of its gradient for a Hessian."""
-        function, values, paths = pick(self.who, self.func, self.which, args, kwargs)
+        which = checked_argnums(self.who, self.argnums)
+        function, values, paths = pick(self.who, self.func, which, args, kwargs)
         for path, x in leaves_with_paths(values, paths):
             if kind_of(x) == "complex":
                 fail(
@@ -57,10 +66,11 @@ class DerivativeOf:
         if not any(isinstance(x, jax.ShapeDtypeStruct) for x in jax.tree.leaves(values)):
             values = differentiable(self.who, values, paths).values
         if self.kind == "hessian":
-            compute = gradients_of(self.who, function, tuple(range(len(values))), False)
-            return Call(self, lambda *xs: compute(xs, {})[0], values)
-        function = checking(self.who, function, False, require_differentiable_output)
-        return Call(self, function, values)
+            which = tuple(range(len(values))) if self.several else 0
+            compute = gradients_of(self.who, function, which, False)
+            return Call(self.who, lambda *xs: compute(xs, {})[0], values)
+        function = checking(self.who, function, False, _require_real)
+        return Call(self.who, function, values)
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a plan depends on in a call: the shapes and dtypes of arrays, and other leaves.
@@ -69,7 +79,7 @@ class DerivativeOf:
         """
         leaves, structure = jax.tree.flatten((args, kwargs))
         kept = tuple(
-            LeafType.of(x) if kind_of(x) != "other" and not is_python_number(x) else (type(x), x)
+            (type(x), x) if kind_of(x) == "other" or is_python_number(x) else LeafType.of(x)
             for x in leaves
         )
         try:
@@ -81,9 +91,9 @@ class DerivativeOf:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A function of real arrays to real arrays, and the values at which it is called."""
+    """A function of real arrays that returns real arrays, and the values at which it is called."""
 
-    of: DerivativeOf
+    who: str
     function: Callable[..., Any]
     values: tuple[Any, ...]
 
@@ -99,9 +109,9 @@ class Call:
         return jax.tree.structure(self.values)
 
 
-def require_real(who: str, outputs: Any) -> None:
-    """Refuses complex outputs."""
-    for x in jax.tree.leaves(outputs):
+def _require_real(who: str, output: Any) -> None:
+    require_differentiable_output(who, output)
+    for x in jax.tree.leaves(output):
         if kind_of(x) == "complex":
             fail(
                 who,
@@ -119,27 +129,46 @@ def size_of(who: str, types: Sequence[LeafType]) -> int:
     return sum(math.prod(x.shape) for x in types)
 
 
-def pushed(
-    of: DerivativeOf, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Callable[..., Any], tuple[Any, ...], list[LeafType]]:
-    """The derivative along tangents as a function of `(tangents, primals, other arrays)`.
+def likes(types: Sequence[Any]) -> list[jax.ShapeDtypeStruct]:
+    """The same types as JAX takes them for arguments."""
+    return [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in types]
 
-    Returned with the types of its arguments; the last result are the types of the outputs, once it
-    was traced.
+
+@dataclasses.dataclass(frozen=True)
+class LinearProgram:
+    """A derivative as a function to record: of vectors, of primals and of all other arrays.
+
+    It is linear in the vectors, of whose elements the patterns are made.
     """
+
+    function: Callable[..., Any]
+    vectors: tuple[LeafType, ...]
+    specs: tuple[Any, ...]
+
+
+def pushing(of: DerivativeOf, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LinearProgram:
+    """The derivative along tangents of the inputs."""
     call, others = of.at(args, kwargs), partition((args, kwargs))
-    likes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in call.inputs]
-    found: list[LeafType] = []
 
-    def tangents(dots: Sequence[Any], primals: Sequence[Any], arrays: Sequence[Any]) -> Any:
-        primals = call.structure.unflatten(primals)
-        at = of.at(*others.whole(arrays))
-        output, moved = jax.jvp(at.function, primals, call.structure.unflatten(dots))
-        require_real(of.who, output)
-        found[:] = leaf_types(output)[0]
-        return jax.tree.leaves(moved)
+    def function(dots: Sequence[Any], primals: Sequence[Any], arrays: Sequence[Any]) -> Any:
+        at = of.at(*others.whole(arrays)).function
+        whole = call.structure.unflatten
+        return jax.tree.leaves(jax.jvp(at, whole(primals), whole(dots))[1])
 
-    specs = likes, likes, [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in others.arrays]
-    return tangents, specs, found
+    specs = likes(call.inputs), likes(call.inputs), likes(others.arrays)
+    return LinearProgram(function, call.inputs, specs)
 
 
+def pulling(of: DerivativeOf, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LinearProgram:
+    """The derivative along cotangents of the outputs."""
+    call, others = of.at(args, kwargs), partition((args, kwargs))
+    values = call.structure.unflatten(likes(call.inputs))
+    outputs, structure = leaf_types(jax.eval_shape(call.function, *values))
+
+    def function(cotangents: Sequence[Any], primals: Sequence[Any], arrays: Sequence[Any]) -> Any:
+        at = of.at(*others.whole(arrays)).function
+        pull = jax.vjp(at, *call.structure.unflatten(primals))[1]
+        return jax.tree.leaves(pull(structure.unflatten(cotangents)))
+
+    specs = likes(outputs), likes(call.inputs), likes(others.arrays)
+    return LinearProgram(function, outputs, specs)

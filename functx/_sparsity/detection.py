@@ -17,7 +17,7 @@ from functx._transforms.jacobian_assembly import forward_jacobian
 from functx._transforms.programs.recording import record
 from functx._transforms.tangents import LeafType
 
-from .calls import DerivativeOf, pushed, size_of
+from .calls import DerivativeOf, LinearProgram, pulling, pushing, size_of
 from .equations import UNKNOWN, Value
 from .patterns import Pattern
 from .row_sets import identity_rows, no_rows
@@ -160,12 +160,13 @@ def pattern_of(of: DerivativeOf) -> Callable[..., Pattern]:
     @ft.wraps(of.func)
     @outside_grad_mode
     def pattern(*args: Any, **kwargs: Any) -> Pattern:
-        tangents, specs, found = pushed(of, args, kwargs)
-        inputs = size_of(of.who, [LeafType(x.shape, x.dtype) for x in specs[0]])
-        program = record(tangents, *specs)
-        size_of(of.who, found)
-        with jax.ensure_compile_time_eval():
-            matrix, coarse = _traced(of.who, program, specs, inputs)
+        try:
+            matrix, coarse = _traced(of.who, pushing(of, args, kwargs))
+        except TypeError as error:
+            if "custom_vjp" not in str(error):  # a function of JAX's that has no forward mode
+                raise
+            matrix, coarse = _traced(of.who, pulling(of, args, kwargs))
+            matrix = matrix.T
         if of.kind == "hessian":
             matrix = matrix + matrix.T
         return Pattern(matrix, coarse=coarse)
@@ -173,18 +174,21 @@ def pattern_of(of: DerivativeOf) -> Callable[..., Pattern]:
     return pattern
 
 
-def _traced(who: str, program: Any, specs: Any, inputs: int) -> tuple[Any, tuple[str, ...]]:
-    """The sets of a recorded derivative's results, as one matrix."""
+def _traced(who: str, linear: LinearProgram) -> tuple[Any, tuple[str, ...]]:
+    """The sets of a derivative's results, as one matrix."""
+    inputs = size_of(who, linear.vectors)
+    program = record(linear.function, *linear.specs)
+    results = [LeafType(x.aval.shape, x.aval.dtype) for x in program.jaxpr.outvars]
+    size_of(who, results)
     tracing, start, given = Tracing(who, inputs), 0, []
-    for x in specs[0]:
-        size = _size(x)
-        given.append(Value(identity_rows(start, size, inputs)))
-        start += size
+    for x in linear.vectors:
+        given.append(Value(identity_rows(start, _size(x), inputs)))
+        start += _size(x)
     unknown = [UNKNOWN] * (len(program.jaxpr.invars) - len(given))
-    results = tracing.run(program, [*given, *unknown])
-    sizes = [_size(x.aval) for x in program.jaxpr.outvars]
+    with jax.ensure_compile_time_eval():
+        found = tracing.run(program, [*given, *unknown])
     rows = [
-        no_rows(n, inputs) if x.rows is None else x.rows
-        for x, n in zip(results, sizes, strict=True)
+        no_rows(_size(x), inputs) if value.rows is None else value.rows
+        for value, x in zip(found, results, strict=True)
     ]
     return sp.vstack(rows, format="csr"), tuple(tracing.coarse)

@@ -106,11 +106,11 @@ def _as_csr(matrix: Any) -> Any:
     if not sp.issparse(matrix):
         matrix = np.asarray(matrix)
         if matrix.dtype.kind not in "biufcV":
-            fail("Pattern", f"`matrix` must be of numbers, got {matrix.dtype}", error=TypeError)
+            fail("sparsity.Pattern", f"`matrix` must be of numbers, got {matrix.dtype}", error=TypeError)
         matrix = matrix != 0
     if matrix.ndim != 2:
         got = describe(matrix) if isinstance(matrix, np.ndarray) else f"rank {matrix.ndim}"
-        fail("Pattern", f"`matrix` must have two dimensions, got {got}", error=ValueError)
+        fail("sparsity.Pattern", f"`matrix` must have two dimensions, got {got}", error=ValueError)
     csr = sp.csr_array(matrix, dtype=bool, copy=True)
     csr.data[:] = True  # what is stored is an entry, even a zero
     csr.sum_duplicates()
@@ -125,7 +125,7 @@ def _of_jax(matrix: Any) -> Any:
         bcoo = matrix.to_bcoo() if hasattr(matrix, "to_bcoo") else None
     if bcoo is None or bcoo.n_sparse != 2 or bcoo.n_batch or bcoo.n_dense:
         fail(
-            "Pattern",
+            "sparsity.Pattern",
             f"`matrix` must be a BCOO or BCSR of two sparse dimensions, got {type(matrix).__name__}"
             f"{list(matrix.shape)}",
             error=ValueError,
@@ -139,7 +139,7 @@ def _of_jax(matrix: Any) -> Any:
 def _of_shape(pattern: Pattern, other: Pattern) -> Any:
     if pattern.shape != other.shape:
         fail(
-            "Pattern",
+            "sparsity.Pattern",
             f"both patterns must have one shape, got {list(pattern.shape)} and "
             f"{list(other.shape)}",
             error=ValueError,

@@ -38,6 +38,7 @@ RULES: dict[str, Rule] = {
 # What runs a program, and the parameter that holds it.
 _PROGRAMS = {
     **dict.fromkeys((*CALLS, *CHECKPOINTS, "composite", "closed_call", "core_call"), "jaxpr"),
+    "custom_vmap_call": "call",
     **dict.fromkeys(("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"), "call_jaxpr"),
 }
 # Primitives of sparse arrays, which JAX runs by other primitives.
