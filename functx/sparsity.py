@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ._names import equip as _equip
 from ._sparsity.coloring import color as color, Coloring as Coloring
+from ._sparsity.compressed import Plan as Plan
 from ._sparsity.derivatives import (
     hessian as hessian,
     jacfwd as jacfwd,
     jacobian as jacobian,
     jacrev as jacrev,
-    Plan as Plan,
 )
 from ._sparsity.detection import (
     hessian_pattern as hessian_pattern,

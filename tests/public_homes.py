@@ -13,6 +13,7 @@ import functx.memory
 import functx.profiler
 import functx.residuals
 import functx.sparse
+import functx.sparsity
 import functx.taps
 
 
@@ -33,5 +34,6 @@ FACADES = [
     functx.profiler,
     functx.residuals,
     functx.sparse,
+    functx.sparsity,
     functx.taps,
 ]

@@ -27,6 +27,7 @@ FLOORS = [
     "_memory",
     "_profiling",
     "_sparse",
+    "_sparsity",
     "(facade)",
     "testing",
     "cli",

@@ -63,6 +63,7 @@ _INTRODUCTIONS = {
     "memory": "# functx.memory\n\nSee [](../../concepts/memory.md).\n",
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
+    "sparsity": "# functx.sparsity\n\nSee [](../../concepts/sparsity.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
     "autograd": (

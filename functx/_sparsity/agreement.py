@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 import scipy.sparse as sp
+from jax.core import Tracer
 
 from functx._core import fail
 from functx._transforms.tangents import leaf_types
@@ -22,7 +23,7 @@ def require_agreement(call: Call, pattern: Pattern, entries: Any, kind: str) -> 
     half of the digits that the dtype has; where the function's own is NaN there is nothing to see.
     """
     leaves = jax.tree.leaves(call.values)
-    if any(isinstance(x, jax.core.Tracer) for x in [*leaves, entries]):
+    if any(isinstance(x, Tracer) for x in [*leaves, entries]):
         fail(
             call.who,
             "`check` compares values, and the call is being traced",

@@ -26,7 +26,7 @@ from functx._transforms.programs.partition import partition
 from functx._transforms.tangents import leaf_types, LeafType
 
 
-Kind: TypeAlias = Literal["jacobian", "hessian"]
+DerivativeKind: TypeAlias = Literal["jacobian", "hessian"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,10 +36,10 @@ class DerivativeOf:
     who: str
     func: Callable[..., Any]
     argnums: Argnums
-    kind: Kind
+    kind: DerivativeKind
 
     @classmethod
-    def checked(cls, who: str, func: Any, argnums: Any, kind: Kind) -> DerivativeOf:
+    def checked(cls, who: str, func: Any, argnums: Any, kind: DerivativeKind) -> DerivativeOf:
         """The same, refused where no call could make sense of it."""
         who = f"sparsity.{who}"
         require_callable(who, func)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from functx._core import describe, fail
 
-from .orders import Order, ORDERS
+from .orders import ORDERS, VertexOrder
 from .patterns import Pattern
 from .symmetric_coloring import acyclic_coloring, star_coloring
 
@@ -62,16 +62,16 @@ class Coloring:
 def color(
     pattern: Pattern | Any,
     kind: ColoringKind = "column",
-    order: Order | Literal["auto"] | Sequence[Order] = "auto",
+    order: VertexOrder | Literal["auto"] | Sequence[VertexOrder] = "auto",
     *,
     seed: int = 0,
 ) -> Coloring:
     """A greedy colouring of a pattern: each vertex in turn takes the smallest colour that it may.
 
     - `pattern`: a `Pattern`, or a matrix that one is made of.
-    - `kind`: `"column"` for Jacobian-vector products, `"row"` for vector-Jacobian products, `"star"`
-      for Hessians whose entries are read off Hessian-vector products, `"acyclic"` for those that
-      are solved for, which needs fewer colours.
+    - `kind`: `"column"` for Jacobian-vector products, `"row"` for vector-Jacobian products,
+      `"star"` for Hessians whose entries are read off Hessian-vector products, `"acyclic"` for
+      those that are solved for, which needs fewer colours.
     - `order`: in which the vertices take their turns: `"natural"`, as they are numbered;
       `"largest_first"`, those of most neighbours first; `"smallest_last"`, the one of fewest
       neighbours among those left last, and so on backwards; `"incidence_degree"`, next the one of
@@ -89,7 +89,7 @@ def color(
     47 (2005); star and acyclic: with A. Tarafdar, "New acyclic and star coloring algorithms", SIAM
     J. Sci. Comput. 29 (2007); saturation: D. Brélaz, Comm. ACM 22 (1979).
 
-    >>> tridiagonal = np.tri(6, k=1) * np.tri(6, k=1).T
+    >>> tridiagonal = jnp.tri(6, k=1) * jnp.tri(6, k=1).T
     >>> functx.sparsity.color(tridiagonal), functx.sparsity.color(tridiagonal, "acyclic")
     (Coloring('column', 3 colors of 6), Coloring('acyclic', 2 colors of 6))
     """
@@ -106,7 +106,7 @@ def color(
 
 
 def check_orders(who: str, order: Any) -> tuple[Any, ...]:
-    """Orders as a tuple; another than there is, or none, is refused."""
+    """VertexOrders as a tuple; another than there is, or none, is refused."""
     orders = (order,) if isinstance(order, str) or order is None else tuple(order)
     for one in orders:
         if one not in ORDERS and orders != ("auto",):
@@ -117,9 +117,10 @@ def check_orders(who: str, order: Any) -> tuple[Any, ...]:
     return orders
 
 
-def _cheap_orders(matrix: Any, kind: str) -> tuple[Order, ...]:
+def _cheap_orders(matrix: Any, kind: str) -> tuple[VertexOrder, ...]:
     pairs = np.sum(np.diff(matrix.indptr).astype(np.int64) ** 2)
-    return ("natural", "saturation") if kind in ("row", "column") and pairs <= PAIRS else ("natural",)
+    both = kind in ("row", "column") and pairs <= PAIRS
+    return ("natural", "saturation") if both else ("natural",)
 
 
 def require_kind(who: str, kind: Any) -> None:
@@ -141,7 +142,7 @@ def _require_symmetric(pattern: Pattern) -> None:
 
 def _of_columns(matrix: Any, order: np.ndarray) -> np.ndarray:
     """Partial colouring at distance two: for each row, the colours of its columns as bits."""
-    columns = sp.csc_array(matrix)
+    columns: Any = sp.csc_array(matrix)
     starts, rows = columns.indptr.tolist(), columns.indices.tolist()
     taken = [0] * matrix.shape[0]
     colors = np.zeros(matrix.shape[1], np.int32)

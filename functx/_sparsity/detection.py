@@ -9,19 +9,21 @@ from typing import Any
 import jax
 import numpy as np
 import scipy.sparse as sp
+from jax.core import Tracer
 
 from functx._core import describe, explain_unknown_keywords, fail
 from functx._core.context.grad_modes import outside_grad_mode
 from functx._transforms.arguments import Argnums
 from functx._transforms.jacobian_assembly import forward_jacobian
 from functx._transforms.programs.recording import record
+from functx._transforms.programs.walking import type_of
 from functx._transforms.tangents import LeafType
 
 from .calls import DerivativeOf, LinearProgram, pulling, pushing, size_of
-from .equations import UNKNOWN, Value
+from .equations import TracedValue, UNKNOWN
 from .patterns import Pattern
 from .row_sets import identity_rows, no_rows
-from .tracing import Tracing
+from .tracing import DependenceTracing
 
 
 def jacobian_pattern(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Pattern]:
@@ -103,15 +105,13 @@ def probed_pattern(
     """
     of = DerivativeOf.checked("probed_pattern", func, argnums, "jacobian")
     if type(points) is not int or points < 1:
-        fail(
-            of.who, f"`points` must be a positive int, got {describe(points)}", error=ValueError
-        )
+        fail(of.who, f"`points` must be a positive int, got {describe(points)}", error=ValueError)
 
     @ft.wraps(func)
     def probed(*args: Any, **kwargs: Any) -> Pattern:
         call = of.at(args, kwargs)
         leaves = jax.tree.leaves(call.values)
-        if any(isinstance(x, jax.core.Tracer) for x in leaves):
+        if any(isinstance(x, Tracer) for x in leaves):
             fail(of.who, "the arguments are being traced, and have no values to probe at")
         rng, found = np.random.default_rng(seed), []
         jacobian = forward_jacobian(
@@ -178,11 +178,12 @@ def _traced(who: str, linear: LinearProgram) -> tuple[Any, tuple[str, ...]]:
     """The sets of a derivative's results, as one matrix."""
     inputs = size_of(who, linear.vectors)
     program = record(linear.function, *linear.specs)
-    results = [LeafType(x.aval.shape, x.aval.dtype) for x in program.jaxpr.outvars]
+    types = [*map(type_of, program.jaxpr.outvars)]
+    results = [LeafType(x.shape, x.dtype) for x in types]
     size_of(who, results)
-    tracing, start, given = Tracing(who, inputs), 0, []
+    tracing, start, given = DependenceTracing(who, inputs), 0, []
     for x in linear.vectors:
-        given.append(Value(identity_rows(start, _size(x), inputs)))
+        given.append(TracedValue(identity_rows(start, _size(x), inputs)))
         start += _size(x)
     unknown = [UNKNOWN] * (len(program.jaxpr.invars) - len(given))
     with jax.ensure_compile_time_eval():

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from .equations import Equation, Rule
+from .equations import DependenceRule, TracedEquation
 from .row_sets import numbers, Rows, taken, united, where
 
 
-def elementwise(equation: Equation) -> Rows:
+def elementwise(equation: TracedEquation) -> Rows:
     """The unions of the sets at equal positions; an operand of rank 0 is at all."""
     return united([_at_results(equation, i) for i in equation.dependent])
 
 
-def multiplied(equation: Equation) -> Rows:
+def multiplied(equation: TracedEquation) -> Rows:
     """The same, but for what is multiplied with a known zero."""
     parts = []
     for i in equation.dependent:
@@ -27,24 +25,22 @@ def multiplied(equation: Equation) -> Rows:
     return united(parts)
 
 
-def selected(equation: Equation) -> Rows:
+def selected(equation: TracedEquation) -> Rows:
     """Of the cases of a `select_n`, the one that is chosen where that is known, or all."""
     which = equation.known(0)
     if which is None:
         return elementwise(equation)
     which = np.broadcast_to(which, equation.out_shapes[0])
-    parts = [
-        where(_at_results(equation, i), which == i - 1) for i in equation.dependent if i > 0
-    ]
+    parts = [where(_at_results(equation, i), which == i - 1) for i in equation.dependent if i > 0]
     return united(parts)
 
 
-def _at_results(equation: Equation, i: int) -> Rows:
+def _at_results(equation: TracedEquation, i: int) -> Rows:
     rows, shape, out = equation.rows[i], equation.shapes[i], equation.out_shapes[0]
     return rows if shape == out else taken(rows, np.broadcast_to(numbers(shape), out))
 
 
-def kept_apart(equation: Equation) -> list[Rows | None]:
+def kept_apart(equation: TracedEquation) -> list[Rows | None]:
     """Results that are the operands, one by one."""
     return equation.rows[: len(equation.out_shapes)]
 
@@ -60,7 +56,7 @@ pbroadcast pvary sharding_constraint reshard name result_name grad_gate grad_gat
 once_differentiable_input first_lane stand_in layout_constraint
 """
 
-ELEMENTWISE: dict[str, Rule] = {
+ELEMENTWISE: dict[str, DependenceRule] = {
     **dict.fromkeys(_ELEMENTWISE.split(), elementwise),
     "mul": multiplied,
     "select_n": selected,

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from functx._core.jax_compat import JaxprEqn
 from functx._transforms.programs.interpreting import bind
@@ -18,7 +19,7 @@ from functx._transforms.programs.walking import type_of
 from .row_sets import Rows
 
 
-class Value:
+class TracedValue:
     """An array in a program: what its elements depend on, or its values where they are known.
 
     - `rows`: the set of each element, or None where none depends on any input.
@@ -41,23 +42,23 @@ class Value:
         return self._known()
 
 
-UNKNOWN = Value()
+UNKNOWN = TracedValue()
 
 
-def value_of(x: Any) -> Value:
+def value_of(x: Any) -> TracedValue:
     """A constant of a program, unless it is itself being traced, as a value."""
-    if isinstance(x, Value):
+    if isinstance(x, TracedValue):
         return x
-    return UNKNOWN if isinstance(x, jax.core.Tracer) else Value(known=lambda: x)
+    return UNKNOWN if isinstance(x, Tracer) else TracedValue(known=lambda: x)
 
 
-class Equation:
+class TracedEquation:
     """An equation, with the values of its operands.
 
     Sets of operands that depend on no input are None in `rows`.
     """
 
-    def __init__(self, eqn: JaxprEqn, operands: Sequence[Value], inputs: int):
+    def __init__(self, eqn: JaxprEqn, operands: Sequence[TracedValue], inputs: int):
         self.eqn, self.operands, self.inputs = eqn, operands, inputs
         self.params: dict[str, Any] = eqn.params
         self.shapes = [tuple(type_of(x).shape) for x in eqn.invars]
@@ -96,17 +97,19 @@ class Equation:
 
 
 # The sets of the results, or the first result's.
-Rule: TypeAlias = Callable[[Equation], Rows | list[Rows]]
+DependenceRule: TypeAlias = Callable[[TracedEquation], Rows | list[Rows]]
 
 _EXTENDED = jax.dtypes.extended
 _FLOATS = ("bfloat16",)
 
 
-def computed(eqn: JaxprEqn, operands: Sequence[Value]) -> list[Value]:
+def computed(eqn: JaxprEqn, operands: Sequence[TracedValue]) -> list[TracedValue]:
     """The results of an equation of known values, which are computed where they are asked for."""
 
     @ft.cache
     def results() -> list[Any]:
         return bind(eqn, [x.array for x in operands])
 
-    return [Value(known=ft.partial(lambda i: results()[i], i)) for i in range(len(eqn.outvars))]
+    return [
+        TracedValue(known=ft.partial(lambda i: results()[i], i)) for i in range(len(eqn.outvars))
+    ]

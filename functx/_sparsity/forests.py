@@ -1,8 +1,8 @@
 """Recovery by substitution: the entries along the trees of an acyclic colouring.
 
 The vertices of any two colours form trees. A product of colour `c` has, at a vertex `v`, the sum of
-the entries of `v` and its neighbours of colour `c`: all of the edges at `v` in one tree. So the edge
-from `v` to its parent is that sum, less the edges to its children.
+the entries of `v` and its neighbours of colour `c`: all of the edges at `v` in one tree. So the
+edge from `v` to its parent is that sum, less the edges to its children.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .equations import Equation, Rule
+from .equations import DependenceRule, TracedEquation
 from .row_sets import along, everything, mapped, numbers, Rows, taken, united, where
 
 
-def _gathered(equation: Equation) -> Rows:
+def _gathered(equation: TracedEquation) -> Rows:
     params, shape = equation.params, equation.shapes[0]
     dimensions, sizes = params["dimension_numbers"], params["slice_sizes"]
     rows, indices = equation.rows[0], equation.known(1)
@@ -31,7 +31,7 @@ def _gathered(equation: Equation) -> Rows:
     return united(parts)
 
 
-def _elements_read(equation: Equation, indices: np.ndarray) -> np.ndarray:
+def _elements_read(equation: TracedEquation, indices: np.ndarray) -> np.ndarray:
     """The number of the element that each result is, or -1."""
     params = equation.params | {"fill_value": -1, "unique_indices": False}
     return _read(equation.shapes[0], indices, params)
@@ -47,7 +47,7 @@ def _open(dims: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -> li
     return [d for d in dims if sizes[d] != shape[d]]
 
 
-def _scattered(equation: Equation) -> Rows:
+def _scattered(equation: TracedEquation) -> Rows:
     """Updates beside what was there; a plain `scatter` puts them in its place."""
     params, shape = equation.params, equation.shapes[0]
     numbers_ = params["dimension_numbers"]
@@ -92,7 +92,9 @@ def _window_sizes(shape: Sequence[int], updates: Sequence[int], dimensions: Any)
     return tuple(1 if d in one else next(windows) for d in range(len(shape)))
 
 
-def _starts(equation: Equation, first: int, sizes: Sequence[int]) -> tuple[list[int], list[int]]:
+def _starts(
+    equation: TracedEquation, first: int, sizes: Sequence[int]
+) -> tuple[list[int], list[int]]:
     """Where a slice begins, as far as that is known, and the dimensions where it is not."""
     starts, unknown = [], []
     for dim, (n, size) in enumerate(zip(equation.shapes[0], sizes, strict=True)):
@@ -103,7 +105,7 @@ def _starts(equation: Equation, first: int, sizes: Sequence[int]) -> tuple[list[
     return starts, unknown
 
 
-def _slice_read(equation: Equation) -> Rows:
+def _slice_read(equation: TracedEquation) -> Rows:
     shape, sizes = equation.shapes[0], equation.params["slice_sizes"]
     starts, unknown = _starts(equation, 1, sizes)
     cut = tuple(slice(a, a + n) for a, n in zip(starts, sizes, strict=True))
@@ -113,7 +115,7 @@ def _slice_read(equation: Equation) -> Rows:
     return united([x for x in parts if x is not None])
 
 
-def _slice_written(equation: Equation) -> Rows:
+def _slice_written(equation: TracedEquation) -> Rows:
     shape, sizes = equation.shapes[0], equation.shapes[1]
     starts, unknown = _starts(equation, 2, sizes)
     cut = tuple(slice(a, a + n) for a, n in zip(starts, sizes, strict=True))
@@ -131,14 +133,14 @@ def _slice_written(equation: Equation) -> Rows:
     return united([x for x in parts if x is not None])
 
 
-def _of_indices(equation: Equation, first: int) -> Rows | None:
+def _of_indices(equation: TracedEquation, first: int) -> Rows | None:
     found = [x for x in equation.rows[first:] if x is not None]
     return everything(found, equation.out_size) if found else None
 
 
 _SCATTERS = ("add", "sub", "mul", "min", "max")
 
-INDEXING: dict[str, Rule] = {
+INDEXING: dict[str, DependenceRule] = {
     "gather": _gathered,
     "scatter": _scattered,
     **{f"scatter{sep}{how}": _scattered for how in _SCATTERS for sep in "-_"},  # releases differ

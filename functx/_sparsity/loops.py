@@ -14,19 +14,21 @@ import scipy.sparse as sp
 from functx._core.jax_compat import JaxprEqn, scan_counts
 from functx._transforms.programs.walking import type_of
 
-from .equations import UNKNOWN, Value
+from .equations import TracedValue, UNKNOWN
 from .row_sets import everything, identity_rows, Rows, united
 
 
 if TYPE_CHECKING:
-    from .tracing import Tracing
+    from .tracing import DependenceTracing
 
 _KEYS = jax.dtypes.prng_key
 STEPS = 4096  # of a `while` whose condition is known, taken one by one
 ROUNDS = 64  # in which the sets of a `while`'s carry may grow, before they are taken for whole
 
 
-def _branched(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[Value]:
+def _branched(
+    tracing: DependenceTracing, eqn: JaxprEqn, values: list[TracedValue]
+) -> Sequence[TracedValue]:
     index, *operands = values
     branches = eqn.params["branches"]
     if index.is_known:
@@ -37,20 +39,20 @@ def _branched(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[
     if index.rows is None:
         return results
     sizes = [math.prod(type_of(x).shape) for x in eqn.outvars]
-    by_index = [Value(everything([index.rows], size)) for size in sizes]
+    by_index = [TracedValue(everything([index.rows], size)) for size in sizes]
     return [_either(a, b) for a, b in zip(results, by_index, strict=True)]
 
 
-def _either(*values: Value) -> Value:
+def _either(*values: TracedValue) -> TracedValue:
     """What may be any of the values."""
     parts = [x.rows for x in values if x.rows is not None]
     if parts:
-        return Value(united(parts))
+        return TracedValue(united(parts))
     first, *others = values
     return first if all(_same(first, x) for x in others) else UNKNOWN
 
 
-def _same(x: Value, y: Value) -> bool:
+def _same(x: TracedValue, y: TracedValue) -> bool:
     """Whether both are known, and of the same values."""
     if x is y or not (x.is_known and y.is_known):
         return x is y
@@ -59,13 +61,15 @@ def _same(x: Value, y: Value) -> bool:
     return np.array_equal(np.asarray(x.array), np.asarray(y.array))
 
 
-def _while(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[Value]:
+def _while(
+    tracing: DependenceTracing, eqn: JaxprEqn, values: list[TracedValue]
+) -> Sequence[TracedValue]:
     params = eqn.params
     in_condition, in_body = params["cond_nconsts"], params["body_nconsts"]
     for_condition, for_body = values[:in_condition], values[in_condition:][:in_body]
     carry = values[in_condition + in_body :]
 
-    def body(carry: Sequence[Value]) -> list[Value]:
+    def body(carry: Sequence[TracedValue]) -> list[TracedValue]:
         return tracing.run(params["body_jaxpr"], [*for_body, *carry])
 
     for _ in range(STEPS):
@@ -81,38 +85,43 @@ def _while(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[Val
             return _with_condition(tracing, params, for_condition, grown)
         carry = grown
     parts = [x.rows for x in (*for_body, *for_condition, *carry) if x.rows is not None]
-    return [Value(everything(parts, math.prod(type_of(x).shape))) for x in eqn.outvars]
+    return [TracedValue(everything(parts, math.prod(type_of(x).shape))) for x in eqn.outvars]
 
 
 def _with_condition(
-    tracing: Tracing, params: Any, for_condition: Sequence[Value], carry: Sequence[Value]
-) -> Sequence[Value]:
+    tracing: DependenceTracing,
+    params: Any,
+    for_condition: Sequence[TracedValue],
+    carry: Sequence[TracedValue],
+) -> Sequence[TracedValue]:
     """The carry, each of which depends on what decides how often the loop runs."""
     (goes_on,) = tracing.run(params["cond_jaxpr"], [*for_condition, *carry])
     if goes_on.rows is None:
         return carry
     types = params["body_jaxpr"].out_avals
     return [
-        _either(x, Value(everything([goes_on.rows], math.prod(of.shape))))
+        _either(x, TracedValue(everything([goes_on.rows], math.prod(of.shape))))
         for x, of in zip(carry, types, strict=True)
     ]
 
 
-def _equal(x: Value, y: Value) -> bool:
+def _equal(x: TracedValue, y: TracedValue) -> bool:
     a, b = x.rows, y.rows
     if a is None or b is None:
         return a is b and (x.is_known == y.is_known)
     return a.nnz == b.nnz  # one contains the other
 
 
-def _scan(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[Value]:
+def _scan(
+    tracing: DependenceTracing, eqn: JaxprEqn, values: list[TracedValue]
+) -> Sequence[TracedValue]:
     params, (consts, carries) = eqn.params, scan_counts(eqn.params)
     length, program = params["length"], params["jaxpr"]
     fixed, carry, xs = values[:consts], values[consts:][:carries], values[consts + carries :]
     shapes = [type_of(x).shape for x in eqn.outvars[carries:]]
     order = range(length)[::-1] if params["reverse"] else range(length)
 
-    def step_by_step() -> list[Value]:
+    def step_by_step() -> list[TracedValue]:
         state, steps = carry, []
         for k in order:
             results = tracing.run(program, [*fixed, *state, *(_at(x, k, length) for x in xs)])
@@ -123,7 +132,7 @@ def _scan(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[Valu
         return [*state, *ys]
 
     if length <= 2:
-        return step_by_step() if length else [*carry, *(Value(_no_lines(s)) for s in shapes)]
+        return step_by_step() if length else [*carry, *(TracedValue(_no_lines(s)) for s in shapes)]
     moves = [x.rows is not None for x in values]  # a line of what moves may be empty
     step = _Step(tracing, program, fixed, carry, [_at(x, 0, length) for x in xs], moves)
     if step.sharpened_by_first_values():
@@ -135,9 +144,9 @@ def _scan(tracing: Tracing, eqn: JaxprEqn, values: list[Value]) -> Sequence[Valu
         found.append(results[carries:])
     found = found[::-1] if params["reverse"] else found
     outs = [*step.carry]
-    ends = [x if r is None else Value(r) for x, r in zip(outs, rows, strict=True)]
+    ends = [x if r is None else TracedValue(r) for x, r in zip(outs, rows, strict=True)]
     ys = [
-        _stacked([Value(r) for r in of_y], s)
+        _stacked([TracedValue(r) for r in of_y], s)
         for of_y, s in zip(zip(*found, strict=True), shapes, strict=True)
     ]
     return [*ends, *ys]
@@ -155,11 +164,11 @@ class _Step:
 
     def __init__(
         self,
-        tracing: Tracing,
+        tracing: DependenceTracing,
         program: Any,
-        fixed: Sequence[Value],
-        carry: Sequence[Value],
-        xs: Sequence[Value],
+        fixed: Sequence[TracedValue],
+        carry: Sequence[TracedValue],
+        xs: Sequence[TracedValue],
         moves: list[bool],
     ):
         self.tracing, self.program = tracing, program
@@ -180,12 +189,12 @@ class _Step:
                 break
         self.moves, self.maps = moves, [x.rows for x in results]
 
-    def _run(self, operands: Sequence[Value], moves: Sequence[bool]) -> list[Value]:
+    def _run(self, operands: Sequence[TracedValue], moves: Sequence[bool]) -> list[TracedValue]:
         """One step, in which each operand that moves depends on itself."""
         inputs = sum(n for n, moving in zip(self.sizes, moves, strict=True) if moving)
         given, start = [], 0
         for x, n, moving in zip(operands, self.sizes, moves, strict=True):
-            given.append(Value(identity_rows(start, n, inputs)) if moving else x)
+            given.append(TracedValue(identity_rows(start, n, inputs)) if moving else x)
             start += n if moving else 0
         outer, self.tracing.inputs = self.tracing.inputs, inputs
         try:
@@ -220,32 +229,36 @@ def _count(rows: Rows | None) -> int:
     return 0 if rows is None else rows.nnz
 
 
-def _line(x: Value, k: int, length: int) -> Rows | None:
+def _line(x: TracedValue, k: int, length: int) -> Rows | None:
     if x.rows is None:
         return None
     size = x.rows.shape[0] // length
     return x.rows[k * size : (k + 1) * size]
 
 
-def _at(x: Value, k: int, length: int) -> Value:
+def _at(x: TracedValue, k: int, length: int) -> TracedValue:
     """The part of a scanned array that step `k` sees."""
     if x.rows is not None:
-        return Value(_line(x, k, length))
-    return Value(known=lambda: x.array[k]) if x.is_known else UNKNOWN
+        return TracedValue(_line(x, k, length))
+    return TracedValue(known=lambda: x.array[k]) if x.is_known else UNKNOWN
 
 
-def _stacked(parts: Sequence[Value], shape: Sequence[int]) -> Value:
+def _stacked(parts: Sequence[TracedValue], shape: Sequence[int]) -> TracedValue:
     """The results of all steps as one array of this shape."""
     some = next((x.rows for x in parts if x.rows is not None), None)
     if some is None:
         known = all(x.is_known for x in parts)
-        return Value(known=lambda: jnp.stack([x.array for x in parts])) if known else UNKNOWN
+        return TracedValue(known=lambda: jnp.stack([x.array for x in parts])) if known else UNKNOWN
     size = math.prod(shape[1:])
     empty = sp.csr_array((size, some.shape[1]), dtype=bool)
-    return Value(sp.vstack([empty if x.rows is None else x.rows for x in parts], format="csr"))
+    return TracedValue(
+        sp.vstack([empty if x.rows is None else x.rows for x in parts], format="csr")
+    )
 
 
-LOOPS: dict[str, Callable[[Tracing, JaxprEqn, list[Value]], Sequence[Value]]] = {
+LOOPS: dict[
+    str, Callable[[DependenceTracing, JaxprEqn, list[TracedValue]], Sequence[TracedValue]]
+] = {
     "cond": _branched,
     "while": _while,
     "scan": _scan,

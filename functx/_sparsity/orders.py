@@ -1,4 +1,4 @@
-"""Orders in which the vertices of a greedy colouring take their turns."""
+"""VertexOrders in which the vertices of a greedy colouring take their turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-Order: TypeAlias = Literal[
+VertexOrder: TypeAlias = Literal[
     "natural", "largest_first", "smallest_last", "incidence_degree", "saturation", "random"
 ]
 
@@ -20,7 +20,7 @@ def _graph(matrix: Any, kind: str) -> Any:
     if kind in ("star", "acyclic"):
         graph = sp.csr_array(matrix)
     else:
-        graph = sp.csr_array(sp.csr_array(matrix.T) @ matrix)
+        graph: Any = sp.csr_array(sp.csr_array(matrix.T) @ matrix)
     return sp.csr_array(graph - graph.multiply(sp.eye_array(graph.shape[0], dtype=bool)) > 0)
 
 

@@ -26,7 +26,7 @@ class Pattern:
 
     Errors: TypeError for what is no matrix of numbers, ValueError for another rank.
 
-    >>> pattern = functx.sparsity.Pattern(np.eye(3))
+    >>> pattern = functx.sparsity.Pattern(jnp.eye(3))
     >>> pattern, pattern.rows, pattern.columns
     (Pattern([3, 3], 3 entries), array([0, 1, 2], dtype=int32), array([0, 1, 2], dtype=int32))
     """
@@ -38,7 +38,8 @@ class Pattern:
     @property
     def shape(self) -> tuple[int, int]:
         """How many rows and columns there are."""
-        return tuple(map(int, self._matrix.shape))
+        rows, columns = self._matrix.shape
+        return int(rows), int(columns)
 
     @property
     def nnz(self) -> int:
@@ -106,7 +107,11 @@ def _as_csr(matrix: Any) -> Any:
     if not sp.issparse(matrix):
         matrix = np.asarray(matrix)
         if matrix.dtype.kind not in "biufcV":
-            fail("sparsity.Pattern", f"`matrix` must be of numbers, got {matrix.dtype}", error=TypeError)
+            fail(
+                "sparsity.Pattern",
+                f"`matrix` must be of numbers, got {matrix.dtype}",
+                error=TypeError,
+            )
         matrix = matrix != 0
     if matrix.ndim != 2:
         got = describe(matrix) if isinstance(matrix, np.ndarray) else f"rank {matrix.ndim}"
@@ -140,8 +145,7 @@ def _of_shape(pattern: Pattern, other: Pattern) -> Any:
     if pattern.shape != other.shape:
         fail(
             "sparsity.Pattern",
-            f"both patterns must have one shape, got {list(pattern.shape)} and "
-            f"{list(other.shape)}",
+            f"both patterns must have one shape, got {list(pattern.shape)} and {list(other.shape)}",
             error=ValueError,
         )
     return other.to_scipy()

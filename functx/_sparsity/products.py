@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .equations import Equation, Rule
+from .equations import DependenceRule, TracedEquation
 from .row_sets import everything, mapped, numbers, Rows, taken, united
 
 
-def _contracted(equation: Equation) -> Rows:
+def _contracted(equation: TracedEquation) -> Rows:
     return united([_of_side(equation, i) for i in equation.dependent])
 
 
-def _of_side(equation: Equation, own: int) -> Rows:
+def _of_side(equation: TracedEquation, own: int) -> Rows:
     """What the result depends on through one operand."""
     contracting, batch = equation.params["dimension_numbers"]
     shape, other = equation.shapes[own], equation.shapes[1 - own]
@@ -48,7 +48,7 @@ def _free(shape: Sequence[int], *others: Sequence[int]) -> list[int]:
     return [d for d in range(len(shape)) if not any(d in dims for dims in others)]
 
 
-def _of_stored_values(equation: Equation) -> Rows:
+def _of_stored_values(equation: TracedEquation) -> Rows:
     """The product of a BCOO, of its stored values and indices, and a dense array."""
     info, (contracting, batch) = equation.params["lhs_spinfo"], equation.params["dimension_numbers"]
     indices, (data, _, shape) = equation.known(1), equation.shapes
@@ -76,4 +76,7 @@ def _of_stored_values(equation: Equation) -> Rows:
     return united(parts)
 
 
-PRODUCTS: dict[str, Rule] = {"dot_general": _contracted, "bcoo_dot_general": _of_stored_values}
+PRODUCTS: dict[str, DependenceRule] = {
+    "dot_general": _contracted,
+    "bcoo_dot_general": _of_stored_values,
+}

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .equations import Equation, Rule
+from .equations import DependenceRule, TracedEquation
 from .row_sets import along, groups, mapped, numbers, Rows, taken, united
 
 
-def _reduced(option: str) -> Rule:
+def _reduced(option: str) -> DependenceRule:
     """Reductions; of several operands, each result depends on all."""
 
-    def rule(equation: Equation) -> list[Rows]:
+    def rule(equation: TracedEquation) -> list[Rows]:
         size, dims = equation.out_size, equation.params[option]
         parts = []
         for i in equation.dependent:
@@ -28,7 +28,7 @@ def _reduced(option: str) -> Rule:
     return rule
 
 
-def _accumulated(equation: Equation) -> Rows:
+def _accumulated(equation: TracedEquation) -> Rows:
     """Each element depends on those up to it; with `reverse`, on those from it on."""
     shape, axis = equation.shapes[0], equation.params["axis"]
     later, earlier = np.tril_indices(shape[axis])
@@ -38,13 +38,13 @@ def _accumulated(equation: Equation) -> Rows:
     return mapped(equation.rows[0], at[later], at[earlier], equation.out_size)
 
 
-def _mixed(dims: Callable[[Equation, int], Sequence[int]]) -> Rule:
+def _mixed(dims: Callable[[TracedEquation, int], Sequence[int]]) -> DependenceRule:
     """Results of the operands' batch shape, which depend on all along the other dimensions.
 
     `dims(equation, rank)` are these, of an array with that many dimensions.
     """
 
-    def rule(equation: Equation) -> list[Rows]:
+    def rule(equation: TracedEquation) -> list[Rows]:
         batch, parts = (), []
         for i in equation.dependent:
             shape = equation.shapes[i]
@@ -61,7 +61,7 @@ def _mixed(dims: Callable[[Equation, int], Sequence[int]]) -> Rule:
     return rule
 
 
-def _sorted(equation: Equation) -> list[Rows]:
+def _sorted(equation: TracedEquation) -> list[Rows]:
     """Every operand is moved alike, by what the keys say."""
     dim = [equation.params["dimension"]]
     shape = equation.shapes[0]
@@ -69,7 +69,7 @@ def _sorted(equation: Equation) -> list[Rows]:
     return [rows] * len(equation.out_shapes)
 
 
-def _solved(equation: Equation) -> Rows:
+def _solved(equation: TracedEquation) -> Rows:
     """Right hand sides do not mix; each depends on all of the matrix."""
     shapes, left = equation.shapes, equation.params["left_side"]
     parts = []
@@ -84,7 +84,7 @@ def _solved(equation: Equation) -> Rows:
     return united(parts)
 
 
-def _last(count: int) -> Rule:
+def _last(count: int) -> DependenceRule:
     return _mixed(lambda equation, rank: range(rank - min(rank, count), rank))
 
 
@@ -92,14 +92,12 @@ _REDUCTIONS = """
 reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or reduce_xor argmax argmin
 """
 
-SUMMING: dict[str, Rule] = {
+SUMMING: dict[str, DependenceRule] = {
     **dict.fromkeys(_REDUCTIONS.split(), _reduced("axes")),
     "reduce": _reduced("dimensions"),
     **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _accumulated),
     "sort": _sorted,
-    "fft": _mixed(
-        lambda equation, rank: range(rank - len(equation.params["fft_lengths"]), rank)
-    ),
+    "fft": _mixed(lambda equation, rank: range(rank - len(equation.params["fft_lengths"]), rank)),
     "triangular_solve": _solved,
     "cholesky": _last(2),
     "top_k": _last(1),

@@ -18,7 +18,7 @@ from functx._transforms.programs.walking import CALLS, CHECKPOINTS, equations
 
 from . import loops
 from .elementwise import ELEMENTWISE
-from .equations import computed, Equation, Rule, UNKNOWN, Value, value_of
+from .equations import computed, DependenceRule, TracedEquation, TracedValue, UNKNOWN, value_of
 from .indexing import INDEXING
 from .moving import MOVING
 from .products import PRODUCTS
@@ -27,7 +27,7 @@ from .summing import SUMMING
 from .windows import program_of_correlation, WINDOWS
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, DependenceRule] = {
     **ELEMENTWISE,
     **MOVING,
     **INDEXING,
@@ -45,7 +45,7 @@ _PROGRAMS = {
 _BY_OTHERS = "bcoo_", "bcsr_", "coo_", "csr_"
 
 
-class Tracing(Visitor):
+class DependenceTracing(Visitor):
     """Gives each result of an equation its sets of inputs, by a rule or by the equation's programs.
 
     Of a primitive that has neither, all results depend on all operands; `coarse` collects what
@@ -56,7 +56,7 @@ class Tracing(Visitor):
         self.who, self.inputs = who, inputs
         self.coarse: dict[str, None] = {}
 
-    def run(self, program: Any, operands: Sequence[Any]) -> list[Value]:
+    def run(self, program: Any, operands: Sequence[Any]) -> list[TracedValue]:
         """The values that a program returns."""
         return [*map(value_of, interpret(program, [*operands], self))]
 
@@ -76,7 +76,7 @@ class Tracing(Visitor):
                 "functx.jacrev make dense derivatives",
             )
 
-    def _results(self, eqn: JaxprEqn, values: list[Value]) -> Sequence[Value]:
+    def _results(self, eqn: JaxprEqn, values: list[TracedValue]) -> Sequence[TracedValue]:
         name = eqn.primitive.name
         if name in loops.LOOPS:
             return loops.LOOPS[name](self, eqn, values)
@@ -85,8 +85,10 @@ class Tracing(Visitor):
             return self.run(program, values)
         return self._by_rule(RULES.get(name), eqn, values)
 
-    def _by_rule(self, rule: Rule | None, eqn: JaxprEqn, values: list[Value]) -> Sequence[Value]:
-        equation = Equation(eqn, values, self.inputs)
+    def _by_rule(
+        self, rule: DependenceRule | None, eqn: JaxprEqn, values: list[TracedValue]
+    ) -> Sequence[TracedValue]:
+        equation = TracedEquation(eqn, values, self.inputs)
         if rule is None:
             program = _program_of_implementation(equation)
             if program is not None:
@@ -94,10 +96,10 @@ class Tracing(Visitor):
             self.coarse[label_of(eqn)] = None
             rule = all_of_all
         results = rule(equation)
-        return [*map(Value, results if isinstance(results, list) else [results])]
+        return [*map(TracedValue, results if isinstance(results, list) else [results])]
 
 
-def all_of_all(equation: Equation) -> list[Rows]:
+def all_of_all(equation: TracedEquation) -> list[Rows]:
     """The rule of what nothing is known of."""
     parts = [x for x in equation.rows if x is not None]
     return [everything(parts, math.prod(shape)) for shape in equation.out_shapes]
@@ -115,7 +117,7 @@ def _program(eqn: JaxprEqn) -> Any:
     return program if takes_all else None
 
 
-def _program_of_implementation(equation: Equation) -> Any:
+def _program_of_implementation(equation: TracedEquation) -> Any:
     """The program that a primitive is implemented by, of those known to have one, or None."""
     eqn = equation.eqn
     if eqn.primitive.name == "correlation":

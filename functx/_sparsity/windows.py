@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from .equations import Equation, Rule
+from functx._ops.nn.convolution_lowerings.xla_kernels import by_lanes
+
+from .equations import DependenceRule, TracedEquation
 from .row_sets import mapped, numbers, Rows, united
 
 
-class Dimension(NamedTuple):
+class WindowDimension(NamedTuple):
     """One dimension that a window moves along, in XLA's words."""
 
     size: int
@@ -33,7 +35,7 @@ class Dimension(NamedTuple):
         return result[met], place[met], element[met]
 
 
-def meetings(dimensions: Sequence[Dimension]) -> list[np.ndarray]:
+def meetings(dimensions: Sequence[WindowDimension]) -> list[np.ndarray]:
     """The same of all dimensions: numbers of results, of places and of elements."""
     found = [np.zeros(1, np.int64)] * 3
     for dimension in dimensions:
@@ -45,7 +47,7 @@ def meetings(dimensions: Sequence[Dimension]) -> list[np.ndarray]:
     return found
 
 
-def _convolved(equation: Equation) -> Rows:
+def _convolved(equation: TracedEquation) -> Rows:
     params, (image, kernel), (out,) = equation.params, equation.shapes, equation.out_shapes
     layout = params["dimension_numbers"]
     along = zip(
@@ -58,7 +60,7 @@ def _convolved(equation: Equation) -> Rows:
         params["rhs_dilation"],
         strict=True,
     )
-    result, place, element = meetings([Dimension(*one) for one in along])
+    result, place, element = meetings([WindowDimension(*one) for one in along])
     batches, groups = params["batch_group_count"], params["feature_group_count"]
     # [batch, filter, channel of a group, meeting]
     n, f, c = np.ogrid[: out[layout.out_spec[0]], : out[layout.out_spec[1]], : _channels(equation)]
@@ -88,11 +90,13 @@ def _convolved(equation: Equation) -> Rows:
     return united(parts)
 
 
-def _channels(equation: Equation) -> int:
+def _channels(equation: TracedEquation) -> int:
     return equation.shapes[1][equation.params["dimension_numbers"].rhs_spec[1]]
 
 
-def _windows(equation: Equation, size: Sequence[int], results: Sequence[int]) -> list[np.ndarray]:
+def _windows(
+    equation: TracedEquation, size: Sequence[int], results: Sequence[int]
+) -> list[np.ndarray]:
     params, ones = equation.params, (1,) * len(size)
     along = zip(
         size,
@@ -104,10 +108,10 @@ def _windows(equation: Equation, size: Sequence[int], results: Sequence[int]) ->
         params.get("window_dilation", ones),
         strict=True,
     )
-    return meetings([Dimension(*one) for one in along])
+    return meetings([WindowDimension(*one) for one in along])
 
 
-def _pooled(equation: Equation) -> list[Rows]:
+def _pooled(equation: TracedEquation) -> list[Rows]:
     """Each result depends on its window, of all operands alike."""
     out = equation.out_shapes[0]
     shape = equation.shapes[0]
@@ -122,7 +126,7 @@ def _pooled(equation: Equation) -> list[Rows]:
     return [united(parts)] * len(equation.out_shapes)
 
 
-def _put_back(equation: Equation) -> Rows:
+def _put_back(equation: TracedEquation) -> Rows:
     """Of `select_and_scatter_add`: an element of a window gets what the window's result got."""
     source, shape = equation.shapes
     result, _, element = _windows(equation, shape, source)
@@ -135,9 +139,8 @@ def _put_back(equation: Equation) -> Rows:
     return united(parts)
 
 
-def program_of_correlation(equation: Equation) -> Any:
+def program_of_correlation(equation: TracedEquation) -> Any:
     """The program of functx's own primitive of convolutions, in XLA's."""
-    from functx._ops.nn.convolution_lowerings.xla_kernels import by_lanes
 
     def run(*operands: Any) -> Any:
         return by_lanes(equation.params["wanted"], equation.params["geometry"], *operands)
@@ -149,7 +152,7 @@ _POOLING = """
 reduce_window reduce_window_sum reduce_window_max reduce_window_min select_and_gather_add
 """
 
-WINDOWS: dict[str, Rule] = {
+WINDOWS: dict[str, DependenceRule] = {
     "conv_general_dilated": _convolved,
     **dict.fromkeys(_POOLING.split(), _pooled),
     "select_and_scatter_add": _put_back,
