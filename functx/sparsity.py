@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._names import equip as _equip
 from ._sparsity.coloring import color as color, Coloring as Coloring
-from ._sparsity.compressed import Plan as Plan
+from ._sparsity.compressed import SparsityPlan as SparsityPlan
 from ._sparsity.derivatives import (
     hessian as hessian,
     jacfwd as jacfwd,
@@ -16,7 +16,7 @@ from ._sparsity.detection import (
     jacobian_pattern as jacobian_pattern,
     probed_pattern as probed_pattern,
 )
-from ._sparsity.patterns import Pattern as Pattern
+from ._sparsity.patterns import SparsityPattern as SparsityPattern
 
 
 _equip(__name__)

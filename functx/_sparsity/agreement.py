@@ -12,11 +12,13 @@ from jax.core import Tracer
 from functx._core import fail
 from functx._transforms.tangents import leaf_types
 
-from .calls import Call
-from .patterns import Pattern
+from .calls import DerivativeCall
+from .patterns import SparsityPattern
 
 
-def require_agreement(call: Call, pattern: Pattern, entries: Any, kind: str) -> None:
+def require_agreement(
+    call: DerivativeCall, pattern: SparsityPattern, entries: Any, kind: str
+) -> None:
     """Refuses entries that are not those of the function's derivative.
 
     A product of the function's own is compared, element by element, with that of the entries, by

@@ -51,7 +51,7 @@ class DerivativeOf:
         """Whether the arguments are a tuple, and so the derivatives."""
         return isinstance(self.argnums, tuple)
 
-    def at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    def at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DerivativeCall:
         """A call of the function, or rather of its gradient for a Hessian."""
         which = checked_argnums(self.who, self.argnums)
         function, values, paths = pick(self.who, self.func, which, args, kwargs)
@@ -68,9 +68,9 @@ class DerivativeOf:
         if self.kind == "hessian":
             which = tuple(range(len(values))) if self.several else 0
             compute = gradients_of(self.who, function, which, False)
-            return Call(self.who, lambda *xs: compute(xs, {})[0], values)
+            return DerivativeCall(self.who, lambda *xs: compute(xs, {})[0], values)
         function = checking(self.who, function, False, _require_real)
-        return Call(self.who, function, values)
+        return DerivativeCall(self.who, function, values)
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a plan depends on in a call: the shapes and dtypes of arrays, and other leaves.
@@ -90,7 +90,7 @@ class DerivativeOf:
 
 
 @dataclasses.dataclass(frozen=True)
-class Call:
+class DerivativeCall:
     """A function of real arrays that returns real arrays, and the values at which it is called."""
 
     who: str

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from functx._core import describe, fail
 
 from .orders import ORDERS, VertexOrder
-from .patterns import Pattern
+from .patterns import SparsityPattern
 from .symmetric_coloring import acyclic_coloring, star_coloring
 
 
@@ -60,7 +60,7 @@ class Coloring:
 
 
 def color(
-    pattern: Pattern | Any,
+    pattern: SparsityPattern | Any,
     kind: ColoringKind = "column",
     order: VertexOrder | Literal["auto"] | Sequence[VertexOrder] = "auto",
     *,
@@ -68,7 +68,7 @@ def color(
 ) -> Coloring:
     """A greedy colouring of a pattern: each vertex in turn takes the smallest colour that it may.
 
-    - `pattern`: a `Pattern`, or a matrix that one is made of.
+    - `pattern`: a `SparsityPattern`, or a matrix that one is made of.
     - `kind`: `"column"` for Jacobian-vector products, `"row"` for vector-Jacobian products,
       `"star"` for Hessians whose entries are read off Hessian-vector products, `"acyclic"` for
       those that are solved for, which needs fewer colours.
@@ -93,7 +93,7 @@ def color(
     >>> functx.sparsity.color(tridiagonal), functx.sparsity.color(tridiagonal, "acyclic")
     (Coloring('column', 3 colors of 6), Coloring('acyclic', 2 colors of 6))
     """
-    pattern = pattern if isinstance(pattern, Pattern) else Pattern(pattern)
+    pattern = pattern if isinstance(pattern, SparsityPattern) else SparsityPattern(pattern)
     require_kind("sparsity.color", kind)
     matrix = pattern.T.to_scipy() if kind == "row" else pattern.to_scipy()
     orders = check_orders("sparsity.color", order)
@@ -130,7 +130,7 @@ def require_kind(who: str, kind: Any) -> None:
         fail(who, f"`kind` must be one of {names}, got {describe(kind)}", error=ValueError)
 
 
-def _require_symmetric(pattern: Pattern) -> None:
+def _require_symmetric(pattern: SparsityPattern) -> None:
     if pattern.shape[0] != pattern.shape[1] or pattern.T != pattern:
         fail(
             "sparsity.color",

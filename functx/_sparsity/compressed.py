@@ -21,11 +21,11 @@ from functx._transforms.outputs import signed
 from functx._transforms.tangents import leaf_types, LeafType
 
 from .agreement import require_agreement
-from .calls import Call, DerivativeOf
+from .calls import DerivativeCall, DerivativeOf
 from .coloring import check_orders, color, Coloring, ColoringKind
 from .detection import pattern_of
 from .orders import VertexOrder
-from .patterns import Pattern
+from .patterns import SparsityPattern
 from .recovery import Recovery, recovery, stacked
 
 
@@ -33,7 +33,7 @@ VertexOrders: TypeAlias = VertexOrder | Literal["auto"] | Sequence[VertexOrder]
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class SparsityPlan:
     """What a sparse derivative of some shapes is computed by.
 
     - `pattern`: which entries there are.
@@ -41,7 +41,7 @@ class Plan:
     - `recovery`: where the entries are in the products.
     """
 
-    pattern: Pattern
+    pattern: SparsityPattern
     coloring: Coloring
     recovery: Recovery = dataclasses.field(repr=False)
 
@@ -55,7 +55,7 @@ class Plan:
 class SparsityOptions:
     """What the transforms take by keyword."""
 
-    pattern: Pattern | None
+    pattern: SparsityPattern | None
     coloring: Coloring | None
     order: VertexOrders
     chunk_size: int | str | None
@@ -81,8 +81,8 @@ class SparsityOptions:
         require_bools(who, dense=dense, check=check)
         require_chunk_size(who, chunk_size, max_bytes)
         check_orders(who, order)
-        if pattern is not None and not isinstance(pattern, Pattern):
-            pattern = Pattern(pattern)
+        if pattern is not None and not isinstance(pattern, SparsityPattern):
+            pattern = SparsityPattern(pattern)
         if coloring is not None and not isinstance(coloring, Coloring):
             fail(
                 who,
@@ -101,10 +101,10 @@ class SparseDerivative:
 
     def __init__(self, of: DerivativeOf, kinds: Sequence[ColoringKind], options: SparsityOptions):
         self._of, self._kinds, self._options = of, tuple(kinds), options
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, SparsityPlan] = {}
         ft.update_wrapper(self, of.func, updated=())
 
-    def plan(self, *args: Any, **kwargs: Any) -> Plan:
+    def plan(self, *args: Any, **kwargs: Any) -> SparsityPlan:
         """The pattern and the colouring for arguments of these shapes, traced once."""
         key = self._of.key(args, kwargs)
         if key is None or key not in self._plans:
@@ -114,7 +114,7 @@ class SparseDerivative:
             self._plans[key] = made
         return self._plans[key]
 
-    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> SparsityPlan:
         given = self._options
         pattern = given.pattern
         if pattern is None:
@@ -124,7 +124,7 @@ class SparseDerivative:
         else:
             colorings = [color(pattern, kind, given.order) for kind in self._kinds]
         coloring = min(colorings, key=lambda one: one.count)
-        return Plan(pattern, coloring, recovery(self._of.who, pattern, coloring))
+        return SparsityPlan(pattern, coloring, recovery(self._of.who, pattern, coloring))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The derivative at the arguments: a tree of sparse arrays."""
@@ -139,7 +139,9 @@ class SparseDerivative:
             require_agreement(call, plan.pattern, entries, plan.coloring.kind)
         return self._joined(call, plan.pattern, entries, made)
 
-    def _joined(self, call: Call, pattern: Pattern, entries: Any, made: Products) -> Any:
+    def _joined(
+        self, call: DerivativeCall, pattern: SparsityPattern, entries: Any, made: Products
+    ) -> Any:
         """The entries as a tree: outputs, then the tuple of `argnums` if it is one, then inputs."""
         rows, columns = pattern.rows, pattern.columns
         of_row, of_column = _leaf_of(rows, made.outputs), _leaf_of(columns, call.inputs)
@@ -156,7 +158,9 @@ class SparseDerivative:
         return made.structure.unflatten(trees)
 
 
-def _require_shape(call: Call, pattern: Pattern, outputs: Sequence[LeafType]) -> None:
+def _require_shape(
+    call: DerivativeCall, pattern: SparsityPattern, outputs: Sequence[LeafType]
+) -> None:
     shape = tuple(sum(math.prod(x.shape) for x in types) for types in (outputs, call.inputs))
     if pattern.shape != shape:
         fail(
@@ -203,7 +207,7 @@ class Products:
     structure: Any
 
 
-def pushed(call: Call, plan: Plan, options: SparsityOptions) -> Products:
+def pushed(call: DerivativeCall, plan: SparsityPlan, options: SparsityOptions) -> Products:
     """Jacobian-vector products, `[colors, *output]`; the columns of a colour are one vector."""
     outputs, structure = leaf_types(jax.eval_shape(call.function, *call.values))
     _require_shape(call, plan.pattern, outputs)
@@ -218,7 +222,7 @@ def pushed(call: Call, plan: Plan, options: SparsityOptions) -> Products:
     return Products(_over_colors(lane, plan.products, options), outputs, structure)
 
 
-def pulled(call: Call, plan: Plan, options: SparsityOptions) -> Products:
+def pulled(call: DerivativeCall, plan: SparsityPlan, options: SparsityOptions) -> Products:
     """Vector-Jacobian products, `[colors, *input]`; the rows of a colour are one vector."""
     output, pull = jax.vjp(call.function, *call.values)
     outputs, structure = leaf_types(output)

@@ -34,8 +34,8 @@ def jacfwd(
     - `func`: a function of trees of real arrays that returns a tree of real arrays.
     - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
       of an argument, or a tuple of those.
-    - `pattern`: a `Pattern` or a matrix that one is made of; by default `jacobian_pattern` traces
-      it. An entry that it lacks makes other entries wrong, which `check` finds out.
+    - `pattern`: a `SparsityPattern` or a matrix that one is made of; by default `jacobian_pattern`
+      traces it. An entry that it lacks makes other entries wrong, which `check` finds out.
     - `coloring`: a `Coloring` of columns; by default `color` makes it.
     - `order`: the order of vertices that `color` takes.
     - `chunk_size`: how many products are computed at once; fewer need less memory and more time.

@@ -21,12 +21,14 @@ from functx._transforms.tangents import LeafType
 
 from .calls import DerivativeOf, LinearProgram, pulling, pushing, size_of
 from .equations import TracedValue, UNKNOWN
-from .patterns import Pattern
+from .patterns import SparsityPattern
 from .row_sets import identity_rows, no_rows
 from .tracing import DependenceTracing
 
 
-def jacobian_pattern(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Pattern]:
+def jacobian_pattern(
+    func: Callable[..., Any], argnums: Argnums = 0
+) -> Callable[..., SparsityPattern]:
     """The pattern of the Jacobian of `func`: which outputs may depend on which inputs.
 
     Nothing is computed at the arguments: the program of the derivative is recorded, and the set of
@@ -40,7 +42,7 @@ def jacobian_pattern(func: Callable[..., Any], argnums: Argnums = 0) -> Callable
       of an argument, or a tuple of those.
 
     Returns a function of the arguments of `func`, of which arrays may be `jax.ShapeDtypeStruct`s.
-    Shapes: `func: [*n] -> [*m]` has a `Pattern` of `prod(m)` rows and `prod(n)` columns.
+    Shapes: `func: [*n] -> [*m]` has a `SparsityPattern` of `prod(m)` rows and `prod(n)` columns.
     Errors: TypeError for integer or complex arguments and complex outputs, ValueError for symbolic
     sizes, RuntimeError for a pattern of more than 2^29 entries.
 
@@ -54,7 +56,9 @@ def jacobian_pattern(func: Callable[..., Any], argnums: Argnums = 0) -> Callable
     return pattern_of(DerivativeOf.checked("jacobian_pattern", func, argnums, "jacobian"))
 
 
-def hessian_pattern(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Pattern]:
+def hessian_pattern(
+    func: Callable[..., Any], argnums: Argnums = 0
+) -> Callable[..., SparsityPattern]:
     """The pattern of the Hessian of `func`: which two inputs `func` ties together nonlinearly.
 
     It is the pattern of the gradient's Jacobian, made symmetric: linear operations leave nothing in
@@ -65,11 +69,11 @@ def hessian_pattern(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     - `argnums`: the arguments to differentiate, as `jacobian_pattern` takes them.
 
     Returns a function of the arguments of `func`.
-    Shapes: `func: [*n] -> []` has a symmetric `Pattern` of `prod(n)` rows and columns.
+    Shapes: `func: [*n] -> []` has a symmetric `SparsityPattern` of `prod(n)` rows and columns.
     Errors: those of `jacobian_pattern`, and ValueError for outputs that are no scalars.
 
     >>> functx.sparsity.hessian_pattern(lambda x: (x[0] * x[1] + x[2]).sum())(jnp.zeros(3))
-    Pattern([3, 3], 2 entries)
+    SparsityPattern([3, 3], 2 entries)
     """
     return pattern_of(DerivativeOf.checked("hessian_pattern", func, argnums, "hessian"))
 
@@ -82,7 +86,7 @@ def probed_pattern(
     points: int = 3,
     seed: int = 0,
     scale: float = 0.1,
-) -> Callable[..., Pattern]:
+) -> Callable[..., SparsityPattern]:
     """The entries of the dense Jacobian of `func` that are not zero at some of a few points.
 
     It is exact where tracing is too cautious, at the price of a dense Jacobian, and may be too
@@ -108,7 +112,7 @@ def probed_pattern(
         fail(of.who, f"`points` must be a positive int, got {describe(points)}", error=ValueError)
 
     @ft.wraps(func)
-    def probed(*args: Any, **kwargs: Any) -> Pattern:
+    def probed(*args: Any, **kwargs: Any) -> SparsityPattern:
         call = of.at(args, kwargs)
         leaves = jax.tree.leaves(call.values)
         if any(isinstance(x, Tracer) for x in leaves):
@@ -131,7 +135,7 @@ def probed_pattern(
                 found.append(matrix != 0)
         if not found:
             fail(of.who, f"the Jacobian has NaN at each of the {points} points")
-        return Pattern(np.any(found, axis=0))
+        return SparsityPattern(np.any(found, axis=0))
 
     return probed
 
@@ -154,12 +158,12 @@ def _size(x: LeafType) -> int:
     return int(np.prod(x.shape, dtype=int))
 
 
-def pattern_of(of: DerivativeOf) -> Callable[..., Pattern]:
+def pattern_of(of: DerivativeOf) -> Callable[..., SparsityPattern]:
     """The pattern of a derivative, as a function of the arguments."""
 
     @ft.wraps(of.func)
     @outside_grad_mode
-    def pattern(*args: Any, **kwargs: Any) -> Pattern:
+    def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
         try:
             matrix, coarse = _traced(of.who, pushing(of, args, kwargs))
         except TypeError as error:
@@ -169,7 +173,7 @@ def pattern_of(of: DerivativeOf) -> Callable[..., Pattern]:
             matrix = matrix.T
         if of.kind == "hessian":
             matrix = matrix + matrix.T
-        return Pattern(matrix, coarse=coarse)
+        return SparsityPattern(matrix, coarse=coarse)
 
     return pattern
 

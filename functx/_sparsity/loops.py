@@ -134,7 +134,7 @@ def _scan(
     if length <= 2:
         return step_by_step() if length else [*carry, *(TracedValue(_no_lines(s)) for s in shapes)]
     moves = [x.rows is not None for x in values]  # a line of what moves may be empty
-    step = _Step(tracing, program, fixed, carry, [_at(x, 0, length) for x in xs], moves)
+    step = _StepMap(tracing, program, fixed, carry, [_at(x, 0, length) for x in xs], moves)
     if step.sharpened_by_first_values():
         return step_by_step()
     rows, found = [x.rows for x in carry], []
@@ -156,7 +156,7 @@ def _no_lines(shape: Sequence[int]) -> None:
     assert math.prod(shape) == 0
 
 
-class _Step:
+class _StepMap:
     """One step of a scan as a map of sets: what its results depend on among its own operands.
 
     It is the same in all steps where no operand that changes from step to step is known.

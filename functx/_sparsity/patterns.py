@@ -11,7 +11,7 @@ from functx._core import describe, fail
 from functx._transforms.sparse_arrays import is_sparse
 
 
-class Pattern:
+class SparsityPattern:
     """Which entries of a matrix may be other than zero, such as a Jacobian's.
 
     A row stands for an element of the output, a column for one of the input, both in the order of
@@ -26,9 +26,9 @@ class Pattern:
 
     Errors: TypeError for what is no matrix of numbers, ValueError for another rank.
 
-    >>> pattern = functx.sparsity.Pattern(jnp.eye(3))
-    >>> pattern, pattern.rows, pattern.columns
-    (Pattern([3, 3], 3 entries), array([0, 1, 2], dtype=int32), array([0, 1, 2], dtype=int32))
+    >>> pattern = functx.sparsity.SparsityPattern(jnp.eye(3))
+    >>> pattern, pattern.columns
+    (SparsityPattern([3, 3], 3 entries), array([0, 1, 2], dtype=int32))
     """
 
     def __init__(self, matrix: Any, *, coarse: tuple[str, ...] = ()):
@@ -64,9 +64,9 @@ class Pattern:
         return self._matrix.indices.astype(np.int32)
 
     @property
-    def T(self) -> Pattern:
+    def T(self) -> SparsityPattern:
         """The pattern of the transposed matrix."""
-        return Pattern(self._matrix.T, coarse=self.coarse)
+        return SparsityPattern(self._matrix.T, coarse=self.coarse)
 
     def to_scipy(self) -> Any:
         """A `scipy.sparse.csr_array` of bools."""
@@ -76,19 +76,19 @@ class Pattern:
         """A NumPy array of bools, `[rows, columns]`."""
         return self._matrix.toarray()
 
-    def covers(self, other: Pattern | Any) -> bool:
+    def covers(self, other: SparsityPattern | Any) -> bool:
         """Whether each entry of `other`, a pattern or a matrix, is one of this pattern."""
-        other = other if isinstance(other, Pattern) else Pattern(other)
+        other = other if isinstance(other, SparsityPattern) else SparsityPattern(other)
         return self.shape == other.shape and (self | other).nnz == self.nnz
 
-    def __or__(self, other: Pattern) -> Pattern:
-        return Pattern(self._matrix + _of_shape(self, other), coarse=_names(self, other))
+    def __or__(self, other: SparsityPattern) -> SparsityPattern:
+        return SparsityPattern(self._matrix + _of_shape(self, other), coarse=_names(self, other))
 
-    def __and__(self, other: Pattern) -> Pattern:
-        return Pattern(self._matrix * _of_shape(self, other), coarse=_names(self, other))
+    def __and__(self, other: SparsityPattern) -> SparsityPattern:
+        return SparsityPattern(self._matrix * _of_shape(self, other), coarse=_names(self, other))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Pattern):
+        if not isinstance(other, SparsityPattern):
             return NotImplemented
         return self.shape == other.shape and self.nnz == other.nnz == (self & other).nnz
 
@@ -96,11 +96,11 @@ class Pattern:
         return hash((self.shape, self._matrix.indices.tobytes(), self._matrix.indptr.tobytes()))
 
     def __repr__(self) -> str:
-        return f"Pattern({list(self.shape)}, {self.nnz} entries)"
+        return f"SparsityPattern({list(self.shape)}, {self.nnz} entries)"
 
 
 def _as_csr(matrix: Any) -> Any:
-    if isinstance(matrix, Pattern):
+    if isinstance(matrix, SparsityPattern):
         return matrix.to_scipy()
     if is_sparse(matrix):
         matrix = _of_jax(matrix)
@@ -108,14 +108,18 @@ def _as_csr(matrix: Any) -> Any:
         matrix = np.asarray(matrix)
         if matrix.dtype.kind not in "biufcV":
             fail(
-                "sparsity.Pattern",
+                "sparsity.SparsityPattern",
                 f"`matrix` must be of numbers, got {matrix.dtype}",
                 error=TypeError,
             )
         matrix = matrix != 0
     if matrix.ndim != 2:
         got = describe(matrix) if isinstance(matrix, np.ndarray) else f"rank {matrix.ndim}"
-        fail("sparsity.Pattern", f"`matrix` must have two dimensions, got {got}", error=ValueError)
+        fail(
+            "sparsity.SparsityPattern",
+            f"`matrix` must have two dimensions, got {got}",
+            error=ValueError,
+        )
     csr = sp.csr_array(matrix, dtype=bool, copy=True)
     csr.data[:] = True  # what is stored is an entry, even a zero
     csr.sum_duplicates()
@@ -130,7 +134,7 @@ def _of_jax(matrix: Any) -> Any:
         bcoo = matrix.to_bcoo() if hasattr(matrix, "to_bcoo") else None
     if bcoo is None or bcoo.n_sparse != 2 or bcoo.n_batch or bcoo.n_dense:
         fail(
-            "sparsity.Pattern",
+            "sparsity.SparsityPattern",
             f"`matrix` must be a BCOO or BCSR of two sparse dimensions, got {type(matrix).__name__}"
             f"{list(matrix.shape)}",
             error=ValueError,
@@ -141,15 +145,15 @@ def _of_jax(matrix: Any) -> Any:
     return sp.coo_array((np.ones(inside.sum(), bool), at), shape=tuple(bcoo.shape))
 
 
-def _of_shape(pattern: Pattern, other: Pattern) -> Any:
+def _of_shape(pattern: SparsityPattern, other: SparsityPattern) -> Any:
     if pattern.shape != other.shape:
         fail(
-            "sparsity.Pattern",
+            "sparsity.SparsityPattern",
             f"both patterns must have one shape, got {list(pattern.shape)} and {list(other.shape)}",
             error=ValueError,
         )
     return other.to_scipy()
 
 
-def _names(*patterns: Pattern) -> tuple[str, ...]:
+def _names(*patterns: SparsityPattern) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for pattern in patterns for name in pattern.coarse))

@@ -14,7 +14,7 @@ from functx._core import fail
 
 from .coloring import Coloring
 from .forests import Forest
-from .patterns import Pattern
+from .patterns import SparsityPattern
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Recovery:
         return products[self.products, self.elements]
 
 
-def recovery(who: str, pattern: Pattern, coloring: Coloring) -> Recovery:
+def recovery(who: str, pattern: SparsityPattern, coloring: Coloring) -> Recovery:
     """How a pattern's entries are found; a colouring that cannot tell them apart is refused."""
     size = pattern.shape[0] if coloring.kind == "row" else pattern.shape[1]
     if coloring.colors.size != size:
