@@ -33,7 +33,6 @@ GROUPS = {
     ],
     "Second derivatives": [
         "jacobians_and_hessians",
-        "sparse_jacobians",
         "newton_cg_and_laplace",
     ],
     "Science": ["lennard_jones", "physics_informed_network"],
