@@ -48,6 +48,7 @@ TOOLS = (
     "profiler",
     "residuals",
     "sparse",
+    "sparsity",
     "taps",
 )
 # Old places of names, by facade, with the new ones. They work for one minor version.

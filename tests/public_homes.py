@@ -14,6 +14,7 @@ import functx.memory
 import functx.profiler
 import functx.residuals
 import functx.sparse
+import functx.sparsity
 import functx.taps
 
 
@@ -35,5 +36,6 @@ FACADES = [
     functx.profiler,
     functx.residuals,
     functx.sparse,
+    functx.sparsity,
     functx.taps,
 ]

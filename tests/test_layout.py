@@ -28,6 +28,7 @@ FLOORS = [
     "_profiling",
     "_sparse",
     "_curvature",
+    "_sparsity",
     "(facade)",
     "testing",
     "cli",

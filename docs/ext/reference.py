@@ -64,6 +64,7 @@ _INTRODUCTIONS = {
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
     "curvature": "# functx.curvature\n\nSee [](../../concepts/curvature.md).\n",
+    "sparsity": "# functx.sparsity\n\nSee [](../../concepts/sparsity.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
     "autograd": (

@@ -23,6 +23,7 @@ from . import (
     randomness,
     scanning,
     sharding,
+    sparsity,
     symbolic,
 )
 from .applicability import (
@@ -356,6 +357,7 @@ CHECKS: dict[str, Check] = {
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
         Check("graph", graphs.check_graph, declared, first_of_sets, in_one_dtype, never),
         _deep("partition", graphs.check_partition, never),
+        _deep("sparsity", sparsity.check_sparsity, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
         Check("taylor", curves.check_taylor, declared_in_double, first_of_sets, double, never),
         Check(

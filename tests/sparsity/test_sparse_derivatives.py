@@ -1,0 +1,92 @@
+"""Colourings, and the sparse derivatives that they make cheap, against dense ones."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+from functx import sparsity
+
+
+X = jnp.linspace(0.3, 1.7, 7)
+TRIDIAGONAL = np.abs(np.subtract.outer(np.arange(9), np.arange(9))) <= 1
+ARROW = np.eye(9, dtype=bool) | (np.arange(9) == 0) | (np.arange(9) == 0)[:, None]
+
+
+def neighbours(x):
+    return jnp.sin(x[1:]) * x[:-1] ** 2
+
+
+def coupled(x):
+    return (x[1:] * x[:-1] ** 3).sum() + jnp.cos(x).sum() + x[0] * x[-1]
+
+
+@pytest.mark.parametrize("matrix", [TRIDIAGONAL, ARROW], ids=["tridiagonal", "arrow"])
+@pytest.mark.parametrize("kind", ["column", "row"])
+def test_what_shares_a_colour_shares_no_entry(matrix, kind):
+    colors = np.asarray(sparsity.color(matrix, kind).colors)
+    rows = matrix if kind == "column" else matrix.T
+    for color in range(colors.max() + 1):
+        assert rows[:, colors == color].sum(1).max() <= 1
+
+
+@pytest.mark.parametrize("order", ["natural", "largest_first", "smallest_last", "random"])
+def test_a_star_colouring_has_no_path_of_four_in_two_colours(order):
+    for matrix in (TRIDIAGONAL, ARROW):
+        colors = np.asarray(sparsity.color(matrix, "star", order).colors)
+        edges = matrix & ~np.eye(len(matrix), dtype=bool)
+        for b, c in np.argwhere(edges):
+            assert colors[b] != colors[c]
+            for a, d in np.argwhere(np.outer(edges[:, b], edges[c])):
+                if len({a, b, c, d}) == 4:
+                    assert len(set(colors[[a, b, c, d]])) > 2
+
+
+def test_the_numbers_of_colours_are_the_published_ones_for_bands_and_arrows():
+    kinds = "column", "row", "star", "acyclic"
+    found = [[sparsity.color(m, kind).count for kind in kinds] for m in (TRIDIAGONAL, ARROW)]
+    assert found == [[3, 3, 3, 2], [9, 9, 2, 2]]
+
+
+@pytest.mark.parametrize("transform", ["jacfwd", "jacrev", "jacobian"])
+def test_jacobians_are_the_dense_ones(transform):
+    jacobian = getattr(sparsity, transform)(neighbours)
+    dense = functx.jacrev(neighbours)(X)
+    np.testing.assert_allclose(jacobian(X).todense(), dense, rtol=1e-12)
+    np.testing.assert_allclose(jax.jit(jacobian)(X).todense(), dense, rtol=1e-12)
+    assert jacobian.plan(X).products == 2
+
+
+@pytest.mark.parametrize("recovery", ["direct", "substitution"])
+def test_hessians_are_the_dense_ones(recovery):
+    hessian = sparsity.hessian(coupled, recovery=recovery)
+    np.testing.assert_allclose(hessian(X).todense(), functx.hessian(coupled)(X), rtol=1e-10)
+    assert hessian.plan(X).products < len(X)
+
+
+def test_dense_results_are_arrays_and_batches_map():
+    jacobian = sparsity.jacfwd(neighbours, dense=True)
+    batch = jnp.stack([X, 2 * X])
+    expected = functx.vmap(functx.jacfwd(neighbours))(batch)
+    np.testing.assert_allclose(functx.vmap(jacobian)(batch), expected, rtol=1e-12)
+
+
+def test_a_pattern_and_a_colouring_are_taken_again():
+    plan = sparsity.jacfwd(neighbours).plan(X)
+    jacobian = sparsity.jacfwd(neighbours, pattern=plan.pattern, coloring=plan.coloring)
+    assert jacobian.plan(2 * X).coloring is plan.coloring
+    np.testing.assert_allclose(jacobian(X).todense(), functx.jacrev(neighbours)(X), rtol=1e-12)
+
+
+def test_a_pattern_that_leaves_entries_out_is_refused_on_request():
+    wrong = sparsity.SparsityPattern(np.eye(6, 7))
+    with pytest.raises(RuntimeError, match="jacfwd: the pattern lacks entries"):
+        sparsity.jacfwd(neighbours, pattern=wrong, check=True)(X)
+
+
+def test_functions_without_entries_and_empty_arguments():
+    assert (
+        sparsity.jacfwd(lambda x: jnp.zeros(3))(X).todense().tolist() == np.zeros((3, 7)).tolist()
+    )
+    assert sparsity.jacfwd(jnp.sin)(jnp.zeros(0)).shape == (0, 0)
