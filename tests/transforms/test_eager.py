@@ -1,0 +1,91 @@
+"""Eager transforms run call by call, and mean what JAX's own mean."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import functx
+
+
+X = jnp.asarray([0.5, 1.5, 2.5])
+
+
+def mixed(x):
+    """Calls that are compiled, calls that are not, control flow, and constants."""
+    scaled = functx.exp(x) * jax.nn.relu(x - 1) + jax.jit(lambda y: y * x)(functx.sin(x))
+    carried, _ = jax.lax.scan(lambda c, a: (c * a, None), scaled[0], scaled)
+    return carried + jax.checkpoint(lambda y: (y**2).sum())(scaled)
+
+
+@pytest.mark.parametrize("f", [mixed, functx.grad(mixed), functx.hessian(mixed)])
+def test_derivatives_are_those_of_compiled_programs(f):
+    np.testing.assert_allclose(f(X), jax.jit(f)(X), rtol=1e-12)
+
+
+def test_lanes_and_tangents_are_those_of_compiled_programs():
+    batch = jnp.stack([X, X[::-1]])
+    mapped = functx.vmap(functx.grad(mixed), out_dims=1)
+    np.testing.assert_allclose(mapped(batch), jax.jit(mapped)(batch), rtol=1e-12)
+    pushed = lambda x: functx.jvp(functx.vmap(mixed), (x,), (x + 1,))
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-12),
+        pushed(batch),
+        jax.jit(pushed)(batch),
+    )
+
+
+def test_no_cotangent_is_not_a_cotangent_of_zero():
+    def f(x):
+        root = functx.sqrt(x)  # its derivative at zero is infinite, and is not asked for
+        return jax.jit(lambda r, y: (r, y * 2))(root, x)[1]
+
+    assert functx.grad(f)(jnp.float64(0)) == 2
+
+
+def test_values_are_known_in_eager_code():
+    f = lambda x: x**3 if x > 1 else x
+    assert functx.grad(f)(jnp.float64(2)) == 12
+    assert functx.grad(f)(jnp.float64(0.5)) == 1
+
+
+def test_mutable_arrays_go_the_way_of_jax():
+    def f(x):
+        ref = jax.new_ref(x)
+        ref[...] = ref[...] * x
+        return ref[...]
+
+    assert functx.grad(f)(jnp.float64(3)) == jax.grad(f)(jnp.float64(3)) == 6
+
+
+def test_a_pullback_keeps_each_array_once_and_no_copy_of_an_argument():
+    _, pull = functx.vjp(lambda x: functx.sin(x) * x * x, X)
+    kept = jax.tree.leaves(pull)
+    assert len({id(x) for x in kept}) == len(kept)
+    assert sum(x is X for x in kept) == 1
+
+
+def test_what_nothing_depends_on_is_not_kept():
+    _, pull = functx.vjp(lambda x: (functx.exp(x), functx.sin(x))[1], X)
+    assert len(jax.tree.leaves(pull)) == 1
+
+
+def test_values_that_escape_are_refused():
+    kept = []
+    functx.grad(lambda x: kept.append(x) or x)(jnp.float64(1))
+    with pytest.raises(jax.errors.UnexpectedTracerError):
+        functx.sin(kept[0])
+
+
+def test_a_program_is_compiled_once():
+    runs = []
+    square = jax.jit(lambda x: runs.append(None) or x * x)
+    for x in (1.0, 2.0, 3.0):
+        functx.grad(square)(jnp.float64(x))
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("setting", ["jax_debug_nans", "jax_disable_jit"])
+def test_settings_that_look_into_calls_are_obeyed(setting):
+    with getattr(jax, setting.removeprefix("jax_"))(True):
+        np.testing.assert_allclose(functx.grad(mixed)(X), jax.grad(mixed)(X), rtol=1e-12)
