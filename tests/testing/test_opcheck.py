@@ -54,7 +54,7 @@ def test_every_check_of_derivatives_and_batches_is_made():
     needing_more = {"reference", "dtypes", "conventions", "refusals", "garbage", "sizes", "strict"}
     needing_more |= {"x64_off", "varying", "shard_map", "sharded", "keys", "lanes", "moments"}
     needing_more |= {"extremal", "distribution", "halves", "jet", "limits", "storage"}
-    needing_more |= {"graph", "partition", "autocast", "taylor", "laplacian"}
+    needing_more |= {"graph", "partition", "autocast", "taylor", "laplacian", "sparsity"}
     needing_more |= {"tails", "spelling", "symbolic", "symbolic_values", "weak", "weak_derivatives"}
     needing_more |= {name for name in CHECKS if "lowers_" in name}
     own = {"call", "repeat", "forward", "reverse", "gradcheck", "gradgradcheck"}

@@ -173,11 +173,12 @@ BATCHED_TWICE = [("vjp", "vjp"), ("jvp", "vjp")]
 BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
+def _declared(name: str, run: Any) -> Check:
+    return Check(name, run, declared_in_double, first_of_sets, double, never)
+
+
 def _deep(
-    name: str,
-    run: Any,
-    quick: Callable[[OpInfo], bool] = has_own_rules,
-    quick_run: Any = None,
+    name: str, run: Any, quick: Callable[[OpInfo], bool] = has_own_rules, quick_run: Any = None
 ) -> Check:
     return Check(name, run, differentiable, first_of_sets, double, quick, quick_run=quick_run)
 
@@ -359,10 +360,8 @@ CHECKS: dict[str, Check] = {
         _deep("partition", graphs.check_partition, never),
         _deep("sparsity", sparsity.check_sparsity, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
-        Check("taylor", curves.check_taylor, declared_in_double, first_of_sets, double, never),
-        Check(
-            "laplacian", curves.check_laplacian, declared_in_double, first_of_sets, double, never
-        ),
+        _declared("taylor", curves.check_taylor),
+        _declared("laplacian", curves.check_laplacian),
         Check(
             "extremal",
             check_extremal,

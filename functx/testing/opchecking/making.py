@@ -39,6 +39,7 @@ _ON_REQUEST = (
     "jet",
     "taylor",
     "laplacian",
+    "sparsity",
     "graph",
     "partition",
     "symbolic",
