@@ -46,9 +46,14 @@ def cast_somewhere(info: OpInfo, dtype: str) -> bool:
     return any(autocast_policy(info.spec, region) is not Autocast.KEEP for region in REGIONS)
 
 
+def _is_function(x: Any) -> bool:
+    """Whether `x` is a function of a user; JAX's names of dtypes can be called, too."""
+    return callable(x) and not isinstance(x, type) and not hasattr(x, "dtype")
+
+
 def check_autocast(info: OpInfo, sample: Sample) -> CheckSteps:
     """In autocast an operator is itself of arrays cast by its declaration, derivatives too."""
-    if any(map(callable, (*sample.args, *sample.kwargs.values()))):
+    if any(map(_is_function, (*sample.args, *sample.kwargs.values()))):
         return False  # the operators of a function that is given are cast one by one
     case = differentiable_case(info, sample)
     if case is not None and not info.differentiable:
