@@ -628,12 +628,18 @@ short = int16
 
 if _typing.TYPE_CHECKING:
     from . import (
+        amp as amp,
         aot as aot,
+        backends as backends,
         checkpointing as checkpointing,
         curvature as curvature,
         func as func,
         implicit as implicit,
+        memory as memory,
+        profiler as profiler,
         residuals as residuals,
+        sparse as sparse,
+        sparsity as sparsity,
         taps as taps,
         testing as testing,
     )

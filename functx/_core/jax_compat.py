@@ -159,13 +159,15 @@ def at_line(line: Any) -> AbstractContextManager[None]:
     return source_info_util.user_context(line)
 
 
-def compiled_alone(primitive: Any) -> bool:
-    """Whether JAX compiles eager calls of a primitive, one program for each set of parameters.
+def compiled_alone(primitive: Any, params: dict[str, Any]) -> bool:
+    """Whether JAX compiles eager calls like this one, one program for each set of parameters.
 
     Others run their parts one by one, and their parameters may hold functions made at each call.
+    A jitted function that has captured arrays is not kept either: they would live as long.
     """
-    implementation = getattr(primitive, "impl", None)
-    return primitive is jit_p or getattr(implementation, "func", None) is apply_primitive
+    if primitive is jit_p:
+        return not params["jaxpr"].consts
+    return getattr(getattr(primitive, "impl", None), "func", None) is apply_primitive
 
 
 def one_lane(aval: Any) -> Any:

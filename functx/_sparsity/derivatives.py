@@ -68,9 +68,8 @@ def jacfwd(
     >>> jac.plan(x).products
     2
     """
-    of = DerivativeOf.checked("jacfwd", func, argnums, "jacobian")
     given = pattern, coloring, order, chunk_size, max_bytes, dense, check
-    return SparseDerivative(of, ["column"], SparsityOptions.checked("jacfwd", ["column"], *given))
+    return _derivative("jacfwd", func, argnums, ["column"], given)
 
 
 @explain_unknown_keywords()
@@ -90,9 +89,19 @@ def jacrev(
 
     Better than `jacfwd` where some rows are full, or where rows outnumber columns' colours.
 
-    - `func`, `argnums`, `pattern`, `order`, `chunk_size`, `max_bytes`, `dense`, `check`: as
-      `jacfwd` takes them.
-    - `coloring`: a `Coloring` of rows.
+    - `func`: a function of trees of real arrays that returns a tree of real arrays.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `pattern`: a `SparsityPattern` or a matrix that one is made of; by default `jacobian_pattern`
+      traces it. An entry that it lacks makes other entries wrong, which `check` finds out.
+    - `coloring`: a `Coloring` of rows; by default `color` makes it.
+    - `order`: the order of vertices that `color` takes.
+    - `chunk_size`: how many products are computed at once; fewer need less memory and more time.
+      None is all; `"auto"` takes as many as fit into `max_bytes`.
+    - `max_bytes`: the bound for `"auto"`, by an upper estimate. None is 1 GiB.
+    - `dense`: whether the result is dense.
+    - `check`: whether each call compares the result times a random vector with the function's own
+      product, and refuses a pattern that is too small. It needs values: no transform may trace it.
 
     Returns a function of the arguments of `func`, with a method `plan`.
     Shapes: those of `jacfwd`.
@@ -103,9 +112,8 @@ def jacrev(
     >>> jac(jnp.zeros(5)).nse, jac.plan(jnp.zeros(5)).products
     (5, 1)
     """
-    of = DerivativeOf.checked("jacrev", func, argnums, "jacobian")
     given = pattern, coloring, order, chunk_size, max_bytes, dense, check
-    return SparseDerivative(of, ["row"], SparsityOptions.checked("jacrev", ["row"], *given))
+    return _derivative("jacrev", func, argnums, ["row"], given)
 
 
 @explain_unknown_keywords()
@@ -123,9 +131,19 @@ def jacobian(
 ) -> SparseDerivative:
     """The sparse Jacobian of `func`, by `jacfwd` or `jacrev`, whichever takes fewer products.
 
-    - `func`, `argnums`, `pattern`, `order`, `chunk_size`, `max_bytes`, `dense`, `check`: as
-      `jacfwd` takes them.
-    - `coloring`: a `Coloring` of columns or of rows.
+    - `func`: a function of trees of real arrays that returns a tree of real arrays.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
+    - `pattern`: a `SparsityPattern` or a matrix that one is made of; by default `jacobian_pattern`
+      traces it. An entry that it lacks makes other entries wrong, which `check` finds out.
+    - `coloring`: a `Coloring` of columns or of rows; by default `color` makes it.
+    - `order`: the order of vertices that `color` takes.
+    - `chunk_size`: how many products are computed at once; fewer need less memory and more time.
+      None is all; `"auto"` takes as many as fit into `max_bytes`.
+    - `max_bytes`: the bound for `"auto"`, by an upper estimate. None is 1 GiB.
+    - `dense`: whether the result is dense.
+    - `check`: whether each call compares the result times a random vector with the function's own
+      product, and refuses a pattern that is too small. It needs values: no transform may trace it.
 
     Returns a function of the arguments of `func`, with a method `plan`.
     Shapes, dtypes and errors: those of `jacfwd` or `jacrev`.
@@ -134,10 +152,8 @@ def jacobian(
     >>> jac.plan(jnp.zeros(100)).coloring
     Coloring('row', 2 colors of 2)
     """
-    of = DerivativeOf.checked("jacobian", func, argnums, "jacobian")
     given = pattern, coloring, order, chunk_size, max_bytes, dense, check
-    kinds: list[ColoringKind] = ["column", "row"]
-    return SparseDerivative(of, kinds, SparsityOptions.checked("jacobian", kinds, *given))
+    return _derivative("jacobian", func, argnums, ["column", "row"], given)
 
 
 @explain_unknown_keywords()
@@ -160,12 +176,22 @@ def hessian(
     colouring takes fewer of them than one of columns. A product is forward over reverse.
 
     - `func`: a function of trees of real arrays that returns one real scalar.
-    - `argnums`: the arguments to differentiate, as `jacfwd` takes them.
+    - `argnums`: the arguments to differentiate: a position (negative counts from the end), the name
+      of an argument, or a tuple of those.
     - `recovery`: `"direct"` reads each entry off a product, by a star colouring;
       `"substitution"` solves for the entries along trees, by an acyclic colouring, which takes
       fewer products and loses some digits: rounding errors add up along the trees.
-    - `pattern`, `order`, `chunk_size`, `max_bytes`, `dense`, `check`: as `jacfwd` takes them.
-    - `coloring`: a `Coloring` of that kind, or one of columns, which needs no symmetry.
+    - `pattern`: a `SparsityPattern` or a matrix that one is made of; by default `hessian_pattern`
+      traces it. An entry that it lacks makes other entries wrong, which `check` finds out.
+    - `coloring`: a `Coloring` of that kind, or one of columns, which needs no symmetry; by default
+      `color` makes it.
+    - `order`: the order of vertices that `color` takes.
+    - `chunk_size`: how many products are computed at once; fewer need less memory and more time.
+      None is all; `"auto"` takes as many as fit into `max_bytes`.
+    - `max_bytes`: the bound for `"auto"`, by an upper estimate. None is 1 GiB.
+    - `dense`: whether the result is dense.
+    - `check`: whether each call compares the result times a random vector with the function's own
+      product, and refuses a pattern that is too small. It needs values: no transform may trace it.
 
     Returns a function of the arguments of `func`, with a method `plan`.
     Shapes: `func: [*n] -> []` gives a BCOO of shape `[*n, *n]`. A tuple of `argnums` and the trees
@@ -191,3 +217,15 @@ def hessian(
     of = DerivativeOf.checked("hessian", func, argnums, "hessian")
     given = pattern, coloring, order, chunk_size, max_bytes, dense, check
     return SparseDerivative(of, [own], SparsityOptions.checked("hessian", [own, "column"], *given))
+
+
+def _derivative(
+    who: str,
+    func: Callable[..., Any],
+    argnums: Argnums,
+    kinds: list[ColoringKind],
+    given: tuple[Any, ...],
+) -> SparseDerivative:
+    """The sparse Jacobian by a colouring of one of these kinds, with options as they were given."""
+    of = DerivativeOf.checked(who, func, argnums, "jacobian")
+    return SparseDerivative(of, kinds, SparsityOptions.checked(who, kinds, *given))

@@ -1,5 +1,8 @@
 """Eager transforms run call by call, and mean what JAX's own mean."""
 
+import gc
+import weakref
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -75,6 +78,19 @@ def test_values_that_escape_are_refused():
     functx.grad(lambda x: kept.append(x) or x)(jnp.float64(1))
     with pytest.raises(jax.errors.UnexpectedTracerError):
         functx.sin(kept[0])
+
+
+@pytest.mark.parametrize("wrap", [jax.jit, jax.checkpoint, lambda f: f])
+def test_what_a_function_captures_is_let_go_with_it(wrap):
+    def captured():
+        held = jnp.arange(3.0) + 1
+        f = wrap(lambda x: (x * held).sum())
+        functx.grad(f)(X), functx.vmap(f)(X[None]), functx.jvp(f, (X,), (X,))
+        return weakref.ref(held)
+
+    held = captured()
+    gc.collect()
+    assert held() is None
 
 
 def test_a_program_is_compiled_once():

@@ -63,6 +63,10 @@ class Layer(EagerTrace):
         """Whether `x` is a value of this transform."""
         return type(x) is LayerValue and trace_of(x) is self
 
+    def taking_part(self, tracers: Sequence[Any]) -> tuple[bool, ...]:
+        """Which of some arguments are values of this transform."""
+        return tuple(map(self.takes_part, tracers))
+
     def value_of(self, x: Any) -> Any:
         """What `x` is to the trace outside of this one."""
         return x.value if self.takes_part(x) else x
@@ -76,52 +80,57 @@ class Layer(EagerTrace):
         """The results of a call, from what the rule returned."""
 
     def process_primitive(self, primitive: Primitive, tracers: Any, params: Any, /) -> Any:
-        def process(values: Sequence[Any]) -> Sequence[Any]:
-            results = primitive.bind(*values, **params)
-            return results if primitive.multiple_results else [results]
-
-        run = None
-        if compiled_alone(primitive) and any(map(self.takes_part, tracers)):
+        which, run = self.taking_part(tracers), None
+        if any(which) and compiled_alone(primitive, params):
             try:
-                which = tuple(map(self.takes_part, tracers))
                 run = _program(type(self).rule, primitive, tuple(params.items()), which)
             except TypeError:  # a parameter that is not hashable
                 pass
-        results = self.process_function(process, tracers, run)
+        if run is None:
+            results = self.process_function(_process(primitive, params), tracers)
+        else:
+            results = self.ran(run, tracers)
         return results if primitive.multiple_results else results[0]
 
-    def process_function(
-        self, process: Process, tracers: Sequence[Any], run: Callable[..., Any] | None = None
-    ) -> Any:
-        values = list(map(self.value_of, tracers))
-        which = tuple(map(self.takes_part, tracers))
+    def process_function(self, process: Process, tracers: Sequence[Any]) -> Any:
+        which = self.taking_part(tracers)
+        if any(which):
+            return self.ran(ft.partial(type(self).rule, process, which), tracers)
         with set_current_trace(self.parent_trace):
-            if not any(which):
-                return process(values)
-            run = run or ft.partial(type(self).rule, process, which)
+            return process(tracers)
+
+    def ran(self, run: Callable[..., Any], tracers: Sequence[Any]) -> list[Any]:
+        """The results of a call, which `run` transforms."""
+        values = list(map(self.value_of, tracers))
+        with set_current_trace(self.parent_trace):
             return self.noted(tracers, values, run(*self.arguments(tracers, values)))
 
     def stage_value(self, value: Any) -> Any:
         return value
 
 
-@ft.lru_cache(maxsize=4096)
+def _process(primitive: Primitive, params: dict[str, Any]) -> Process:
+    def process(values: Sequence[Any]) -> Sequence[Any]:
+        results = primitive.bind(*values, **params)
+        return results if primitive.multiple_results else [results]
+
+    return process
+
+
+@ft.lru_cache(maxsize=1024)
 def _program(
     rule: Callable[..., Any],
     primitive: Primitive,
     params: tuple[tuple[str, Any], ...],
     which: tuple[bool, ...],
 ) -> Callable[..., Any]:
+    """A compiled function from what `Layer.arguments` gives to what the rule returns."""
     given = dict(params)
 
-    def process(values: Sequence[Any]) -> Sequence[Any]:
-        results = primitive.bind(*values, **given)
-        return results if primitive.multiple_results else [results]
-
     def run(*args: Any) -> Any:
-        return rule(process, which, *args)
+        return rule(_process(primitive, given), which, *args)
 
-    run.__name__ = given.get("name", primitive.name)
+    run.__name__ = str(given.get("name", primitive.name))
     return jax.jit(run)
 
 
