@@ -7,8 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.core import concrete_or_error
 
 import functx
+from functx._transforms.eager.layers import LayerValue
 
 
 X = jnp.asarray([0.5, 1.5, 2.5])
@@ -52,6 +54,25 @@ def test_values_are_known_in_eager_code():
     assert functx.grad(f)(jnp.float64(0.5)) == 1
 
 
+def test_values_that_moving_ones_decide_are_known():
+    known = lambda x: x * concrete_or_error(float, x)
+    assert functx.grad(known)(jnp.float64(3)) == 3
+    assert functx.jvp(known, (jnp.float64(3),), (jnp.float64(1),))[1] == 3
+
+
+def test_values_that_are_the_same_in_all_lanes_are_known():
+    f = lambda x: x * (2 if functx.zeros_like(x) == 0 else 3)
+    np.testing.assert_array_equal(functx.vmap(f)(X), 2 * X)
+
+
+def test_dims_of_lanes_and_results_that_depend_on_nothing():
+    matrix = jnp.arange(6.0).reshape(2, 3)
+    row, constant = functx.vmap(lambda x: (x * 2, X), in_dims=1, out_dims=1)(matrix)
+    np.testing.assert_array_equal(row, matrix * 2)
+    np.testing.assert_array_equal(constant, np.stack([X] * 3, 1))
+    assert functx.jvp(lambda x: (x, X), (X,), (X,))[1][1].tolist() == [0, 0, 0]
+
+
 def test_mutable_arrays_go_the_way_of_jax():
     def f(x):
         ref = jax.new_ref(x)
@@ -79,6 +100,13 @@ def test_values_that_escape_are_refused():
     with pytest.raises(jax.errors.UnexpectedTracerError):
         functx.sin(kept[0])
 
+    def outer(x):
+        functx.grad(lambda y: kept.append(y) or y)(x)
+        return kept[-1] * x
+
+    with pytest.raises(jax.errors.UnexpectedTracerError):
+        functx.grad(outer)(jnp.float64(1))
+
 
 @pytest.mark.parametrize("wrap", [jax.jit, jax.checkpoint, lambda f: f])
 def test_what_a_function_captures_is_let_go_with_it(wrap):
@@ -101,7 +129,21 @@ def test_a_program_is_compiled_once():
     assert len(runs) == 1
 
 
-@pytest.mark.parametrize("setting", ["jax_debug_nans", "jax_disable_jit"])
+@pytest.mark.parametrize("setting", ["debug_nans", "debug_infs", "disable_jit", "checking_leaks"])
 def test_settings_that_look_into_calls_are_obeyed(setting):
-    with getattr(jax, setting.removeprefix("jax_"))(True):
-        np.testing.assert_allclose(functx.grad(mixed)(X), jax.grad(mixed)(X), rtol=1e-12)
+    seen = []
+
+    def f(x):
+        seen.append(type(x))
+        return functx.sum(functx.sin(x))
+
+    def run():
+        functx.grad(f)(X), functx.vmap(f)(X[None]), functx.jvp(f, (X,), (X,))
+
+    run()
+    assert set(seen) == {LayerValue}
+    seen.clear()
+    with jax.checking_leaks() if setting == "checking_leaks" else getattr(jax, setting)(True):
+        run()
+    assert len(seen) == 3
+    assert LayerValue not in seen
