@@ -14,11 +14,12 @@ import numpy as np
 
 from functx._core.jax_compat import JaxprEqn
 from functx._core.rules.function_primitives import function_call
+from functx._transforms.programs.elementwise import ELEMENTWISE
 from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.walking import type_of
 
 from .curved_values import Curved, RowIndex
-from .equations import ActiveEquation, ELEMENTWISE
+from .equations import ActiveEquation
 from .pointwise import is_elementwise
 
 

@@ -12,9 +12,10 @@ from jax.interpreters import partial_eval
 from functx._core.jax_compat import Jaxpr, JaxprEqn
 from functx._core.rules.function_primitives import function_call
 from functx._transforms.programs.dependence import reads
+from functx._transforms.programs.elementwise import ELEMENTWISE
 from functx._transforms.programs.walking import CALLS, opened, own_programs, type_of
 
-from .equations import ActiveEquation, ELEMENTWISE
+from .equations import ActiveEquation
 
 
 def acts_on_elements(function: Callable[..., Any], values: Sequence[Any]) -> bool:

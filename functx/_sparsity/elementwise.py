@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from functx._transforms.programs.elementwise import ELEMENTWISE
+
 from .equations import DependenceRule, TracedEquation
 from .row_sets import numbers, Rows, taken, united, where
 
@@ -45,19 +47,17 @@ def kept_apart(equation: TracedEquation) -> list[Rows | None]:
     return equation.rows[: len(equation.out_shapes)]
 
 
-_ELEMENTWISE = """
-abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp
-complex conj convert_element_type copy copy_p cos cosh device_put digamma div eq erf erf_inv erfc
-exp exp2 expm1 floor ge gt igamma igamma_grad_a igammac imag integer_pow is_finite le lgamma log
-log1p logistic lt max min ne neg nextafter not or polygamma population_count pow random_gamma_grad
-real reduce_precision regularized_incomplete_beta rem round rsqrt select_n shift_left
-shift_right_arithmetic shift_right_logical sign sin sinh sqrt square sub tan tanh xor zeta to_edtype
-pbroadcast pvary sharding_constraint reshard name result_name grad_gate grad_gate_tangent
-once_differentiable_input first_lane stand_in layout_constraint
+# What has no derivative, or whose results lie where one operand's do.
+_OTHERS = """
+and bessel_i0e bessel_i1e ceil clamp complex device_put eq floor ge gt igamma igamma_grad_a igammac
+is_finite le lt ne nextafter not or polygamma population_count random_gamma_grad
+regularized_incomplete_beta round shift_left shift_right_arithmetic shift_right_logical sign xor
+zeta to_edtype pbroadcast pvary sharding_constraint reshard name result_name grad_gate
+grad_gate_tangent once_differentiable_input first_lane stand_in layout_constraint
 """
 
-ELEMENTWISE: dict[str, DependenceRule] = {
-    **dict.fromkeys(_ELEMENTWISE.split(), elementwise),
+ELEMENTWISE_RULES: dict[str, DependenceRule] = {
+    **dict.fromkeys((*ELEMENTWISE, *_OTHERS.split()), elementwise),
     "mul": multiplied,
     "select_n": selected,
     **dict.fromkeys(("optimization_barrier", "tap"), kept_apart),

@@ -17,7 +17,7 @@ from functx._transforms.programs.labels import label_of
 from functx._transforms.programs.walking import CALLS, CHECKPOINTS, equations
 
 from . import loops
-from .elementwise import ELEMENTWISE
+from .elementwise import ELEMENTWISE_RULES
 from .equations import computed, DependenceRule, TracedEquation, TracedValue, UNKNOWN, value_of
 from .indexing import INDEXING
 from .moving import MOVING
@@ -28,7 +28,7 @@ from .windows import program_of_correlation, WINDOWS
 
 
 RULES: dict[str, DependenceRule] = {
-    **ELEMENTWISE,
+    **ELEMENTWISE_RULES,
     **MOVING,
     **INDEXING,
     **SUMMING,
