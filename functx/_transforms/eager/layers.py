@@ -106,7 +106,7 @@ class Layer(EagerTrace):
             return self.noted(tracers, values, run(*self.arguments(tracers, values)))
 
     def stage_value(self, value: Any) -> Any:
-        return value
+        return value if self.takes_part(value) else self.parent_trace.stage_value(value)
 
 
 def _process(primitive: Primitive, params: dict[str, Any]) -> Process:
