@@ -48,6 +48,30 @@ def test_no_cotangent_is_not_a_cotangent_of_zero():
     assert functx.grad(f)(jnp.float64(0)) == 2
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_of_a_scan_one_output_alone_has_a_cotangent(which):
+    def run(x):
+        return jax.lax.scan(lambda total, y: (total + y, total * y), x.sum(), x)
+
+    f = lambda x: run(x)[which].sum()
+    np.testing.assert_array_equal(functx.grad(f)(X), jax.jit(functx.grad(f))(X))
+
+
+LANES_OF_SLOPES = lambda f: functx.vmap(functx.grad(f))
+
+
+@pytest.mark.parametrize("transform", [functx.grad, functx.vmap, LANES_OF_SLOPES])
+def test_constants_are_arrays(transform):
+    made = []
+
+    def f(x):
+        made.extend([jnp.asarray(2.0), jnp.asarray(np.float32(1)), jnp.asarray(np.ones(2))])
+        return x * 2
+
+    transform(f)(X[0] if transform is functx.grad else X)
+    assert all(isinstance(x, jax.Array) for x in made)
+
+
 def test_values_are_known_in_eager_code():
     f = lambda x: x**3 if x > 1 else x
     assert functx.grad(f)(jnp.float64(2)) == 12

@@ -18,6 +18,7 @@ from functx._core.jax_compat import (
     at_line,
     current_trace,
     is_eager,
+    is_of_scanned_zeros,
     line_here,
     set_current_trace,
 )
@@ -184,6 +185,10 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
         token = _reached.set(reached)
         try:
             found = pull(given)
+        except ValueError as error:
+            if not is_of_scanned_zeros(error):
+                raise
+            found = pull(list(map(ad.instantiate_zeros, given)))
         finally:
             _reached.reset(token)
         return [x if i in reached else None for i, x in enumerate(found)]

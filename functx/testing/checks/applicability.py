@@ -42,6 +42,11 @@ def declared_in_double(info: OpInfo, dtype: str) -> bool:
     return info.spec is not None and in_double(info, dtype)
 
 
+def in_double_or_yours(info: OpInfo, dtype: str) -> bool:
+    """Eager code is one for all dtypes, of which a function of yours may take a few."""
+    return in_double(info, dtype) or (info.spec is None and differentiable(info, dtype))
+
+
 def in_one_dtype(info: OpInfo, dtype: str) -> bool:
     return dtype == forward.sample_dtype(info)
 

@@ -14,6 +14,7 @@ from . import (
     composition,
     curves,
     distributions,
+    eager,
     forward,
     graphs,
     limits,
@@ -37,6 +38,7 @@ from .applicability import (
     double,
     in_64_bits,
     in_double,
+    in_double_or_yours,
     in_one_dtype,
     in_single,
     in_two_precisions,
@@ -169,7 +171,7 @@ OVER_VMAP = [
 # say as much of both modes.
 PROJECTIONS = [("grad",), ("vjp",), ("vjp", "vjp"), ("vjp", "jvp")]
 # The outermost vmap by a loop (T5, T6, T7, T12, T13), with proof of a batching rule (T8, T9).
-BATCHED_TWICE = [("vjp", "vjp"), ("jvp", "vjp")]
+BATCHED_OTHERWISE = [("jvp",), ("vjp", "vjp"), ("jvp", "vjp"), ("grad",)]
 BATCHING_RULES = [("jvp",), ("vjp",)]
 
 
@@ -344,13 +346,7 @@ CHECKS: dict[str, Check] = {
             _always_quick,
             ft.partial(composition.check_batched_once, transforms=("vjp",)),
         ),
-        _deep(
-            "vmap_jvp",
-            ft.partial(composition.check_batched, transforms=("jvp",)),
-            never,
-        ),
-        *_composed(composition.check_batched, "vmap_", BATCHED_TWICE, never),
-        *_composed(composition.check_batched, "vmap_", [("grad",)], never),
+        *_composed(composition.check_batched, "vmap_", BATCHED_OTHERWISE, never),
         *_composed(composition.check_batching_rule, "rule_vmap_", BATCHING_RULES),
         _deep("vmap_pullback", composition.check_batched_cotangents),
         *_composed(composition.check_over_vmap, "", OVER_VMAP, never),
@@ -358,6 +354,7 @@ CHECKS: dict[str, Check] = {
         _deep("hessian_in_scan", scanning.check_hessian_in_scan, never),
         Check("graph", graphs.check_graph, declared, first_of_sets, in_one_dtype, never),
         _deep("partition", graphs.check_partition, never),
+        Check("eager", eager.check_eager, in_double_or_yours, first_of_sets, double, never),
         _deep("sparsity", sparsity.check_sparsity, never),
         Check("jet", curves.check_jet, declared_in_double, first_of_sets, double, never),
         _declared("taylor", curves.check_taylor),
