@@ -1,9 +1,12 @@
 """Colourings, and the sparse derivatives that they make cheap, against dense ones."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 import functx
 from functx import sparsity
@@ -12,6 +15,9 @@ from functx import sparsity
 X = jnp.linspace(0.3, 1.7, 7)
 TRIDIAGONAL = np.abs(np.subtract.outer(np.arange(9), np.arange(9))) <= 1
 ARROW = np.eye(9, dtype=bool) | (np.arange(9) == 0) | (np.arange(9) == 0)[:, None]
+_NEAR = np.abs(np.subtract.outer(np.arange(20), np.arange(20))) <= 1
+NINE_POINTS = np.kron(_NEAR, _NEAR)
+FIVE_POINTS = np.kron(_NEAR, np.eye(20, dtype=bool)) | np.kron(np.eye(20, dtype=bool), _NEAR)
 
 
 def neighbours(x):
@@ -33,7 +39,7 @@ def test_what_shares_a_colour_shares_no_entry(matrix, kind):
 
 @pytest.mark.parametrize("order", ["natural", "largest_first", "smallest_last", "random"])
 def test_a_star_colouring_has_no_path_of_four_in_two_colours(order):
-    for matrix in (TRIDIAGONAL, ARROW):
+    for matrix in (TRIDIAGONAL, ARROW, FIVE_POINTS[:45, :45]):
         colors = np.asarray(sparsity.color(matrix, "star", order).colors)
         edges = matrix & ~np.eye(len(matrix), dtype=bool)
         for b, c in np.argwhere(edges):
@@ -47,6 +53,29 @@ def test_the_numbers_of_colours_are_the_published_ones_for_bands_and_arrows():
     kinds = "column", "row", "star", "acyclic"
     found = [[sparsity.color(m, kind).count for kind in kinds] for m in (TRIDIAGONAL, ARROW)]
     assert found == [[3, 3, 3, 2], [9, 9, 2, 2]]
+
+
+def test_stencils_take_the_fewest_colours_there_are():
+    """A star colouring of a grid takes 5 (Fertin, Raspaud and Reed, Star coloring of graphs, 2004).
+
+    For an acyclic one 3 suffice (Fertin, Godard and Raspaud, 2003); the greedy one takes 4.
+    """
+    kinds = "column", "row", "star", "acyclic"
+    found = [[sparsity.color(m, kind).count for kind in kinds] for m in (FIVE_POINTS, NINE_POINTS)]
+    assert found == [[5, 5, 5, 4], [9, 9, 10, 6]]
+
+
+@pytest.mark.parametrize("order", ["natural", "largest_first", "smallest_last", "random"])
+@pytest.mark.parametrize("matrix", [FIVE_POINTS, NINE_POINTS, ARROW])
+def test_two_colours_of_an_acyclic_colouring_form_trees(matrix, order):
+    colors = np.asarray(sparsity.color(matrix, "acyclic", order).colors)
+    edges = matrix & ~np.eye(len(matrix), dtype=bool)
+    assert not (edges & (colors[:, None] == colors)).any()
+    for pair in itertools.combinations(range(colors.max() + 1), 2):
+        of_pair = np.isin(colors, pair)
+        graph = edges[of_pair][:, of_pair]
+        trees, _ = connected_components(graph)
+        assert graph.sum() // 2 == of_pair.sum() - trees
 
 
 @pytest.mark.parametrize("transform", ["jacfwd", "jacrev", "jacobian"])
