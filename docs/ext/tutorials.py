@@ -35,7 +35,12 @@ GROUPS = {
         "jacobians_and_hessians",
         "newton_cg_and_laplace",
     ],
-    "Science": ["lennard_jones", "physics_informed_network"],
+    "Science": [
+        "lennard_jones",
+        "physics_informed_network",
+        "stiff_reactions",
+        "variational_monte_carlo",
+    ],
     "Faster arithmetic": ["mixed_precision"],
     "Programs ahead of time": ["what_a_model_keeps", "from_aot_autograd", "where_memory_goes"],
     "Time": ["profile_a_training_step"],
