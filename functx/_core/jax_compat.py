@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import functools as ft
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -50,12 +53,14 @@ else:
     TraceTag = core.TraceTag
 
 __all__ = [
+    "NO_OPTIONS",
     "ClosedJaxpr",
     "EagerTrace",
     "Jaxpr",
     "JaxprEqn",
     "Literal",
     "Primitive",
+    "StaticOptions",
     "TraceTag",
     "Var",
     "at_line",
@@ -77,15 +82,46 @@ __all__ = [
     "one_lane",
     "recorded",
     "recorded_for",
+    "recording_a_call",
     "recording_alone",
     "running_in",
     "scan_counts",
     "set_current_trace",
     "single_lane_trace",
     "staging_trace",
+    "straight_to_eager",
     "take_current_trace",
     "trace_of",
 ]
+
+
+class StaticOptions(NamedTuple):
+    """Which arguments of a compiled function are static: their positions and their names."""
+
+    positions: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+NO_OPTIONS = StaticOptions()
+
+
+def straight_to_eager(
+    call: Callable[..., Any], options: StaticOptions = NO_OPTIONS
+) -> Callable[..., Any]:
+    """A compiled function whose calls in an `EagerTrace` go there straight.
+
+    Given values of a trace, a function of `jax.jit` first looks up a program for them, in Python,
+    which takes longer than a small program runs.
+    """
+
+    @ft.wraps(call)
+    def straight(*args: Any, **kwargs: Any) -> Any:
+        trace = trace_ctx.trace
+        if trace is eval_trace or not isinstance(trace, EagerTrace):
+            return call(*args, **kwargs)
+        return trace.process_compiled(call, options, args, kwargs)
+
+    return straight
 
 
 class EagerTrace(core.Trace):
@@ -104,6 +140,12 @@ class EagerTrace(core.Trace):
 
     def process_function(self, process: Callable[[Any], Any], tracers: Any) -> Any:
         """The results of `process(values)`, for values in place of `tracers`."""
+        raise NotImplementedError
+
+    def process_compiled(
+        self, call: Callable[..., Any], options: StaticOptions, args: Any, kwargs: Any
+    ) -> Any:
+        """The result of a function that `jax.jit` has made, without JAX's look at the call."""
         raise NotImplementedError
 
     def process_call(self, primitive: Any, f: Any, tracers: Any, params: Any, /) -> Any:
@@ -179,6 +221,7 @@ def is_of_scanned_zeros(error: ValueError) -> bool:
     return str(error).startswith("Expected cotangent type")
 
 
+@ft.lru_cache(maxsize=4096)
 def one_lane(aval: Any) -> Any:
     """The abstract value of one lane of lanes that lead; `jax.extend` would import too much."""
     return core.mapped_aval(aval.shape[0], 0, aval)
@@ -255,7 +298,23 @@ def recorded_for(trace: Any) -> str | None:
 def recording_alone() -> bool:
     """Whether the program being recorded innermost is a part of no other: an eager call's."""
     trace = staging_trace()
-    return trace is not None and _recorder(getattr(trace, "parent_trace", None)) is None
+    if trace is None:
+        return False
+    outer = _recorder(getattr(trace, "parent_trace", None))
+    return outer is None or outer is _of_a_call.get()
+
+
+_of_a_call: contextvars.ContextVar[Any] = contextvars.ContextVar("of_a_call", default=None)
+
+
+@contextlib.contextmanager
+def recording_a_call() -> Iterator[None]:
+    """A region in which the program being recorded is that of one eager call, transformed."""
+    token = _of_a_call.set(trace_ctx.trace)
+    try:
+        yield
+    finally:
+        _of_a_call.reset(token)
 
 
 def recorded() -> Iterator[Any]:

@@ -171,3 +171,27 @@ def test_settings_that_look_into_calls_are_obeyed(setting):
         run()
     assert len(seen) == 3
     assert LayerValue not in seen
+
+
+def test_arrays_of_numpy_may_be_written_to_before_the_cotangents_come():
+    weights = np.full(3, 3.0)
+    _, pull = functx.vjp(lambda x: functx.mul(x, weights), X)
+    weights[:] = 0
+    np.testing.assert_array_equal(pull(jnp.ones(3))[0], [3, 3, 3])
+
+
+@pytest.mark.parametrize("transform", [functx.grad, functx.vmap, LANES_OF_SLOPES])
+def test_results_larger_than_memory_are_refused(transform):
+    large = transform(lambda x: functx.sum(functx.expand(x, (2**40,))))
+    with pytest.raises(MemoryError, match="expand: the result would be .* all the memory there is"):
+        large(X[0] if transform is functx.grad else X)
+
+
+def test_options_are_told_apart_by_type_and_unhashable_ones_are_mended():
+    table = X[None] * X[:, None]
+    over = lambda dim: functx.grad(lambda x: functx.logsumexp(x, dim).sum())(table)
+    np.testing.assert_allclose(over([0, 1]), jax.grad(lambda x: jax.nn.logsumexp(x))(table))
+    both = [functx.vmap(lambda x: functx.sum(x, 0, keepdim=keep))(table) for keep in (True, False)]
+    assert [y.shape for y in both] == [(3, 1), (3,)]
+    with pytest.raises(TypeError, match="sum: `keepdim` must be"):
+        functx.grad(lambda x: functx.sum(x, 0, keepdim=1.5))(X)

@@ -50,7 +50,7 @@ from jax.core import Tracer
 from functx._core.context.user_contexts import checking_results
 from functx._core.devices.placement import as_device, place
 from functx._core.errors import OfCaller, Refused
-from functx._core.jax_compat import staging_trace
+from functx._core.jax_compat import staging_trace, StaticOptions, straight_to_eager
 from functx._core.numbers.vast_floats import refuse_vast
 from functx._core.numbers.weak_types import (
     caller_among,
@@ -101,7 +101,10 @@ def compiled(spec: OpSpec, function: OperatorFunction) -> OperatorFunction:
     named = ft.wraps(spec.rule)(function)
     named.__name__ = spec.name  # pyright: ignore[reportAttributeAccessIssue]
     named.__signature__ = spec.signature  # pyright: ignore[reportAttributeAccessIssue]
-    return jax.jit(named, static_argnames=spec.static)
+    static = frozenset(spec.static)
+    order = enumerate(spec.signature.parameters)
+    options = StaticOptions(frozenset(i for i, name in order if name in static), static)
+    return straight_to_eager(jax.jit(named, static_argnames=spec.static), options)
 
 
 def public_call(spec: OpSpec) -> OperatorFunction:

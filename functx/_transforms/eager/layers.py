@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools as ft
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -17,10 +17,15 @@ from functx._core.jax_compat import (
     EagerTrace,
     is_eager,
     is_reference,
+    NO_OPTIONS,
     Primitive,
+    recording_a_call,
     set_current_trace,
+    StaticOptions,
     trace_of,
 )
+
+from .statics import Static
 
 
 class MutableArrays(Exception):
@@ -92,6 +97,25 @@ class Layer(EagerTrace):
             results = self.ran(run, tracers)
         return results if primitive.multiple_results else results[0]
 
+    def process_compiled(
+        self, call: Callable[..., Any], options: StaticOptions, args: Any, kwargs: Any
+    ) -> Any:
+        try:
+            given = CompiledCall.of(call, options, args, kwargs)
+            which = self.taking_part(given.leaves)
+            run = _compiled_program(type(self).rule, given.function, which) if any(which) else None
+        except TypeError:  # an option that is not hashable, which the operator mends
+            return call(*args, **kwargs)
+        if run is None:
+            with set_current_trace(self.parent_trace):
+                return run_here(call, options, args, kwargs)
+        values = list(map(self.value_of, given.leaves))
+        known = self.arguments(given.leaves, values)
+        with set_current_trace(self.parent_trace):
+            outcome, structure = run_here(run, NO_OPTIONS, known, {})
+            results = self.noted(given.leaves, values, outcome)
+        return structure.value.unflatten(results)
+
     def process_function(self, process: Process, tracers: Sequence[Any]) -> Any:
         which = self.taking_part(tracers)
         if any(which):
@@ -132,6 +156,74 @@ def _program(
 
     run.__name__ = str(given.get("name", primitive.name))
     return jax.jit(run)
+
+
+class CompiledFunction(NamedTuple):
+    """A compiled function with its options, of the leaves of its other arguments."""
+
+    call: Callable[..., Any]
+    options: tuple[tuple[int | str, type, Any], ...]
+    structure: Any
+
+    def process(self, values: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The leaves of what it returns, and their structure."""
+        args, kwargs = self.structure.unflatten(values)
+        for place, _, option in self.options:
+            (kwargs if isinstance(place, str) else args)[place] = option
+        return jax.tree.flatten(self.call(*args, **kwargs))
+
+
+class CompiledCall(NamedTuple):
+    """A call of a compiled function."""
+
+    function: CompiledFunction
+    leaves: list[Any]
+
+    @classmethod
+    def of(
+        cls, call: Callable[..., Any], options: StaticOptions, args: Any, kwargs: Any
+    ) -> CompiledCall:
+        """The call apart: what keys its program, and what that program is given."""
+        args, kwargs, chosen = list(args), dict(kwargs), []
+        # JAX, too, tells options apart by their types: 1 is not True.
+        for i in options.positions:
+            if i < len(args):
+                chosen.append((i, type(args[i]), args[i]))
+                args[i] = None
+        for name in options.names.intersection(kwargs):
+            option = kwargs.pop(name)
+            chosen.append((name, type(option), option))
+        leaves, structure = jax.tree.flatten((args, kwargs))
+        return cls(CompiledFunction(call, tuple(chosen), structure), leaves)
+
+
+@ft.lru_cache(maxsize=4096)
+def _compiled_program(
+    rule: Callable[..., Any], function: CompiledFunction, which: tuple[bool, ...]
+) -> Callable[..., Any]:
+    """As `_program`; beside what the rule returns is the structure of what the function does."""
+
+    def run(*args: Any) -> tuple[Any, Static[Any]]:
+        structure = None
+
+        def process(values: Sequence[Any]) -> list[Any]:
+            nonlocal structure
+            results, structure = function.process(values)
+            return results
+
+        with recording_a_call():
+            return rule(process, which, *args), Static(structure)
+
+    run.__name__ = getattr(function.call, "__name__", "run")
+    return jax.jit(run)
+
+
+def run_here(call: Callable[..., Any], options: StaticOptions, args: Any, kwargs: Any) -> Any:
+    """Calls a compiled function where an eager transform or none is running."""
+    trace = current_trace()
+    if isinstance(trace, Layer):
+        return trace.process_compiled(call, options, args, kwargs)
+    return call(*args, **kwargs)
 
 
 def split(

@@ -21,6 +21,7 @@ from functx._core.jax_compat import (
     is_of_scanned_zeros,
     line_here,
     set_current_trace,
+    straight_to_eager,
 )
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
@@ -120,7 +121,7 @@ def _collect(sums: dict[int, Any], numbers: Sequence[int | None], cotangents: An
             sums[number] = _add(sums[number], cotangent) if number in sums else cotangent
 
 
-_add = jax.jit(lax.add)
+_add = straight_to_eager(jax.jit(lax.add))
 
 
 def _no_cotangent(number: int | None, type_: LeafType) -> Any:
@@ -196,7 +197,7 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
     # What is compiled has tracers here, and its pullback is compiled too.
     tracers = [x for x in (*results, *moving) if isinstance(x, Tracer)]
     compiled = any(not isinstance(x, LayerValue) for x in tracers)
-    rule = CallRule(moves, places, jax.jit(pulled) if compiled else pulled)
+    rule = CallRule(moves, places, straight_to_eager(jax.jit(pulled)) if compiled else pulled)
     return CallOnTape(results, others, beside, rule)
 
 
@@ -239,7 +240,9 @@ class Tape(Layer):
             inputs = tuple([x.known for x in tracers if self.takes_part(x)])
             outputs = tuple([y.known for y in results])
             self.steps.append(TapeStep(outcome.rule.pull, inputs, outputs, line_here()))
-            known = {"arguments": values, **outcome._asdict()}
+            # An array of NumPy's may be written to before the cotangents come.
+            owned = [np.array(x) if isinstance(x, np.ndarray) else x for x in values]
+            known = {"arguments": owned, **outcome._asdict()}
             self.residuals.append([known[among][i] for among, i in outcome.rule.places])
         return joined(outcome.rule.moves, results, outcome.others)
 
