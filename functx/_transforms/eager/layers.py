@@ -158,7 +158,7 @@ def _program(
     return jax.jit(run)
 
 
-class CompiledFunction(NamedTuple):
+class CalledFunction(NamedTuple):
     """A compiled function with its options, of the leaves of its other arguments."""
 
     call: Callable[..., Any]
@@ -176,7 +176,7 @@ class CompiledFunction(NamedTuple):
 class CompiledCall(NamedTuple):
     """A call of a compiled function."""
 
-    function: CompiledFunction
+    function: CalledFunction
     leaves: list[Any]
 
     @classmethod
@@ -194,12 +194,12 @@ class CompiledCall(NamedTuple):
             option = kwargs.pop(name)
             chosen.append((name, type(option), option))
         leaves, structure = jax.tree.flatten((args, kwargs))
-        return cls(CompiledFunction(call, tuple(chosen), structure), leaves)
+        return cls(CalledFunction(call, tuple(chosen), structure), leaves)
 
 
 @ft.lru_cache(maxsize=4096)
 def _compiled_program(
-    rule: Callable[..., Any], function: CompiledFunction, which: tuple[bool, ...]
+    rule: Callable[..., Any], function: CalledFunction, which: tuple[bool, ...]
 ) -> Callable[..., Any]:
     """As `_program`; beside what the rule returns is the structure of what the function does."""
 
