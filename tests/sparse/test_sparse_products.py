@@ -112,7 +112,8 @@ def test_halves_are_added_in_single_precision(dtype):
 
 @every_matrix
 def test_product_of_two_sparse_matrices(make):
-    a, others = make(), [plain().T, twice().T, padded().T]
+    full = BCOO.fromdense(dense(3, 4))
+    a, others = make(), [plain().T, twice().T, padded().T, full]
     together = compiled(lambda a, others: [sparse.mm(a, b) for b in others])(a, others)
     for got, b in zip(together, others, strict=True):
         close(todense(got), todense(a) @ todense(b))
