@@ -15,6 +15,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 # Set here, where any is right, for workers too: they inherit it, and see no options yet.
 os.environ.setdefault("JAX_PLATFORMS", "" if "--device" in str(sys.argv) else "cpu")
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+GIVEN_FLAGS = os.environ.get("XLA_FLAGS")  # before functx is imported, which adds one
 
 import jax
 from check_results import CheckResults, wanted
@@ -26,8 +27,8 @@ from functx.testing.checks.programs import cheaper_flags
 
 words = " ".join(sys.argv).replace("=", " ").split()
 DEVICE = words[words.index("--device") + 1] if "--device" in words[:-1] else "cpu"
-if DEVICE == "cpu" and "--profile" not in words:
-    os.environ.setdefault("XLA_FLAGS", cheaper_flags())
+if DEVICE == "cpu" and "--profile" not in words and GIVEN_FLAGS is None:
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}".strip()
 set_environment(DEVICE)
 
 jax.config.update("jax_enable_x64", True)

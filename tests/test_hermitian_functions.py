@@ -94,8 +94,8 @@ def test_a_hessian_in_single_precision_keeps_its_digits_at_a_gap_of_2e_6():
         weights = jnp.asarray(WEIGHTS, A.dtype)
         return jnp.sum(hermitian_function(A, jnp.sqrt) ** 3 * weights)
 
-    got = np.asarray(jax.jit(functx.hessian(energy))(A))
-    want = np.asarray(jax.jit(functx.hessian(energy))(A.astype("float64")))
+    run = lambda A: [functx.hessian(energy)(A.astype(dtype)) for dtype in ("float32", "float64")]
+    got, want = map(np.asarray, jax.jit(run)(A))
     assert np.abs(got - want).max() < 1e-5 * np.abs(want).max()
 
 
@@ -103,20 +103,26 @@ def test_a_hessian_in_single_precision_keeps_its_digits_at_a_gap_of_2e_6():
 def test_values_are_those_of_scipy(is_complex):
     A = hermitian(2, 4, is_complex)
     B = A @ A + np.eye(4)
-    np.testing.assert_allclose(hermitian_function(B, jnp.sqrt), scipy.linalg.sqrtm(B), atol=1e-12)
-    np.testing.assert_allclose(hermitian_function(B, jnp.log), scipy.linalg.logm(B), atol=1e-12)
-    turned = hermitian_function(A, wave)
+
+    def run(A, B):
+        root, logarithm = (hermitian_function(B, f) for f in (jnp.sqrt, jnp.log))
+        return root, logarithm, hermitian_function(A, wave)
+
+    root, logarithm, turned = compiled(run)(A, B)
+    np.testing.assert_allclose(root, scipy.linalg.sqrtm(B), atol=1e-12)
+    np.testing.assert_allclose(logarithm, scipy.linalg.logm(B), atol=1e-12)
     np.testing.assert_allclose(turned, scipy.linalg.expm(-1j * A), atol=1e-12)
 
 
 def test_complex_matrices_have_gradients_of_steepest_ascent():
-    A, B = (jnp.asarray(hermitian(seed, 3, True)) for seed in (3, 4))
+    A, B, E = (hermitian(seed, 3, True) for seed in (3, 4, 5))
     loss = lambda A: jnp.real(jnp.sum(hermitian_function(A, jnp.exp) * B))
-    gradient, step = functx.grad(loss)(A), 1e-6
+    step = 1e-6
+    run = lambda A: (functx.grad(loss)(A), loss(A + step * E), loss(A - step * E))
+    gradient, above, below = map(np.asarray, compiled(run)(A))
     np.testing.assert_allclose(gradient, gradient.conj().T, atol=1e-14)
-    E = jnp.asarray(hermitian(5, 3, True))
-    slope = (loss(A + step * E) - loss(A - step * E)) / (2 * step)
-    np.testing.assert_allclose(jnp.real(jnp.vdot(gradient, E)), slope, rtol=1e-8)
+    slope = (above - below) / (2 * step)
+    np.testing.assert_allclose(np.real(np.vdot(gradient, E)), slope, rtol=1e-8)
 
 
 def test_a_complex_function_of_a_real_matrix_has_a_real_gradient():
@@ -124,38 +130,36 @@ def test_a_complex_function_of_a_real_matrix_has_a_real_gradient():
     weighted = lambda x: jnp.sum(jnp.imag(x) * WEIGHTS)
     loss = lambda A: weighted(hermitian_function(A, wave))
     plain = lambda A: weighted(functx.matrix_exp(-0.5j * (A + A.mT).astype(complex)))
-    got = functx.grad(loss)(A)
+    run = lambda A: [[t(f)(A) for f in (loss, plain)] for t in (functx.grad, functx.hessian)]
+    (got, want), hessians = compiled(run)(A)
     assert got.dtype == A.dtype
-    np.testing.assert_allclose(got, functx.grad(plain)(A), atol=1e-13)
-    got, want = compiled(lambda A: [functx.hessian(f)(A) for f in (loss, plain)])(A)
-    np.testing.assert_allclose(got, want, atol=1e-12)
+    np.testing.assert_allclose(got, want, atol=1e-13)
+    np.testing.assert_allclose(*hessians, atol=1e-12)
 
 
 def test_a_projector_moves_as_second_order_perturbation_theory_says():
-    A, E = with_spectrum([1.0, 1.0, 3.0]), jnp.asarray(hermitian(6, 3))
+    A, E = with_spectrum([1.0, 1.0, 3.0]), hermitian(6, 3)
     below = lambda A: hermitian_function(A, lambda x: jnp.where(x < 2, 1.0, 0.0))
-    P = below(A)
-    np.testing.assert_allclose(P @ P, P, atol=1e-14)
     energy = lambda t: jnp.trace(below(A + t * E) @ (A + t * E))
-    first, second = jax.grad(energy)(0.0), jax.grad(jax.grad(energy))(0.0)
-    Q = jnp.eye(3) - P
-    np.testing.assert_allclose(first, jnp.trace(P @ E), atol=1e-13)
-    np.testing.assert_allclose(second, -2 * jnp.trace(P @ E @ Q @ E) / (3 - 1), atol=1e-12)
+    run = lambda t: (below(A), jax.grad(energy)(t), jax.grad(jax.grad(energy))(t))
+    P, first, second = map(np.asarray, compiled(run)(0.0))
+    np.testing.assert_allclose(P @ P, P, atol=1e-14)
+    Q = np.eye(3) - P
+    np.testing.assert_allclose(first, np.trace(P @ E), atol=1e-13)
+    np.testing.assert_allclose(second, -2 * np.trace(P @ E @ Q @ E) / (3 - 1), atol=1e-12)
 
 
 def test_a_function_of_singular_values_by_the_matrix_of_twice_the_size():
-    A = jnp.asarray(normal(7, 3, 3))
-
     def polar(A):
         zero = jnp.zeros_like(A)
         return hermitian_function(jnp.block([[zero, A], [A.mT, zero]]), jnp.sign)[:3, 3:]
 
+    run = compiled(lambda A, E: functx.jvp(polar, (A,), (E,)))
+    A, E = normal(7, 3, 3), normal(8, 3, 3)
     U, _, Vh = np.linalg.svd(A)
-    np.testing.assert_allclose(polar(A), U @ Vh, atol=1e-13)
-    twice = polar(2 * jnp.eye(3))  # all singular values are equal
+    np.testing.assert_allclose(run(A, E)[0], U @ Vh, atol=1e-13)
+    twice, tangent = run(2 * np.eye(3), E)  # all singular values are equal
     np.testing.assert_allclose(twice, np.eye(3), atol=1e-14)
-    E = normal(8, 3, 3)
-    tangent = functx.jvp(polar, (2 * jnp.eye(3),), (jnp.asarray(E),))[1]
     np.testing.assert_allclose(tangent, (E - E.T) / 4, atol=1e-14)
 
 
@@ -190,44 +194,54 @@ def test_parameters_have_derivatives_beside_those_of_the_matrix(values):
 
 
 def test_batches_and_lanes():
-    A = jnp.stack([with_spectrum(values) for values in SPECTRA.values()])
-    temperatures = jnp.linspace(0.5, 1, len(A))
-    each = jnp.stack([hermitian_function(x, jnp.log) for x in A])
-    np.testing.assert_allclose(hermitian_function(A, jnp.log), each, atol=1e-14)
+    A = np.stack([with_spectrum(values) for values in SPECTRA.values()])
+    temperatures = np.linspace(0.5, 1, len(A))
     loss = lambda A, t: jnp.sum(hermitian_function(A, occupied, t, 1.0) ** 2)
     slopes = functx.grad(loss, argnums=(0, 1))
-    got = functx.vmap(slopes)(A, temperatures)
-    want = [slopes(*at) for at in zip(A, temperatures, strict=True)]
-    for one, *others in zip(got, *want, strict=True):
-        np.testing.assert_allclose(one, jnp.stack(others), atol=1e-13)
-    together = functx.grad(lambda A: jnp.sum(hermitian_function(A, jnp.log) ** 2))(A)
-    alone = [functx.grad(lambda A: jnp.sum(hermitian_function(A, jnp.log) ** 2))(x) for x in A]
-    np.testing.assert_allclose(together, jnp.stack(alone), atol=1e-13)
+    logarithm = lambda A: hermitian_function(A, jnp.log)
+    of_square = functx.grad(lambda A: jnp.sum(logarithm(A) ** 2))
+    each = compiled(lambda A, t: (slopes(A, t), of_square(A), logarithm(A)))
+    alone = [each(*at) for at in zip(A, temperatures, strict=True)]
+    want, gradients, values = jax.tree.map(lambda *xs: np.stack(xs), *alone)
+    np.testing.assert_allclose(logarithm(A), values, atol=1e-14)
+    np.testing.assert_allclose(compiled(of_square)(A), gradients, atol=1e-13)
+    for one, other in zip(functx.vmap(slopes)(A, temperatures), want, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-13)
 
 
 def test_one_triangle_is_read():
-    A = with_spectrum([0.5, 1.5, 3.0])
-    want = hermitian_function(A, jnp.log)
-    nan = jnp.full_like(A, jnp.nan)
-    for UPLO, half in (("L", jnp.tril(A)), ("U", jnp.triu(A))):
-        other = jnp.triu(nan, 1) if UPLO == "L" else jnp.tril(nan, -1)
-        got = hermitian_function(jnp.where(jnp.isnan(other), other, half), jnp.log, UPLO=UPLO)
+    A = np.asarray(with_spectrum([0.5, 1.5, 3.0]))
+    below = np.tri(3, k=-1, dtype=bool)
+    lower, upper = np.where(below.T, np.nan, A), np.where(below, np.nan, A)
+    run = lambda A, lower, upper: [
+        hermitian_function(A, jnp.log),
+        hermitian_function(lower, jnp.log, UPLO="L"),
+        hermitian_function(upper, jnp.log, UPLO="U"),
+    ]
+    want, *halves = compiled(run)(A, lower, upper)
+    for got in halves:
         np.testing.assert_allclose(got, want, atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_dtypes(dtype):
     A = jnp.eye(2, dtype=dtype)
-    assert hermitian_function(A, jnp.exp).dtype == dtype
-    assert hermitian_function(A, lambda x: x > 0).dtype == dtype  # bools are numbers
-    assert functx.grad(lambda A: jnp.real(hermitian_function(A, jnp.exp)).sum())(A).dtype == dtype
-    assert hermitian_function(A, wave).dtype == np.result_type(A.dtype, "complex64")
+
+    def run(A):
+        gradient = functx.grad(lambda A: jnp.real(hermitian_function(A, jnp.exp)).sum())
+        bools = hermitian_function(A, lambda x: x > 0)  # which are numbers
+        return hermitian_function(A, jnp.exp), bools, gradient(A), hermitian_function(A, wave)
+
+    want = [dtype, dtype, dtype, np.result_type(A.dtype, "complex64")]
+    assert [x.dtype for x in jax.eval_shape(run, A)] == want
+    if dtype == "float32":
+        assert [x.dtype for x in run(A)] == want
 
 
 def test_matrices_without_elements():
     A = jnp.zeros((2, 0, 0))
     assert hermitian_function(A, jnp.exp).shape == (2, 0, 0)
-    assert functx.hessian(lambda A: hermitian_function(A, jnp.exp).sum())(A).size == 0
+    assert compiled(functx.hessian(lambda A: hermitian_function(A, jnp.exp).sum()))(A).size == 0
 
 
 @pytest.mark.parametrize(
@@ -256,20 +270,21 @@ def test_refusals(call, error, message):
 
 def test_divided_differences_of_a_power_are_sums_of_products():
     """$x^3$ at $x, y, z$ gives $x + y + z$, wherever they are."""
+    run = compiled(lambda *x: divided_difference(lambda x: x**3, *x))
     for points in ([1.0, 2.0, 4.0], [1.0, 1.0, 1.0], [2.0, 1 + 1e-12, 1.0], [3.0, 3.0, -1e8]):
-        x = [jnp.asarray(p) for p in points]
-        got = divided_difference(lambda x: x**3, *x)
+        got = run(*points)
         np.testing.assert_allclose(got, sum(points), rtol=1e-13)
 
 
 def test_divided_differences_across_a_step_are_quotients():
     step = lambda x: jnp.where(x < 0, 1.0, 0.0)
-    got = divided_difference(step, jnp.asarray([-1e-9, -2e-9]), jnp.asarray([1e-9, -1e-9]))
+    at = np.asarray([-1e-9, -2e-9]), np.asarray([1e-9, -1e-9])
+    got = compiled(lambda *x: divided_difference(step, *x))(*at)
     np.testing.assert_allclose(got, [-1 / 2e-9, 0])
 
 
 def test_divided_differences_of_close_points_keep_their_digits():
     """Of exp at $x \\pm h$: $e^x \\sinh(h) / h$."""
-    h = jnp.logspace(-12, 0, 25)
-    got = divided_difference(jnp.exp, 0.3 - h, 0.3 + h)
-    np.testing.assert_allclose(got, jnp.exp(0.3) * jnp.sinh(h) / h, rtol=2e-14)
+    h = np.logspace(-12, 0, 25)
+    got = compiled(lambda *x: divided_difference(jnp.exp, *x))(0.3 - h, 0.3 + h)
+    np.testing.assert_allclose(got, np.exp(0.3) * np.sinh(h) / h, rtol=2e-14)

@@ -67,19 +67,24 @@ def test_nests_with_the_output_as_a_residual(outer):
 def test_first_and_second_order_in_closed_form(kind):
     f = WAVE[kind]
     angle = MIX @ POINT
-    np.testing.assert_allclose(f(POINT), np.sin(angle))
-    np.testing.assert_allclose(jax.jacrev(f)(POINT), 3 * np.cos(angle)[:, None] * MIX)
+    modes = itertools.product((jax.jacfwd, jax.jacrev), repeat=2)
+    of_second_order = [one(two(f)) for one, two in modes]
+    run = compiled(lambda x: (f(x), jax.jacrev(f)(x), [g(x) for g in of_second_order]))
+    value, first, seconds = run(POINT)
+    np.testing.assert_allclose(value, np.sin(angle))
+    np.testing.assert_allclose(first, 3 * np.cos(angle)[:, None] * MIX)
     second = -3 * np.einsum("i,ij,ik->ijk", np.sin(angle), MIX, MIX)
-    for one, two in itertools.product((jax.jacfwd, jax.jacrev), repeat=2):
-        np.testing.assert_allclose(one(two(f))(POINT), second, rtol=1e-12)
+    for got in seconds:
+        np.testing.assert_allclose(got, second, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_output_residual_is_a_function_of_the_primals(kind):
-    derivative = kinds(jnp.exp, lambda p, y, t: y * t[0], lambda p, y, ct: (y * ct,))[kind]
-    for _ in range(4):
-        np.testing.assert_allclose(derivative(0.5), np.exp(0.5), rtol=1e-14)
-        derivative = jax.grad(derivative)
+    derivatives = [kinds(jnp.exp, lambda p, y, t: y * t[0], lambda p, y, ct: (y * ct,))[kind]]
+    for _ in range(3):
+        derivatives.append(jax.grad(derivatives[-1]))
+    got = compiled(lambda x: [f(x) for f in derivatives])(0.5)
+    np.testing.assert_allclose(got, [np.exp(0.5)] * 4, rtol=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,9 +97,10 @@ def test_second_order_under_scan_equals_the_unrolled_loop(kind):
     def unrolled(x):
         return f(f(f(x))).sum()
 
-    for one, two in [(jax.jacfwd, jax.jacrev), (jax.jacrev, jax.jacrev), (jax.jacfwd, jax.jacfwd)]:
-        hessian = lambda f, one=one, two=two: one(two(f))
-        np.testing.assert_allclose(hessian(scanned)(POINT), hessian(unrolled)(POINT), rtol=1e-10)
+    modes = (jax.jacfwd, jax.jacrev), (jax.jacrev, jax.jacrev), (jax.jacfwd, jax.jacfwd)
+    run = lambda x: [[one(two(f))(x) for one, two in modes] for f in (scanned, unrolled)]
+    for got, want in zip(*compiled(run)(POINT), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
 def polar(point, scale):
@@ -202,12 +208,15 @@ def test_none_stands_for_no_gradient():
 def test_complex_cotangents_are_plain_transposes(kind):
     f = kinds(jnp.square, lambda p, y, t: 2 * p[0] * t[0], lambda p, y, ct: (2 * p[0] * ct,))[kind]
     z, dz = np.array([1 + 2j, -0.5j]), np.array([0.3 - 1j, 2 + 1j])
-    for g in (f, jax.grad(lambda z: f(z).sum(), holomorphic=True)):
-        want = jnp.square if g is f else (lambda z: 2 * z)
-        np.testing.assert_allclose(jax.jvp(g, (z,), (dz,))[1], jax.jvp(want, (z,), (dz,))[1])
-        np.testing.assert_allclose(jax.vjp(g, z)[1](dz)[0], jax.vjp(want, z)[1](dz)[0])
-    norm = lambda f: lambda z: jnp.abs(f(z)).sum()
-    np.testing.assert_allclose(jax.grad(norm(f))(z), jax.grad(norm(jnp.square))(z))
+
+    def run(square, double):
+        along = [jax.jvp(g, (z,), (dz,))[1] for g in (square, double)]
+        back = [jax.vjp(g, z)[1](dz)[0] for g in (square, double)]
+        return along, back, jax.grad(lambda z: jnp.abs(square(z)).sum())(z)
+
+    slope = jax.grad(lambda z: f(z).sum(), holomorphic=True)
+    both = compiled(lambda: (run(f, slope), run(jnp.square, lambda z: 2 * z)))()
+    jax.tree.map(lambda got, want: np.testing.assert_allclose(got, want), *both)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -228,9 +237,10 @@ def test_forward_mode_passes_a_while_loop():
             1
         ]
 
-    for f in WAVE.values():
-        got = jax.jvp(doubled(f), (POINT,), (DIRECTION,))[1]
-        want = jax.jvp(lambda x, f=f: f(f(f(x))), (POINT,), (DIRECTION,))[1]
+    along = lambda f: jax.jvp(f, (POINT,), (DIRECTION,))[1]
+    thrice = lambda f: lambda x: f(f(f(x)))
+    run = lambda: [(along(doubled(f)), along(thrice(f))) for f in WAVE.values()]
+    for got, want in compiled(run)():
         np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
@@ -355,5 +365,6 @@ def test_a_forward_rule_that_reads_the_output_alone_has_a_reverse_mode():
     )
     x, c = jnp.asarray([0.1, 0.5], "float32"), jnp.asarray([2.0, 3.0], "float32")
     total = lambda x: jnp.sum(scaled(x, c))
-    np.testing.assert_allclose(jax.grad(total)(x), jnp.exp(x) * c, rtol=1e-6)
-    np.testing.assert_allclose(jax.hessian(total)(x), jnp.diag(jnp.exp(x) * c), rtol=1e-6)
+    first, second = compiled(lambda x: (jax.grad(total)(x), jax.hessian(total)(x)))(x)
+    np.testing.assert_allclose(first, np.exp(x) * c, rtol=1e-6)
+    np.testing.assert_allclose(second, np.diag(np.exp(x) * c), rtol=1e-6)

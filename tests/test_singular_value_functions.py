@@ -118,20 +118,27 @@ def test_derivatives_are_those_without_singular_vectors(values, m, n, is_complex
 @pytest.mark.parametrize("m, n", [(3, 3), (4, 2), (2, 4), (9, 2)])
 @pytest.mark.parametrize("is_complex", [False, True])
 def test_values_are_those_of_the_decomposition(m, n, is_complex):
-    A = jnp.asarray(normal(7, m, n, is_complex=is_complex))
+    A = normal(7, m, n, is_complex=is_complex)
     U, S, Vh = np.linalg.svd(A, full_matrices=False)
-    got = singular_value_function(A, lambda s, t: jnp.maximum(s - t, 0), 1.0)
-    np.testing.assert_allclose(got, U * np.maximum(S - 1, 0) @ Vh, atol=1e-13)
-    np.testing.assert_allclose(singular_value_function(A, jnp.ones_like), U @ Vh, atol=1e-13)
-    np.testing.assert_allclose(singular_value_sum(A, jnp.sqrt), np.sqrt(S).sum(), rtol=1e-13)
+
+    def run(A):
+        shrunk = singular_value_function(A, lambda s, t: jnp.maximum(s - t, 0), 1.0)
+        polar = singular_value_function(A, jnp.ones_like)
+        return shrunk, polar, singular_value_sum(A, jnp.sqrt)
+
+    shrunk, polar, total = compiled(run)(A)
+    np.testing.assert_allclose(shrunk, U * np.maximum(S - 1, 0) @ Vh, atol=1e-13)
+    np.testing.assert_allclose(polar, U @ Vh, atol=1e-13)
+    np.testing.assert_allclose(total, np.sqrt(S).sum(), rtol=1e-13)
 
 
 @pytest.mark.parametrize("m, n", [(3, 3), (4, 2), (2, 3)])
 def test_the_polar_factor_of_equal_values_moves_by_what_is_skew_and_outside(m, n):
     """$dP = U_1 (U_1^H E V - V^H E^H U_1) V^H / 2 s + (1 - P P^H) E (1 + ...) / s$."""
     A = with_values([2.0] * min(m, n), m, n)
-    E = jnp.asarray(normal(8, m, n))
-    P, dP = functx.jvp(lambda A: singular_value_function(A, jnp.ones_like), (A,), (E,))
+    E = normal(8, m, n)
+    polar = lambda A: singular_value_function(A, jnp.ones_like)
+    P, dP = map(np.asarray, compiled(lambda A, E: functx.jvp(polar, (A,), (E,)))(A, E))
     want = (E - P @ E.T @ P) / 4
     if m > n:
         want += (E - P @ P.T @ E) / 4
@@ -168,19 +175,20 @@ def nth(f, order):
 
 
 def test_where_a_value_is_0_what_depends_on_its_vectors_counts_as_0():
-    A = with_values([2.0, 0.0], 2, 2)
-    polar = singular_value_function(A, jnp.ones_like)
-    U, _, Vh = np.linalg.svd(A)
-    exact = jnp.diag(jnp.asarray([2.0, 0.0]))
-    np.testing.assert_allclose(singular_value_function(exact, jnp.ones_like), np.diag([1, 0]))
-    assert np.linalg.norm(polar) < 1.5
-    zeros = jnp.zeros((2, 3))
-    for f in (jnp.ones_like, lambda s: 1 / s, jnp.log):
-        np.testing.assert_array_equal(singular_value_function(zeros, f), zeros)
-        slope = functx.grad(lambda A, f=f: singular_value_function(A, f).sum())(zeros)
-        np.testing.assert_array_equal(slope, zeros)
-    total = functx.grad(lambda A: singular_value_sum(A, lambda s: s))(zeros)
-    np.testing.assert_array_equal(total, zeros)
+    def run(nearly, exact, zeros):
+        found = []
+        for f in (jnp.ones_like, lambda s: 1 / s, jnp.log):
+            function = ft.partial(singular_value_function, function=f)
+            found += [function(zeros), functx.grad(lambda A, of=function: of(A).sum())(zeros)]
+        found.append(functx.grad(lambda A: singular_value_sum(A, lambda s: s))(zeros))
+        return [singular_value_function(A, jnp.ones_like) for A in (nearly, exact)], found
+
+    zeros = np.zeros((2, 3))
+    polar, found = compiled(run)(with_values([2.0, 0.0], 2, 2), np.diag([2.0, 0.0]), zeros)
+    assert np.linalg.norm(polar[0]) < 1.5
+    np.testing.assert_allclose(polar[1], np.diag([1, 0]))
+    for got in found:
+        np.testing.assert_array_equal(got, zeros)
 
 
 def test_parameters_have_derivatives_beside_those_of_the_matrix():
@@ -194,15 +202,17 @@ def test_parameters_have_derivatives_beside_those_of_the_matrix():
             c * (A @ inverse) ** 2
         )
 
-    at = with_values([1.0, 1.0], 3, 2), jnp.float64(0.7), jnp.float64(1.3)
-    for transform in (
-        lambda f: functx.grad(f, argnums=(0, 1, 2)),
-        lambda f: functx.hessian(f, argnums=(0, 1, 2)),
-        lambda f: functx.jacfwd(functx.jacfwd(f, argnums=(0, 1, 2)), argnums=(0, 1, 2)),
-    ):
-        got, want = (compiled(transform(f))(*at) for f in (shrunk, by_inverses))
-        for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    at = with_values([1.0, 1.0], 3, 2), np.float64(0.7), np.float64(1.3)
+    every = (0, 1, 2)
+    transforms = (
+        lambda f: functx.grad(f, argnums=every),
+        lambda f: functx.hessian(f, argnums=every),
+        lambda f: functx.jacfwd(functx.jacfwd(f, argnums=every), argnums=every),
+    )
+    run = lambda *at: [[t(f)(*at) for t in transforms] for f in (shrunk, by_inverses)]
+    got, want = compiled(run)(*at)
+    for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 
 
 def times_i(s):
@@ -210,53 +220,66 @@ def times_i(s):
 
 
 def test_complex_functions():
-    A = with_values([1.0, 1.0, 2.0])
+    A = np.asarray(with_values([1.0, 1.0, 2.0]))
     turned = lambda A: singular_value_function(A, times_i)
-    np.testing.assert_allclose(turned(A), 1j * np.asarray(A), atol=1e-14)
     loss = lambda A: jnp.sum(jnp.imag(turned(A)) ** 3)
-    np.testing.assert_allclose(functx.grad(loss)(A), 3 * A**2, atol=1e-13)
-    got = compiled(functx.hessian(loss))(A).reshape(9, 9)
-    np.testing.assert_allclose(got, np.diag(6 * A.ravel()), atol=1e-13)
     total = lambda A: singular_value_sum(A, lambda s: jnp.exp(times_i(s**2)))
-    assert functx.grad(lambda A: jnp.imag(total(A)))(A).dtype == A.dtype
-    step, E = 1e-6, direction(A)
-    slope = (total(A + step * E) - total(A - step * E)) / (2 * step)
-    np.testing.assert_allclose(along(total)(A), slope, atol=1e-8)
+    step = 1e-6
+
+    def run(A):
+        E = direction(A)
+        slope = (total(A + step * E) - total(A - step * E)) / (2 * step)
+        of_loss = functx.grad(loss)(A), functx.hessian(loss)(A)
+        gradient = functx.grad(lambda A: jnp.imag(total(A)))(A)
+        return turned(A), of_loss, gradient, along(total)(A), slope
+
+    value, (first, second), gradient, got, slope = compiled(run)(A)
+    np.testing.assert_allclose(value, 1j * A, atol=1e-14)
+    np.testing.assert_allclose(first, 3 * A**2, atol=1e-13)
+    np.testing.assert_allclose(second.reshape(9, 9), np.diag(6 * A.ravel()), atol=1e-13)
+    assert gradient.dtype == A.dtype
+    np.testing.assert_allclose(got, slope, atol=1e-8)
 
 
 def test_batches_lanes_and_compiled_programs():
-    A = jnp.stack([with_values(values[:2], 2, 3) for values in VALUES.values()])
-    each = jnp.stack([tanh_of(x) for x in A])
-    np.testing.assert_allclose(tanh_of(A), each, atol=1e-14)
-    np.testing.assert_allclose(log_sum(A), [log_sum(x) for x in A], atol=1e-14)
-    for loss in (loss_of(tanh_of), log_sum):
-        slopes = functx.grad(along(loss))
-        one = compiled(slopes)
-        want = [one(x) for x in A]
-        for got in (functx.vmap(slopes)(A), jax.jit(functx.vmap(slopes))(A)):
-            np.testing.assert_allclose(got, jnp.stack(want), atol=1e-12)
-    together = functx.grad(lambda A: jnp.sum(log_sum(A)))(A)
-    np.testing.assert_allclose(together, [functx.grad(log_sum)(x) for x in A], atol=1e-13)
+    A = np.stack([with_values(values[:2], 2, 3) for values in VALUES.values()])
+    slopes = [functx.grad(along(loss)) for loss in (loss_of(tanh_of), log_sum)]
+    of_each = [tanh_of, log_sum, *slopes, functx.grad(log_sum)]
+    each = compiled(lambda x: [f(x) for f in of_each])
+    *want, gradients = map(np.stack, zip(*map(each, A), strict=True))
+    together = compiled(lambda A: functx.grad(lambda A: jnp.sum(log_sum(A)))(A))(A)
+    np.testing.assert_allclose(together, gradients, atol=1e-13)
+    lanes = compiled(lambda A: [tanh_of(A), log_sum(A), *(functx.vmap(f)(A) for f in slopes)])(A)
+    for one, other, atol in zip(lanes, want, (1e-14, 1e-14, 1e-12, 1e-12), strict=True):
+        np.testing.assert_allclose(one, other, atol=atol)
+    np.testing.assert_allclose(tanh_of(A), want[0], atol=1e-14)
+    np.testing.assert_allclose(log_sum(A), want[1], atol=1e-14)
+    np.testing.assert_allclose(functx.vmap(slopes[1])(A), want[3], atol=1e-12)  # eager lanes
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_dtypes(dtype):
     A, real = jnp.eye(3, 2, dtype=dtype), jnp.finfo(dtype).dtype
-    assert tanh_of(A).dtype == dtype
-    assert log_sum(A).dtype == real
-    assert functx.grad(lambda A: jnp.real(tanh_of(A)).sum())(A).dtype == dtype
-    assert functx.grad(log_sum)(A).dtype == dtype
-    assert singular_value_sum(A, times_i).dtype == np.result_type(real, "complex64")
+
+    def run(A):
+        gradients = [functx.grad(lambda A: jnp.real(tanh_of(A)).sum())(A), functx.grad(log_sum)(A)]
+        return [tanh_of(A), log_sum(A), *gradients, singular_value_sum(A, times_i)]
+
+    want = [dtype, real, dtype, dtype, np.result_type(real, "complex64")]
+    assert [x.dtype for x in jax.eval_shape(run, A)] == want
+    if dtype == "float32":
+        assert [x.dtype for x in run(A)] == want
 
 
 def test_matrices_without_elements():
-    for shape in ((2, 0, 0), (0, 3), (3, 0), (2, 0, 3), (0, 2, 2)):
-        A = jnp.zeros(shape)
-        assert tanh_of(A).shape == shape
-        np.testing.assert_array_equal(log_sum(A), np.zeros(shape[:-2]))
-        for f in (tanh_of, log_sum):
-            hessian = compiled(functx.hessian(lambda A, f=f: f(A).sum()))
-            assert hessian(A).size == 0
+    shapes = (2, 0, 0), (0, 3), (3, 0), (2, 0, 3), (0, 2, 2)
+    matrices = [np.zeros(shape) for shape in shapes]
+    hessians = [functx.hessian(lambda A, f=f: f(A).sum()) for f in (tanh_of, log_sum)]
+    found = compiled(lambda every: [[hessian(A).size for hessian in hessians] for A in every])
+    for A, sizes in zip(matrices, found(matrices), strict=True):
+        assert tanh_of(A).shape == A.shape
+        np.testing.assert_array_equal(log_sum(A), np.zeros(A.shape[:-2]))
+        assert sizes == [0, 0]
 
 
 def test_a_matrix_that_is_not_finite_has_nan():

@@ -14,6 +14,7 @@ import functx
 from functx.cli import tour
 from functx.cli.tour import tour_folder
 from functx.cli.usage import UsageError
+from functx.testing.checks.programs import cheaper_flags
 
 
 sys.path.insert(0, str(tour_folder()))
@@ -83,7 +84,8 @@ def test_a_script_of_the_tour_runs_by_itself(tmp_path):
 
 def test_the_tour_in_short(tmp_path):
     command = [sys.executable, "-m", "functx", "tour", "--quick", "--out", str(tmp_path)]
-    quickly = {**os.environ, "XLA_FLAGS": "--xla_backend_optimization_level=0"}  # compiled
+    flags = cheaper_flags() or "--xla_backend_optimization_level=0"
+    quickly = {**os.environ, "XLA_FLAGS": flags}  # compiled
     done = subprocess.run(command, capture_output=True, text=True, env=quickly)
     assert done.returncode == 0, done.stderr
     assert "curvature" in done.stdout and str(tmp_path) in done.stdout

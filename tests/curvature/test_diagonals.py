@@ -51,9 +51,10 @@ def test_of_a_hessian():
 def test_of_a_hessian_of_trees_with_aux():
     loss = lambda p: ((p["w"] ** 3).sum() * p["b"] ** 2, ("aux", p["b"]))
     got, (name, b) = hessian_diagonal(loss, has_aux=True)({"w": X, "b": jnp.asarray(2.0)})
-    same(got, {"w": 24 * X, "b": 2 * (X**3).sum()})
+    x = np.asarray(X)
+    same(got, {"w": 24 * x, "b": 2 * (x**3).sum()})
     assert name == "aux" and b == 2
-    same(hessian_diagonal(lambda x: 3.0)(X), jnp.zeros(5))
+    same(hessian_diagonal(lambda x: 3.0)(X), np.zeros(5))
 
 
 def mixing(x):
@@ -69,7 +70,7 @@ def test_of_a_jacobian():
     same(got, [want, want])
     tree = lambda s, d: ({"a": d["a"] * d["b"].sum(), "b": d["a"][:2] + s * d["b"]}, d["b"])
     got, aux = jacobian_diagonal(tree, 1, has_aux=True)(3.0, {"a": X, "b": Y[0]})
-    same(got, {"a": jnp.full(5, Y[0].sum()), "b": jnp.full(2, 3.0)})
+    same(got, {"a": np.full(5, np.asarray(Y)[0].sum()), "b": np.full(2, 3.0)})
     same(aux, Y[0])
 
 
@@ -96,7 +97,8 @@ def test_sees_functions_of_each_element(func, one_by_one):
 def test_functions_of_each_element_take_one_product():
     products = str(jax.make_jaxpr(jacobian_diagonal(jnp.sin))(X)).count("f64[5,5]")
     assert products == 0
-    same(jacobian_diagonal(F.gelu)(X), functx.grad(lambda x: F.gelu(x).sum())(X))
+    run = lambda x: (jacobian_diagonal(F.gelu)(x), functx.grad(lambda x: F.gelu(x).sum())(x))
+    same(*compiled(run)(X))
 
 
 def test_compose():
@@ -105,11 +107,11 @@ def test_compose():
         slope = jax.grad(lambda x: hessian_diagonal(lambda x: (x**4).sum())(x).sum())(xs[0])
         return hessian, slope, functx.vmap(jacobian_diagonal(mixing))(xs)
 
-    xs = jnp.stack([X, 2 * X])
+    xs = np.stack([X, 2 * X])
     hessian, slope, jacobian = compiled(run)(xs)
     same(hessian, 6 * xs * (xs**3).prod(1, keepdims=True) / xs**3)
-    same(slope, 24 * X)
-    same(jacobian[1], jnp.diagonal(jax.jacfwd(mixing)(xs[1])))
+    same(slope, 24 * xs[0])
+    same(jacobian[1], np.diagonal(compiled(jax.jacfwd(mixing))(xs[1])))
 
 
 @pytest.mark.parametrize(

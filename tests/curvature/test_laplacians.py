@@ -201,8 +201,7 @@ def test_composes():
         lanes = functx.vmap(lap(lambda x: network(LAYERS, x)))(jnp.stack([X, 2 * X]))
         return gradient, third, lanes
 
-    got = compiled(lambda: all_of_them(laplacian))()
-    want = compiled(lambda: all_of_them(dense))()
+    got, want = compiled(lambda: [all_of_them(lap) for lap in (laplacian, dense)])()
     same(got, want)
     biharmonic = compiled(laplacian(laplacian(lambda x: (x**4).sum() * x[0])))
     same(biharmonic(X), 24 * 6 * X[0] + 96 * X[0])

@@ -7,6 +7,7 @@ import pytest
 from jax.experimental.sparse import BCOO, BCSR
 
 import functx
+from functx.testing.checks.programs import compiled
 
 
 MATRIX = BCOO((jnp.asarray([1.0, 2.0, 3.0]), jnp.asarray([[0, 1], [1, 0], [2, 2]])), shape=(3, 4))
@@ -56,7 +57,8 @@ def test_complex_gradients_are_pytorchs():
     matrix = BCOO((jax.lax.complex(MATRIX.data, -MATRIX.data), MATRIX.indices), shape=(3, 4))
     x, stored = jax.lax.complex(X, X[::-1]), STORED.astype(complex)
     f = lambda a: (jnp.abs(a @ x) ** 2).sum() + (a @ x).imag.sum()
-    close(functx.grad(f)(matrix).todense(), functx.grad(f)(matrix.todense()) * stored)
+    gradients = lambda a: (functx.grad(f)(a).todense(), functx.grad(f)(a.todense()) * stored)
+    close(*compiled(gradients)(matrix))
 
 
 def test_pullbacks_take_and_give_sparse_arrays():
@@ -77,47 +79,57 @@ def test_tangents_are_sparse_arrays():
     close(tangent.data, 2 * MATRIX.data**2)
     output, push = functx.linearize(squares, MATRIX)
     close(push(MATRIX).todense(), 2 * DENSE * DENSE)
-    expected = functx.hvp(loss, DENSE, DENSE)[1] * STORED
+    expected = compiled(lambda a: functx.hvp(loss, a, a)[1] * STORED)(DENSE)
     for product in (functx.hvp, functx.vhp):
         close(product(loss, MATRIX, MATRIX)[1].todense(), expected)
-        close(product(loss, (MATRIX,), (MATRIX,))[1][0].todense(), expected)
+        one = compiled(lambda a, product=product: product(loss, (a,), (a,))[1][0])
+        close(one(MATRIX).todense(), expected)
 
 
 @pytest.mark.parametrize("jacobian", [functx.jacrev, functx.jacfwd])
 def test_jacobians(jacobian):
-    got, of_x = jacobian(lambda a, x: a @ x, argnums=(0, 1))(MATRIX, X)
-    close(got.todense(), jax.jacrev(lambda a: a @ X)(DENSE) * STORED)
-    close(of_x, jax.jacrev(lambda x: DENSE @ x)(X))
-    got = jacobian(squares)(MATRIX)
+    product = lambda a, x: a @ x
+    of_dense = jax.jacrev(product, argnums=(0, 1)), jax.jacrev(lambda a: a**2)
+    (of_a, of_x), of_squares = compiled(lambda a, x: (of_dense[0](a, x), of_dense[1](a)))(DENSE, X)
+    got, got_of_x = jacobian(product, argnums=(0, 1))(MATRIX, X)
+    close(got.todense(), of_a * STORED)
+    close(got_of_x, of_x)
+    got = compiled(jacobian(squares))(MATRIX)
     assert got.nse == 9 and got.shape == (3, 4, 3, 4)
-    close(got.todense(), jax.jacrev(lambda a: a**2)(DENSE) * STORED)
+    close(got.todense(), of_squares * STORED)
 
 
 def test_hessians():
-    got = functx.jit(functx.hessian(lambda a, x: ((a @ x) ** 2).sum(), argnums=(0, 1)))(MATRIX, X)
-    expected = jax.hessian(lambda a, x: ((a @ x) ** 2).sum(), argnums=(0, 1))(DENSE, X)
-    rows = STORED[:, :, None, None]
-    close(got[0][0].todense(), expected[0][0] * STORED * rows)
+    loss = lambda a, x: ((a @ x) ** 2).sum()
+    got = functx.jit(functx.hessian(loss, argnums=(0, 1)))(MATRIX, X)
+    many = lambda a: (a @ X) ** 2
+    of_dense = lambda a, x: (jax.hessian(loss, argnums=(0, 1))(a, x), jax.hessian(many)(a))
+    expected, of_many = compiled(of_dense)(DENSE, X)
+    stored = np.asarray(STORED)
+    rows = stored[:, :, None, None]
+    close(got[0][0].todense(), expected[0][0] * stored * rows)
     close(got[0][1].todense(), expected[0][1] * rows)
-    close(got[1][0].todense(), expected[1][0] * STORED)
+    close(got[1][0].todense(), expected[1][0] * stored)
     close(got[1][1], expected[1][1])
-    got = functx.hessian(lambda a: (a @ X) ** 2)(MATRIX)
-    close(got.todense(), jax.hessian(lambda a: (a @ X) ** 2)(DENSE) * STORED * rows)
+    got = functx.hessian(many)(MATRIX)
+    close(got.todense(), of_many * stored * rows)
 
 
 def test_lanes_of_a_batch():
-    batch = BCOO.fromdense(jnp.arange(24.0).reshape(2, 3, 4) % 3, n_batch=1)
-    dense = batch.todense()
-    close(functx.vmap(lambda a: a @ X)(batch), dense @ X)
-    got = functx.vmap(lambda a, i: a @ X * i, (0, 0), 1, chunk_size=1)(batch, jnp.arange(2.0))
-    close(got, jnp.swapaxes(dense @ X * jnp.arange(2.0)[:, None, None], 0, 1))
+    dense, x = np.arange(24.0).reshape(2, 3, 4) % 3, np.asarray(X)
+    batch, both = BCOO.fromdense(jnp.asarray(dense), n_batch=1), np.arange(2.0)
+    close(functx.vmap(lambda a: a @ X)(batch), dense @ x)
+    got = functx.vmap(lambda a, i: a @ X * i, (0, 0), 1, chunk_size=1)(batch, jnp.asarray(both))
+    close(got, np.swapaxes(dense @ x * both[:, None, None], 0, 1))
     close(functx.vmap(squares)(batch).todense(), dense**2)
     got = functx.vmap(functx.grad(loss))(batch)
     assert got.n_batch == 1
-    close(got.todense(), jax.vmap(jax.grad(loss))(dense) * (dense != 0).astype("float64"))
-    close(functx.vmap(lambda x, m: m @ x, None, kw_in_dims={"m": 0})(X, m=batch), dense @ X)
-    close(functx.vmap(lambda d, x: d["m"] @ x, ({"m": 0}, None))({"m": batch}, X), dense @ X)
-    close(functx.vmap(lambda a, x: a @ x, (None, 0))(MATRIX, jnp.stack([X, X])), [DENSE @ X] * 2)
+    of_dense = np.asarray(compiled(jax.vmap(jax.grad(loss)))(dense))
+    close(got.todense(), of_dense * (dense != 0))
+    close(functx.vmap(lambda x, m: m @ x, None, kw_in_dims={"m": 0})(X, m=batch), dense @ x)
+    close(functx.vmap(lambda d, x: d["m"] @ x, ({"m": 0}, None))({"m": batch}, X), dense @ x)
+    twice = functx.vmap(lambda a, x: a @ x, (None, 0))(MATRIX, np.stack([x, x]))
+    close(twice, [np.asarray(DENSE) @ x] * 2)
     assert functx.vmap(lambda x: MATRIX, out_dims=None)(X).shape == (3, 4)
     assert functx.vmap(lambda x: MATRIX)(X).todense().shape == (4, 3, 4)
 

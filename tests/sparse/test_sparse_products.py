@@ -9,18 +9,24 @@ from jax.experimental.sparse import BCOO, BCSR
 import functx
 from functx import sparse
 from functx.testing import gradcheck, gradgradcheck
+from functx.testing.checks.programs import compiled
 
 
 random = np.random.default_rng(0)
 
 
-def dense(*shape, dtype="float64"):
+def numbers(*shape, dtype="float64"):
+    """As NumPy arrays, whose arithmetic compiles nothing."""
     x = random.normal(size=shape)
     if np.dtype(dtype).kind == "c":
         x = x + 1j * random.normal(size=shape)
     if np.dtype(dtype).kind == "i":
         x = np.round(3 * x)
-    return jnp.asarray(x.astype(dtype))
+    return x.astype(dtype)
+
+
+def dense(*shape, dtype="float64"):
+    return jnp.asarray(numbers(*shape, dtype=dtype))
 
 
 def plain(dtype="float64"):
@@ -64,26 +70,32 @@ def todense(x):
     for value, at in zip(np.asarray(x.data), np.asarray(x.indices), strict=True):
         if all(i < n for i, n in zip(at, x.shape, strict=False)):
             out[tuple(at)] += value
-    return jnp.asarray(out)
+    return out
 
 
 @every_matrix
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_product_is_that_of_the_dense_matrix(make, dtype):
     a = make(dtype)
-    b, c = dense(3, 2, dtype=dtype), dense(2, a.shape[0], dtype=dtype)
-    close(sparse.mm(a, b), todense(a) @ b)
-    close(sparse.mm(c, a), c @ todense(a))
-    close(sparse.mv(a, b[:, 0]), todense(a) @ b[:, 0])
-    close(functx.jit(sparse.mm)(a, b), todense(a) @ b)
-    m = dense(a.shape[0], 2, dtype=dtype)
-    got = sparse.addmm(m, a, b, beta=2, alpha=jnp.asarray(0.5))
-    close(got, m * jnp.asarray(2, dtype) + jnp.asarray(0.5, dtype) * (todense(a) @ b))
+    b, c = numbers(3, 2, dtype=dtype), numbers(2, a.shape[0], dtype=dtype)
+    m = numbers(a.shape[0], 2, dtype=dtype)
+
+    def run(a, b, c, m, half):
+        products = sparse.mm(a, b), sparse.mm(c, a), sparse.mv(a, b[:, 0])
+        return *products, sparse.addmm(m, a, b, beta=2, alpha=half)
+
+    product, from_the_left, of_vector, added = compiled(run)(a, b, c, m, 0.5)
+    close(product, todense(a) @ b)
+    close(from_the_left, c @ todense(a))
+    close(of_vector, todense(a) @ b[:, 0])
+    close(added, m * 2 + 0.5 * (todense(a) @ b))
+    if dtype == "float64":
+        close(sparse.mm(a, b), product)
 
 
 def test_integers_have_products():
-    a, b = plain("int32"), dense(3, 2, dtype="int32")
-    got = sparse.mm(a, b)
+    a, b = plain("int32"), numbers(3, 2, dtype="int32")
+    got = compiled(sparse.mm)(a, b)
     assert got.dtype == "int32"
     close(got, todense(a) @ b)
 
@@ -100,18 +112,21 @@ def test_halves_are_added_in_single_precision(dtype):
 
 @every_matrix
 def test_product_of_two_sparse_matrices(make):
-    a = make()
-    for b in (plain().T, twice().T, padded().T):
-        got = sparse.mm(a, b)
+    full = BCOO.fromdense(dense(3, 4))
+    a, others = make(), [plain().T, twice().T, padded().T, full]
+    together = compiled(lambda a, others: [sparse.mm(a, b) for b in others])(a, others)
+    for got, b in zip(together, others, strict=True):
         close(todense(got), todense(a) @ todense(b))
         assert got.indices_sorted and got.unique_indices
-        close(functx.jit(sparse.mm)(a, b).todense(), todense(a) @ todense(b))
+    got = sparse.mm(a, others[1])
+    close(todense(got), todense(together[1]))
+    assert got.indices_sorted and got.unique_indices
 
 
 def test_product_of_two_sparse_matrices_keeps_infinities_apart():
     a = BCOO((jnp.asarray([1.0, 2.0]), jnp.asarray([[0, 0], [1, 0]])), shape=(2, 2))
     b = BCOO((jnp.asarray([3.0, np.inf]), jnp.asarray([[0, 0], [1, 1]])), shape=(2, 2))
-    gradient = functx.grad(lambda a: sparse.mm(a, b).todense().sum())(a)
+    gradient = compiled(functx.grad(lambda a: sparse.mm(a, b).todense().sum()))(a)
     close(gradient.data, [3, 3])
 
 
@@ -130,61 +145,65 @@ def test_derivatives_hold_against_differences():
 def test_gradient_has_the_indices_of_the_matrix():
     a, b = twice(), dense(3, 2)
     loss = lambda a, b: (sparse.mm(a, b) ** 2).sum()
+    expected = compiled(jax.grad(lambda a, b: ((a @ b) ** 2).sum(), (0, 1)))
+    expected_a, expected_b = map(np.asarray, expected(todense(a), b))
     for grad in (functx.grad(loss, argnums=(0, 1)), functx.jit(functx.grad(loss, argnums=(0, 1)))):
         of_a, of_b = grad(a, b)
         assert isinstance(of_a, BCOO) and of_a.shape == a.shape
-        expected_a, expected_b = jax.grad(lambda a, b: ((a @ b) ** 2).sum(), (0, 1))(todense(a), b)
         close(of_a.indices, a.indices)
-        close(of_a.data, expected_a[a.indices[:, 0], a.indices[:, 1]])
+        close(of_a.data, expected_a[tuple(np.asarray(a.indices).T)])
         close(of_b, expected_b)
 
 
 def test_padding_has_no_gradient():
     a, b = padded(), dense(3, 2)
-    of_a, of_b = functx.grad(lambda a, b: (sparse.mm(a, b) ** 2).sum(), argnums=(0, 1))(a, b)
-    close(of_a.data[jnp.asarray([1, 3])], [0, 0])
-    assert bool(jnp.isfinite(of_a.data).all() & jnp.isfinite(of_b).all())
+    gradient = functx.grad(lambda a, b: (sparse.mm(a, b) ** 2).sum(), argnums=(0, 1))
+    of_a, of_b = compiled(gradient)(a, b)
+    close(np.asarray(of_a.data)[[1, 3]], [0, 0])
+    assert np.isfinite(of_a.data).all() and np.isfinite(of_b).all()
 
 
 @pytest.mark.parametrize("make", [plain, twice, padded, empty])
 @pytest.mark.parametrize("reduce", ["mean", "amax", "amin"])
 def test_reductions_of_the_products_of_a_row(make, reduce):
-    a, b = make(), dense(3, 2)
+    a, b = make(), numbers(3, 2)
     expected = np.zeros((4, 2))
     for row in range(4):
         terms = [
-            np.asarray(value * b[j])
-            for value, (i, j) in zip(a.data, np.asarray(a.indices), strict=True)
+            value * b[j]
+            for value, (i, j) in zip(np.asarray(a.data), np.asarray(a.indices), strict=True)
             if i == row and j < 3
         ]
         if terms:
             expected[row] = {"mean": np.mean, "amax": np.max, "amin": np.min}[reduce](terms, 0)
-    close(sparse.mm(a, b, reduce), expected)
+    f = functx.jit(lambda a, b: sparse.mm(a, b, reduce))
+    close(f(a, b), expected)
     if make in (plain, twice):
-        f = functx.jit(lambda a, b: sparse.mm(a, b, reduce))
         assert gradcheck(f, (a, b), check_forward_ad=True, fast_mode=True, masked=True)
 
 
 def test_reductions_of_integers():
-    a, b = plain("int32"), dense(3, 2, dtype="int32")
-    terms = np.asarray(a.data[:, None] * b[a.indices[:, 1]])
+    a, b = plain("int32"), numbers(3, 2, dtype="int32")
+    terms = np.asarray(a.data)[:, None] * b[np.asarray(a.indices)[:, 1]]
     expected = np.stack([terms[[1, 3]].max(0), [0, 0], [0, 0], terms[[0, 2]].max(0)])
-    close(sparse.mm(a, b, "amax"), expected)
+    close(compiled(lambda a, b: sparse.mm(a, b, "amax"))(a, b), expected)
 
 
 @every_matrix
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_sampled_product(make, dtype):
     x = make(dtype)
-    a, b = dense(x.shape[0], 5, dtype=dtype), dense(5, 3, dtype=dtype)
+    a, b = numbers(x.shape[0], 5, dtype=dtype), numbers(5, 3, dtype=dtype)
     stored = np.zeros(x.shape, dtype)
     for at in np.asarray(x.indices):
         if at[0] < x.shape[0] and at[1] < x.shape[1]:
             stored[tuple(at)] = 1
-    got = sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0)
+    product = lambda x, a, b: sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0)
+    got = compiled(product)(x, a, b)
     close(got.indices, x.indices)
-    half, two = jnp.asarray(0.5, dtype), jnp.asarray(2, dtype)
-    close(todense(got), two * (a @ b) * stored + half * todense(x))
+    close(todense(got), 2 * (a @ b) * stored + 0.5 * todense(x))
+    if dtype == "float64":
+        close(product(x, a, b).data, got.data)
 
 
 @pytest.mark.parametrize("make", [plain, twice])
@@ -196,14 +215,25 @@ def test_derivatives_of_the_sampled_product(make):
 
 
 def test_a_batch_is_mapped():
-    batch = BCOO.fromdense(dense(2, 4, 3), n_batch=1)
-    b = dense(3, 2)
-    close(functx.vmap(sparse.mm, in_dims=(0, None))(batch, b), batch.todense() @ b)
-    close(functx.vmap(sparse.mm, in_dims=(None, 0))(plain(), dense(5, 3, 2)).shape, (5, 4, 2))
-    f = functx.grad(lambda a: (sparse.mm(a, b) ** 2).sum())
-    got = functx.vmap(f)(batch)
-    assert isinstance(got, BCOO) and got.n_batch == 1
-    close(got.todense(), jax.vmap(jax.grad(lambda a: ((a @ b) ** 2).sum()))(batch.todense()))
+    batch, b, many = BCOO.fromdense(dense(2, 4, 3), n_batch=1), dense(3, 2), dense(5, 3, 2)
+    over_sparse = functx.vmap(sparse.mm, in_dims=(0, None))
+    over_dense = functx.vmap(sparse.mm, in_dims=(None, 0))
+    gradients = functx.vmap(functx.grad(lambda a, b: (sparse.mm(a, b) ** 2).sum()), (0, None))
+
+    def run(batch, a, b, many):
+        stored = batch.todense()
+        of_dense = jax.vmap(jax.grad(lambda a: ((a @ b) ** 2).sum()))(stored)
+        got = over_sparse(batch, b), over_dense(a, many), gradients(batch, b)
+        return got, (stored @ b, a.todense() @ many, of_dense)
+
+    a = plain()
+    (*got, gradient), (*want, of_dense) = compiled(run)(batch, a, b, many)
+    close(gradient.todense(), of_dense)
+    jax.tree.map(close, got, want)
+    close(over_sparse(batch, b), want[0])
+    eager = gradients(batch, b)
+    assert isinstance(eager, BCOO) and eager.n_batch == gradient.n_batch == 1
+    close(eager.data, gradient.data)
 
 
 def test_no_dense_matrix_is_made():
