@@ -71,7 +71,6 @@ __all__ = [
     "hold_weakly",
     "is_eager",
     "is_named_axis_effect",
-    "is_of_scanned_zeros",
     "is_reference",
     "jaxpr_as_fun",
     "jaxprs_in_params",
@@ -211,14 +210,6 @@ def compiled_alone(primitive: Any, params: dict[str, Any]) -> bool:
     if primitive is jit_p:
         return not params["jaxpr"].consts
     return getattr(getattr(primitive, "impl", None), "func", None) is apply_primitive
-
-
-def is_of_scanned_zeros(error: ValueError) -> bool:
-    """Whether JAX's pullback of `scan` refuses symbolic zeros for outputs that are stacked.
-
-    It gives its body zeros of the stacked shape, which the body then refuses.
-    """
-    return str(error).startswith("Expected cotangent type")
 
 
 @ft.lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -18,13 +19,13 @@ from functx._core.jax_compat import (
     at_line,
     current_trace,
     is_eager,
-    is_of_scanned_zeros,
     line_here,
     set_current_trace,
     straight_to_eager,
 )
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
+from functx._transforms.programs.labels import line_among
 from functx._transforms.residuals.hooks import hooks_here
 from functx._transforms.tangents import LeafType
 
@@ -186,9 +187,11 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
         token = _reached.set(reached)
         try:
             found = pull(given)
-        except ValueError as error:
-            if not is_of_scanned_zeros(error):
+        except Exception as error:
+            if all(x is not None for x in cotangents) or not _is_of_libraries(error):
                 raise
+            # Of JAX's rules some expect arrays: of sparse ones, and of `scan`, which gives its body
+            # zeros of the stacked shape.
             found = pull(list(map(ad.instantiate_zeros, given)))
         finally:
             _reached.reset(token)
@@ -199,6 +202,12 @@ def with_residuals(process: Process, which: tuple[bool, ...], values: Sequence[A
     compiled = any(not isinstance(x, LayerValue) for x in tracers)
     rule = CallRule(moves, places, straight_to_eager(jax.jit(pulled)) if compiled else pulled)
     return CallOnTape(results, others, beside, rule)
+
+
+def _is_of_libraries(error: Exception) -> bool:
+    """Whether JAX's code or functx's raised an error that is being handled, and no user's rule."""
+    inside = traceback.extract_tb(error.__traceback__)[1:]
+    return line_among((f.filename, f.lineno or 0, f.name) for f in reversed(inside)) is None
 
 
 def _place(residual: Any, known: dict[Any, Sequence[Any]], beside: list[Any]) -> ResidualPlace:
