@@ -58,6 +58,15 @@ def is_library_call(eqn: JaxprEqn) -> bool:
     return eqn.primitive.name in CALLS and _defined(eqn)[1].startswith(_JAX)
 
 
+def library_function(eqn: JaxprEqn) -> str:
+    """The name of the function of JAX's library that the equation calls, or "".
+
+    Those with own derivative rules are meant, too: `relu`.
+    """
+    function, where = _defined(eqn)
+    return function.strip("_<>") if where.startswith(_JAX) else ""
+
+
 def _defined(eqn: JaxprEqn) -> tuple[str, str]:
     """The name of the function that the equation calls, and where that is defined."""
     if eqn.primitive.name not in (*CALLS, "custom_jvp_call", "custom_vjp_call"):

@@ -1,0 +1,144 @@
+"""What `conventions` found: for each point and argument at which the gradients part, a line."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from functx.testing.hiding import of_findings
+
+
+__tracebackhide__ = of_findings
+
+_WIDTH = 80
+
+
+class ConventionsError(AssertionError):
+    """What `ConventionsReport.raise_if_parted` raises; its message is the report."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ResponsibleCall:
+    """A call whose convention alone makes gradients part.
+
+    - `name`: the operator, `"functx.max"`; JAX's function or primitive, `"jax abs"`; or
+      `"complex gradients"`, which are conjugated in PyTorch.
+    - `file`, `line`: where it is called; `""` and 0 if that is not known.
+    """
+
+    name: str
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name} at {Path(self.file).name}:{self.line}" if self.file else self.name
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ConventionsLine:
+    """A point and an argument at which the gradients part.
+
+    - `point`: the name of the point, `"zeros"`; `what`: the argument, `"args[0]"`, or in forward
+      mode the output, `"output 0"`.
+    - `difference`: the largest of all elements; infinite where one is NaN and the other is not.
+    - `index`: the element that has it.
+    - `pytorch`, `jax`: the gradients in both conventions, as NumPy's arrays.
+    - `calls`: the calls that are responsible, each a `ResponsibleCall`; none where only several
+      together are.
+    """
+
+    point: str
+    what: str
+    difference: float
+    index: tuple[int, ...]
+    pytorch: np.ndarray
+    jax: np.ndarray
+    calls: tuple[ResponsibleCall, ...]
+
+    def __str__(self) -> str:
+        at = str(list(self.index)) if self.index else ""
+        theirs, jaxs = (_number(x[self.index]) for x in (self.pytorch, self.jax))
+        values = f"{self.what}{at}: PyTorch {theirs}, JAX {jaxs}, off by {self.difference:.3g}"
+        calls = _named_once(self.calls) or "several calls, none of them alone"
+        return "\n".join(
+            [self.point, *_wrapped(values, 2), *_wrapped(f"by {calls}", 4)],
+        )
+
+
+def _named_once(calls: Sequence[ResponsibleCall]) -> str:
+    return ", ".join(dict.fromkeys(map(str, calls)))
+
+
+def _number(x: np.ndarray) -> str:
+    if np.iscomplexobj(x):
+        sign = "-" if np.signbit(x.imag) else "+"
+        return f"{float(x.real):.4g}{sign}{abs(float(x.imag)):.4g}j"
+    return f"{float(x):.4g}"
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ConventionsReport:
+    """Where the gradients of a function part in two conventions; `str` of it is a table.
+
+    It is true if they part anywhere.
+
+    - `call`: what was called, `"loss(f32[3])"`.
+    - `lines`: a `ConventionsLine` for each point and argument at which they part.
+    - `points`: the names of all points at which gradients were held against each other.
+    - `left_out`: pairs of the name of a point and why it was left out.
+    - `without_counterpart`: operators with derivatives of their own that JAX has no function for.
+      They are taken for the same in both conventions.
+    """
+
+    call: str
+    lines: tuple[ConventionsLine, ...]
+    points: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+    without_counterpart: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The names of all calls that are responsible anywhere."""
+        return tuple(dict.fromkeys(call.name for line in self.lines for call in line.calls))
+
+    def __str__(self) -> str:
+        parted = len({line.point for line in self.lines})
+        said = f"gradients part at {parted} of {len(self.points)} points"
+        if not self:
+            said = f"gradients agree at all of {len(self.points)} points"
+        rows = _wrapped(f"conventions of {self.call}: {said}", 0)
+        rows += [str(line) for line in self.lines]
+        why: dict[str, list[str]] = {}
+        for name, reason in self.left_out:
+            why.setdefault(reason, []).append(name)
+        for reason, names in why.items():
+            rows += _wrapped(f"left out, {reason}: {', '.join(names)}", 0)
+        if self.without_counterpart:
+            names = ", ".join(self.without_counterpart)
+            rows += _wrapped(f"taken for the same, JAX having no such function: {names}", 0)
+        return "\n".join(rows)
+
+    def __repr__(self) -> str:
+        return f"<conventions of {self.call}: {'parted' if self else 'agree'}>"
+
+    def raise_if_parted(self) -> None:
+        """Raises `ConventionsError`, an AssertionError, with the report if gradients part."""
+        if self:
+            raise ConventionsError(str(self))

@@ -1,0 +1,210 @@
+"""Runs a recorded function with each call's derivative by PyTorch's convention or by JAX's.
+
+The values are the same in both, those of the function itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from functx._core.jax_compat import ClosedJaxpr, JaxprEqn
+from functx._transforms.programs.interpreting import bind, interpret, Visitor
+from functx._transforms.programs.labels import (
+    label_of,
+    library_function,
+    Line,
+    line_of,
+    operator_of,
+)
+from functx._transforms.programs.walking import type_of
+from functx.testing.opchecking.target import is_inexact
+
+from .noting import BesideRules, both_of
+from .pytorch_rules import pytorch_rule
+
+
+Key = tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class SwitchedCall:
+    """A call in the program, whose derivative has two conventions.
+
+    - `name`: the operator, `"functx.max"`, or JAX's function or primitive, `"jax abs"`.
+    - `line`: the line of code that calls it, if it is known.
+    """
+
+    name: str
+    line: Line | None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.line})" if self.line else self.name
+
+
+@dataclasses.dataclass(frozen=True)
+class CallRules:
+    """What a call computes, and two functions of the same values, for their derivatives."""
+
+    value: Callable[..., Sequence[Any]]
+    pytorch: Callable[..., Sequence[Any]]
+    jax: Callable[..., Sequence[Any]]
+
+
+class SwitchedProgram:
+    """A recorded program, and the calls in it that have two conventions, in order."""
+
+    def __init__(self, program: ClosedJaxpr) -> None:
+        self.program = program
+        self.rules: dict[int, CallRules | None] = {}
+        self._numbers: dict[Key, int] = {}
+        self.calls: list[SwitchedCall] = []
+        types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in program.in_avals]
+        jax.eval_shape(lambda *xs: self.run(lambda i: jnp.bool_(False), xs), *types)
+
+    def run(self, by_jax: Callable[[int], Any], arrays: Sequence[Any]) -> list[Any]:
+        """The results; `by_jax(i)` says whether the call `i` has JAX's derivative."""
+        return interpret(self.program, arrays, _Switching(self, by_jax))
+
+    def number(self, stack: Sequence[JaxprEqn], eqn: JaxprEqn) -> int:
+        """The call's place in `calls`, where it is entered when it is first met."""
+        key = (*map(id, stack), id(eqn))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.calls)
+            self.calls.append(_called(stack, eqn))
+        return self._numbers[key]
+
+
+class _Switching(Visitor):
+    """Gives calls that have two conventions the derivative that is asked for."""
+
+    def __init__(self, program: SwitchedProgram, by_jax: Callable[[int], Any]) -> None:
+        self.program, self.by_jax = program, by_jax
+        self.stack: list[JaxprEqn] = []  # the equations inside of which this runs
+
+    def enters(self, eqn: JaxprEqn) -> bool:
+        return self._rules(eqn) is None and super().enters(eqn)
+
+    def nested(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+        self.stack.append(eqn)
+        try:
+            return super().nested(eqn, operands)
+        finally:
+            self.stack.pop()
+
+    def equation(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+        rules = self._rules(eqn)
+        if rules is None:
+            return bind(eqn, operands)
+        number = self.program.number(self.stack, eqn)
+        return switched(rules, self.by_jax(number), operands)
+
+    def _rules(self, eqn: JaxprEqn) -> CallRules | None:
+        rules = self.program.rules
+        if id(eqn) not in rules:  # the program keeps its equations alive, and so their ids
+            inside = any(operator_of(outer) is not None for outer in self.stack)
+            rules[id(eqn)] = _rules_of(eqn, inside)
+        return rules[id(eqn)]
+
+
+def _rules_of(eqn: JaxprEqn, inside_operator: bool) -> CallRules | None:
+    both = both_of(eqn)
+    if both is not None:
+        return _beside(both)
+    # What functx's own rules are made of follows PyTorch as it stands.
+    rule = None if inside_operator or operator_of(eqn) else pytorch_rule(eqn)
+    types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in map(type_of, eqn.invars)]
+    results = [type_of(y) for y in eqn.outvars]
+    if rule is None or not any(map(is_inexact, types)) or not any(map(is_inexact, results)):
+        return None
+    try:
+        found = jax.eval_shape(rule, *types)
+    except Exception:  # an operator that takes no such arguments means something else
+        return None
+    if [(y.shape, y.dtype) for y in found] != [(y.shape, y.dtype) for y in results]:
+        return None
+    itself = lambda *operands: _all_results(eqn, operands)
+    return CallRules(itself, rule, itself)
+
+
+def _beside(both: BesideRules) -> CallRules:
+    """Of an equation that has two of each result; the second are read by nothing."""
+
+    def twice(rule: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:
+        return lambda *operands: [*rule(*operands)] * 2
+
+    return CallRules(twice(both.functx), twice(both.functx), twice(both.jax))
+
+
+def _all_results(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+    """As `bind`, with zeros for what no equation reads."""
+    types = map(type_of, eqn.outvars)
+    results = zip(bind(eqn, operands), types, strict=True)
+    return [jnp.zeros(t.shape, t.dtype) if y is None else y for y, t in results]
+
+
+def switched(rules: CallRules, by_jax: Any, operands: Sequence[Any]) -> list[Any]:
+    """The call's results, differentiated as its rule for JAX is if `by_jax`, else PyTorch's."""
+
+    @jax.custom_jvp
+    def call(by_jax: Array, *operands: Array) -> list[Array]:
+        return [*rules.value(*operands)]
+
+    def derivative(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        by_jax, *operands = primals
+        results = call(by_jax, *operands)
+        moving = [i for i, x in enumerate(operands) if is_inexact(x)]
+        given = [tangents[i + 1] for i in moving]
+        pushed = lax.cond(
+            by_jax,
+            lambda xs, dots: _pushed(rules.jax, moving, xs, dots),
+            lambda xs, dots: _pushed(rules.pytorch, moving, xs, dots),
+            operands,
+            given,
+        )
+        following: Iterator[Any] = iter(pushed)
+        return results, [
+            next(following) if is_inexact(y) else np.zeros(y.shape, jax.dtypes.float0)
+            for y in results
+        ]
+
+    call.defjvp(derivative)
+    return call(by_jax, *map(jnp.asarray, operands))
+
+
+def _pushed(
+    rule: Callable[..., Sequence[Any]],
+    moving: Sequence[int],
+    operands: Sequence[Any],
+    tangents: Sequence[Any],
+) -> list[Any]:
+    """The tangents of the results that have any."""
+
+    def function(*moved: Array) -> list[Any]:
+        full = list(operands)
+        for i, x in zip(moving, moved, strict=True):
+            full[i] = x
+        return [y for y in map(jnp.asarray, rule(*full)) if is_inexact(y)]
+
+    return jax.jvp(function, tuple(operands[i] for i in moving), tuple(tangents))[1]
+
+
+def _called(stack: Sequence[JaxprEqn], eqn: JaxprEqn) -> SwitchedCall:
+    chain = [*stack, eqn]
+    operators = [name for name in map(operator_of, chain) if name is not None]
+    library = [name for name in map(library_function, chain) if name]
+    # Lines inside of operators and of JAX's functions are those of whoever called them first.
+    whole = (i for i, e in enumerate(chain) if operator_of(e) or library_function(e))
+    last = next(whole, len(chain) - 1)
+    lines = [line for line in map(line_of, chain[: last + 1]) if line is not None]
+    if operators:
+        name = f"functx.{operators[-1]}"
+    else:
+        name = f"jax {library[0] if library else label_of(eqn)}"
+    return SwitchedCall(name, lines[-1] if lines else None)
