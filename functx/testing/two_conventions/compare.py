@@ -18,8 +18,8 @@ from functx.testing.options import named_arguments
 
 from .noting import recorded_with_both
 from .points import distinct, given_points, made_points, NamedPoint
-from .report import ConventionsLine, ConventionsReport, ResponsibleCall
-from .switching import SwitchedProgram
+from .report import ConventionsLine, ConventionsReport
+from .switching import SwitchedCall, SwitchedProgram
 from .unmatched import judges_values, unmatched
 
 
@@ -61,9 +61,9 @@ def conventions(
     - `rtol`: the difference that counts, relative to the larger gradient of the argument; by
       default the root of the dtype's rounding.
 
-    Left out are points at which a value is NaN, and made ones that `f`'s operators refuse. Operators
-    that JAX has no function for count as the same in both; the report lists them. Derivatives that
-    `f` itself takes, and its own derivative rules, stay as they are.
+    Left out are points at which a value is NaN, and made ones that `f`'s operators refuse.
+    Operators that JAX has no function for count as the same in both; the report lists them.
+    Derivatives that `f` itself takes, and its own derivative rules, stay as they are.
 
     Errors: TypeError if `f` cannot be called or a point is no tuple; ValueError if no argument is
     an array that has a derivative, if no output has one, for a point of other shapes, and for
@@ -112,7 +112,7 @@ class _Conventions:
             fail(_WHO, message, error=ValueError)
         self.program = SwitchedProgram(self.recorded)
         count = len(self.program.calls)
-        self.calls = [*map(_responsible, self.program.calls), ResponsibleCall("complex gradients")]
+        self.calls = [*self.program.calls, SwitchedCall("complex gradients")]
         self.pytorch, self.jax = np.zeros(count + 1, bool), np.ones(count + 1, bool)
         self.derivatives = jax.jit(self._derivatives)
 
@@ -120,14 +120,14 @@ class _Conventions:
         lines, names, left_out = list[ConventionsLine](), list[str](), list[tuple[str, str]]()
         judging = judges_values(self.recorded)
         for point in distinct(self._points(points, made)):
-            values, *both = self._at(point, self.pytorch), self._at(point, self.jax)
             refused = self._refused(point) if judging and point.made else ""
-            values, pytorch = values
+            values, pytorch = self._at(point, self.pytorch)
             if refused or any(np.isnan(y).any() for y in values):
                 left_out.append((point.name, refused or "a value being NaN"))
                 continue
             names.append(point.name)
-            lines += self._lines(point, pytorch, both[0][1])
+            _, by_jax = self._at(point, self.jax)
+            lines += self._lines(point, pytorch, by_jax)
         return ConventionsReport(
             self.target.written(),
             tuple(lines),
@@ -231,8 +231,3 @@ def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(a - b)
     return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
-
-
-def _responsible(call: Any) -> ResponsibleCall:
-    line = call.line
-    return ResponsibleCall(call.name, line.file, line.line) if line else ResponsibleCall(call.name)

@@ -130,7 +130,8 @@ def _pairwise_distance(x1: Any, x2: Any, p: float, eps: Any, keepdim: bool) -> A
 
 
 def _std(input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    return _extreme(ft.partial(jnp.std, ddof=correction), input, dim, keepdim)
+    ddof = 1 if correction is None else correction
+    return _extreme(ft.partial(jnp.std, ddof=ddof), input, dim, keepdim)
 
 
 def _std_mean(input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:

@@ -49,8 +49,7 @@ def distinct(points: Iterator[NamedPoint]) -> list[NamedPoint]:
     """The points, each once."""
     found: dict[Any, NamedPoint] = {}
     for point in points:
-        arrays = tuple(x if _is_key(x) else np.asarray(x) for x in point.arrays)
-        found.setdefault(tuple(id(x) if _is_key(x) else x.tobytes() for x in arrays), point)
+        found.setdefault(tuple(np.asarray(x).tobytes() for x in point.arrays), point)
     return list(found.values())
 
 
@@ -85,10 +84,6 @@ def given_points(who: str, target: Target, points: Any) -> Iterator[NamedPoint]:
 
 def _casts(x: Any, like: Any) -> bool:
     return jnp.can_cast(jnp.result_type(x), like.dtype, "same_kind")
-
-
-def _is_key(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jax.dtypes.extended)
 
 
 def _changes(numbers: Sequence[float]) -> Iterator[tuple[str, Change]]:

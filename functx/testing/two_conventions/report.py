@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
+from functx._transforms.programs.grouping import grouped
 from functx.testing.hiding import of_findings
+
+from .switching import SwitchedCall
 
 
 __tracebackhide__ = of_findings
@@ -21,23 +24,6 @@ class ConventionsError(AssertionError):
     """What `ConventionsReport.raise_if_parted` raises; its message is the report."""
 
 
-@dataclasses.dataclass(frozen=True)
-class ResponsibleCall:
-    """A call whose convention alone makes gradients part.
-
-    - `name`: the operator, `"functx.max"`; JAX's function or primitive, `"jax abs"`; or
-      `"complex gradients"`, which are conjugated in PyTorch.
-    - `file`, `line`: where it is called; `""` and 0 if that is not known.
-    """
-
-    name: str
-    file: str = ""
-    line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.name} at {Path(self.file).name}:{self.line}" if self.file else self.name
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class ConventionsLine:
     """A point and an argument at which the gradients part.
@@ -47,7 +33,7 @@ class ConventionsLine:
     - `difference`: the largest of all elements; infinite where one is NaN and the other is not.
     - `index`: the element that has it.
     - `pytorch`, `jax`: the gradients in both conventions, as NumPy's arrays.
-    - `calls`: the calls that are responsible, each a `ResponsibleCall`; none where only several
+    - `calls`: the calls that are responsible, each a `SwitchedCall`; none where only several
       together are.
     """
 
@@ -57,23 +43,40 @@ class ConventionsLine:
     index: tuple[int, ...]
     pytorch: np.ndarray
     jax: np.ndarray
-    calls: tuple[ResponsibleCall, ...]
+    calls: tuple[SwitchedCall, ...]
 
     def __str__(self) -> str:
-        at = str(list(self.index)) if self.index else ""
-        theirs, jaxs = (_number(x[self.index]) for x in (self.pytorch, self.jax))
-        values = f"{self.what}{at}: PyTorch {theirs}, JAX {jaxs}, off by {self.difference:.3g}"
-        calls = _named_once(self.calls) or "several calls, none of them alone"
-        return "\n".join(
-            [self.point, *_wrapped(values, 2), *_wrapped(f"by {calls}", 4)],
-        )
+        return "\n".join([*_wrapped(self.point, 0), *self._rows()])
+
+    def _rows(self) -> list[str]:
+        """All but the point, which others may share."""
+        element = self.what + (str(list(self.index)) if self.index else "")
+        numbers = [f"{self.difference:.3g}"]
+        numbers += [_number(x[self.index]) for x in (self.pytorch, self.jax)]
+        calls = ", ".join(dict.fromkeys(map(str, self.calls))) or "several calls together"
+        return [*_row(element, *numbers), *_wrapped(calls, 4)]
 
 
-def _named_once(calls: Sequence[ResponsibleCall]) -> str:
-    return ", ".join(dict.fromkeys(map(str, calls)))
+def _row(element: str, *numbers: str) -> list[str]:
+    """A row of the table; a long name has a line of its own."""
+    off, theirs, jaxs = numbers
+    shown = f"{off:>9}  {theirs:>18}  {jaxs:>18}"
+    if len(element) <= 26:
+        return [f"  {element:<26} {shown}"]
+    return [*_wrapped(element, 2), f"  {'':<26} {shown}"]
 
 
-def _number(x: np.ndarray) -> str:
+def _seen(line: ConventionsLine) -> Hashable:
+    """What lines have in common that are one in the table."""
+    return (
+        line.what,
+        line.index,
+        line.calls,
+        *(_number(x[line.index]) for x in (line.pytorch, line.jax)),
+    )
+
+
+def _number(x: Any) -> str:
     if np.iscomplexobj(x):
         sign = "-" if np.signbit(x.imag) else "+"
         return f"{float(x.real):.4g}{sign}{abs(float(x.imag)):.4g}j"
@@ -86,6 +89,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
         _WIDTH,
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + 2),
+        break_long_words=True,
         break_on_hyphens=False,
     )
 
@@ -94,7 +98,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
 class ConventionsReport:
     """Where the gradients of a function part in two conventions; `str` of it is a table.
 
-    It is true if they part anywhere.
+    It is true if they part anywhere. The table names the points that share a row.
 
     - `call`: what was called, `"loss(f32[3])"`.
     - `lines`: a `ConventionsLine` for each point and argument at which they part.
@@ -124,7 +128,11 @@ class ConventionsReport:
         if not self:
             said = f"gradients agree at all of {len(self.points)} points"
         rows = _wrapped(f"conventions of {self.call}: {said}", 0)
-        rows += [str(line) for line in self.lines]
+        if self:
+            rows += _row("", "off by", "PyTorch", "JAX")
+        for alike in grouped(self.lines, _seen):
+            names = ", ".join(dict.fromkeys(line.point for line in alike))
+            rows += [*_wrapped(names, 0), *alike[0]._rows()]
         why: dict[str, list[str]] = {}
         for name, reason in self.left_out:
             why.setdefault(reason, []).append(name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -19,7 +20,6 @@ from functx._transforms.programs.interpreting import bind, interpret, Visitor
 from functx._transforms.programs.labels import (
     label_of,
     library_function,
-    Line,
     line_of,
     operator_of,
 )
@@ -35,17 +35,19 @@ Key = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class SwitchedCall:
-    """A call in the program, whose derivative has two conventions.
+    """A call whose derivative has two conventions.
 
-    - `name`: the operator, `"functx.max"`, or JAX's function or primitive, `"jax abs"`.
-    - `line`: the line of code that calls it, if it is known.
+    - `name`: the operator, `"functx.max"`; JAX's function or primitive, `"jax abs"`; or
+      `"complex gradients"`, which PyTorch conjugates.
+    - `file`, `line`: where it is called; `""` and 0 where that is not known.
     """
 
     name: str
-    line: Line | None
+    file: str = ""
+    line: int = 0
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.line})" if self.line else self.name
+        return f"{self.name} at {Path(self.file).name}:{self.line}" if self.file else self.name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -207,4 +209,4 @@ def _called(stack: Sequence[JaxprEqn], eqn: JaxprEqn) -> SwitchedCall:
         name = f"functx.{operators[-1]}"
     else:
         name = f"jax {library[0] if library else label_of(eqn)}"
-    return SwitchedCall(name, lines[-1] if lines else None)
+    return SwitchedCall(name, lines[-1].file, lines[-1].line) if lines else SwitchedCall(name)

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from functx._core import REGISTRY
-from functx._core.jax_compat import JaxprEqn
 from functx._transforms.programs.labels import operator_of, outside_operators
 from functx._transforms.programs.walking import equations, inner_programs
 
+from .jax_rules import JAX_RULES
 from .noting import holds_both
 
 
-# Primitives with a kink or a singular point, and functions with rules of their own.
-_MAY_DIFFER = frozenset(
+# Operators with ties, kinks, zeros or singular points for which JAX has no function.
+WITHOUT_COUNTERPART = frozenset(
     """
-    abs atan2 clamp cummax cummin eig eigh function_call function_tangent max min pow reduce_max
-    reduce_min reduce_prod reduce_window_max rsqrt scatter_max scatter_min select_and_scatter_add
-    sign sort sqrt svd top_k
+    as_strided_scatter copysign corrcoef frac geqrf index_reduce linalg.cond linalg.lstsq
+    lobpcg masked.amax masked.amin masked.cumprod masked.median masked.norm masked.normalize
+    masked.prod masked.std mode nanmedian nanquantile nn.functional.adaptive_max_pool1d
+    nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool3d
+    nn.functional.binary_cross_entropy nn.functional.cosine_embedding_loss
+    nn.functional.cosine_similarity nn.functional.embedding nn.functional.embedding_bag
+    nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d
+    nn.functional.gaussian_nll_loss nn.functional.grid_sample nn.functional.hardshrink
+    nn.functional.hinge_embedding_loss nn.functional.huber_loss nn.functional.kl_div
+    nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d
+    nn.functional.margin_ranking_loss nn.functional.max_pool1d nn.functional.max_pool2d
+    nn.functional.max_pool3d nn.functional.multi_margin_loss
+    nn.functional.multilabel_margin_loss nn.functional.normalize nn.functional.poisson_nll_loss
+    nn.functional.prelu nn.functional.rrelu nn.functional.smooth_l1_loss
+    nn.functional.softshrink nn.functional.threshold nn.functional.triplet_margin_loss
+    nn.functional.triplet_margin_with_distance_loss nan_to_num pca_lowrank pdist pinverse polar
+    quantile renorm rnn_relu rnn_relu_cell scatter_reduce segment_reduce squared_cdist svd_lowrank
     """.split()
 )
 
 
 def unmatched(program: Any) -> tuple[str, ...]:
-    """The operators called in `program` whose rules are functx's in both conventions."""
+    """The operators called in `program` whose rules are functx's in both conventions.
+
+    Those that JAX has a function for are among them where they are called with options that the
+    function lacks.
+    """
     found = dict[str, None]()
     for eqn in equations(program, outside_operators):
         name = operator_of(eqn)
-        if name is not None and name not in SMOOTH and _may_differ(eqn):
+        if name is None or not (name in WITHOUT_COUNTERPART or name in JAX_RULES):
+            continue
+        if not any(holds_both(e) for inner in inner_programs(eqn) for e in equations(inner)):
             found[name] = None
     return tuple(found)
 
@@ -37,16 +56,3 @@ def judges_values(program: Any) -> bool:
     """Whether an operator in `program` refuses some values."""
     names = filter(None, map(operator_of, equations(program)))
     return any(REGISTRY[name].requires is not None for name in names)
-
-
-def _inside(eqn: JaxprEqn) -> Iterator[JaxprEqn]:
-    for inner in inner_programs(eqn):
-        yield from equations(inner)
-
-
-def _may_differ(eqn: JaxprEqn) -> bool:
-    inside = list(_inside(eqn))
-    return not any(map(holds_both, inside)) and any(e.primitive.name in _MAY_DIFFER for e in inside)
-
-
-SMOOTH: frozenset[str] = frozenset()
