@@ -146,7 +146,8 @@ class _Conventions:
         try:
             self.target(*point.arrays)
         except Exception as error:
-            return f"{self.target.name} {said_of(_WHO, error)}".splitlines()[0]
+            said = said_of(_WHO, error).splitlines()[0]
+            return f"{self.target.name} {said.partition(', got ')[0]}"
         return ""
 
     def _derivatives(self, by_jax: Any, arrays: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.scipy import special
 
+from functx._core import available
+
 
 JaxRule = Callable[..., Any]
 
@@ -138,6 +140,11 @@ def _std_mean(input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     return [_std(input, dim, correction, keepdim), _extreme(jnp.mean, input, dim, keepdim)]
 
 
+def _float_power(x: Any, y: Any) -> Any:
+    wide = jnp.result_type(x, y, available("float64"))
+    return jnp.power(x.astype(wide), y.astype(wide))
+
+
 def _prod(input: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return _extreme(jnp.prod, input, dim, keepdim) if dtype is None else None
 
@@ -237,7 +244,7 @@ _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "clamp_max": jnp.minimum,
     "clamp_min": jnp.maximum,
     "div": jnp.divide,
-    "float_power": jnp.power,
+    "float_power": _float_power,
     "fmax": jnp.fmax,
     "fmin": jnp.fmin,
     "fmod": jnp.fmod,

@@ -80,7 +80,7 @@ def _number(x: Any) -> str:
     if np.iscomplexobj(x):
         sign = "-" if np.signbit(x.imag) else "+"
         return f"{float(x.real):.4g}{sign}{abs(float(x.imag)):.4g}j"
-    return f"{float(x):.4g}"
+    return f"{float(x) + 0.0:.4g}"  # -0 is 0
 
 
 def _wrapped(text: str, indent: int) -> list[str]:
@@ -104,8 +104,8 @@ class ConventionsReport:
     - `lines`: a `ConventionsLine` for each point and argument at which they part.
     - `points`: the names of all points at which gradients were held against each other.
     - `left_out`: pairs of the name of a point and why it was left out.
-    - `without_counterpart`: operators with derivatives of their own that JAX has no function for.
-      They are taken for the same in both conventions.
+    - `without_counterpart`: operators with kinks that JAX has no function for, and primitives of
+      JAX's with kinks that no operator stands for. They are taken for the same in both conventions.
     """
 
     call: str
@@ -140,7 +140,7 @@ class ConventionsReport:
             rows += _wrapped(f"left out, {reason}: {', '.join(names)}", 0)
         if self.without_counterpart:
             names = ", ".join(self.without_counterpart)
-            rows += _wrapped(f"taken for the same, JAX having no such function: {names}", 0)
+            rows += _wrapped(f"taken for the same, without a counterpart: {names}", 0)
         return "\n".join(rows)
 
     def __repr__(self) -> str:

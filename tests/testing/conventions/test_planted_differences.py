@@ -223,13 +223,9 @@ def test_each_call_is_switched_alone():
 
 
 def test_calls_that_hide_each_other_are_both_told():
-    """Either rule alone makes the gradient of the product 0."""
-
-    def f(x):
-        return functx.abs(functx.clamp(x, min=0.0)).sum() * 2
-
-    report = conventions(f, jnp.zeros(1), made_points=False)
+    """One slope of 0 makes the product 0, whatever the other is."""
+    report = conventions(lambda x: functx.abs(jnp.abs(x)).sum(), jnp.zeros(1), made_points=False)
     [line] = report.lines
     same(line.pytorch, [0])
-    same(line.jax, [1])  # half of 1, twice
-    assert [call.name for call in line.calls] == ["functx.abs"]
+    same(line.jax, [1])
+    assert {call.name for call in line.calls} == {"jax abs", "functx.abs"}
