@@ -12,6 +12,7 @@ import numpy as np
 
 from functx._core import describe, explain_unknown_keywords, fail, require_bool
 from functx._core.context.grad_modes import without_grad_mode
+from functx.testing.gradients.precision import in_double
 from functx.testing.opchecking.failures import said_of
 from functx.testing.opchecking.target import is_inexact, Target, target_of
 from functx.testing.options import named_arguments
@@ -169,7 +170,7 @@ class _Conventions:
 
     def _at(self, point: NamedPoint, by_jax: np.ndarray) -> tuple[list[Any], list[np.ndarray]]:
         values, derivatives = self.derivatives(by_jax, point.arrays)
-        return [*map(_wide, values)], [*map(_wide, derivatives)]
+        return [*map(in_double, values)], [*map(in_double, derivatives)]
 
     def _lines(
         self, point: NamedPoint, pytorch: list[np.ndarray], by_jax: list[np.ndarray]
@@ -219,11 +220,6 @@ class _Conventions:
 def _counted(arrays: Sequence[Any]) -> list[Any]:
     """1, 2, 3, ... for the elements of each array; of a scalar 1."""
     return [jnp.arange(1, x.size + 1).reshape(x.shape).astype(x.dtype) for x in arrays]
-
-
-def _wide(x: Any) -> np.ndarray:
-    x = np.asarray(x)
-    return x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
 
 
 def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:

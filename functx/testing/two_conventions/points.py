@@ -14,6 +14,7 @@ from functx._core import describe, fail
 from functx._core.jax_compat import JaxprEqn, Literal
 from functx._transforms.programs.labels import library_function, operator_of
 from functx._transforms.programs.walking import equations
+from functx.testing.gradients.precision import in_double
 from functx.testing.opchecking.target import is_inexact, Target
 
 
@@ -22,7 +23,7 @@ _NUMBERS = 8  # of a program that are tried as values
 # Where functions with bounds of their own have kinks: softshrink, hardtanh, hardswish, relu6.
 _KINKS = (-1.0, 0.5, -0.5, 3.0, -3.0, 6.0)
 
-Change = Callable[[np.ndarray], np.ndarray | None]
+PointChange = Callable[[np.ndarray], np.ndarray | None]
 
 
 class NamedPoint(NamedTuple):
@@ -86,7 +87,7 @@ def _casts(x: Any, like: Any) -> bool:
     return jnp.can_cast(jnp.result_type(x), like.dtype, "same_kind")
 
 
-def _changes(numbers: Sequence[float]) -> Iterator[tuple[str, Change]]:
+def _changes(numbers: Sequence[float]) -> Iterator[tuple[str, PointChange]]:
     yield "zeros", lambda x: np.zeros_like(x)
     yield "ones", lambda x: np.ones_like(x)
     yield "all equal", lambda x: np.full_like(x, x.flat[0])
@@ -111,11 +112,11 @@ def _tied_pairs(x: np.ndarray) -> np.ndarray | None:
     return flat.reshape(x.shape)
 
 
-def _of_complex(change: Change) -> Change:
+def _of_complex(change: PointChange) -> PointChange:
     return lambda x: change(x) if np.iscomplexobj(x) else None
 
 
-def _of_square(change: Change) -> Change:
+def _of_square(change: PointChange) -> PointChange:
     def changed(x: np.ndarray) -> np.ndarray | None:
         square = x.ndim >= 2 and x.shape[-2] == x.shape[-1] > 1
         result = change(x) if square else None
@@ -135,16 +136,15 @@ def _singular(x: np.ndarray) -> np.ndarray:
     return result
 
 
-def _changed(arrays: Sequence[Any], which: Sequence[int], change: Change) -> tuple[Any, ...] | None:
+def _changed(
+    arrays: Sequence[Any], which: Sequence[int], change: PointChange
+) -> tuple[Any, ...] | None:
     """The arrays with those that the change is for changed; None if there are none."""
     result, any_changed = list(arrays), False
     for i in which:
-        x = np.asarray(arrays[i])
-        # in a dtype that NumPy computes in
-        wide = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
-        changed = change(wide)
+        changed = change(in_double(arrays[i]))  # NumPy does not compute in each dtype
         if changed is not None:
-            result[i], any_changed = jnp.asarray(changed.astype(x.dtype)), True
+            result[i], any_changed = jnp.asarray(changed.astype(arrays[i].dtype)), True
     return tuple(result) if any_changed else None
 
 

@@ -16,11 +16,11 @@ from functx._transforms.programs.walking import equations, inner_programs, type_
 
 
 F = functx.nn.functional
-Rule = Callable[..., Sequence[Any]]
-RuleOf = Callable[[JaxprEqn], Rule | None]
+PytorchRule = Callable[..., Sequence[Any]]
+RuleOf = Callable[[JaxprEqn], PytorchRule | None]
 
 
-def pytorch_rule(eqn: JaxprEqn) -> Rule | None:
+def pytorch_rule(eqn: JaxprEqn) -> PytorchRule | None:
     """The operator of the equation's meaning, as a function of its operands."""
     made = _FUNCTIONS.get(library_function(eqn)) or _PRIMITIVES.get(eqn.primitive.name)
     return made(eqn) if made is not None else None
@@ -34,20 +34,20 @@ def _axes(f: Callable[..., Any]) -> RuleOf:
     return lambda eqn: lambda x: [f(x, eqn.params["axes"])] if eqn.params["axes"] else [x]
 
 
-def _integer_pow(eqn: JaxprEqn) -> Rule:
+def _integer_pow(eqn: JaxprEqn) -> PytorchRule:
     return lambda x: [functx.pow(x, eqn.params["y"])]
 
 
-def _prod(eqn: JaxprEqn) -> Rule | None:
+def _prod(eqn: JaxprEqn) -> PytorchRule | None:
     axes = eqn.params["axes"]
     return (lambda x: [functx.prod(x, axes[0])]) if len(axes) == 1 else None
 
 
-def _clamp(eqn: JaxprEqn) -> Rule:
+def _clamp(eqn: JaxprEqn) -> PytorchRule:
     return lambda low, x, high: [functx.clamp(x, low, high)]
 
 
-def _sort(eqn: JaxprEqn) -> Rule | None:
+def _sort(eqn: JaxprEqn) -> PytorchRule | None:
     if len(eqn.invars) > 1:
         return None
     dim, stable = eqn.params["dimension"], eqn.params["is_stable"]
@@ -55,7 +55,7 @@ def _sort(eqn: JaxprEqn) -> Rule | None:
 
 
 def _scan(f: Callable[..., Any]) -> RuleOf:
-    def of(eqn: JaxprEqn) -> Rule | None:
+    def of(eqn: JaxprEqn) -> PytorchRule | None:
         if eqn.params["reverse"]:
             return None
         return lambda x: [f(x, eqn.params["axis"]).values]
@@ -63,18 +63,18 @@ def _scan(f: Callable[..., Any]) -> RuleOf:
     return of
 
 
-def _top_k(eqn: JaxprEqn) -> Rule | None:
+def _top_k(eqn: JaxprEqn) -> PytorchRule | None:
     return lambda x: [*functx.topk(x, eqn.params["k"])]
 
 
-def _eigh(eqn: JaxprEqn) -> Rule | None:
+def _eigh(eqn: JaxprEqn) -> PytorchRule | None:
     if eqn.params.get("subset_by_index") is not None or not eqn.params["sort_eigenvalues"]:
         return None
     triangle = "L" if eqn.params["lower"] else "U"
     return lambda A: [*functx.linalg.eigh(A, triangle)][::-1]
 
 
-def _svd(eqn: JaxprEqn) -> Rule | None:
+def _svd(eqn: JaxprEqn) -> PytorchRule | None:
     if eqn.params.get("subset_by_index") is not None:
         return None
     if not eqn.params["compute_uv"]:
@@ -87,7 +87,7 @@ def _svd(eqn: JaxprEqn) -> Rule | None:
     return rule
 
 
-def _clip(eqn: JaxprEqn) -> Rule | None:
+def _clip(eqn: JaxprEqn) -> PytorchRule | None:
     if len(eqn.invars) == 3:
         return lambda x, low, high: [functx.clamp(x, low, high)]
     names = {e.primitive.name for inner in inner_programs(eqn) for e in equations(inner)}
@@ -97,7 +97,7 @@ def _clip(eqn: JaxprEqn) -> Rule | None:
     return lambda x, bound: [functx.clamp(x, **{side: bound})]
 
 
-def _norm(eqn: JaxprEqn) -> Rule | None:
+def _norm(eqn: JaxprEqn) -> PytorchRule | None:
     """Of a Euclidean norm, whose program says along what it is."""
     inside = [e for inner in inner_programs(eqn) for e in equations(inner)]
     names = [e.primitive.name for e in inside]
@@ -113,7 +113,7 @@ def _norm(eqn: JaxprEqn) -> Rule | None:
     return lambda x: [functx.linalg.vector_norm(x, 2, axes, keepdim=y.ndim == x.ndim)]
 
 
-def _std(eqn: JaxprEqn) -> Rule | None:
+def _std(eqn: JaxprEqn) -> PytorchRule | None:
     """Of a deviation, whose program says along what it is; its second operand is `ddof`."""
     inside = [e for inner in inner_programs(eqn) for e in equations(inner)]
     sums = [e for e in inside if e.primitive.name == "reduce_sum"]

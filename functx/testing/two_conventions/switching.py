@@ -30,7 +30,7 @@ from .noting import BesideRules, both_of
 from .pytorch_rules import pytorch_rule
 
 
-Key = tuple[int, ...]
+CallKey = tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +65,7 @@ class SwitchedProgram:
     def __init__(self, program: ClosedJaxpr) -> None:
         self.program = program
         self.rules: dict[int, CallRules | None] = {}
-        self._numbers: dict[Key, int] = {}
+        self._numbers: dict[CallKey, int] = {}
         self.calls: list[SwitchedCall] = []
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in program.in_avals]
         jax.eval_shape(lambda *xs: self.run(lambda i: jnp.bool_(False), xs), *types)
