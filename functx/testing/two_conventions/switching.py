@@ -21,6 +21,7 @@ from functx._transforms.programs.labels import (
     label_of,
     library_function,
     line_of,
+    of_operators_code,
     operator_of,
 )
 from functx._transforms.programs.walking import type_of
@@ -64,7 +65,7 @@ class SwitchedProgram:
 
     def __init__(self, program: ClosedJaxpr) -> None:
         self.program = program
-        self.rules: dict[int, CallRules | None] = {}
+        self.rules: dict[tuple[int, bool], CallRules | None] = {}
         self._numbers: dict[CallKey, int] = {}
         self.calls: list[SwitchedCall] = []
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in program.in_avals]
@@ -108,19 +109,26 @@ class _Switching(Visitor):
         return switched(rules, self.by_jax(number), operands)
 
     def _rules(self, eqn: JaxprEqn) -> CallRules | None:
-        rules = self.program.rules
-        if id(eqn) not in rules:  # the program keeps its equations alive, and so their ids
-            inside = any(operator_of(outer) is not None for outer in self.stack)
-            rules[id(eqn)] = _rules_of(eqn, inside)
-        return rules[id(eqn)]
+        rules, ours = self.program.rules, self._is_functxs(eqn)
+        if (id(eqn), ours) not in rules:  # the program keeps its equations, and so their ids
+            rules[id(eqn), ours] = _rules_of(eqn, ours)
+        return rules[id(eqn), ours]
+
+    def _is_functxs(self, eqn: JaxprEqn) -> bool:
+        """Whether an operator or a rule runs the equation: that follows PyTorch as it stands.
+
+        What JAX's functions are made of is of who called the function.
+        """
+        chain = [*self.stack, eqn]
+        caller = next((e for e in chain if library_function(e)), eqn)
+        return any(map(operator_of, chain)) or of_operators_code(caller)
 
 
-def _rules_of(eqn: JaxprEqn, inside_operator: bool) -> CallRules | None:
+def _rules_of(eqn: JaxprEqn, is_functxs: bool) -> CallRules | None:
     both = both_of(eqn)
     if both is not None:
         return _beside(both)
-    # What functx's own rules are made of follows PyTorch as it stands.
-    rule = None if inside_operator or operator_of(eqn) else pytorch_rule(eqn)
+    rule = None if is_functxs else pytorch_rule(eqn)
     types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in map(type_of, eqn.invars)]
     results = [type_of(y) for y in eqn.outvars]
     if rule is None or not any(map(is_inexact, types)) or not any(map(is_inexact, results)):

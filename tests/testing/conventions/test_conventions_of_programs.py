@@ -69,13 +69,35 @@ def test_rules_of_users_stay():
     def relu(x):
         return jnp.maximum(x, 0) + 0 * jnp.abs(x)
 
-    relu.defjvp(lambda primals, tangents: (relu(*primals), jnp.where(primals[0] > 0, tangents[0], 0)))
+    relu.defjvp(
+        lambda primals, tangents: (relu(*primals), jnp.where(primals[0] > 0, tangents[0], 0))
+    )
     assert not at_zero(lambda x: relu(x).sum())
 
 
 @pytest.mark.parametrize("grad", [jax.grad, functx.grad])
 def test_derivatives_that_the_function_takes_stay(grad):
     assert not at_zero(grad(lambda x: (absolute(x) * x**2).sum()))
+
+
+def test_what_rules_are_made_of_is_not_taken_for_the_users():
+    """The gradient of a norm is computed with roots and maxima, of functx's own choice."""
+
+    def f(x):
+        return functx.grad(lambda y: functx.linalg.vector_norm(y, 4) + functx.std(y))(x)
+
+    report = conventions(f, jnp.asarray([1.0, 1.0, 3.0]))
+    assert not [name for name in report.operators if name.startswith("jax")]
+
+
+def test_functions_that_operators_are_made_of_are_the_users_too():
+    """`jnp.clip` inside of an operator is PyTorch's already, and the user's is not."""
+
+    def f(x):
+        return functx.nn.functional.hardtanh(x, 0.0, 1.0).sum() + jnp.clip(x, 0.0, 1.0).sum()
+
+    [line] = at_zero(f).lines
+    assert {call.name for call in line.calls} == {"functx.nn.functional.hardtanh", "jax clip"}
 
 
 def test_what_is_recorded_for_a_comparison_is_not_kept():
