@@ -56,7 +56,7 @@ def conventions(
     - `made_points`: whether to look at points made of the arguments, too: zeros, ones, ties,
       numbers that `f`'s code holds and those at which activations have kinks; real and imaginary
       numbers in complex arrays; singular matrices and repeated eigenvalues in square ones. Each is
-      of all arrays, and where there are 2 to 8, of each alone.
+      of all arrays, and where there are 2 to 16, of each alone.
     - `mode`: `"reverse"`, or `"forward"` for tangents of the outputs along the direction
       1, 2, 3, ..., in which complex derivatives are the same in both conventions.
     - `rtol`: the difference that counts, relative to the larger gradient of the argument; by
@@ -111,7 +111,7 @@ class _Conventions:
         if not self.kept:
             message = f"expected an output with a derivative from {target.written()}"
             fail(_WHO, message, error=ValueError)
-        self.program = SwitchedProgram(self.recorded)
+        self.program = SwitchedProgram(self.recorded, reverse)
         count = len(self.program.calls)
         self.calls = [*self.program.calls, SwitchedCall("complex gradients")]
         self.pytorch, self.jax = np.zeros(count + 1, bool), np.ones(count + 1, bool)

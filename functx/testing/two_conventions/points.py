@@ -18,7 +18,7 @@ from functx.testing.gradients.precision import in_double
 from functx.testing.opchecking.target import is_inexact, Target
 
 
-_ALONE = 8  # arguments that are moved one at a time, too
+_ALONE = 16  # arguments that are moved one at a time, too
 _NUMBERS = 8  # of a program that are tried as values
 # Where functions with bounds of their own have kinks: softshrink, hardtanh, hardswish, relu6.
 _KINKS = (-1.0, 0.5, -0.5, 3.0, -3.0, 6.0)

@@ -61,10 +61,13 @@ class CallRules:
 
 
 class SwitchedProgram:
-    """A recorded program, and the calls in it that have two conventions, in order."""
+    """A recorded program, and the calls in it that have two conventions, in order.
 
-    def __init__(self, program: ClosedJaxpr) -> None:
-        self.program = program
+    `reverse`: whether it is to be differentiated in reverse mode.
+    """
+
+    def __init__(self, program: ClosedJaxpr, reverse: bool) -> None:
+        self.program, self.reverse = program, reverse
         self.rules: dict[tuple[int, bool], CallRules | None] = {}
         self._numbers: dict[CallKey, int] = {}
         self.calls: list[SwitchedCall] = []
@@ -106,7 +109,7 @@ class _Switching(Visitor):
         if rules is None:
             return bind(eqn, operands)
         number = self.program.number(self.stack, eqn)
-        return switched(rules, self.by_jax(number), operands)
+        return switched(rules, self.by_jax(number), operands, self.program.reverse)
 
     def _rules(self, eqn: JaxprEqn) -> CallRules | None:
         rules, ours = self.program.rules, self._is_functxs(eqn)
@@ -159,8 +162,12 @@ def _all_results(eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
     return [jnp.zeros(t.shape, t.dtype) if y is None else y for y, t in results]
 
 
-def switched(rules: CallRules, by_jax: Any, operands: Sequence[Any]) -> list[Any]:
-    """The call's results, differentiated as its rule for JAX is if `by_jax`, else PyTorch's."""
+def switched(rules: CallRules, by_jax: Any, operands: Sequence[Any], reverse: bool) -> list[Any]:
+    """The call's results, differentiated as its rule for JAX is if `by_jax`, else PyTorch's.
+
+    Where both are the same but for rounding it is always PyTorch's: what follows might blow up
+    the last digits, and they are no convention.
+    """
 
     @jax.custom_jvp
     def call(by_jax: Array, *operands: Array) -> list[Array]:
@@ -170,13 +177,17 @@ def switched(rules: CallRules, by_jax: Any, operands: Sequence[Any]) -> list[Any
         by_jax, *operands = primals
         results = call(by_jax, *operands)
         moving = [i for i, x in enumerate(operands) if is_inexact(x)]
-        given = [tangents[i + 1] for i in moving]
+        xs = [operands[i] for i in moving]
+        functions = [_of_moving(rule, moving, operands) for rule in (rules.jax, rules.pytorch)]
+        fixed = [*map(lax.stop_gradient, xs)]
+        differ = lax.cond(
+            by_jax, lambda: _derivatives_differ(functions, fixed, reverse), lambda: jnp.bool_(False)
+        )
         pushed = lax.cond(
-            by_jax,
-            lambda xs, dots: _pushed(rules.jax, moving, xs, dots),
-            lambda xs, dots: _pushed(rules.pytorch, moving, xs, dots),
-            operands,
-            given,
+            differ,
+            *(lambda xs, dots, f=f: jax.jvp(f, tuple(xs), tuple(dots))[1] for f in functions),
+            xs,
+            [tangents[i + 1] for i in moving],
         )
         following: Iterator[Any] = iter(pushed)
         return results, [
@@ -188,21 +199,49 @@ def switched(rules: CallRules, by_jax: Any, operands: Sequence[Any]) -> list[Any
     return call(by_jax, *map(jnp.asarray, operands))
 
 
-def _pushed(
-    rule: Callable[..., Sequence[Any]],
-    moving: Sequence[int],
-    operands: Sequence[Any],
-    tangents: Sequence[Any],
-) -> list[Any]:
-    """The tangents of the results that have any."""
+def _of_moving(
+    rule: Callable[..., Sequence[Any]], moving: Sequence[int], operands: Sequence[Any]
+) -> Callable[..., list[Any]]:
+    """The rule as a function of the operands that have derivatives, of the results that do."""
 
     def function(*moved: Array) -> list[Any]:
-        full = list(operands)
+        full = [*map(lax.stop_gradient, operands)]
         for i, x in zip(moving, moved, strict=True):
             full[i] = x
         return [y for y in map(jnp.asarray, rule(*full)) if is_inexact(y)]
 
-    return jax.jvp(function, tuple(operands[i] for i in moving), tuple(tangents))[1]
+    return function
+
+
+def _derivatives_differ(
+    functions: Sequence[Callable[..., list[Any]]], xs: Sequence[Array], reverse: bool
+) -> Array:
+    """Whether two functions have other derivatives at a point, in directions of no pattern.
+
+    In reverse mode a cotangent of 0 is tried as well: one may make NaN of it where the other is 0.
+    """
+    found: list[list[Array]] = []
+    for f in functions:
+        values, tangents = jax.jvp(f, tuple(xs), tuple(map(_direction, xs)))
+        found.append([*tangents])
+        if reverse:
+            _, pull = jax.vjp(f, *xs)
+            found[-1] += [*pull([*map(_direction, values)]), *pull([*map(jnp.zeros_like, values)])]
+    apart = [_apart(a, b) for a, b in zip(*found, strict=True)]
+    return jnp.any(jnp.stack(apart))
+
+
+def _direction(x: Array) -> Array:
+    numbers = jnp.cos(7.0 * jnp.arange(1.0, x.size + 1)).reshape(x.shape)
+    return numbers.astype(x.dtype) * (1 + 0.5j if jnp.iscomplexobj(x) else 1)
+
+
+def _apart(a: Array, b: Array) -> Array:
+    """Whether arrays differ by more than rounding, the root of the last digit."""
+    same = (a == b) | (jnp.isnan(a) & jnp.isnan(b))
+    sizes = [jnp.where(jnp.isfinite(x), jnp.abs(x), 0).max(initial=0) for x in (a, b)]
+    allowed = float(jnp.finfo(a.dtype).eps) ** 0.5 * jnp.maximum(*sizes)
+    return jnp.any(~same & ~(jnp.abs(a - b) <= allowed))
 
 
 def _called(stack: Sequence[JaxprEqn], eqn: JaxprEqn) -> SwitchedCall:
