@@ -133,3 +133,17 @@ def test_rounding_is_no_difference(dtype):
 
     assert not conventions(f, jnp.asarray([0.3, 0.7, 1.9], dtype), made_points=False)
     assert conventions(f, jnp.asarray([0.5, 0.5, 0.5], dtype), made_points=False)
+
+
+def test_rounding_that_is_blown_up_is_no_difference():
+    """Rows that are equal but for rounding, scaled to deviations of 1: their gradients are noise."""
+    F = functx.nn.functional
+    rng = np.random.default_rng(3)
+    x, w, v = (jnp.asarray(rng.normal(size=(8, 8)), "float32") for _ in range(3))
+
+    def f(x, w, v):
+        rows = F.layer_norm(functx.matmul(x, w), (8,))
+        return functx.linalg.vector_norm(F.relu(functx.matmul(rows, v)))
+
+    report = conventions(f, x, w, v, points=[(x, jnp.ones_like(w), v)], made_points=False)
+    assert not report, report
