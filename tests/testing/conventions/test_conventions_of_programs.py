@@ -136,7 +136,7 @@ def test_rounding_is_no_difference(dtype):
 
 
 def test_rounding_that_is_blown_up_is_no_difference():
-    """Rows that are equal but for rounding, scaled to deviations of 1: their gradients are noise."""
+    """Rows that are equal but for rounding are scaled up: their gradients are noise."""
     F = functx.nn.functional
     rng = np.random.default_rng(3)
     x, w, v = (jnp.asarray(rng.normal(size=(8, 8)), "float32") for _ in range(3))
