@@ -48,6 +48,13 @@ from .samples import (
 )
 from .tail import Tail as Tail
 from .tolerances import Tolerance as Tolerance
+from .two_conventions.compare import conventions as conventions
+from .two_conventions.report import (
+    ConventionsError as ConventionsError,
+    ConventionsLine as ConventionsLine,
+    ConventionsReport as ConventionsReport,
+)
+from .two_conventions.switching import SwitchedCall as SwitchedCall
 from .unfinished import unfinished as unfinished
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from functx._core.context.grad_modes import apply_grad_mode
-from functx._core.context.user_contexts import checking_values
+from functx._core.context.user_contexts import checking_values, in_place_of_rules
 from functx._core.errors import describe, refuse, Refused
 from functx._core.numbers.conversion import converted, promoted
 from functx._core.numbers.dtypes import (
@@ -62,8 +62,9 @@ def _trace(
     came = dict(given)
     arrays, result = _promoted(spec, given)
     canonicalize(spec, given)
+    other = in_place_of_rules.value if rule is spec.rule else None
     try:
-        out = rule(**given)
+        out = rule(**given) if other is None else other(spec, given)
     except jax.errors.InconclusiveDimensionOperation as error:
         raise _undecided(arrays, error) from error
     except (TypeError, ValueError, OverflowError, MemoryError) as error:

@@ -17,6 +17,7 @@ from .walking import CALLS
 
 _FUNCTX, _JAX = (str(Path(m.__file__ or "").parents[n]) for m, n in [(functx._core, 1), (jax, 0)])
 _NOT_THE_USERS = _FUNCTX, _JAX
+_OPERATORS = str(Path(_FUNCTX) / "_ops")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,11 +59,27 @@ def is_library_call(eqn: JaxprEqn) -> bool:
     return eqn.primitive.name in CALLS and _defined(eqn)[1].startswith(_JAX)
 
 
+def library_function(eqn: JaxprEqn) -> str:
+    """The name of the function of JAX's library that the equation calls, or "".
+
+    Those with own derivative rules are meant, too: `relu`.
+    """
+    function, where = _defined(eqn)
+    return function.strip("_<>") if where.startswith(_JAX) else ""
+
+
 def _defined(eqn: JaxprEqn) -> tuple[str, str]:
     """The name of the function that the equation calls, and where that is defined."""
     if eqn.primitive.name not in (*CALLS, "custom_jvp_call", "custom_vjp_call"):
         return "", ""
     return definition(eqn.params)
+
+
+def of_operators_code(eqn: JaxprEqn) -> bool:
+    """Whether the code of an operator or of its derivative rule made the equation."""
+    traceback = eqn.source_info.traceback
+    files = [f.file_name for f in traceback.frames] if traceback is not None else []
+    return next((f for f in files if not f.startswith(_JAX)), "").startswith(_OPERATORS)
 
 
 def line_of(eqn: JaxprEqn) -> Line | None:

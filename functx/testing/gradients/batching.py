@@ -16,6 +16,7 @@ from functx.testing.hiding import of_findings
 from .analytical import Pull
 from .comparison import failed, failed_by, Tolerances
 from .point import ArrayTuple, Point
+from .precision import in_double
 
 
 __tracebackhide__ = of_findings
@@ -88,14 +89,9 @@ def _both_ways(
 def _require_same(
     who: str, i: int, j: int, got: Any, expected: Any, tolerances: Tolerances, mode: str
 ) -> None:
-    if not tolerances.same(_wide(got), _wide(expected)):
+    if not tolerances.same(in_double(got), in_double(expected)):
         failed(
             who,
             "gradcheck or gradgradcheck failed while testing batched gradient computation"
             f"{mode}, for output {i} and input {j}\ngot:\n{got}\nexpected:\n{expected}",
         )
-
-
-def _wide(x: Any) -> np.ndarray:
-    x = np.asarray(x)
-    return x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)

@@ -22,6 +22,12 @@ def widened(x: Any) -> Any:
     return jax.device_put(np.asarray(x).astype(DOUBLE[kind])) if kind >= 2 else x
 
 
+def in_double(x: Any) -> np.ndarray:
+    """NumPy's array of numbers in double precision, whether 64 bit is on or not."""
+    x = np.asarray(x)
+    return x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
+
+
 def narrow(x: Any) -> bool:
     """Whether an array is floating or complex, and not in double precision."""
     kind = category(x.dtype)
