@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import fail
-from functx._core.shapes.symbolic_sizes import decided, known, Size
+from functx._core.shapes.symbolic_sizes import decided, Size
 from functx._transforms.numbers import array_of_program
 from functx._transforms.programs.partition import Partition
 

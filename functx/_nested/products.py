@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from jax import Array
 
-from functx._core.shapes.symbolic_sizes import known
-
 from .equations import CannotHonour, PaddedEquation, PaddingRule, require_known
 from .sizes import fitted
 
@@ -43,7 +41,7 @@ def correlation(equation: PaddedEquation) -> Sequence[Array]:
     (result,) = equation.bound(_with_zeros(equation), geometry=geometry._replace(image=image))
     (out,) = equation.out_shapes
     whole = sizes.padded_shape(out)
-    if any(have > n and not known(size) for have, n, size in zip(result.shape, whole, out)):
+    if any(have > n for have, n in zip(result.shape, whole, strict=True)):
         raise CannotHonour("its padding depends on the length")
     return equation.gated([fitted(result, whole)])
 

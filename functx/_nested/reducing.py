@@ -118,6 +118,23 @@ def windowed(kind: str) -> PaddingRule:
     return rule
 
 
+def with_starts(equation: PaddedEquation) -> Sequence[Array]:
+    """The rule of a reduction by any function, of whose results the starting values are neutral."""
+    count = len(equation.operands) // 2
+    operands, starts = equation.operands[:count], equation.operands[count:]
+    params = equation.params
+    for low, high in params.get("padding", ()):
+        require_known((low, high), "the padding of its windows")
+    require_known(params.get("window_dimensions", ()), "the size of its windows")
+    filled = []
+    for x, shape, start in zip(operands, equation.shapes, starts, strict=False):
+        mask = equation.sizes.mask(shape)
+        filled.append(x if mask is None else lax.select(mask, x, jnp.broadcast_to(start, x.shape)))
+    results = equation.bound([*filled, *starts])
+    shapes = map(equation.sizes.padded_shape, equation.out_shapes)
+    return equation.gated([*map(fitted, results, shapes)])
+
+
 REDUCING: dict[str, PaddingRule] = {
     **{f"reduce_{kind}": reduction(kind) for kind in ("sum", "prod", "max", "min", "and", "or")},
     "reduce_xor": reduction("xor"),
@@ -128,6 +145,7 @@ REDUCING: dict[str, PaddingRule] = {
     "cummax": running("max"),
     "cummin": running("min"),
     "cumlogsumexp": running("logsumexp"),
+    **dict.fromkeys(("reduce", "reduce_window"), with_starts),
     "reduce_window_sum": windowed("sum"),
     "reduce_window_max": windowed("max"),
     "reduce_window_min": windowed("min"),

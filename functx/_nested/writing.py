@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jax import Array, lax
 
-from functx._core.shapes.symbolic_sizes import known
+from functx._core.shapes.symbolic_sizes import known, Size
 
 from .equations import CannotHonour, PaddedEquation, PaddingRule
 from .indexing import in_bounds
@@ -28,9 +28,8 @@ def written(equation: PaddedEquation) -> Sequence[Array]:
     window = [1] * x.ndim
     for d, of_update in zip(own_dims, numbers.update_window_dims, strict=True):
         window[d] = equation.shapes[2][of_update]
-    for d in indexed:
-        if not known(window[d]) and window[d] != shape[d]:
-            raise CannotHonour(f"it writes a window of {window[d]} elements into {shape[d]}")
+    if any(not known(window[d]) and window[d] != shape[d] for d in indexed):
+        return _one_window(equation, window)
     ragged_indices = any(not known(n) for n in index_shape[:-1])
     if ragged_indices or any(not known(shape[d]) for d in indexed):
         within, starts = in_bounds(equation.sizes, indices, indexed, shape, window)
@@ -47,6 +46,27 @@ def written(equation: PaddedEquation) -> Sequence[Array]:
         updates = equation.filled(2, 0)
         return equation.gated(equation.bound([x, indices, updates], **kept))
     return equation.gated(equation.bound([x, indices, equation.filled(2, 0)]))
+
+
+def _one_window(equation: PaddedEquation, window: Sequence[Size]) -> Sequence[Array]:
+    """One write of a window whose own size is that of each sequence: `x.at[1:].set(y)`."""
+    numbers, name = equation.params["dimension_numbers"], equation.eqn.primitive.name
+    indexed, shape = numbers.scatter_dims_to_operand_dims, equation.shapes[0]
+    if len(equation.shapes[1]) != 1 or name not in ("scatter", "scatter-add", "scatter_add"):
+        raise CannotHonour("it writes several windows whose size differs from sequence to sequence")
+    x, indices, update = equation.operands
+    within, starts = in_bounds(equation.sizes, indices, indexed, shape, window)
+    update = lax.expand_dims(update, numbers.inserted_window_dims)
+    inside = jnp.broadcast_to(jnp.all(within), x.shape)
+    if equation.params["mode"] == lax.GatherScatterMode.CLIP:
+        inside = jnp.ones_like(inside)
+    for i, dim in enumerate(indexed):
+        places = jnp.arange(x.shape[dim]) - starts[i]
+        here = (places >= 0) & (places < equation.sizes.own(window[dim]))
+        inside &= lax.broadcast_in_dim(here, x.shape, [dim])
+        update = taken(update, dim, places)
+    changed = update if name == "scatter" else x + update
+    return equation.gated([lax.select(inside, changed, x)])
 
 
 def written_at(equation: PaddedEquation) -> Sequence[Array]:
