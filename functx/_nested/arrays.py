@@ -197,7 +197,8 @@ def nested(
     Errors: ValueError for shapes that differ elsewhere, no arrays, and arrays longer than all
     buckets, TypeError for dtypes that differ, IndexError for a dimension out of range.
 
-    >>> functx.nested.nested([jnp.zeros((3, 2)), jnp.zeros((5, 2))], buckets="powers").padded().shape
+    >>> x = functx.nested.nested([jnp.zeros((3, 2)), jnp.zeros((5, 2))], buckets="powers")
+    >>> x.padded().shape
     (2, 8, 2)
     """
     who = "nested.nested"

@@ -17,7 +17,7 @@ from .sizes import LaneSizes, ragged_dims
 def read(equation: PaddedEquation) -> Sequence[Array]:
     """`gather`: indices are clamped or refused by the length of the sequence."""
     x, indices = equation.operands
-    shape, (out,) = equation.shapes[0], equation.out_shapes
+    shape = equation.shapes[0]
     params, numbers = equation.params, equation.params["dimension_numbers"]
     mode = params["mode"]
     window = params["slice_sizes"]
@@ -71,7 +71,8 @@ def in_bounds(
 
 def _wide(dtype: Any) -> Any:
     """A signed dtype of indices."""
-    return jnp.promote_types(dtype, jnp.int32) if dtype != jnp.uint64 else jnp.int64
+    wide = jnp.issubdtype(dtype, jnp.signedinteger) and dtype.itemsize >= 4
+    return dtype if wide else jnp.asarray(0).dtype
 
 
 def _fill_value(value: Any, dtype: Any) -> Any:

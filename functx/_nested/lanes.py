@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools as ft
 import itertools as it
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,8 @@ import jax.numpy as jnp
 from jax import Array, export, lax
 
 from functx._core import fail
+from functx._core.errors import Refused
+from functx._core.randomness.ambient_generator import drawable, scope
 from functx._core.shapes.symbolic_sizes import known
 from functx._transforms.programs.inlining import closed
 from functx._transforms.programs.recording import record
@@ -32,6 +35,7 @@ class LaneCall:
 
     def __init__(self, func: Callable[..., Any], leaves: list[Any], structure: Any):
         self._func, self._leaves, self._structure = func, leaves, structure
+        self._key = _ambient_key()
         self.symbols, self._lengths = dict[str, str | None](), dict[str, Array]()
         self._longest, self._maybe_empty = dict[str, int](), dict[str, bool]()
         self._of_leaf = [self._symbols_of(x) if is_nested(x) else () for x in leaves]
@@ -109,15 +113,17 @@ class LaneCall:
     ) -> PaddedOutput:
         moving = [i for i, x in enumerate(specs) if _is_array(x)]
 
-        def function(*given: Any) -> Any:
+        def function(key: Any, *given: Any) -> Any:
             leaves = [*specs]
             for i, x in zip(moving, given, strict=True):
                 leaves[i] = x
             args, kwargs = self._structure.unflatten(leaves)
-            return jax.tree.map(_number_of_size, self._func(*args, **kwargs))
+            with contextlib.nullcontext() if key is None else scope(key):
+                return jax.tree.map(_number_of_size, self._func(*args, **kwargs))
 
-        program = _recorded(function, [specs[i] for i in moving])
-        given = [_used_only_if(used, arrays[i]) for i in moving]
+        key = self._key
+        program = _recorded(function, [key, *(specs[i] for i in moving)])
+        given = [*jax.tree.leaves(key), *(_used_only_if(used, arrays[i]) for i in moving)]
         consts = [_used_only_if(used, x) for x in program.consts]
         run = PaddedRun(WHO, sizes)
         found = run.run(closed(program.jaxpr, consts), given)
@@ -137,6 +143,14 @@ def _recorded(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
             hint="one program is recorded for all lengths: choose by jnp.where between values, or "
             "call the function sequence by sequence, over x.unbind()",
         )
+
+
+def _ambient_key() -> Any:
+    """A key of the lane's stream, for a program that may draw; None where it may not."""
+    try:
+        return drawable().take("a draw from the ambient generator").derive()
+    except Refused:
+        return None
 
 
 @ft.cache

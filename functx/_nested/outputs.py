@@ -47,8 +47,8 @@ class PaddedOutput:
         if len(other.arrays) != len(self.arrays):
             self._refuse("outputs of another structure")
         arrays, sizes = [], []
-        parts = zip(self.arrays, self.shapes, self.sizes, other.arrays, other.sizes, strict=True)
-        for x, shape, own, y, own_of_other in parts:
+        parts = zip(self.arrays, self.sizes, other.arrays, other.sizes, strict=True)
+        for x, own, y, own_of_other in parts:
             ragged = {*own, *own_of_other}
             fixed = [d for d in range(x.ndim) if d not in ragged]
             alike = x.ndim == y.ndim and x.dtype == y.dtype

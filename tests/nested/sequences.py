@@ -46,7 +46,10 @@ def assert_equal(got, want):
 
 def assert_like_a_loop(function, *sequences, weights=(), derivatives=True):
     """Values and gradients of `function(*weights, *arrays)`, held against sequence by sequence."""
-    batches, lanes = [s.batch for s in sequences], [*zip(*(s.arrays for s in sequences))]
+    batches, lanes = (
+        [s.batch for s in sequences],
+        [*zip(*(s.arrays for s in sequences), strict=True)],
+    )
     got = leaves(fn.vmap(lambda *xs: function(*weights, *xs))(*batches))
     want = [leaves(function(*weights, *xs)) for xs in lanes]
     assert all(len(got) == len(one) for one in want)
@@ -69,8 +72,8 @@ def assert_gradients_like_a_loop(function, sequences, weights, lanes):
         return fn.vmap(lambda *xs: one(weights, *xs))(*batches).sum()
 
     which = tuple(range(1 + len(moving)))
-    got = functx.grad(all_, which)(weights, *(sequences[i].batch for i in moving))
-    of_lane = jax.grad(one, (0, *(1 + i for i in moving)))
+    got = functx.jit(functx.grad(all_, which))(weights, *(sequences[i].batch for i in moving))
+    of_lane = jax.jit(jax.grad(one, (0, *(1 + i for i in moving))))
     want = [of_lane(weights, *xs) for xs in lanes]
     for k, mine in enumerate(got[0]):
         assert_equal(mine, sum(lane[0][k] for lane in want))

@@ -90,7 +90,7 @@ OF_ONE = {
     "gradient_inside": lambda x: functx.grad(lambda x: (functx.softmax(x, 0) ** 2).sum())(x),
     "hessian_inside": lambda x: functx.hessian(lambda x: functx.logsumexp(x, 0).sum())(x).sum(0),
     "interpolate": lambda x: F.interpolate(x.T[None], scale_factor=2)[0],
-    "sizes": lambda x: (x.shape[0], x.sum() / x.shape[0]),
+    "sizes": lambda x: (jnp.asarray(x.shape[0]), functx.div(x.sum(), jnp.asarray(x.shape[0]))),
 }
 
 
@@ -154,7 +154,9 @@ def test_windows():
 WITH_EMPTY = {
     "sum": lambda x: (functx.sum(x, 0), functx.softmax(x, 0), functx.cumsum(x, 0)),
     "moved": lambda x: (functx.sort(x, 0), functx.flip(x, (0,)), functx.cat([x, x])),
-    "mean_or_zero": lambda x: functx.sum(x) / functx.clamp(jnp.asarray(x.shape[0]), min=1),
+    "mean_or_zero": lambda x: functx.div(
+        functx.sum(x), functx.clamp(jnp.asarray(x.shape[0]), min=1)
+    ),
     "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
 }
 
