@@ -1,7 +1,8 @@
-"""A `scan` along a ragged dimension: the steps of the longest sequence, idle beyond the end."""
+"""Programs inside of an equation that need more than to be run with padded operands."""
 
 from __future__ import annotations
 
+import itertools as it
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,9 @@ RunsProgram = Callable[[Any, Sequence[Any]], list[Array]]
 
 
 def scanned(equation: PaddedEquation, run: RunsProgram) -> Sequence[Array]:
-    """An idle step computes what the last step before it did, or the first after it, for nothing.
+    """A `scan` along a ragged dimension, with idle steps beyond the end of a sequence.
+
+    An idle step computes what the last step before it did, or the first after it, for nothing.
 
     So it meets no value that the sequence itself does not lead to, and what is not used of it has
     cotangents of zero, not NaN, for what all steps share.
@@ -47,6 +50,25 @@ def scanned(equation: PaddedEquation, run: RunsProgram) -> Sequence[Array]:
     (_, end), ys = lax.scan(body, (start, start), (steps, xs), length=count, **options)
     stacked = equation.gated([*end, *ys])
     return [*end, *stacked[carries:]]
+
+
+def solved(equation: PaddedEquation, run: RunsProgram) -> Sequence[Array]:
+    """A linear solve whose systems are of one size: right-hand sides of zeros are in padding."""
+    lengths, programs = equation.params["const_lengths"], equation.params["jaxprs"]
+    sizes = [lengths.matvec, lengths.vecmat, lengths.solve, lengths.transpose_solve]
+    ends = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
+    consts = [equation.operands[a:b] for a, b in it.pairwise(ends)]
+    right = [equation.filled(i, 0) for i in range(ends[-1], len(equation.operands))]
+    back = None
+    if programs.transpose_solve is not None:
+        back = lambda _, b: run(programs.transpose_solve, [*consts[3], *b])
+    results = lax.custom_linear_solve(
+        lambda x: run(programs.matvec, [*consts[0], *x]),
+        right,
+        lambda _, b: run(programs.solve, [*consts[2], *b]),
+        back,
+    )
+    return equation.gated(results)
 
 
 def _chosen(which: Array, values: Sequence[Array], others: Sequence[Array]) -> list[Array]:

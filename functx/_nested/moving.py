@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core.shapes.symbolic_sizes import known
+from functx._transforms.programs.walking import type_of
 
 from .equations import CannotHonour, PaddedEquation, PaddingRule, require_known
 from .sizes import taken
@@ -16,9 +17,8 @@ from .sizes import taken
 
 def size_as_value(equation: PaddedEquation) -> Sequence[Array]:
     """The size of the lane itself."""
-    (result,) = equation.eqn.outvars
-    number = equation.sizes.number(equation.params["dim"])
-    return [jnp.asarray(number, result.aval.dtype)]
+    dtype = type_of(equation.eqn.outvars[0]).dtype
+    return [jnp.asarray(equation.sizes.number(equation.params["dim"]), dtype)]
 
 
 def positions(equation: PaddedEquation) -> Sequence[Array]:
@@ -146,13 +146,25 @@ def of_leading_dimensions(kept: int, what: str) -> PaddingRule:
 
     def rule(equation: PaddedEquation) -> Sequence[Array]:
         count = len(equation.params["fft_lengths"]) if what == "fft" else kept
+        lead = len(equation.shapes[0]) - count
         for shape in (*equation.shapes, *equation.out_shapes):
-            require_known(shape[max(len(shape) - count, 0) :], "a dimension that it works along")
+            require_known(shape[lead:], "the size of a dimension that it works along")
         operands = [equation.filled(i, 0) for i in range(len(equation.operands))]
         return equation.gated(equation.bound(operands))
 
     return rule
 
+
+def triangular(equation: PaddedEquation) -> Sequence[Array]:
+    """`triangular_solve`: right-hand sides of zeros are in padding, systems are of one size."""
+    require_known(equation.shapes[0][-2:], "the size of the systems")
+    operands = [equation.filled(i, 0) for i in range(2)]
+    return equation.gated(equation.bound(operands))
+
+
+_OF_MATRICES = """
+cholesky eig eigh geqrf hessenberg householder_product lu qr schur svd tridiagonal
+"""
 
 MOVING: dict[str, PaddingRule] = {
     "dim_as_value": size_as_value,
@@ -166,9 +178,7 @@ MOVING: dict[str, PaddingRule] = {
     "split": split,
     "random_bits": random_bits,
     "fft": of_leading_dimensions(0, "fft"),
-    **{
-        name: of_leading_dimensions(2, name)
-        for name in ("cholesky", "eigh", "svd", "qr", "geqrf", "householder_product", "lu")
-    },
-    "triangular_solve": of_leading_dimensions(2, "triangular_solve"),
+    **{name: of_leading_dimensions(2, name) for name in _OF_MATRICES.split()},
+    "triangular_solve": triangular,
+    "lu_pivots_to_permutation": of_leading_dimensions(1, "pivots"),
 }

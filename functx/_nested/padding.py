@@ -20,7 +20,7 @@ from functx._transforms.programs.walking import inner_programs, own_programs, ty
 from .elementwise import ELEMENTWISE_RULES
 from .equations import CannotHonour, PaddedEquation, PaddingRule
 from .indexing import INDEXING
-from .loops import scanned
+from .loops import scanned, solved
 from .moving import MOVING
 from .ordering import ORDERING
 from .own_rules import has_own_rules, is_own_tangent, program_of_tangent, ruled
@@ -70,6 +70,8 @@ class PaddedRun(Visitor):
         equation = PaddedEquation(eqn, operands, self.sizes)
         if eqn.primitive.name == "scan" and not known(eqn.params["length"]):
             return scanned(equation, self.run)
+        if eqn.primitive.name == "custom_linear_solve":
+            return solved(equation, self.run)
         if self.enters(eqn):
             return self.nested(eqn, operands)
         if has_own_rules(eqn):

@@ -39,12 +39,12 @@ def leaves(tree):
     return jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, fn.Nested))
 
 
-def assert_equal(got, want):
+def assert_equal(got, want, within=1e-12):
     assert got.shape == want.shape and got.dtype == want.dtype, f"{got!r} for {want!r}"
-    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(got, want, rtol=within, atol=within)
 
 
-def assert_like_a_loop(function, *sequences, weights=(), derivatives=True):
+def assert_like_a_loop(function, *sequences, weights=(), within=1e-12):
     """Values and gradients of `function(*weights, *arrays)`, held against sequence by sequence."""
     batches, lanes = (
         [s.batch for s in sequences],
@@ -55,12 +55,11 @@ def assert_like_a_loop(function, *sequences, weights=(), derivatives=True):
     assert all(len(got) == len(one) for one in want)
     for k, result in enumerate(got):
         for mine, one in zip(rows(result), want, strict=True):
-            assert_equal(mine, one[k])
-    if derivatives:
-        assert_gradients_like_a_loop(function, sequences, weights, lanes)
+            assert_equal(mine, one[k], within)
+    assert_gradients_like_a_loop(function, sequences, weights, lanes, within)
 
 
-def assert_gradients_like_a_loop(function, sequences, weights, lanes):
+def assert_gradients_like_a_loop(function, sequences, weights, lanes, within):
     moving = [i for i, s in enumerate(sequences) if s.is_floating]
 
     def one(weights, *xs):
@@ -76,10 +75,10 @@ def assert_gradients_like_a_loop(function, sequences, weights, lanes):
     of_lane = jax.jit(jax.grad(one, (0, *(1 + i for i in moving))))
     want = [of_lane(weights, *xs) for xs in lanes]
     for k, mine in enumerate(got[0]):
-        assert_equal(mine, sum(lane[0][k] for lane in want))
+        assert_equal(mine, sum(lane[0][k] for lane in want), within)
     for k, mine in enumerate(got[1:], start=1):
         for row, lane in zip(mine.unbind(), want, strict=True):
-            assert_equal(row, lane[k])
+            assert_equal(row, lane[k], within)
 
 
 def weighted(y):

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import pytest
-from sequences import LENGTHS, Sequences
+from sequences import assert_like_a_loop, LENGTHS, Sequences
 
 import functx
 import functx.nested as fn
@@ -17,7 +17,7 @@ Y = Sequences((2, 2, 1), 4, name="m").batch
 REFUSED = {
     "fft.fft": lambda x: functx.fft.fft(x, dim=0),
     "fft": lambda x: jnp.fft.fft(x, axis=0),
-    "linalg.svdvals": functx.linalg.svdvals,
+    "linalg.svdvals": lambda x: functx.linalg.svdvals(x),
     "linalg.inv": lambda x: functx.linalg.inv(x @ x.T),
     "pure_callback": lambda x: jax.pure_callback(lambda x: x, x, x),
 }
@@ -33,6 +33,18 @@ def test_refused_by_name(name):
 
 
 def test_along_other_dimensions_nothing_is_refused():
+    systems = Sequences(LENGTHS, 3, 3)
+    for function in (
+        lambda a: functx.linalg.solve(a, a + 1),
+        lambda a: functx.linalg.eigvalsh(a + a.mT),
+        lambda a: functx.linalg.det(a),
+        lambda a: functx.linalg.lstsq(a, a).solution,
+    ):
+        assert_like_a_loop(function, systems, within=1e-9)
+    matrix = jnp.asarray([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 3.0, 1.0]])
+    right = Sequences(LENGTHS, 3)
+    function = lambda a, b: functx.linalg.solve(a, b.T)
+    assert_like_a_loop(function, right, weights=(matrix,), within=1e-9)
     got = fn.vmap(lambda x: functx.fft.fft(x, dim=1).real)(X)
     for mine, x in zip(got.unbind(), X.unbind(), strict=True):
         assert jnp.allclose(mine, functx.fft.fft(x, dim=1).real)
