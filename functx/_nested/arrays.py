@@ -14,7 +14,7 @@ from jax.core import Tracer
 from functx._core import describe, explain_unknown_keywords, fail
 from functx._transforms.sparse_arrays import StoredValues
 
-from .lengths import Buckets, padded_length, require_buckets
+from .lengths import Buckets, index_dtype, padded_length, require_buckets
 
 
 @jax.tree_util.register_pytree_node_class
@@ -286,7 +286,7 @@ def from_padded(
         filled = known and bool((lengths > 0).all())
     if not size:
         values = jnp.pad(values, [(0, int(d == 1 + dims[0])) for d in range(values.ndim)])
-    lengths = lengths.astype(jnp.int_)
+    lengths = lengths.astype(index_dtype())
     return Nested(values, [lengths], dims, names, (filled,))
 
 

@@ -11,6 +11,7 @@ from jax import Array, lax
 from functx._core.shapes.symbolic_sizes import known, Size
 
 from .equations import PaddedEquation, PaddingRule
+from .lengths import index_dtype
 from .sizes import LaneSizes, ragged_dims
 
 
@@ -72,7 +73,7 @@ def in_bounds(
 def _wide(dtype: Any) -> Any:
     """A signed dtype of indices."""
     wide = jnp.issubdtype(dtype, jnp.signedinteger) and dtype.itemsize >= 4
-    return dtype if wide else jnp.asarray(0).dtype
+    return dtype if wide else index_dtype()
 
 
 def _fill_value(value: Any, dtype: Any) -> Any:

@@ -63,7 +63,7 @@ def vmap(
     [-2.0, -1.0, 3.0]
     """
     require_callable(WHO, func)
-    lane = _Lane(func)
+    lane = _OfSequence(func)
     mapped = dense.vmap(
         lane,
         in_dims,
@@ -104,7 +104,7 @@ def _require_equal_lengths(tree: Any) -> None:
                 )
 
 
-class _Lane:
+class _OfSequence:
     """The function of one lane, of padded arrays."""
 
     def __init__(self, func: Callable[..., Any]):

@@ -21,8 +21,8 @@ def size_as_value(equation: PaddedEquation) -> Sequence[Array]:
     return [jnp.asarray(equation.sizes.number(equation.params["dim"]), dtype)]
 
 
-def positions(equation: PaddedEquation) -> Sequence[Array]:
-    """Those of the longest sequence, the first of which are those of all others."""
+def of_longest(equation: PaddedEquation) -> Sequence[Array]:
+    """Positions, or random bits, as many as the longest sequence takes."""
     return equation.bound(shape=equation.sizes.padded_shape(equation.params["shape"]))
 
 
@@ -136,11 +136,6 @@ def split(equation: PaddedEquation) -> Sequence[Array]:
     return equation.gated(results)
 
 
-def random_bits(equation: PaddedEquation) -> Sequence[Array]:
-    """As many as the longest sequence takes."""
-    return equation.bound(shape=equation.sizes.padded_shape(equation.params["shape"]))
-
-
 def of_leading_dimensions(kept: int, what: str) -> PaddingRule:
     """The rule of a primitive that works on the last `kept` dimensions, and else one by one."""
 
@@ -168,7 +163,7 @@ cholesky eig eigh geqrf hessenberg householder_product lu qr schur svd tridiagon
 
 MOVING: dict[str, PaddingRule] = {
     "dim_as_value": size_as_value,
-    "iota": positions,
+    "iota": of_longest,
     "broadcast_in_dim": repeated,
     "rev": reversed_,
     "slice": sliced,
@@ -176,7 +171,7 @@ MOVING: dict[str, PaddingRule] = {
     "pad": padded,
     "concatenate": concatenated,
     "split": split,
-    "random_bits": random_bits,
+    "random_bits": of_longest,
     "fft": of_leading_dimensions(0, "fft"),
     **{name: of_leading_dimensions(2, name) for name in _OF_MATRICES.split()},
     "triangular_solve": triangular,

@@ -15,6 +15,7 @@ from functx._transforms.numbers import array_of_program
 from functx._transforms.programs.partition import Partition
 
 from .arrays import Nested
+from .lengths import index_dtype
 from .sizes import fitted, LaneSizes, ragged_dims
 
 
@@ -88,7 +89,7 @@ class PaddedOutput:
     ) -> Nested:
         called = tuple(names.get(str(shape[d])) for d in own)
         filled = tuple(self.filled and _is_filled(shape[d]) for d in own)
-        lengths = [n.astype(jnp.int_) for n in own.values()]
+        lengths = [n.astype(index_dtype()) for n in own.values()]
         return Nested(x, lengths, tuple(own), called, filled)
 
 

@@ -12,6 +12,7 @@ from jax import Array, lax
 from functx._core.shapes.symbolic_sizes import known, Size
 
 from .equations import CannotHonour, PaddedEquation, PaddingRule
+from .lengths import index_dtype
 
 
 def reshaped(equation: PaddedEquation) -> Sequence[Array]:
@@ -71,7 +72,7 @@ def _by_places(
     own, whole = equation.sizes.own, equation.sizes.padded_shape(out)
     place: Any = 0
     for dim, size in enumerate(out):
-        place = place * own(size) + lax.broadcasted_iota(jnp.int_, whole, dim)
+        place = place * own(size) + lax.broadcasted_iota(index_dtype(), whole, dim)
     stored: Any = 0
     step = 1
     for size, have in zip(reversed(shape), reversed(x.shape), strict=True):
