@@ -169,7 +169,9 @@ def _values_at(who: str, name: str, x: Any, indices: Sequence[Any], kind: Any, o
         fail(
             who,
             f"`{name}` must hold a {kind[0].__name__} where {of} does, got {describe(x)}",
-            hint="functx.sparse.sparse_mask(x, like) takes the values of a dense array at the "
+            hint=""
+            if issubclass(kind[0], StoredValues)
+            else "functx.sparse.sparse_mask(x, like) takes the values of a dense array at the "
             "indices of a sparse one",
             error=TypeError,
         )
@@ -180,10 +182,14 @@ def _values_at(who: str, name: str, x: Any, indices: Sequence[Any], kind: Any, o
         known, seen = peek(mine), peek(others_of_x)
         same = mine.shape == others_of_x.shape
         if not same or (known is not None and seen is not None and not np.array_equal(known, seen)):
+            of_batch = isinstance(x, StoredValues)
             fail(
                 who,
-                f"`{name}` must have the indices of {of}, got others in a {show(x)}",
-                hint="functx.sparse.sparse_mask(x.todense(), like) gives it these indices",
+                f"`{name}` must have the {'lengths' if of_batch else 'indices'} of {of}, got "
+                f"others in a {show(x)}",
+                hint=""
+                if of_batch
+                else "functx.sparse.sparse_mask(x.todense(), like) gives it these indices",
                 error=ValueError,
             )
     return values

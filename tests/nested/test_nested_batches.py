@@ -119,6 +119,28 @@ def test_forward_mode_and_pullbacks():
         assert_equal(ct, pull_one(y)[0])
 
 
+def test_gradcheck_takes_batches():
+    loss = lambda x: fn.vmap(lambda x: (functx.softmax(x, 0) ** 2).sum())(x).sum()
+    assert functx.testing.gradcheck(loss, (X.batch,))
+
+
+def test_function_with_saved_tensors():
+    class Scaled(functx.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**2 / 2
+
+        @staticmethod
+        def backward(ctx, ct):
+            (x,) = ctx.saved_tensors
+            return ct * x * ct.sum()
+
+    got = functx.grad(lambda x: fn.vmap(lambda x: Scaled.apply(x).sum())(x).sum())(X.batch)
+    for mine, x in zip(got.unbind(), X.arrays, strict=True):
+        assert_equal(mine, x * x.size)
+
+
 def test_gradients_have_zeros_for_padding():
     gradient = functx.grad(lambda x: fn.vmap(lambda x: (1 / x).sum())(x).sum())(X.batch)
     values = jax.tree.leaves(gradient)[0]

@@ -84,7 +84,15 @@ def test_batches_are_mapped_along_their_first_dimension():
         fn.vmap(lambda x: x, out_dims=1)(X)
 
 
+def _jacobian(transform, function=lambda x: x):
+    return lambda: transform(fn.vmap(function))(X)
+
+
 MISTAKES = [
+    (_jacobian(functx.jacrev), TypeError, "there is no Jacobian of a Nested"),
+    (_jacobian(functx.jacfwd, lambda x: x.sum()), TypeError, "no Jacobian of a Nested"),
+    (lambda: functx.vjp(fn.vmap(lambda x: x), X)[1](Y), ValueError, "must have the lengths of"),
+    (lambda: functx.vjp(fn.vmap(lambda x: x), X)[1](1.0), TypeError, "must hold a Nested"),
     (lambda: fn.nested([]), ValueError, "must be a list of arrays"),
     (lambda: fn.nested([jnp.ones(2), jnp.ones(2, int)]), TypeError, "one dtype"),
     (lambda: fn.nested([jnp.ones((2, 3)), jnp.ones((2, 4))]), ValueError, "at position 1"),
