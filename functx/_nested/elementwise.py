@@ -40,7 +40,7 @@ zeta to_edtype stop_gradient threefry2x32
 """
 _UNCHANGED = """
 bitcast_convert_type device_put from_edtype grad_gate grad_gate_tangent name optimization_barrier
-once_differentiable_input pvary result_name squeeze stand_in tap tap_tangent transpose random_wrap
+once_differentiable_input pvary result_name squeeze stand_in transpose random_wrap
 random_unwrap random_fold_in expand_dims stack
 """
 

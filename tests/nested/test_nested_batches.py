@@ -173,6 +173,18 @@ def test_rules_of_jax_see_the_sequence_alone():
             assert_equal(mine, jax.grad(loss)(x))
 
 
+def test_collectives_cross_the_batch():
+    share = lambda x: x.sum() / jax.lax.psum(x.sum(), "i")
+    got = fn.vmap(share, axis_name="i")(X.batch)
+    assert_equal(got[1], X.arrays[1].sum() / sum(x.sum() for x in X.arrays))
+
+
+def test_in_chunks():
+    got = fn.vmap(lambda x: pooled(W, x), chunk_size=2)(X.batch)
+    for mine, x in zip(got, X.arrays, strict=True):
+        assert_equal(mine, pooled(W, x))
+
+
 def test_random_numbers_of_keys():
     drop = lambda x: F.dropout(x, 0.5, True, key=jax.random.key(3))
     for mine, x in zip(fn.vmap(drop)(X.batch).unbind(), X.arrays, strict=True):
