@@ -34,9 +34,10 @@ def vmap(
     """`func`, written for one sequence, mapped over a batch of sequences of differing lengths.
 
     `func` sees each `Nested` argument as the array of one sequence, whose ragged sizes are
-    symbols: `x.shape[0]` adds, multiplies and makes arrays, but is no int. Its program is recorded
-    once, and runs on the padded batch: what reduces along a ragged dimension leaves the padding
-    out, and so do derivatives. What would mix padding in is refused by name, never done.
+    symbols: `x.shape[0]` adds, multiplies and makes arrays, but is no int, and equals none: do not
+    compare it by `==`. Its program is recorded once, and runs on the padded batch: what reduces
+    along a ragged dimension leaves the padding out, and so do derivatives. What would mix padding
+    in is refused by name, never done.
 
     Sizes of one name are one size, those without names differ from all others. The lengths of
     batches that share a name must be equal, which is looked at where they are known.
