@@ -125,6 +125,18 @@ def concatenated(equation: PaddedEquation) -> Sequence[Array]:
     return equation.gated([result])
 
 
+def tiled(equation: PaddedEquation) -> Sequence[Array]:
+    """Each sequence again and again from its own end."""
+    (x,), (shape,), (out,) = equation.operands, equation.shapes, equation.out_shapes
+    for dim, size in enumerate(out):
+        if shape[dim] == size:
+            continue
+        places = jnp.arange(equation.sizes.padded(size))
+        own = jnp.asarray(equation.sizes.own(shape[dim]), places.dtype)
+        x = taken(x, dim, places % jnp.maximum(own, 1))
+    return equation.gated([x])
+
+
 def split(equation: PaddedEquation) -> Sequence[Array]:
     """Pieces of sizes that may depend on the length."""
     (x,), axis = equation.operands, equation.params["axis"]
@@ -170,6 +182,7 @@ MOVING: dict[str, PaddingRule] = {
     "dynamic_slice": sliced_at,
     "pad": padded,
     "concatenate": concatenated,
+    "tile": tiled,
     "split": split,
     "random_bits": of_longest,
     "fft": of_leading_dimensions(0, "fft"),

@@ -82,6 +82,8 @@ OF_ONE = {
     "distances": lambda x: functx.cdist(x, x + 1).sum(0),
     "pad": lambda x: F.pad(x, (0, 0, 1, 2)),
     "concatenate": lambda x: (functx.cat([x, 2 * x]), functx.cat([x, x], 1)),
+    "tile": lambda x: (functx.tile(x, (2, 1)), functx.tile(x, (1, 2)), jnp.tile(x, (2, 1))),
+    "stack": lambda x: functx.stack([x, 2 * x], 1),
     "scan": lambda x: jax.lax.scan(lambda c, x: (jnp.exp(-c) * x, c), jnp.ones(4), x),
     "while": lambda x: jax.lax.fori_loop(0, 3, lambda i, y: y - y.mean(0), x),
     "branches": lambda x: jax.lax.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, x),
