@@ -636,6 +636,7 @@ if _typing.TYPE_CHECKING:
         func as func,
         implicit as implicit,
         memory as memory,
+        nested as nested,
         profiler as profiler,
         residuals as residuals,
         sparse as sparse,

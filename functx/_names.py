@@ -45,6 +45,7 @@ TOOLS = (
     "func",
     "implicit",
     "memory",
+    "nested",
     "profiler",
     "residuals",
     "sparse",

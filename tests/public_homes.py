@@ -11,6 +11,7 @@ import functx.debug
 import functx.func
 import functx.implicit
 import functx.memory
+import functx.nested
 import functx.profiler
 import functx.residuals
 import functx.sparse
@@ -33,6 +34,7 @@ FACADES = [
     functx.func,
     functx.implicit,
     functx.memory,
+    functx.nested,
     functx.profiler,
     functx.residuals,
     functx.sparse,

@@ -29,6 +29,7 @@ FLOORS = [
     "_sparse",
     "_curvature",
     "_sparsity",
+    "_nested",
     "(facade)",
     "testing",
     "cli",

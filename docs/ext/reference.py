@@ -65,6 +65,7 @@ _INTRODUCTIONS = {
     "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
     "curvature": "# functx.curvature\n\nSee [](../../concepts/curvature.md).\n",
     "sparsity": "# functx.sparsity\n\nSee [](../../concepts/sparsity.md).\n",
+    "nested": "# functx.nested\n\nSee [](../../concepts/nested.md).\n",
     "taps": "# functx.taps\n\nSee [](../../concepts/taps.md).\n",
     "implicit": "# functx.implicit\n\nSee [](../../concepts/implicit_differentiation.md).\n",
     "autograd": (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools as ft
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -68,6 +68,7 @@ __all__ = [
     "compiled_alone",
     "current_trace",
     "differentiating",
+    "evaluated_size",
     "hold_weakly",
     "is_eager",
     "is_named_axis_effect",
@@ -374,3 +375,11 @@ def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
         constants, carry, _ = params["ft_in"].unpack()
         return len(constants), len(carry)
     return params["num_consts"], params["num_carry"]
+
+
+def evaluated_size(size: Any, sizes: Mapping[str, Any]) -> Any:
+    """What a symbolic size is where its symbols are `sizes`: ints, or 0-d arrays.
+
+    JAX evaluates sizes publicly only in a program that is being exported.
+    """
+    return size._evaluate(dict(sizes))

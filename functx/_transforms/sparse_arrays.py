@@ -33,14 +33,29 @@ def is_sparse(x: Any) -> bool:
     return module is not None and isinstance(x, module.JAXSparse)
 
 
+class StoredValues:
+    """A batch of arrays that is a pytree of values, which have derivatives, and of integers.
+
+    Like a sparse array it has `tree_flatten` and `tree_unflatten`, the values first among arrays,
+    and a dict of what it holds beside arrays.
+    """
+
+
+def stores_values(x: Any) -> bool:
+    """Whether of `x`, a pytree, only the values have derivatives: sparse arrays, and others."""
+    return isinstance(x, StoredValues) or is_sparse(x)
+
+
 def holds_sparse(tree: Any) -> bool:
-    """Whether a sparse array is in `tree`."""
-    return sparse_module() is not None and any(map(is_sparse, leaves_of(tree)))
+    """Whether a sparse array, or what is differentiated like one, is in `tree`."""
+    if sparse_module() is None and not StoredValues.__subclasses__():
+        return False
+    return any(map(stores_values, leaves_of(tree)))
 
 
 def leaves_of(tree: Any) -> list[Any]:
     """The leaves of `tree`, each sparse array being one."""
-    return jax.tree.leaves(tree, is_leaf=is_sparse)
+    return jax.tree.leaves(tree, is_leaf=stores_values)
 
 
 def with_values(array: Any, values: Any) -> Any:
@@ -51,6 +66,8 @@ def with_values(array: Any, values: Any) -> Any:
 
 def show(array: Any) -> str:
     """A sparse array in an error: `BCOO[3,4] of 5 stored values`."""
+    if isinstance(array, StoredValues):
+        return repr(array)
     return f"{type(array).__name__}{list(array.shape)} of {array.nse} stored values"
 
 
@@ -71,10 +88,10 @@ class SparseLayout:
     @classmethod
     def of(cls, tree: Any) -> SparseLayout:
         """The layout of `tree`."""
-        leaves, structure = jax.tree.flatten(tree, is_leaf=is_sparse)
+        leaves, structure = jax.tree.flatten(tree, is_leaf=stores_values)
         indices, kinds = [], []
         for x in leaves:
-            if not is_sparse(x):
+            if not stores_values(x):
                 indices.append(())
                 kinds.append(None)
                 continue
@@ -96,7 +113,7 @@ class SparseLayout:
         """`tree`, which has this layout, with the stored values of each sparse array alone."""
         leaves = self.structure.flatten_up_to(tree)
         return self.structure.unflatten(
-            [x.tree_flatten()[0][0] if is_sparse(x) else x for x in leaves]
+            [x.tree_flatten()[0][0] if stores_values(x) else x for x in leaves]
         )
 
     def joined(self, values: Any) -> Any:
@@ -120,7 +137,7 @@ class SparseLayout:
             fail(
                 who,
                 f"`{name}` must have the structure of {of}, {outline(self.structure)}, got "
-                f"{outline(jax.tree.structure(given, is_leaf=is_sparse))}",
+                f"{outline(jax.tree.structure(given, is_leaf=stores_values))}",
                 error=ValueError,
             )
         parts = zip(leaves, self.indices, self.kinds, strict=True)
@@ -152,7 +169,9 @@ def _values_at(who: str, name: str, x: Any, indices: Sequence[Any], kind: Any, o
         fail(
             who,
             f"`{name}` must hold a {kind[0].__name__} where {of} does, got {describe(x)}",
-            hint="functx.sparse.sparse_mask(x, like) takes the values of a dense array at the "
+            hint=""
+            if issubclass(kind[0], StoredValues)
+            else "functx.sparse.sparse_mask(x, like) takes the values of a dense array at the "
             "indices of a sparse one",
             error=TypeError,
         )
@@ -163,10 +182,14 @@ def _values_at(who: str, name: str, x: Any, indices: Sequence[Any], kind: Any, o
         known, seen = peek(mine), peek(others_of_x)
         same = mine.shape == others_of_x.shape
         if not same or (known is not None and seen is not None and not np.array_equal(known, seen)):
+            of_batch = isinstance(x, StoredValues)
             fail(
                 who,
-                f"`{name}` must have the indices of {of}, got others in a {show(x)}",
-                hint="functx.sparse.sparse_mask(x.todense(), like) gives it these indices",
+                f"`{name}` must have the {'lengths' if of_batch else 'indices'} of {of}, got "
+                f"others in a {show(x)}",
+                hint=""
+                if of_batch
+                else "functx.sparse.sparse_mask(x.todense(), like) gives it these indices",
                 error=ValueError,
             )
     return values
@@ -187,8 +210,8 @@ def like_outputs(outputs: Any, tangents: Any) -> Any:
     if not holds_sparse(outputs):
         return tangents
     return jax.tree.map(
-        lambda y, t: with_values(y, t.tree_flatten()[0][0]) if is_sparse(y) else t,
+        lambda y, t: with_values(y, t.tree_flatten()[0][0]) if stores_values(y) else t,
         outputs,
         tangents,
-        is_leaf=is_sparse,
+        is_leaf=stores_values,
     )

@@ -12,7 +12,7 @@ from functx._core import fail
 
 from .arguments import Argnums, checked_argnums, pick
 from .outputs import split_aux
-from .sparse_arrays import holds_sparse, show, sparse_module, SparseLayout
+from .sparse_arrays import holds_sparse, show, sparse_module, SparseLayout, StoredValues
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -142,6 +142,14 @@ def _dense(x: Any) -> int:
 
 
 def _require_bcoo(who: str, x: Any) -> None:
+    if isinstance(x, StoredValues):
+        fail(
+            who,
+            f"there is no Jacobian of a {type(x).__name__}, nor with respect to one",
+            hint="make it inside of the mapped function, for one array of the batch; functx.grad, "
+            "functx.vjp and functx.jvp take such batches",
+            error=TypeError,
+        )
     if x is not None and not isinstance(x, sparse_module().BCOO):
         fail(
             who,
