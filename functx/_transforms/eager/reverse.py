@@ -52,11 +52,12 @@ def _on_tape(function: Callable[..., Any], primals: Any, has_aux: bool) -> Any:
             result = function(*structure.unflatten(inputs))
     finally:
         tape.invalidate()
+        recorded = tape.taken()
     output, aux = result if has_aux else (result, None)
     outputs, output_structure = jax.tree.flatten(output)
     numbers = tuple(map(tape.number_of, outputs))
     pull = TapePullback(
-        *tape.needed_by(numbers),
+        *_needed(recorded, numbers),
         tuple(map(tape.number_of, inputs)),
         structure,
         tuple(map(LeafType.of, leaves)),
@@ -255,21 +256,28 @@ class Tape(Layer):
             self.residuals.append([known[among][i] for among, i in outcome.rule.places])
         return joined(outcome.rule.moves, results, outcome.others)
 
-    def needed_by(self, numbers: Sequence[int | None]) -> tuple[Any, Any, Any]:
-        """The steps on which values with these numbers depend, and their residuals.
+    def taken(self) -> list[tuple[TapeStep, list[Any]]]:
+        """The steps with their residuals, which are no longer the tape's: JAX may keep traces."""
+        recorded = list(zip(self.steps, self.residuals, strict=True))
+        self.steps, self.residuals = [], []
+        return recorded
 
-        First come the residuals, each array once, then which of them each step takes.
-        """
-        needed, steps = set(numbers), []
-        for step, residuals in zip(reversed(self.steps), reversed(self.residuals), strict=True):
-            if not needed.isdisjoint(step.outputs):
-                needed.update(step.inputs)
-                steps.append((step, residuals))
-        steps.reverse()
-        kept = {id(x): x for _, residuals in steps for x in residuals}
-        positions = {i: position for position, i in enumerate(kept)}
-        places = tuple([tuple([positions[id(x)] for x in residuals]) for _, residuals in steps])
-        return tuple(kept.values()), places, tuple([step for step, _ in steps])
+
+def _needed(recorded: Sequence[tuple[TapeStep, list[Any]]], numbers: Sequence[int | None]) -> Any:
+    """The residuals and steps on which values with these numbers depend.
+
+    First come the residuals, each array once, then which of them each step takes, then the steps.
+    """
+    needed, steps = set(numbers), []
+    for step, residuals in reversed(recorded):
+        if not needed.isdisjoint(step.outputs):
+            needed.update(step.inputs)
+            steps.append((step, residuals))
+    steps.reverse()
+    kept = {id(x): x for _, residuals in steps for x in residuals}
+    positions = {i: position for position, i in enumerate(kept)}
+    places = tuple([tuple([positions[id(x)] for x in residuals]) for _, residuals in steps])
+    return tuple(kept.values()), places, tuple([step for step, _ in steps])
 
 
 # The identity of cotangents, which notes that one has come: that of an argument which none reaches
