@@ -1,10 +1,10 @@
-"""Which cells the operator tests run: all of an entry that has changed, a third of any other.
+"""Which cells the operator tests run: all of an entry that has changed, a quarter of any other.
 
 `proved.tsv` holds a digest of the sources of each entry whose cells in the quick profile all
 passed. An entry with another digest, or without one, runs whole, so that a mistake in an operator
-meets every cell. Of any other entry a third of the cells runs. The digest of all sources that are
-not operators or entries decides which third: a change beneath the operators meets another third,
-and one tree always gives the same answer. The option `--whole` runs all cells.
+meets every cell. Of any other entry a quarter of the cells runs. The digest of all sources that are
+not operators or entries decides which: a change beneath the operators meets another quarter, and
+one tree always gives the same answer. The option `--whole` runs all cells.
 
     functx check --jobs 2 --journal quick.jsonl && python tests/proved.py quick.jsonl
 
@@ -28,7 +28,7 @@ from functx.testing.checks.source_digests import source_digest
 RECORD = Path(__file__).with_name("proved.tsv")
 SOURCES = Path(functx.__file__).parent
 FOLLOWED = "_ops/", "testing/opdb/"  # by the digests of entries
-PARTS = 3
+PARTS = 4
 
 
 @ft.cache
@@ -61,12 +61,12 @@ def part_of(*names, tree=None):
 
 
 def dtypes_to_run(info, dtypes, tree=None):
-    """Of a proved entry's dtypes, those in which most checks apply, and a third of the others."""
+    """Of a proved entry's dtypes, those in which most checks apply, and a quarter of the others."""
     return [d for d in dtypes if _is_main(info, d) or part_of(info.id, d, tree=tree) == 0]
 
 
 def checks_to_run(info, dtype, names, tree=None):
-    """Of a proved entry's checks, a third in a dtype in which most apply, all in any other."""
+    """Of a proved entry's checks, a quarter in a dtype in which most apply, all in any other."""
     if not _is_main(info, dtype):
         return names
     return names[part_of(info.id, dtype, tree=tree) :: PARTS] or names

@@ -31,11 +31,11 @@ def test_the_record_names_entries_that_there_are():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_third_of_the_checks_has_its_turn_and_each_in_some_tree(dtype):
+def test_a_quarter_of_the_checks_has_its_turn_and_each_in_some_tree(dtype):
     turns = Counter()
     for tree in TREES:
         chosen = proved.checks_to_run(ADD, dtype, CHECKS, tree)
-        assert len(chosen) in (10, 11)
+        assert len(chosen) in (7, 8)
         assert chosen == proved.checks_to_run(ADD, dtype, CHECKS, tree)
         turns.update(chosen)
     assert turns.keys() == set(CHECKS)
@@ -60,7 +60,7 @@ def test_few_checks_are_never_none():
     assert chosen == [["reference"]] * len(TREES)
 
 
-def test_a_change_beneath_the_operators_meets_another_third(monkeypatch, tmp_path):
+def test_a_change_beneath_the_operators_meets_another_quarter(monkeypatch, tmp_path):
     def digest():
         proved.tree_digest.cache_clear()
         return proved.tree_digest()
