@@ -56,8 +56,11 @@ def _on_tape(function: Callable[..., Any], primals: Any, has_aux: bool) -> Any:
     output, aux = result if has_aux else (result, None)
     outputs, output_structure = jax.tree.flatten(output)
     numbers = tuple(map(tape.number_of, outputs))
+    kept, residuals, steps = _needed(recorded, numbers)
     pull = TapePullback(
-        *_needed(recorded, numbers),
+        kept,
+        residuals,
+        steps,
         tuple(map(tape.number_of, inputs)),
         structure,
         tuple(map(LeafType.of, leaves)),
@@ -263,7 +266,9 @@ class Tape(Layer):
         return recorded
 
 
-def _needed(recorded: Sequence[tuple[TapeStep, list[Any]]], numbers: Sequence[int | None]) -> Any:
+def _needed(
+    recorded: Sequence[tuple[TapeStep, list[Any]]], numbers: Sequence[int | None]
+) -> tuple[tuple[Any, ...], tuple[tuple[int, ...], ...], tuple[TapeStep, ...]]:
     """The residuals and steps on which values with these numbers depend.
 
     First come the residuals, each array once, then which of them each step takes, then the steps.
