@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jax import Array, lax
 
-from functx._transforms.programs.elementwise import ELEMENTWISE
+from functx._transforms.programs.elementwise import ELEMENTWISE, ELEMENTWISE_BESIDE
 
 from .equations import PaddedEquation, PaddingRule
 
@@ -31,13 +31,6 @@ def unchanged(equation: PaddedEquation) -> Sequence[Array]:
     return equation.bound()
 
 
-# What has no derivative, or is not a function of real numbers alone.
-_OTHERS = """
-and bessel_i0e bessel_i1e ceil clamp clz complex eq eq_to floor ge gt igamma igamma_grad_a igammac
-is_finite le le_to lt lt_to ne nextafter not or polygamma population_count random_gamma_grad
-regularized_incomplete_beta round shift_left shift_right_arithmetic shift_right_logical sign xor
-zeta to_edtype stop_gradient threefry2x32
-"""
 _UNCHANGED = """
 bitcast_convert_type device_put from_edtype grad_gate grad_gate_tangent name optimization_barrier
 once_differentiable_input pvary result_name squeeze stand_in transpose random_wrap
@@ -45,6 +38,6 @@ random_unwrap random_fold_in expand_dims stack
 """
 
 ELEMENTWISE_RULES: dict[str, PaddingRule] = {
-    **dict.fromkeys((*ELEMENTWISE, *_OTHERS.split()), elementwise),
+    **dict.fromkeys((*ELEMENTWISE, *ELEMENTWISE_BESIDE), elementwise),
     **dict.fromkeys(_UNCHANGED.split(), unchanged),
 }

@@ -25,17 +25,9 @@ def read(equation: PaddedEquation) -> Sequence[Array]:
     indexed = numbers.start_index_map
     padded = equation.sizes.padded_shape(window)
     # A window may reach beyond the padded end where it ends before the sequence's own.
-    x = (
-        jnp.pad(
-            x,
-            [
-                (0, n if d in indexed and not known(s) else 0)
-                for d, (n, s) in enumerate(zip(padded, window, strict=True))
-            ],
-        )
-        if _reaches(indexed, window, shape)
-        else x
-    )
+    if _reaches(indexed, window, shape):
+        reach = lambda d: padded[d] if d in indexed and not known(window[d]) else 0
+        x = jnp.pad(x, [(0, reach(d)) for d in range(x.ndim)])
     if not (ragged_dims([shape[d] for d in indexed]) or ragged_dims([window[d] for d in indexed])):
         return equation.gated(equation.bound([x, indices], slice_sizes=padded))
     within, starts = in_bounds(equation.sizes, indices, indexed, shape, window)

@@ -23,10 +23,9 @@ RunsProgram = Callable[[Any, Sequence[Any]], list[Array]]
 def scanned(equation: PaddedEquation, run: RunsProgram) -> Sequence[Array]:
     """A `scan` along a ragged dimension, with idle steps beyond the end of a sequence.
 
-    An idle step computes what the last step before it did, or the first after it, for nothing.
-
-    So it meets no value that the sequence itself does not lead to, and what is not used of it has
-    cotangents of zero, not NaN, for what all steps share.
+    An idle step computes again what the last step before it did, or the first after it, and its
+    results are not used. It meets no value that the sequence itself does not lead to, so that its
+    cotangents of zero stay zero, and are not NaN, for what all steps share.
     """
     params, (consts, carries) = equation.params, scan_counts(equation.params)
     operands, sizes = equation.operands, equation.sizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from functx._transforms.programs.elementwise import ELEMENTWISE
+from functx._transforms.programs.elementwise import ELEMENTWISE, ELEMENTWISE_BESIDE
 
 from .equations import DependenceRule, TracedEquation
 from .row_sets import numbers, Rows, taken, united, where
@@ -47,17 +47,14 @@ def kept_apart(equation: TracedEquation) -> list[Rows | None]:
     return equation.rows[: len(equation.out_shapes)]
 
 
-# What has no derivative, or whose results lie where one operand's do.
-_OTHERS = """
-and bessel_i0e bessel_i1e ceil clamp complex device_put eq floor ge gt igamma igamma_grad_a igammac
-is_finite le lt ne nextafter not or polygamma population_count random_gamma_grad
-regularized_incomplete_beta round shift_left shift_right_arithmetic shift_right_logical sign xor
-zeta to_edtype pbroadcast pvary sharding_constraint reshard name result_name grad_gate
-grad_gate_tangent once_differentiable_input first_lane stand_in layout_constraint
+# What leaves values as they are.
+_UNCHANGED = """
+device_put first_lane grad_gate grad_gate_tangent layout_constraint name once_differentiable_input
+pbroadcast pvary reshard result_name sharding_constraint stand_in
 """
 
 ELEMENTWISE_RULES: dict[str, DependenceRule] = {
-    **dict.fromkeys((*ELEMENTWISE, *_OTHERS.split()), elementwise),
+    **dict.fromkeys((*ELEMENTWISE, *ELEMENTWISE_BESIDE, *_UNCHANGED.split()), elementwise),
     "mul": multiplied,
     "select_n": selected,
     **dict.fromkeys(("optimization_barrier", "tap"), kept_apart),

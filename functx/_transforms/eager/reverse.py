@@ -253,10 +253,11 @@ class Tape(Layer):
             inputs = tuple([x.known for x in tracers if self.takes_part(x)])
             outputs = tuple([y.known for y in results])
             self.steps.append(TapeStep(outcome.rule.pull, inputs, outputs, line_here()))
+            known = {"arguments": values, **outcome._asdict()}
+            kept = [known[among][i] for among, i in outcome.rule.places]
             # An array of NumPy's may be written to before the cotangents come.
-            owned = [np.array(x) if isinstance(x, np.ndarray) else x for x in values]
-            known = {"arguments": owned, **outcome._asdict()}
-            self.residuals.append([known[among][i] for among, i in outcome.rule.places])
+            owned = [np.array(x) if isinstance(x, np.ndarray) else x for x in kept]
+            self.residuals.append(owned)
         return joined(outcome.rule.moves, results, outcome.others)
 
     def taken(self) -> list[tuple[TapeStep, list[Any]]]:
