@@ -359,19 +359,10 @@ def test_a_second_entry_of_an_operator_leaves_its_options_to_the_first():
 
 
 # Cheap ones, which together show every kind of mistake.
-HUNTED = (
-    "bitwise_or",
-    "cumsum",
-    "expm1",
-    "fliplr",
-    "linalg.eigvalsh",
-    "new_full",
-    "nn.functional.pad-reflect",
-    "nn.functional.softmin",
-    "rand_like",
-    "reshape",
-    "round",
-)
+HUNTED = """
+bitwise_or cumsum expm1 fliplr linalg.eigvalsh new_full nn.functional.pad-reflect
+nn.functional.softmin rand_like reshape round
+""".split()
 together = pytest.mark.xdist_group("hunted")
 
 
