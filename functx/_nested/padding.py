@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -62,7 +63,7 @@ class PaddedRun(Visitor):
     def __call__(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         if not _is_ragged(eqn):
             return bind(eqn, operands)
-        with self._inside(eqn):
+        with self._inside(eqn), _wide_if_recorded_so(eqn):
             return self._results(eqn, operands)
 
     def _results(self, eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
@@ -124,6 +125,14 @@ _PLAIN = {"jit", "pjit", "scan", "while", "cond", "checkpoint", "remat", "remat2
 def _as_array(x: Any, atom: Any) -> Any:
     """The value of a literal as an array, too."""
     return x if isinstance(x, Array) else jnp.asarray(x, type_of(atom).dtype)
+
+
+def _wide_if_recorded_so(eqn: JaxprEqn) -> contextlib.AbstractContextManager[Any]:
+    """Operators compute in 64 bit for a while, also where 64 bit is off: rules do so, too."""
+    types = map(type_of, (*eqn.invars, *eqn.outvars))
+    dtypes = {x.dtype for x in types if jnp.issubdtype(x.dtype, jnp.number)}
+    wide = any(jax.dtypes.canonicalize_dtype(dtype) != dtype for dtype in dtypes)
+    return jax.enable_x64(True) if wide else contextlib.nullcontext()
 
 
 def _is_ragged(eqn: JaxprEqn) -> bool:

@@ -217,6 +217,25 @@ def test_single_precision(setting):
         assert y[0].dtype == jnp.float32 and not y[0].any() and y[1].shape == (2, 2)
 
 
+@pytest.mark.parametrize("op", ["sin", "digamma", "logcumsumexp", "remainder"])
+def test_operators_that_compute_in_64_bit_where_it_is_off(op):
+    function = {
+        "sin": lambda x: functx.sin(3 * x).sum(),
+        "digamma": lambda x: functx.digamma(x + 1).sum(),
+        "logcumsumexp": lambda x: functx.logcumsumexp(x, 0).sum(),
+        "remainder": lambda x: functx.remainder(x, 0.7).sum(),
+    }[op]
+    with functx.x64(False):
+        arrays = [jnp.asarray([0.3, 2.5, 1.9]), jnp.asarray([0.8])]
+        value, slope = functx.value_and_grad(lambda x: fn.vmap(function)(x).sum())(
+            fn.nested(arrays)
+        )
+        want = [functx.value_and_grad(function)(x) for x in arrays]
+        np.testing.assert_allclose(value, sum(w for w, _ in want), rtol=1e-6)
+        for mine, (_, other) in zip(slope.unbind(), want, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-6)
+
+
 def test_lengths_that_are_traced():
     @functx.jit
     def total(values, lengths):
