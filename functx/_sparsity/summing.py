@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .equations import DependenceRule, TracedEquation
-from .row_sets import along, groups, mapped, numbers, Rows, taken, united
+from .row_sets import along, groups, mapped, numbers, Rows, taken
 
 
-def _reduced(option: str) -> DependenceRule:
-    """Reductions; of several operands, each result depends on all."""
-
-    def rule(equation: TracedEquation) -> list[Rows]:
-        size, dims = equation.out_size, equation.params[option]
-        parts = []
-        for i in equation.dependent:
-            if equation.shapes[i] == () and equation.shapes[0] != ():  # an initial value
-                parts.append(taken(equation.rows[i], np.zeros(size, np.int64)))
-                continue
-            group = groups(equation.shapes[i], dims)
-            parts.append(mapped(equation.rows[i], group, np.arange(group.size), size))
-        return [united(parts)] * len(equation.out_shapes)
-
-    return rule
+def _reduced(equation: TracedEquation) -> Rows:
+    """Reductions of one operand."""
+    group = groups(equation.shapes[0], equation.params["axes"])
+    return mapped(equation.rows[0], group, np.arange(group.size), equation.out_size)
 
 
 def _accumulated(equation: TracedEquation) -> Rows:
@@ -38,67 +26,29 @@ def _accumulated(equation: TracedEquation) -> Rows:
     return mapped(equation.rows[0], at[later], at[earlier], equation.out_size)
 
 
-def _mixed(dims: Callable[[TracedEquation, int], Sequence[int]]) -> DependenceRule:
-    """Results of the operands' batch shape, which depend on all along the other dimensions.
-
-    `dims(equation, rank)` are these, of an array with that many dimensions.
-    """
-
-    def rule(equation: TracedEquation) -> list[Rows]:
-        batch, parts = (), []
-        for i in equation.dependent:
-            shape = equation.shapes[i]
-            rest = [d % len(shape) for d in dims(equation, len(shape))]
-            batch = tuple(n for d, n in enumerate(shape) if d not in rest)
-            group = groups(shape, rest)
-            parts.append(mapped(equation.rows[i], group, np.arange(group.size), math.prod(batch)))
-        rows, results = united(parts), []
-        for shape in equation.out_shapes:
-            rest = [d % len(shape) for d in dims(equation, len(shape))] if shape else []
-            results.append(taken(rows, groups(shape, rest)))
-        return results
-
-    return rule
-
-
-def _sorted(equation: TracedEquation) -> list[Rows]:
-    """Every operand is moved alike, by what the keys say."""
-    dim = [equation.params["dimension"]]
-    shape = equation.shapes[0]
-    rows = united([along(equation.rows[i], shape, dim) for i in equation.dependent])
-    return [rows] * len(equation.out_shapes)
+def _transformed(equation: TracedEquation) -> Rows:
+    """Fourier transforms, whose last dimension may have another size afterwards."""
+    shape, (out,) = equation.shapes[0], equation.out_shapes
+    lengths = len(equation.params["fft_lengths"])
+    group = groups(shape, range(len(shape) - lengths, len(shape)))
+    count = math.prod(shape[: len(shape) - lengths])
+    rows = mapped(equation.rows[0], group, np.arange(group.size), count)
+    return taken(rows, groups(out, range(len(out) - lengths, len(out))))
 
 
 def _solved(equation: TracedEquation) -> Rows:
-    """Right hand sides do not mix; each depends on all of the matrix."""
-    shapes, left = equation.shapes, equation.params["left_side"]
-    parts = []
-    if equation.rows[0] is not None:
-        group = groups(shapes[0], [len(shapes[0]) - 2, len(shapes[0]) - 1])
-        count = math.prod(shapes[0][:-2])
-        whole = mapped(equation.rows[0], group, np.arange(group.size), count)
-        dims = [len(shapes[1]) - 2, len(shapes[1]) - 1]
-        parts.append(taken(whole, groups(shapes[1], dims)))
-    if equation.rows[1] is not None:
-        parts.append(along(equation.rows[1], shapes[1], [len(shapes[1]) - (2 if left else 1)]))
-    return united(parts)
+    """Right hand sides do not mix. A derivative is linear in them, never in the matrix."""
+    shape, left = equation.shapes[1], equation.params["left_side"]
+    return along(equation.rows[1], shape, [len(shape) - (2 if left else 1)])
 
 
-def _last(count: int) -> DependenceRule:
-    return _mixed(lambda equation, rank: range(rank - min(rank, count), rank))
-
-
-_REDUCTIONS = """
-reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or reduce_xor argmax argmin
-"""
+# Rules of what a derivative does with tangents, and of what it may ask of them. All other
+# primitives that mix elements are applied to values that tangents do not reach.
+_REDUCTIONS = "reduce_sum reduce_max reduce_min reduce_and reduce_or"
 
 SUMMING: dict[str, DependenceRule] = {
-    **dict.fromkeys(_REDUCTIONS.split(), _reduced("axes")),
-    "reduce": _reduced("dimensions"),
-    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _accumulated),
-    "sort": _sorted,
-    "fft": _mixed(lambda equation, rank: range(rank - len(equation.params["fft_lengths"]), rank)),
+    **dict.fromkeys(_REDUCTIONS.split(), _reduced),
+    "cumsum": _accumulated,
+    "fft": _transformed,
     "triangular_solve": _solved,
-    "cholesky": _last(2),
-    "top_k": _last(1),
 }

@@ -57,6 +57,8 @@ EXACT = {
     "no derivative": lambda x: jnp.ceil(x) * x[0] + lax.stop_gradient(x),
     "reshaped": lambda x: jnp.transpose(x.reshape(2, 3)).ravel()[::-2] * 2,
     "padded": lambda x: jnp.sin(lax.pad(x, 0.0, [(-1, 2, 1)])),
+    "padded with an input": lambda x: lax.pad(x[:2] ** 2, x[5], [(1, 1, 1)]),
+    "reshaped in another order": lambda x: lax.reshape(x.reshape(2, 3), (6,), dimensions=(1, 0)),
     "joined": lambda x: jnp.concatenate([x[2:4], x[:1], jnp.ones(2)]),
     "stacked": lambda x: jnp.stack([x, x[::-1]]) @ jnp.eye(6)[:, :2],
     "tiled": lambda x: jnp.tile(x[:2], 3),
@@ -98,6 +100,10 @@ EXACT = {
     "solved": lambda x: lax.linalg.triangular_solve(
         jnp.ones((2, 2)), x.reshape(2, 3), left_side=True, lower=True, unit_diagonal=True
     )[1:],
+    "solved from the right": lambda x: lax.linalg.triangular_solve(
+        jnp.arange(1.0, 10.0).reshape(3, 3), x.reshape(2, 3), left_side=False, lower=True
+    )[:, 0],
+    "transform of pairs": lambda x: jnp.fft.rfft2(x.reshape(2, 3)[:, :2]).real[:, 0],
     "branches": lambda x: lax.cond(x[0] > 9, lambda x: x[:1] * 1, lambda x: x[1:2] ** 2, x) * x[:1],
     "known branch": lambda x: lax.switch(1, [lambda x: x[:2], lambda x: x[4:] ** 2], x),
     "scan": in_steps(lambda c, a: (jnp.sin(c) + a, c * a)),
