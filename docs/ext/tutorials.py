@@ -31,6 +31,7 @@ GROUPS = {
         "influence_functions",
         "neural_tangent_kernels",
     ],
+    "Sequences of differing lengths": ["ragged_batches"],
     "Second derivatives": [
         "jacobians_and_hessians",
         "newton_cg_and_laplace",
