@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -112,31 +111,21 @@ def _windows(
 
 
 def _pooled(equation: TracedEquation) -> list[Rows]:
-    """Each result depends on its window, of all operands alike."""
-    out = equation.out_shapes[0]
-    shape = equation.shapes[0]
+    """Each result depends on its window."""
+    (out, *_), (shape, *_) = equation.out_shapes, equation.shapes
     result, _, element = _windows(equation, shape, out)
-    parts = []
-    for i in equation.dependent:
-        if equation.shapes[i] != shape:  # an initial value
-            zeros = np.zeros(equation.out_size, np.int64)
-            parts.append(mapped(equation.rows[i], numbers(out), zeros, equation.out_size))
-        else:
-            parts.append(mapped(equation.rows[i], result, element, equation.out_size))
-    return [united(parts)] * len(equation.out_shapes)
+    rows = united([equation.rows[i] for i in equation.dependent if equation.shapes[i] == shape])
+    return [mapped(rows, result, element, equation.out_size)] * len(equation.out_shapes)
 
 
 def _put_back(equation: TracedEquation) -> Rows:
-    """Of `select_and_scatter_add`: an element of a window gets what the window's result got."""
+    """Of `select_and_scatter_add`: an element of a window gets what the window's result got.
+
+    Which element that is depends on values that tangents do not reach.
+    """
     source, shape = equation.shapes
     result, _, element = _windows(equation, shape, source)
-    parts = []
-    if equation.rows[0] is not None:
-        parts.append(mapped(equation.rows[0], element, result, equation.out_size))
-    if equation.rows[1] is not None:  # which element it is depends on the whole window
-        chosen = mapped(equation.rows[1], result, element, math.prod(source))
-        parts.append(mapped(chosen, element, result, equation.out_size))
-    return united(parts)
+    return mapped(equation.rows[0], element, result, equation.out_size)
 
 
 def program_of_correlation(equation: TracedEquation) -> Any:
@@ -148,9 +137,7 @@ def program_of_correlation(equation: TracedEquation) -> Any:
     return jax.make_jaxpr(run)(*(x.aval for x in equation.eqn.invars))
 
 
-_POOLING = """
-reduce_window reduce_window_sum reduce_window_max reduce_window_min select_and_gather_add
-"""
+_POOLING = "reduce_window_sum reduce_window_max reduce_window_min select_and_gather_add"
 
 WINDOWS: dict[str, DependenceRule] = {
     "conv_general_dilated": _convolved,

@@ -81,7 +81,9 @@ EXACT = {
         "bij,bjk->bik", x.reshape(3, 1, 2), jnp.ones((3, 2, 1))
     ),
     "product from the right": lambda x: jnp.einsum("ij,kj->ik", BAND[:3], x.reshape(1, 6)),
+    "product with several from the right": lambda x: BAND[:2, :3] @ x.reshape(3, 2),
     "stored product": lambda x: STORED @ jnp.sin(x),
+    "stored product with padding": lambda x: sparse.BCOO.fromdense(BAND, nse=14) @ x**2,
     "stored values": lambda x: sparse.BCOO((x, STORED.indices[:6]), shape=(6, 6)) @ jnp.ones(6),
     "operator of stored": lambda x: functx.sparse.mm(STORED, x[:, None] ** 2),
     "convolved": lambda x: jnp.convolve(x, jnp.asarray([1.0, 0.0, -1.0])),
