@@ -1,6 +1,7 @@
 """Rules of primitives that read or write elements at indices, which may be known or not.
 
-Where an index is not known, a result depends on whatever it may stand for.
+Where an index is not known, a result depends on whatever it may stand for. No index depends on the
+inputs: they are tangents, and indices are integers.
 """
 
 from __future__ import annotations
@@ -13,22 +14,17 @@ import numpy as np
 from jax import lax
 
 from .equations import DependenceRule, TracedEquation
-from .row_sets import along, everything, mapped, numbers, Rows, taken, united, where
+from .row_sets import along, mapped, numbers, Rows, taken, united, where
 
 
 def _gathered(equation: TracedEquation) -> Rows:
     params, shape = equation.params, equation.shapes[0]
     dimensions, sizes = params["dimension_numbers"], params["slice_sizes"]
     rows, indices = equation.rows[0], equation.known(1)
-    parts = []
-    if rows is not None:
-        if indices is None:
-            rows = along(rows, shape, _open(dimensions.start_index_map, sizes, shape))
-            indices = np.zeros(equation.shapes[1], np.int32)
-        parts.append(taken(rows, _elements_read(equation, indices)))
-    if equation.rows[1] is not None:
-        parts.append(everything([equation.rows[1]], equation.out_size))
-    return united(parts)
+    if indices is None:
+        rows = along(rows, shape, _open(dimensions.start_index_map, sizes, shape))
+        indices = np.zeros(equation.shapes[1], np.int32)
+    return taken(rows, _elements_read(equation, indices))
 
 
 def _elements_read(equation: TracedEquation, indices: np.ndarray) -> np.ndarray:
@@ -80,8 +76,6 @@ def _scattered(equation: TracedEquation) -> Rows:
     if (rows := equation.rows[2]) is not None:
         put = mapped(rows, to[written], np.flatnonzero(written), equation.out_size)
         parts.append(put if known is not None else along(put, shape, free))
-    if equation.rows[1] is not None:
-        parts.append(everything([equation.rows[1]], equation.out_size))
     return united(parts)
 
 
@@ -109,10 +103,7 @@ def _slice_read(equation: TracedEquation) -> Rows:
     shape, sizes = equation.shapes[0], equation.params["slice_sizes"]
     starts, unknown = _starts(equation, 1, sizes)
     cut = tuple(slice(a, a + n) for a, n in zip(starts, sizes, strict=True))
-    parts = [_of_indices(equation, 1)]
-    if equation.rows[0] is not None:
-        parts.append(taken(along(equation.rows[0], shape, unknown), numbers(shape)[cut]))
-    return united([x for x in parts if x is not None])
+    return taken(along(equation.rows[0], shape, unknown), numbers(shape)[cut])
 
 
 def _slice_written(equation: TracedEquation) -> Rows:
@@ -120,7 +111,7 @@ def _slice_written(equation: TracedEquation) -> Rows:
     starts, unknown = _starts(equation, 2, sizes)
     cut = tuple(slice(a, a + n) for a, n in zip(starts, sizes, strict=True))
     to = numbers(shape)[cut].ravel()
-    parts = [_of_indices(equation, 2)]
+    parts = []
     if (rows := equation.rows[0]) is not None:
         if not unknown:
             replaced = np.zeros(equation.out_size, bool)
@@ -130,12 +121,7 @@ def _slice_written(equation: TracedEquation) -> Rows:
     if equation.rows[1] is not None:
         put = mapped(equation.rows[1], to, np.arange(to.size), equation.out_size)
         parts.append(along(put, shape, unknown))
-    return united([x for x in parts if x is not None])
-
-
-def _of_indices(equation: TracedEquation, first: int) -> Rows | None:
-    found = [x for x in equation.rows[first:] if x is not None]
-    return everything(found, equation.out_size) if found else None
+    return united(parts)
 
 
 _SCATTERS = ("add", "sub", "mul", "min", "max")

@@ -48,6 +48,13 @@ def grouped_in_batches(x):
     )
 
 
+def asking(what):
+    """The identity, with a rule that asks of a tangent what to do."""
+    function = jax.custom_jvp(lambda x: x * 1)
+    function.defjvp(lambda xs, tangents: (xs[0] * 1, what(*tangents)))
+    return function
+
+
 # Functions of six numbers whose pattern is found exactly.
 EXACT = {
     "elementwise": lambda x: jnp.sin(x) * x + jnp.exp(x),
@@ -73,6 +80,7 @@ EXACT = {
     "gathered out of bounds": lambda x: x.at[jnp.asarray([2, 9])].get(mode="fill", fill_value=0),
     "written": lambda x: jnp.sin(x).at[jnp.asarray([0, 3])].set(x[5] * x[1]),
     "added": lambda x: jnp.zeros(4).at[jnp.asarray([0, 3, 0, 2, 9, 3])].add(x**2),
+    "added to inputs": lambda x: jnp.sin(x).at[jnp.asarray([0, 3])].add(x[1:3] ** 2),
     "written slice": lambda x: lax.dynamic_update_slice(jnp.sin(x), x[4:] ** 2, (9,)),
     "slice": lambda x: lax.dynamic_slice(x.reshape(2, 3), (1, 1), (1, 2)),
     "product": lambda x: BAND @ jnp.sin(x),
@@ -137,6 +145,22 @@ COARSE = {
     ),
     "gathered somewhere": (lambda x: x.reshape(2, 3)[(x[:1] > 9).astype(int)], 6),
     "written somewhere": (lambda x: jnp.zeros((2, 2)).at[(x[:1] > 9).astype(int)].set(x[:2]), 4),
+    "written over somewhere": (
+        lambda x: x.reshape(3, 2).at[(x[:1] > 9).astype(int)].set(x[:2]),
+        10,
+    ),
+    "slice written over somewhere": (
+        lambda x: lax.dynamic_update_slice(x, x[:2] ** 2, ((x[0] > 9).astype(int),)),
+        16,
+    ),
+    "branch by a tangent": (
+        asking(lambda t: lax.cond(t[0] > 9, lambda t: t * 2, lambda t: t, t)),
+        11,
+    ),
+    "loop by a tangent": (
+        asking(lambda t: lax.while_loop(lambda t: t[0] > 9, lambda t: t / 2, t)),
+        11,
+    ),
     "loop of unknown length": (until, 36),
     "matrix": (lambda x: jnp.linalg.cholesky(x[:4].reshape(2, 2) + 9 * jnp.eye(2)), 12),
     "pooled": (lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (2,), (2,), "VALID"), 6),
