@@ -86,6 +86,11 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=late)
 
 
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()  # all that was imported stays: each collection would look at it again
+
+
 def pytest_runtest_teardown():
     from functx.testing.checks.programs import let_go
 
