@@ -19,6 +19,7 @@ GIVEN_FLAGS = os.environ.get("XLA_FLAGS")  # before functx is imported, which ad
 
 import jax
 from check_results import CheckResults, wanted
+from lowering_contexts import share_contexts
 
 from functx.cli.settings import set_environment
 from functx.testing import PROFILES
@@ -29,6 +30,7 @@ words = " ".join(sys.argv).replace("=", " ").split()
 DEVICE = words[words.index("--device") + 1] if "--device" in words[:-1] else "cpu"
 if DEVICE == "cpu" and "--profile" not in words and GIVEN_FLAGS is None:
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}".strip()
+    share_contexts()
 set_environment(DEVICE)
 
 jax.config.update("jax_enable_x64", True)
@@ -84,6 +86,11 @@ def pytest_collection_modifyitems(config, items):
         late = [item for item in items if item.get_closest_marker("full")]
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=late)
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()  # all that was imported stays: each collection would look at it again
 
 
 def pytest_runtest_teardown():

@@ -1,9 +1,9 @@
-"""Which cells the operator tests run: all of an entry that has changed, a quarter of any other.
+"""Which cells the operator tests run: all of an entry that has changed, an eighth of any other.
 
 `proved.tsv` holds a digest of the sources of each entry whose cells in the quick profile all
 passed. An entry with another digest, or without one, runs whole, so that a mistake in an operator
-meets every cell. Of any other entry a quarter of the cells runs. The digest of all sources that are
-not operators or entries decides which: a change beneath the operators meets another quarter, and
+meets every cell. Of any other entry an eighth of the cells runs. The digest of all sources that are
+not operators or entries decides which: a change beneath the operators meets another eighth, and
 one tree always gives the same answer. The option `--whole` runs all cells.
 
     functx check --jobs 2 --journal quick.jsonl && python tests/proved.py quick.jsonl
@@ -28,7 +28,7 @@ from functx.testing.checks.source_digests import source_digest
 RECORD = Path(__file__).with_name("proved.tsv")
 SOURCES = Path(functx.__file__).parent
 FOLLOWED = "_ops/", "testing/opdb/"  # by the digests of entries
-PARTS = 4
+PARTS = 8
 
 
 @ft.cache
@@ -54,19 +54,19 @@ def tree_digest():
     return digest.hexdigest()
 
 
-def part_of(*names, tree=None):
-    """Which part of what has these names has its turn in a tree: a number below `PARTS`."""
+def part_of(*names, tree=None, parts=PARTS):
+    """Which part of what has these names has its turn in a tree: a number below `parts`."""
     text = "\n".join([tree or tree_digest(), *names])
-    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % PARTS
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % parts
 
 
 def dtypes_to_run(info, dtypes, tree=None):
-    """Of a proved entry's dtypes, those in which most checks apply, and a quarter of the others."""
+    """Of a proved entry's dtypes, those in which most checks apply, and an eighth of the others."""
     return [d for d in dtypes if _is_main(info, d) or part_of(info.id, d, tree=tree) == 0]
 
 
 def checks_to_run(info, dtype, names, tree=None):
-    """Of a proved entry's checks, a quarter in a dtype in which most apply, all in any other."""
+    """Of a proved entry's checks, an eighth in a dtype in which most apply, all in any other."""
     if not _is_main(info, dtype):
         return names
     return names[part_of(info.id, dtype, tree=tree) :: PARTS] or names

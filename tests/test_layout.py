@@ -1,6 +1,7 @@
 """The shape of the code base, as assertions: each of all files, since one of each costs seconds."""
 
 import ast
+import functools as ft
 import graphlib
 import importlib
 import operator
@@ -56,10 +57,16 @@ def floor(parts: tuple[str, ...]) -> int:
     return FLOORS.index(parts[0] if parts and parts[0] in FLOORS else "(facade)")
 
 
+@ft.lru_cache(maxsize=1)
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@ft.cache
 def imports(path: Path) -> list[str]:
     """The functx modules a file imports by absolute name."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -77,10 +84,11 @@ def test_imports_point_down():
             assert here[0] != "_transforms" or there[0] != "_ops", f"{what}: they name no operator"
 
 
+@ft.cache
 def siblings(path: Path) -> list[str]:
     """The modules a file imports, relative names in full."""
     package = ".".join(("functx", *path.parent.relative_to(ROOT).parts))
-    froms = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)]
+    froms = [node for node in nodes_of(path) if isinstance(node, ast.ImportFrom)]
     return imports(path) + [f"{package}.{node.module}" for node in froms if node.level]
 
 

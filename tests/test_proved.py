@@ -31,11 +31,11 @@ def test_the_record_names_entries_that_there_are():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_quarter_of_the_checks_has_its_turn_and_each_in_some_tree(dtype):
+def test_an_eighth_of_the_checks_has_its_turn_and_each_in_some_tree(dtype):
     turns = Counter()
     for tree in TREES:
         chosen = proved.checks_to_run(ADD, dtype, CHECKS, tree)
-        assert len(chosen) in (7, 8)
+        assert len(chosen) in (3, 4)
         assert chosen == proved.checks_to_run(ADD, dtype, CHECKS, tree)
         turns.update(chosen)
     assert turns.keys() == set(CHECKS)
@@ -47,7 +47,7 @@ def test_another_dtype_runs_whole_or_not_at_all():
     runs = Counter(d for tree in TREES for d in proved.dtypes_to_run(ADD, dtypes, tree))
     assert runs["float32"] == runs["float64"] == len(TREES)
     others = [runs[dtype] for dtype in dtypes if dtype not in ("float32", "float64")]
-    assert others and all(0 < n < len(TREES) / 2 for n in others)
+    assert others and all(0 < n < len(TREES) / 4 for n in others)
 
 
 def test_an_entry_without_float32_runs_the_checks_of_its_widest_dtype():
@@ -60,7 +60,7 @@ def test_few_checks_are_never_none():
     assert chosen == [["reference"]] * len(TREES)
 
 
-def test_a_change_beneath_the_operators_meets_another_quarter(monkeypatch, tmp_path):
+def test_a_change_beneath_the_operators_meets_another_eighth(monkeypatch, tmp_path):
     def digest():
         proved.tree_digest.cache_clear()
         return proved.tree_digest()

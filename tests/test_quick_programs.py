@@ -10,16 +10,33 @@ import pytest
 from functx.testing.checks.programs import cheaper_flags
 
 
-@pytest.mark.parametrize("given", [None, "", "--xla_dump_to=/nowhere"])
-def test_flags_of_tests(given):
-    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+GIVEN = None, "", "--xla_dump_to=/nowhere"
+# Each time from the start, in one process: to import JAX takes longer than all else.
+PROGRAM = f"""
+import os, sys
+before = set(sys.modules)
+for given in {GIVEN}:
+    os.environ.pop("XLA_FLAGS", None)
     if given is not None:
-        environment["XLA_FLAGS"] = given
-    program = "import os, conftest; print(os.environ['XLA_FLAGS'])"
-    command = [sys.executable, "-c", program]
+        os.environ["XLA_FLAGS"] = given
+    for name in [name for name in sys.modules if name.startswith(("conftest", "functx"))]:
+        del sys.modules[name]
+    import conftest
+    print(os.environ["XLA_FLAGS"])
+"""
+
+
+@pytest.fixture(scope="module")
+def printed():
     tests = Path(__file__).parent
-    environment["PYTHONPATH"] = os.pathsep.join([str(tests.parent), str(tests)])
-    flags = subprocess.check_output(command, env=environment, cwd=tests, text=True).split()
-    quick = cheaper_flags().split()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)])}
+    command = [sys.executable, "-c", PROGRAM]
+    lines = subprocess.check_output(command, env=environment, cwd=tests, text=True).split("\n")
+    return dict(zip(GIVEN, lines, strict=False))
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_flags_of_tests(given, printed):
+    flags, quick = printed[given].split(), cheaper_flags().split()
     assert [flag for flag in flags if flag in quick] == (quick if given is None else [])
     assert given is None or set(given.split()) <= set(flags)

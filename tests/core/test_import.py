@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 
 PROBE = """
 import json, sys
@@ -11,18 +13,26 @@ import jax
 before, loaded = dict(jax.config.values), set(sys.modules)
 import functx
 after = dict(jax.config.values)
-print(json.dumps({
+seen = {
     "changed": [name for name in before if before[name] != after[name]],
     "modules": sorted({name.partition(".")[0] for name in sys.modules}),
     "testing": "functx.testing" in sys.modules,
     "of_jax": sorted(name for name in set(sys.modules) - loaded if name.startswith("jax")),
-}))
+}
+functx.sin(functx.ones(2))
+heavy = "matplotlib", "optax", "scipy.stats", "torch", "triton", "jax._src.pallas"
+print(json.dumps(seen | {"heavy": [name for name in heavy if name in sys.modules]}))
 """
 
 
-def test_import_changes_nothing_and_needs_no_extra():
+@pytest.fixture(scope="module")
+def seen():
+    """What one process saw after `import functx`, and then after its first operator."""
     out = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
-    seen = json.loads(out.stdout)
+    return json.loads(out.stdout)
+
+
+def test_import_changes_nothing_and_needs_no_extra(seen):
     assert seen["changed"] == []
     assert not {"scipy", "torch", "pytest", "typer", "rich", "matplotlib", "jinja2"} & set(
         seen["modules"]
@@ -33,18 +43,8 @@ def test_import_changes_nothing_and_needs_no_extra():
     assert not costly & set(seen["of_jax"])
 
 
-FIRST_USE = """
-import sys
-import functx
-functx.sin(functx.ones(2))
-heavy = "matplotlib", "optax", "scipy.stats", "torch", "triton", "jax._src.pallas"
-print([name for name in heavy if name in sys.modules])
-"""
-
-
-def test_the_first_operator_brings_nothing_heavy():
-    done = subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+def test_the_first_operator_brings_nothing_heavy(seen):
+    assert seen["heavy"] == []
 
 
 LATER = """

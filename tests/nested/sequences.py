@@ -44,41 +44,54 @@ def assert_equal(got, want, within=1e-12):
     np.testing.assert_allclose(got, want, rtol=within, atol=within)
 
 
-def assert_like_a_loop(function, *sequences, weights=(), within=1e-12):
-    """Values and gradients of `function(*weights, *arrays)`, held against sequence by sequence."""
+def assert_like_a_loop(function, *sequences, weights=(), within=1e-12, eager=False):
+    """Values and gradients of `function(*weights, *arrays)`, held against sequence by sequence.
+
+    Values and gradients of all are one program, since to compile it is nearly all of the time; with
+    `eager`, the values come from a call of its own, each of its operators compiled alone.
+    """
     batches, lanes = (
         [s.batch for s in sequences],
         [*zip(*(s.arrays for s in sequences), strict=True)],
     )
-    got = leaves(fn.vmap(lambda *xs: function(*weights, *xs))(*batches))
-    want = [leaves(function(*weights, *xs)) for xs in lanes]
-    assert all(len(got) == len(one) for one in want)
+    values = lambda weights, *xs: fn.vmap(lambda *xs: function(*weights, *xs))(*xs)
+    gradients, gradient_of_lane = gradients_of(function, sequences)
+
+    def every(weights, batches, lanes):
+        batched = None if eager else values(weights, *batches), gradients(weights, *batches)
+        return batched, [(function(*weights, *xs), gradient_of_lane(weights, *xs)) for xs in lanes]
+
+    (got, got_gradients), want = functx.jit(every)(weights, batches, lanes)
+    got = leaves(values(weights, *batches) if eager else got)
+    wanted, wanted_gradients = [leaves(y) for y, _ in want], [g for _, g in want]
+    assert all(len(got) == len(one) for one in wanted)
     for k, result in enumerate(got):
-        for mine, one in zip(rows(result), want, strict=True):
+        for mine, one in zip(rows(result), wanted, strict=True):
             assert_equal(mine, one[k], within)
-    assert_gradients_like_a_loop(function, sequences, weights, lanes, within)
+    for k, mine in enumerate(got_gradients[0]):
+        assert_equal(mine, sum(lane[0][k] for lane in wanted_gradients), within)
+    for k, mine in enumerate(got_gradients[1:], start=1):
+        for row, lane in zip(mine.unbind(), wanted_gradients, strict=True):
+            assert_equal(row, lane[k], within)
 
 
-def assert_gradients_like_a_loop(function, sequences, weights, lanes, within):
+def gradients_of(function, sequences):
+    """Functions of weights and batches, and of weights and the arrays of one lane."""
     moving = [i for i, s in enumerate(sequences) if s.is_floating]
 
     def one(weights, *xs):
         return sum(map(weighted, leaves(function(*weights, *xs))), 0.0)
 
-    def all_(weights, *moved):
-        given = dict(zip(moving, moved, strict=True))
-        batches = [given.get(i, s.batch) for i, s in enumerate(sequences)]
-        return fn.vmap(lambda *xs: one(weights, *xs))(*batches).sum()
+    def gradients(weights, *batches):
+        def all_(weights, *moved):
+            given = dict(zip(moving, moved, strict=True))
+            every = [given.get(i, batch) for i, batch in enumerate(batches)]
+            return fn.vmap(lambda *xs: one(weights, *xs))(*every).sum()
 
-    which = tuple(range(1 + len(moving)))
-    got = functx.jit(functx.grad(all_, which))(weights, *(sequences[i].batch for i in moving))
-    of_lane = jax.jit(jax.grad(one, (0, *(1 + i for i in moving))))
-    want = [of_lane(weights, *xs) for xs in lanes]
-    for k, mine in enumerate(got[0]):
-        assert_equal(mine, sum(lane[0][k] for lane in want), within)
-    for k, mine in enumerate(got[1:], start=1):
-        for row, lane in zip(mine.unbind(), want, strict=True):
-            assert_equal(row, lane[k], within)
+        which = tuple(range(1 + len(moving)))
+        return functx.grad(all_, which)(weights, *(batches[i] for i in moving))
+
+    return gradients, jax.grad(one, (0, *(1 + i for i in moving)))
 
 
 def weighted(y):

@@ -11,9 +11,9 @@ from functx.testing.checks.programs import compiled
 
 
 MATRIX = BCOO((jnp.asarray([1.0, 2.0, 3.0]), jnp.asarray([[0, 1], [1, 0], [2, 2]])), shape=(3, 4))
-DENSE = MATRIX.todense()
-STORED = (DENSE != 0).astype("float64")
-X = jnp.arange(8.0).reshape(4, 2)
+DENSE = jnp.asarray([[0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0]])
+STORED = jnp.asarray(np.asarray(DENSE) != 0, "float64")
+X = jnp.asarray(np.arange(8.0).reshape(4, 2))
 
 
 def close(got, expected):
@@ -134,8 +134,8 @@ def test_lanes_of_a_batch():
     assert functx.vmap(lambda x: MATRIX)(X).todense().shape == (4, 3, 4)
 
 
-OTHER = BCOO((MATRIX.data, MATRIX.indices + 1), shape=(3, 4))
-BLOCKS = BCOO.fromdense(jnp.ones((3, 2)), n_dense=1)
+OTHER = BCOO((MATRIX.data, jnp.asarray([[1, 2], [2, 1], [3, 3]])), shape=(3, 4))
+BLOCKS = BCOO((jnp.ones((3, 2)), jnp.asarray([[0], [1], [2]])), shape=(3, 2))
 REFUSALS = [
     (lambda: functx.vjp(squares, MATRIX)[1](OTHER), ValueError, "vjp: .* must have the indices of"),
     (lambda: functx.vjp(squares, MATRIX)[1](DENSE), TypeError, "must hold a BCOO where the output"),

@@ -245,6 +245,11 @@ def test_no_dense_matrix_is_made():
     assert f"{n}x2xf64" in text and f"{n}x{n}x" not in text
 
 
+# Written out, since `fromdense` compiles a program for each, and this is read by every process.
+PAIRS = np.asarray([[0, 0], [0, 1], [1, 0], [1, 1]])
+STACK = BCOO((jnp.ones((2, 4)), jnp.asarray([PAIRS, PAIRS])), shape=(2, 2, 2))
+ROWS = BCOO((jnp.ones((2, 2)), jnp.asarray([[0], [1]])), shape=(2, 2))
+COMPRESSED = BCSR((jnp.ones(4), jnp.asarray([0, 1, 0, 1]), jnp.asarray([0, 2, 4])), shape=(2, 2))
 REFUSALS = [
     (sparse.mm, (dense(2, 3), dense(3, 2)), TypeError, "`mat1` must be a BCOO, got f64"),
     (sparse.mm, (plain(), 3.0), TypeError, "`mat2` must be an array, got 3.0"),
@@ -256,19 +261,19 @@ REFUSALS = [
     (sparse.mm, (plain("complex128"), dense(3, 2, dtype="complex128"), "amax"), TypeError, "real"),
     (
         sparse.mm,
-        (BCOO.fromdense(jnp.ones((2, 2, 2)), n_batch=1), dense(2, 2)),
+        (STACK, dense(2, 2)),
         ValueError,
         r"n_batch=1 and n_dense=0\n  hint: functx.vmap\(functx.sparse.mm\)",
     ),
     (
         sparse.mm,
-        (BCOO.fromdense(jnp.ones((2, 2)), n_dense=1), dense(2, 2)),
+        (ROWS, dense(2, 2)),
         ValueError,
         r"hint: mat1.update_layout\(n_dense=0\)",
     ),
     (
         sparse.mm,
-        (BCSR.fromdense(jnp.ones((2, 2))), dense(2, 2)),
+        (COMPRESSED, dense(2, 2)),
         TypeError,
         r"got BCSR\[2, 2\]|must be a BCOO",
     ),

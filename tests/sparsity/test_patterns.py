@@ -15,9 +15,15 @@ from functx.testing.checks.programs import compiled
 
 
 X = jnp.asarray([0.3, 0.7, 1.1, 0.2, 0.9, 1.3])
-BAND = jnp.diag(jnp.arange(1.0, 7.0)) + jnp.eye(6, k=1)
+BAND = jnp.asarray(np.diag(np.arange(1.0, 7.0)) + np.eye(6, k=1))
 MASK = jnp.asarray([True, False, True, True, False, False])
-STORED = sparse.BCOO.fromdense(BAND)
+PLACES = np.argwhere(BAND).astype("int32")
+STORED = sparse.BCOO(  # as by `fromdense`, which compiles programs
+    (jnp.asarray(np.asarray(BAND)[tuple(PLACES.T)]), jnp.asarray(PLACES)),
+    shape=BAND.shape,
+    indices_sorted=True,
+    unique_indices=True,
+)
 
 
 def nonzeros(derivative, rows, columns):
