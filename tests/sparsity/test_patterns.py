@@ -124,6 +124,9 @@ EXACT = {
     "known branch": lambda x: lax.switch(1, [lambda x: x[:2], lambda x: x[4:] ** 2], x),
     "scan": in_steps(lambda c, a: (jnp.sin(c) + a, c * a)),
     "scan backwards": in_steps(lambda c, a: (jnp.sin(c) + a, c * a), reverse=True),
+    "scan backwards from an input": lambda x: lax.scan(
+        lambda c, a: (jnp.sin(c) + a, c * a), x[1], x, reverse=True
+    )[1],
     "scan with a counter": lambda x: lax.scan(
         lambda c, a: ((c[0] + 1, c[1].at[c[0]].set(a * c[1][c[0]])), c[1][0]),
         (0, x),
