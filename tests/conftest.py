@@ -19,7 +19,6 @@ GIVEN_FLAGS = os.environ.get("XLA_FLAGS")  # before functx is imported, which ad
 
 import jax
 from check_results import CheckResults, wanted
-from lowering_contexts import share_contexts
 
 from functx.cli.settings import set_environment
 from functx.testing import PROFILES
@@ -30,7 +29,6 @@ words = " ".join(sys.argv).replace("=", " ").split()
 DEVICE = words[words.index("--device") + 1] if "--device" in words[:-1] else "cpu"
 if DEVICE == "cpu" and "--profile" not in words and GIVEN_FLAGS is None:
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}".strip()
-    share_contexts()
 set_environment(DEVICE)
 
 jax.config.update("jax_enable_x64", True)
