@@ -32,10 +32,13 @@ class Call:
         self.surroundings = Surroundings()
         self.counted: Any = None
 
-    def arrays(self, tensors: Sequence[torch.Tensor]) -> tuple[jax.Array, ...]:
+    def arrays(self, tensors: Sequence[torch.Tensor], first: int = 0) -> list[jax.Array]:
         """The arrays that a program's tensors are; after the arguments come derivatives."""
-        names = [*self.names, *("a derivative" for _ in tensors[len(self.names) :])]
-        return tuple(as_array(name, x) for name, x in zip(names, tensors, strict=False))
+        names = self.names[first:]
+        return [
+            as_array(names[i] if i < len(names) else "a derivative", x)
+            for i, x in enumerate(tensors[first:])
+        ]
 
 
 class Application:
@@ -68,7 +71,7 @@ class Application:
     def _output(self, tensors: Sequence[torch.Tensor]) -> Any:
         call, compiled = self.call, self.call.compiled
         if self.ready is not None:
-            cotangents = call.arrays(tensors)[self.ready.primals :]
+            cotangents = call.arrays(tensors, first=self.ready.primals)
             return compiled.pull(self.ready.wanted, self.ready.vjp_fn, cotangents)
         given = (call.draw, call.fixed, call.arrays(tensors))
         if self.active:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -47,11 +48,12 @@ def to_torch(func: Callable[..., Any]) -> Callable[..., Any]:
     function = calling.TensorFunction(func)
 
     def on_tensors(*args: Any, **kwargs: Any) -> Any:
+        # PyTorch's compiler must call it as it is, between its graphs. To say so imports the
+        # compiler, which takes seconds; so it is said once somebody else has imported it.
+        if "torch._dynamo" in sys.modules:
+            return calling.beside_the_compiler(function)(*args, **kwargs)
         return function(*args, **kwargs)
 
-    # PyTorch's compiler calls it as it is, between its graphs. `torch.compiler.disable` would say
-    # that too, but imports the compiler, which takes seconds.
-    on_tensors._torchdynamo_disable = True  # pyright: ignore[reportFunctionMemberAccess]
     return ft.update_wrapper(on_tensors, func)
 
 

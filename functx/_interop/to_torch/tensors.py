@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import torch
 
 from functx._arrays.dlpack import of_dlpack
-from functx._core import describe, fail, is_numeric, Refused
+from functx._core import fail, Refused
 
 
 _WIDE = (torch.float64, torch.complex128)
@@ -29,8 +27,16 @@ def require_digits(name: str, tensor: torch.Tensor) -> None:
 
 def as_array(name: str, tensor: torch.Tensor) -> jax.Array:
     """The array that `tensor` is, which is the argument `name`."""
-    # DLPack knows no lazy conjugates and no lazy signs.
-    tensor = tensor.detach().resolve_conj().resolve_neg()
+    try:
+        # DLPack knows no lazy conjugates and no lazy signs.
+        tensor = tensor.detach().resolve_conj().resolve_neg()
+    except RuntimeError as error:
+        fail(
+            "to_torch",
+            f"`{name}` cannot be handed on: {error}",
+            hint="is_grads_batched=True and vectorize=True use an older vmap, which knows no "
+            "torch.autograd.Function; torch.func.vmap, jacrev and hessian do",
+        )
     if tensor.dtype == torch.int64 and not tensor.is_cpu:
         _require_narrow(name, tensor)
     try:
@@ -55,13 +61,6 @@ def _require_narrow(name: str, tensor: torch.Tensor) -> None:
         )
 
 
-def as_tensor(x: Any) -> torch.Tensor:
+def as_tensor(x: jax.Array) -> torch.Tensor:
     """The tensor that a result is; it is computed by then."""
-    if not is_numeric(x.dtype):
-        fail(
-            "to_torch",
-            f"`func` must return arrays of numbers, got {describe(x)}",
-            hint="of keys, return jax.random.key_data(key)",
-            error=TypeError,
-        )
     return torch.from_dlpack(jax.block_until_ready(x))
