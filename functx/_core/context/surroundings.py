@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import jax
 
@@ -35,18 +37,25 @@ class Surroundings:
         self._contexts = [context.value for context in UserContext.made]
         self._settings = [_setting(name) for name in _OF_JAX]
 
-    @contextlib.contextmanager
-    def restored(self) -> Iterator[None]:
+    def restored(self) -> AbstractContextManager[Any]:
         """A region in which all of that is in force again, in any thread."""
-        with contextlib.ExitStack() as stack:
-            # A context that was made later is left out: nothing can have been in force in it.
-            for context, value in zip(UserContext.made, self._contexts, strict=False):
-                if context.value is not value:
-                    stack.enter_context(context(value))
-            for name, value in zip(_OF_JAX, self._settings, strict=True):
-                if _setting(name) != value:
-                    stack.enter_context(getattr(jax, name)(value))
-            yield
+        regions: list[AbstractContextManager[Any]] = []
+        # A context that was made later is left out: nothing can have been in force in it.
+        for context, value in zip(UserContext.made, self._contexts, strict=False):
+            if context.value is not value:
+                regions.append(context(value))
+        for name, value in zip(_OF_JAX, self._settings, strict=True):
+            if _setting(name) != value:
+                regions.append(getattr(jax, name)(value))
+        return _all_of(regions) if regions else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _all_of(regions: list[AbstractContextManager[Any]]) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for region in regions:
+            stack.enter_context(region)
+        yield
 
 
 def _setting(name: str) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools as ft
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +14,6 @@ from functx._core import describe, fail
 from functx._core.context.user_contexts import grad_modes
 from functx._core.randomness.ambient_generator import drawing
 from functx._core.randomness.generators import Generator
-from functx._transforms.arguments import kind_of
-from functx._transforms.outputs import checking, path_of_output
 
 from .applying import apply, Call
 from .programs import Called, CompiledPrograms, FIXED, StaticValue, TENSOR
@@ -30,8 +27,8 @@ class TensorFunction:
     """A function of arrays, called with tensors, and its compiled programs."""
 
     def __init__(self, func: Callable[..., Any]) -> None:
-        self._func = checking("to_torch", func, False, _require_arrays)
-        self._compiled = CompiledPrograms()
+        self._func, self._compiled = func, CompiledPrograms()
+        self._left_alone: Callable[..., Any] | None = None
         self._names: dict[Any, list[str]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -68,6 +65,12 @@ class TensorFunction:
         with torch.no_grad():  # functx's region of that name cuts what lies outside of it, too
             return drawing(run, args, kwargs)
 
+    def beside_the_compiler(self) -> Callable[..., Any]:
+        """This function, which PyTorch's compiler leaves as it is."""
+        if self._left_alone is None:
+            self._left_alone = torch.compiler.disable(self)
+        return self._left_alone
+
     def _names_in(self, structure: Any) -> list[str]:
         """What errors call the leaves of the arguments."""
         names = self._names.get(structure)
@@ -78,12 +81,6 @@ class TensorFunction:
         return names
 
 
-@ft.cache
-def beside_the_compiler(function: TensorFunction) -> Callable[..., Any]:
-    """`function`, which `torch.compile` leaves as it is."""
-    return torch.compiler.disable(function)
-
-
 def _is_generator(x: Any) -> bool:
     return isinstance(x, Generator)
 
@@ -91,22 +88,6 @@ def _is_generator(x: Any) -> bool:
 def _name(path: Any) -> str:
     """`args[0]['weight']`, or `kwargs['x']`."""
     return ("args", "kwargs")[path[0].idx] + jax.tree_util.keystr(path[1:])
-
-
-def _require_arrays(who: str, output: Any) -> None:
-    """Refuses an output of which no tensors can be made."""
-    leaves = jax.tree_util.tree_leaves_with_path(output)
-    if not leaves:
-        fail(who, f"`func` must return at least one array, got {describe(output)}", error=TypeError)
-    for path, x in leaves:
-        if kind_of(x) == "other":
-            is_key = jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.prng_key)
-            fail(
-                who,
-                f"`{path_of_output(path)}` must be an array of numbers, got {describe(x)}",
-                hint="jax.random.key_data(key) is one" if is_key else "",
-                error=TypeError,
-            )
 
 
 def _static(name: str, value: Any) -> StaticValue:

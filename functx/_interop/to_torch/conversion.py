@@ -51,7 +51,7 @@ def to_torch(func: Callable[..., Any]) -> Callable[..., Any]:
         # PyTorch's compiler must call it as it is, between its graphs. To say so imports the
         # compiler, which takes seconds; so it is said once somebody else has imported it.
         if "torch._dynamo" in sys.modules:
-            return calling.beside_the_compiler(function)(*args, **kwargs)
+            return function.beside_the_compiler()(*args, **kwargs)
         return function(*args, **kwargs)
 
     return ft.update_wrapper(on_tensors, func)

@@ -13,10 +13,11 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 
+from functx._core import describe, fail
 from functx._core.randomness.ambient_generator import recording
-from functx._transforms.arguments import kind_of_dtype
+from functx._transforms.arguments import kind_of, kind_of_dtype
 from functx._transforms.jvp import jvp
-from functx._transforms.numbers import giving_arrays
+from functx._transforms.outputs import checking, path_of_output
 from functx._transforms.vjp import vjp
 from functx._transforms.vmap import vmap
 
@@ -76,7 +77,7 @@ class Called:
             args, kwargs = self.structure.unflatten(_filled(self.leaves, moving, still))
             return self.callee(*args, **kwargs)
 
-        return giving_arrays(called)
+        return checking("to_torch", called, False, _require_arrays)
 
 
 def _filled(
@@ -86,6 +87,22 @@ def _filled(
         leaf.value if isinstance(leaf, StaticValue) else next(moving if leaf is TENSOR else still)
         for leaf in leaves
     ]
+
+
+def _require_arrays(who: str, output: Any) -> None:
+    """Refuses an output of which no tensors can be made."""
+    leaves = jax.tree_util.tree_leaves_with_path(output)
+    if not leaves:
+        fail(who, f"`func` must return at least one array, got {describe(output)}", error=TypeError)
+    for path, x in leaves:
+        if kind_of(x) == "other":
+            is_key = jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.prng_key)
+            fail(
+                who,
+                f"`{path_of_output(path)}` must be an array of numbers, got {describe(x)}",
+                hint="jax.random.key_data(key) is one" if is_key else "",
+                error=TypeError,
+            )
 
 
 @dataclasses.dataclass(frozen=True)
