@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import torch
 
-from functx._core.context.surroundings import Surroundings
+from functx._core.context.regions_in_force import RegionsInForce
 from functx._transforms.concretization import tracing
 
 from .programs import CompiledPrograms, Mapped, Program, Pulled, Pushed
@@ -23,13 +23,13 @@ class Call:
     - `fixed`: the arguments that are arrays and no tensors.
     """
 
-    __slots__ = ("compiled", "counted", "draw", "fixed", "names", "surroundings")
+    __slots__ = ("compiled", "counted", "draw", "fixed", "names", "regions")
 
     def __init__(
         self, compiled: CompiledPrograms, draw: Any, fixed: Sequence[Any], names: Sequence[str]
     ) -> None:
         self.compiled, self.draw, self.fixed, self.names = compiled, draw, fixed, names
-        self.surroundings = Surroundings()
+        self.regions = RegionsInForce()
         self.counted: Any = None
 
     def arrays(self, tensors: Sequence[torch.Tensor], first: int = 0) -> list[jax.Array]:
@@ -64,7 +64,7 @@ class Application:
 
         So nobody writes to a tensor that JAX still reads.
         """
-        with self.call.surroundings.restored():
+        with self.call.regions.restored():
             leaves, self.structure = jax.tree.flatten(self._output(tensors))
             return [as_tensor(x) for x in leaves]
 

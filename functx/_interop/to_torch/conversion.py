@@ -34,11 +34,11 @@ def to_torch(func: Callable[..., Any]) -> Callable[..., Any]:
     bit is off and for arguments that are not hashable, OverflowError for integers that do not fit,
     and what `func` raises.
 
-    >>> import torch  # doctest: +SKIP
-    >>> wave = functx.interop.to_torch(lambda x: functx.sin(x) * x)  # doctest: +SKIP
-    >>> x = torch.tensor(2.0, requires_grad=True)  # doctest: +SKIP
-    >>> wave(x).backward()  # doctest: +SKIP
-    >>> x.grad  # doctest: +SKIP
+    >>> import torch
+    >>> wave = functx.interop.to_torch(lambda x: functx.sin(x) * x)
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> wave(x).backward()
+    >>> x.grad
     tensor(0.0770)
     """
     require_callable("to_torch", func)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 import functx
-from functx._core.context.surroundings import Surroundings
+from functx._core.context.regions_in_force import RegionsInForce
 from functx._core.context.user_contexts import UserContext
 from functx.interop import to_torch
 
@@ -59,7 +59,7 @@ def test_64_bit_is_that_of_the_call():
 
 def test_all_surroundings_are_restored_in_a_thread():
     with functx.default_dtype(functx.float64), jax.numpy_dtype_promotion("standard"):
-        here = Surroundings()
+        here = RegionsInForce()
         want = [context.value for context in UserContext.made]
 
     def look():

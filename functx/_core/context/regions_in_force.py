@@ -25,7 +25,7 @@ _OF_JAX = (
 )
 
 
-class Surroundings:
+class RegionsInForce:
     """The regions of functx and the settings of JAX that are in force where this is made.
 
     The ambient generator is no part of it: what is drawn from it is a program's argument.
